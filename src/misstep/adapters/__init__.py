@@ -1,1 +1,1 @@
-"""Agents of every kind: our own on any model, other people's frameworks, black boxes."""
+"""Adapters for agents and tools: our own agents on any model, agents of frameworks, and external programs."""

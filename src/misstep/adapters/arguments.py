@@ -1,7 +1,4 @@
-"""The arguments of a call, as models and frameworks hand them over.
-
-Mends references in JSON schemas, for frameworks that lose what stands beside one.
-"""
+"""Reads call arguments as models and frameworks pass them, and adapts JSON schemas to frameworks."""
 
 import copy
 import json
@@ -13,7 +10,7 @@ SAYS_NOTHING = {"type", "title", "description", "$schema", "$id"}
 
 
 def read_arguments(given: Any) -> Any:
-    """Arguments out of JSON; what is no JSON stays the text it is, and nothing at all means none."""
+    """Parse arguments from JSON; invalid JSON stays a text, and nothing at all means no arguments."""
     if given is None:
         return {}
     if not isinstance(given, str):
@@ -27,15 +24,15 @@ def read_arguments(given: Any) -> Any:
 
 
 def takes_arguments(schema: dict[str, Any]) -> bool:
-    """Whether there is anything to say about the arguments of a tool with this schema."""
+    """Whether the schema says anything about arguments."""
     said = {name: part for name, part in schema.items() if part not in ({}, [], False)}
     return not said.keys() <= SAYS_NOTHING
 
 
 def open_model(schema: dict[str, Any]) -> Any:
-    """A class of Pydantic models that shows this schema and lets all arguments pass as they are.
+    """A Pydantic model class that shows this schema but accepts any arguments unchanged.
 
-    For frameworks that know the arguments of a tool by such a class, which would check or mend them.
+    For frameworks that describe a tool's arguments by such a class, and would validate or convert them.
     """
     from pydantic import BaseModel, ConfigDict
 
@@ -49,15 +46,15 @@ def open_model(schema: dict[str, Any]) -> Any:
     return Arguments
 
 
-DEEPEST = 20  # references within what references lead to
-MOST_PARTS = 20_000  # that are looked at: each level of a schema may double what the one below it has
+DEEPEST = 20  # nesting of references
+MOST_PARTS = 20_000  # schema parts visited, since every level may double the size
 
 
 def merge_references(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema in which nothing stands beside a reference: what it leads to is in the place of both.
+    """The schema with every reference that has other keywords beside it replaced by its target.
 
-    What stood beside it goes before. Within what it refers to, a reference stays as it is. So do all others
-    in a schema that would grow too large.
+    Those keywords override the target's. A reference within its own target stays, and so do all others once
+    the schema would grow too large. For frameworks that ignore keywords beside a reference.
     """
     merged: dict[str, Any] = _Merger(schema).merged(schema, ())
     return merged

@@ -1,7 +1,4 @@
-"""How web servers of our own are set up.
-
-A web server on loopback, in a thread of its own, that leaves nothing behind when it stops.
-"""
+"""Sets up our own web servers, among them one on loopback in a separate thread."""
 
 import asyncio
 import contextlib
@@ -15,9 +12,9 @@ from typing import Any
 from misstep.errors import MissingExtra, UsageError
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-NAMES = tuple(f"[{name}]" if ":" in name else name for name in LOOPBACK)  # as URLs have them
+NAMES = tuple(f"[{name}]" if ":" in name else name for name in LOOPBACK)  # as in URLs
 
-# For `uvicorn.Config`: it prints nothing, and says nothing of itself.
+# For `uvicorn.Config`: no output, and no server header.
 QUIET: Mapping[str, Any] = MappingProxyType(
     {
         "interface": "asgi3",
@@ -37,8 +34,8 @@ def is_loopback(host: str) -> bool:
 
 
 def listen(host: str, port: int, where: str = "") -> socket.socket:
-    """A socket that clients can connect to; port 0 takes a free one. `where` is how the port was named."""
-    if not host:  # by which sockets mean everywhere
+    """A listening socket; port 0 takes a free one. `where` is how the user set the port."""
+    if not host:  # for sockets, that means all interfaces
         raise UsageError("can't be empty", "expected a name or an address, such as 127.0.0.1", where="--host")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -52,14 +49,14 @@ def listen(host: str, port: int, where: str = "") -> socket.socket:
 
 HOST = "127.0.0.1"
 BACKLOG = 1024
-KEEP_ALIVE = 600  # seconds: longer than clients keep a connection, so that it is never closed on them
+KEEP_ALIVE = 600  # seconds; longer than clients keep connections, so that they are never closed from here
 SILENT = logging.Logger("silent", logging.CRITICAL + 1)
 
 
 class LoopbackServer:
-    """Serves an ASGI application, which finds `close` in its scope's state: it breaks the connection off.
+    """Serves an ASGI application, which can call `close` in its scope's state to drop the connection.
 
-    `clear_up` is awaited last, on the loop of the server.
+    `clear_up` is awaited last, on the server's loop.
     """
 
     def __init__(self, app: Any, clear_up: Callable[[], Awaitable[None]]) -> None:
@@ -93,7 +90,7 @@ class LoopbackServer:
         self._ready.wait()
 
     def stop(self) -> None:
-        """Break off all connections, and wait until they are gone."""
+        """Close all connections and wait until they are gone."""
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join()
 
@@ -112,16 +109,17 @@ class LoopbackServer:
         await asyncio.gather(*self._arriving, return_exceptions=True)
         for connection in list(self._state.connections):
             connection.transport.abort()
-        # Requests notice that their client is gone, and end by themselves.
+        # Requests notice that their client is gone, and end.
         await asyncio.gather(*self._state.tasks, return_exceptions=True)
         await self._clear_up()
 
     def _accept(self) -> None:
-        """Take one connection. asyncio's own servers lose those that come in just while they close."""
+        """Accept one connection. asyncio's own servers lose connections that arrive while they close."""
         with contextlib.suppress(BlockingIOError, ConnectionError):
             link, _ = self._socket.accept()
             with contextlib.suppress(OSError):
-                # Head and body go out one after the other; the second must not wait for an echo of the first.
+                # Head and body are sent separately; the body must not wait for an acknowledgement of the
+                # head.
                 link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             task = self._loop.create_task(self._loop.connect_accepted_socket(self._connection, link))
             self._arriving.add(task)

@@ -1,4 +1,4 @@
-"""The objects that a framework has for tools, in place of ours, where the agent is of that framework."""
+"""Gives an agent the user's own framework objects as tools, with their calls redirected to the toolbox."""
 
 import threading
 import time
@@ -10,26 +10,26 @@ from misstep.core.agent import Assignment, Origin, Tool, Toolbox
 from misstep.core.text import error_in_words
 from misstep.errors import MisstepError
 
-# Makes a tool of the framework out of what is known about it.
+# Makes a tool of the framework from its description.
 Make: TypeAlias = Callable[[Tool, Toolbox], Any]
-# A copy of the framework's own object for a tool, whose calls go to the toolbox and nowhere else.
+# A copy of the framework's own tool object whose calls go only to the toolbox.
 Reroute: TypeAlias = Callable[[Any, Tool, Toolbox], Any]
-# Carries out a call of the tool that is named, with these arguments.
+# Makes a call of the named tool with these arguments.
 Call: TypeAlias = Callable[[str, Any], str]
 _Loaded: TypeAlias = Mapping[str, tuple[Tool, Any]]
 
-_loading = threading.Lock()  # code that is imported by two threads at once is found half ready by one
+_loading = threading.Lock()  # a module imported by two threads at once may be seen half initialised
 
 
 class Unroutable(Exception):
-    """The calls of a tool can't be led elsewhere, and it says why."""
+    """The calls of a tool cannot be redirected; the message says why."""
 
 
 def furnish(assignment: Assignment, toolbox: Toolbox, kind: str, make: Make, reroute: Reroute) -> list[Any]:
     """The tools of a case for an agent of a framework, whose tools are of this kind.
 
-    What is a tool of the framework stays the object that it is, but for the carrying out. Where that can't be
-    done the user hears why, and the tool is made as all others are.
+    Tools of that framework keep their own object, except that calls are redirected. If that is impossible,
+    the user gets a warning, and the tool is made like all others.
     """
     objects = _objects(assignment.origins, toolbox, kind)
     tools = list[Any]()
@@ -40,7 +40,7 @@ def furnish(assignment: Assignment, toolbox: Toolbox, kind: str, make: Make, rer
 
 
 def check_unchanged(native: Any, package: str, *methods: str) -> None:
-    """Raise `Unroutable` if code that is not the framework's stands between a call and what we put there."""
+    """Raise `Unroutable` if one of these methods is not the framework's own."""
     for name in methods:
         home = str(getattr(getattr(type(native), name, None), "__module__", ""))
         if not f"{home}.".startswith(f"{package}."):
@@ -48,11 +48,11 @@ def check_unchanged(native: Any, package: str, *methods: str) -> None:
 
 
 def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool) -> Any:
-    """A function that looks like a tool's own and leads elsewhere."""
+    """A function that looks like the tool's own but makes the call elsewhere."""
     order = list(tool.parameters.get("properties", ()))
 
     def given(values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments without what only the framework can have put there."""
+        """The arguments without those that only the framework can have added."""
         whole = {**dict(zip(order, values, strict=False)), **named}
         return {name: value for name, value in whole.items() if name in order}
 
@@ -79,7 +79,7 @@ def _rerouted(tool: Tool, loaded: tuple[Tool, Any], toolbox: Toolbox, reroute: R
 
 
 def _objects(origins: Mapping[str, Origin], toolbox: Toolbox, kind: str) -> _Loaded:
-    """Objects of the kind by the names of their tools; no code is loaded where there can't be any."""
+    """Objects of this kind by tool name; code is loaded only if there can be any."""
     mine = {tool.name: origins[tool.name] for tool in toolbox.tools if tool.name in origins}
     mine = {name: origin for name, origin in mine.items() if origin.kind == kind}
     objects = dict[str, tuple[Tool, Any]]()
@@ -87,7 +87,7 @@ def _objects(origins: Mapping[str, Origin], toolbox: Toolbox, kind: str) -> _Loa
         began = time.monotonic()
         with _loading:
             loaded = _load(spec)
-        toolbox.wait(time.monotonic() - began)  # which is not the agent's time
+        toolbox.wait(time.monotonic() - began)  # not the agent's time
         if isinstance(loaded, str):
             toolbox.warn(f"the agent gets tools like the user's and not the objects themselves: {loaded}")
         else:
@@ -97,8 +97,8 @@ def _objects(origins: Mapping[str, Origin], toolbox: Toolbox, kind: str) -> _Loa
 
 @cache
 def _load(spec: str) -> _Loaded | str:
-    """The tools of a spec with their objects, or why there are none."""
-    from misstep.adapters.toolset.found import usable  # which nobody needs who has mocks alone
+    """The tools of a spec with their objects, or the reason why there are none."""
+    from misstep.adapters.toolset.found import usable  # not needed with mock tools only
     from misstep.adapters.toolset.spec import find
 
     try:

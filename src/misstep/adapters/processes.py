@@ -1,10 +1,6 @@
-"""The processes that there are, as Linux lists them.
+"""Lists, measures and kills process trees on Linux, and decides how long to wait for one that is loading.
 
-Where the model of the case that runs now is to be found, for agents that start a process for each.
-
-Process trees: which processes end together.
-
-How long to wait for a process that loads somebody's code.
+Also holds the model address of the current case, for agents that start a process per case.
 """
 
 import ctypes
@@ -18,18 +14,18 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import NamedTuple
 
-# The environment variables that point a client there; none where nothing stands between agent and model.
+# Environment variables with the address for a client; empty if no proxy is between agent and model.
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 current_addresses: ContextVar[Mapping[str, str]] = ContextVar("current_addresses", default=NOWHERE)
 
 
 PROCESSES = "/proc"
 _TICKS = os.sysconf("SC_CLK_TCK")
-_TIMES = slice(11, 15)  # user and system time, then that of children that have ended and been waited for
+_TIMES = slice(11, 15)  # user and system time, then those of reaped children
 
 
 class ListedProcess(NamedTuple):
-    """A process that lives. `seconds` of processor time are its own and that of its buried children."""
+    """A live process. `seconds` is its CPU time including reaped children."""
 
     pid: int
     parent: int
@@ -38,15 +34,15 @@ class ListedProcess(NamedTuple):
 
 
 def numbers() -> list[str]:
-    """The numbers of all processes, those too that are dead but not buried; none where nobody lists them."""
+    """The ids of all processes, including zombies; empty if they cannot be listed."""
     return [name for name in os.listdir(PROCESSES) if name.isdigit()] if os.path.isdir(PROCESSES) else []
 
 
 def listed() -> Iterator[ListedProcess]:
-    """All processes that live."""
+    """All live processes."""
     for name in numbers():
         with suppress(OSError, ValueError), open(f"{PROCESSES}/{name}/stat", "rb") as file:
-            # The name of the program stands in brackets and may hold anything, brackets as well.
+            # The program name is in parentheses and may itself contain any character.
             fields = file.read().rpartition(b")")[2].split()
             if fields and fields[0] not in b"ZX":
                 seconds = sum(map(int, fields[_TIMES])) / _TICKS
@@ -54,9 +50,9 @@ def listed() -> Iterator[ListedProcess]:
 
 
 def family_seconds(leader: int, skipped: int = 0) -> float:
-    """Seconds of processor time of a process and its descendants, but for generations that are skipped.
+    """CPU time in seconds of a process and its descendants, without the first `skipped` generations.
 
-    Those count as long as they have no children.
+    A skipped generation counts as long as it has no children.
     """
     everybody = list(listed())
     generation, total, number = [each for each in everybody if each.pid == leader], 0.0, 0
@@ -70,7 +66,7 @@ def family_seconds(leader: int, skipped: int = 0) -> float:
 
 
 def held_up(pid: int) -> dict[tuple[int, int], float]:
-    """The seconds for which each thread of a process could have run while others did."""
+    """The time in seconds that each thread of a process was runnable but not running."""
     found = dict[tuple[int, int], float]()
     with suppress(OSError):
         for thread in os.listdir(f"{PROCESSES}/{pid}/task"):
@@ -86,31 +82,31 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
 def keep_orphans() -> None:
-    """What our children leave behind becomes our child, so that it is found when all has to end."""
+    """Become the parent of orphaned descendants, so that they can be found and ended."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def end_with_parent() -> None:
-    """Be ended when the process ends that has started this one."""
+    """End this process when its parent ends."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def open_to_family(is_open: bool) -> None:
-    """Whether other processes of this user may look into this one, change it, or take its open files.
+    """Whether other processes of this user may inspect or modify this one, or take its open files.
 
-    Processes that it starts as copies of itself begin with the same.
+    Forked processes inherit this.
     """
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(is_open), 0, 0, 0)
 
 
 def kill_process_tree(leader: int) -> None:
-    """Kill the session of this leader and whatever descends from it, in sessions of its own as well.
+    """Kill the leader's session and all its descendants, including those in other sessions.
 
-    A leader that ends itself goes last. Where the system doesn't list its processes as Linux does, that is
-    the leader's process group.
+    If the leader is the current process, it is killed last. On systems without Linux's process list, only the
+    leader's process group is killed.
     """
     if not os.path.exists(f"{PROCESSES}/self/stat"):
         with suppress(ProcessLookupError, PermissionError):
@@ -122,9 +118,9 @@ def kill_process_tree(leader: int) -> None:
 
 
 def _halt(leader: int) -> set[int]:
-    """The whole family, stopped but for ourselves, until nobody is left who could add to it.
+    """Stop the whole process tree, except ourselves, until no new processes appear.
 
-    Were they killed one after the other, a child could go its own way just when its parent is gone.
+    If they were killed one by one, a child could escape when its parent is gone.
     """
     sessions, found = {leader}, set[int]()
     while newly_found := [each for each in _family(sessions) if each.pid not in found]:
@@ -138,7 +134,7 @@ def _halt(leader: int) -> set[int]:
 
 
 def _family(sessions: set[int]) -> list[ListedProcess]:
-    """The members of these sessions that live, with their descendants."""
+    """The live processes of these sessions, with their descendants."""
     everybody = list(listed())
     children = dict[int, list[ListedProcess]]()
     for process in everybody:
@@ -153,13 +149,13 @@ def _family(sessions: set[int]) -> list[ListedProcess]:
     return list(family.values())
 
 
-LONGEST = 10  # times the limit: for so long it is waited for whatever makes progress
-STEP = 0.05  # seconds of processor time that are progress
-LOOK = 0.5  # seconds until somebody who waits looks whether to go on
+LONGEST = 10  # times the limit: maximum time for a process that makes progress
+STEP = 0.05  # seconds of CPU time that count as progress
+LOOK = 0.5  # seconds between checks while waiting
 
 
 class Patience:
-    """How long to wait for something that should change: so many seconds from when it last did."""
+    """How long to wait for something that makes progress: `limit` seconds since its last change."""
 
     def __init__(self, limit: float, measure: Callable[[], float]) -> None:
         self._limit = limit
@@ -169,14 +165,14 @@ class Patience:
 
     @property
     def outcome(self) -> str:
-        """What came of waiting."""
+        """Why waiting ended, in words."""
         if self._changed_at + self._limit < self._began + LONGEST * self._limit:
             return f"was not loaded: it did nothing for {self._limit:g} s"
         return f"was not loaded within {LONGEST * self._limit:g} s"
 
     def left(self) -> float:
-        """Seconds that are left, if nothing changes."""
+        """Seconds left if nothing changes."""
         now, size = time.monotonic(), self._measure()
-        if abs(size - self._size) >= STEP:  # less, if a process has ended
+        if abs(size - self._size) >= STEP:  # it decreases when a process has ended
             self._size, self._changed_at = size, now
         return min(self._changed_at + self._limit, self._began + LONGEST * self._limit) - now

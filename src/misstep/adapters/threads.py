@@ -1,9 +1,4 @@
-"""Work beside the event loop, in threads that nobody has to wait for.
-
-An event loop in a thread of its own, which may be blocked by what runs on it.
-
-Agents out of the user's code, kept away from our own event loop.
-"""
+"""Runs the user's agents in threads and on separate event loops, so that they cannot block ours."""
 
 import asyncio
 import contextvars
@@ -36,10 +31,10 @@ T = TypeVar("T")
 
 
 async def in_thread(work: Callable[[], T], breakable: bool = False) -> T:
-    """The result of `work`, done in a thread of its own.
+    """The result of `work`, run in a separate thread.
 
-    A cancelled caller goes on at once and leaves the thread behind; being a daemon it keeps no process alive.
-    If it is `breakable` it is broken off as well, as far as that can be done.
+    If the caller is cancelled, it continues at once and abandons the thread, which is a daemon. If
+    `breakable`, the thread is interrupted as well, as far as possible.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
@@ -58,7 +53,7 @@ async def in_thread(work: Callable[[], T], breakable: bool = False) -> T:
             outcome = _failing(done, error)
         else:
             outcome = _succeeding(done, result)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any longer
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, outcome)
 
     threading.Thread(target=run, name=AGENT_THREAD, daemon=True).start()
@@ -75,13 +70,13 @@ def _succeeding(done: "asyncio.Future[T]", result: T) -> Callable[[], None]:
 
 
 def _failing(done: "asyncio.Future[T]", error: BaseException) -> Callable[[], None]:
-    # A future takes no StopIteration.
+    # A future cannot hold a StopIteration.
     kept = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
     return lambda: done.set_exception(kept)
 
 
 class Interruptible:
-    """Entered by a thread while it runs what another one may want to break off."""
+    """A context that a thread enters while it runs code that another thread may interrupt."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -96,9 +91,9 @@ class Interruptible:
             self._thread = None
 
     def interrupt(self) -> None:
-        """Raise `SystemExit` over there as soon as it runs Python: what turns for ever would slow all others.
+        """Raise `SystemExit` in that thread once it runs Python code: an endless loop would slow all others.
 
-        Nothing happens to a thread that has left, or to one that waits in the system until it is back.
+        Does nothing if the thread has left the context; a blocking system call has to return first.
         """
         with self._lock:
             if self._thread is not None:
@@ -106,20 +101,20 @@ class Interruptible:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(number, ctypes.py_object(SystemExit))
 
 
-PARTING = 1.0  # seconds for tasks to end when they are cancelled
-TICK = 0.25  # seconds between two looks at a stage
-LATE = 0.2  # seconds without a sign of life after which it counts as blocked
-HAUNTED = 2.0  # seconds that something of a case that is over may block it
+PARTING = 1.0  # seconds for cancelled tasks to end
+TICK = 0.25  # seconds between checks of a loop thread
+LATE = 0.2  # seconds without a response after which the loop counts as blocked
+HAUNTED = 2.0  # seconds that leftovers of a finished case may block the loop
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 PASSED_ON = (StepsExhausted, MisstepError, KeyboardInterrupt, asyncio.CancelledError)
-OWNER = "misstep_guest"  # the attribute of a task that says whose it is
+OWNER = "misstep_guest"  # attribute of an asyncio task that names its LoopTask
 
 _guest = contextvars.ContextVar["LoopTask | None"]("guest", default=None)
 
 
 class LoopTask:
-    """One piece of work on a stage; `done` belongs to the loop that asked for it, as do all methods."""
+    """One piece of work on a loop thread; `done` and all methods belong to the calling loop."""
 
     def __init__(self, work: Work, meter: Meter | None) -> None:
         self._work = work
@@ -127,7 +122,7 @@ class LoopTask:
         self.meter = meter
         self.task: asyncio.Task[None] | None = None
         self.done: asyncio.Future[Any] = self._home.create_future()
-        self.done.add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody else may ask
+        self.done.add_done_callback(lambda done: done.cancelled() or done.exception())  # mark as retrieved
 
     def settle(self, outcome: Any, error: BaseException | None = None) -> None:
         if self.done.done():
@@ -140,17 +135,17 @@ class LoopTask:
             self.done.set_result(outcome)
 
     async def perform(self) -> None:
-        """Do the work over there and tell what came of it. Nothing is raised, or the loop would end."""
+        """Do the work on the loop thread and report the result. Never raises, which would end the loop."""
         try:
             settle = partial(self.settle, await self._work())
         except BaseException as error:
             settle = partial(self.settle, None, _told(error))
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any longer
+        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             self._home.call_soon_threadsafe(settle)
 
 
 def _told(error: BaseException) -> BaseException:
-    """An error of the same name whose words are found here: those of the agent may take for ever to find."""
+    """An error of the same name with its message computed here, because that may take very long."""
     if isinstance(error, PASSED_ON):
         return error
     kind: type[Exception] = type(type(error).__name__, (RuntimeError,), {})
@@ -158,16 +153,16 @@ def _told(error: BaseException) -> BaseException:
 
 
 class LoopThread:
-    """A loop and its guests. All methods are for the thread that made it."""
+    """An event loop in a thread, with its tasks. All methods are for the thread that created it."""
 
     def __init__(self) -> None:
         self.guests = set[LoopTask]()
         self._loop = asyncio.new_event_loop()
         self._loop.set_task_factory(_make_task)
         self._ends = False
-        self._asked: float | None = None  # when it was asked for a sign of life that has not come yet
-        self._given_up = False  # a guest has not stopped, with no sign of life since
-        self._granted = 0.0  # until when guests have been compensated
+        self._asked: float | None = None  # time of a ping that was not answered yet
+        self._given_up = False  # a task did not stop, and no ping was answered since
+        self._granted = 0.0  # until when tasks have been compensated
         self._running = Interruptible()
         self._thread = threading.Thread(target=self._serve, name=AGENT_THREAD, daemon=True)
         self._thread.start()
@@ -185,7 +180,7 @@ class LoopThread:
         return guest
 
     def cancel(self, guest: LoopTask) -> None:
-        """Ask a guest to stop, and the loop for a sign of life."""
+        """Ask a task to stop, and ping the loop."""
 
         def stop() -> None:
             if guest.task:
@@ -195,21 +190,21 @@ class LoopThread:
         self._ping()
 
     def give_up(self, guest: LoopTask) -> bool:
-        """Say that a guest has not stopped though it was asked to; whether it is what blocks the loop."""
+        """Report that a task did not stop. Returns whether it is what blocks the loop."""
         self._given_up = True
         return self._silence() > LATE and self._blocking() is guest
 
     @property
     def is_haunted(self) -> bool:
-        """Whether it is blocked for long by no guest, or by we don't know what since a guest was to stop."""
+        """Whether it is blocked for long by something that is no longer one of its tasks."""
         blocking = self._blocking()
         nobody = blocking not in self.guests if blocking else self._given_up
         return self._silence() > HAUNTED and nobody
 
     def look(self) -> None:
-        """To be called every `TICK` seconds: time that one guest takes from the others is given back to them.
+        """Call this every `TICK` seconds: it compensates tasks for time that another one blocks the loop.
 
-        Nobody gets any where it can't be said who takes it, since it could be the taker.
+        If it is unknown which task blocks, none gets any time, because it could be the one.
         """
         asked, blocking = self._asked, self._blocking()
         if asked is None:
@@ -226,14 +221,14 @@ class LoopThread:
                 guest.meter.wait(owed)
 
     def leave(self) -> None:
-        """Leave it behind with all that is on it; guests that are not done are `Displaced`."""
+        """Abandon the loop with everything on it; unfinished tasks are `Displaced`."""
         self._end()
         self._running.interrupt()
         for guest in self.guests:
             guest.settle(None, Displaced())
 
     async def close(self) -> None:
-        """Stop the loop and wait a moment for it; one that is blocked is left behind."""
+        """Stop the loop and wait briefly for it; a blocked one is abandoned."""
         self._end()
         with suppress(TimeoutError):
             async with asyncio.timeout(2 * PARTING):
@@ -256,7 +251,7 @@ class LoopThread:
             self._loop.call_soon_threadsafe(answer)
 
     def _silence(self) -> float:
-        """For how long it has owed a sign of life."""
+        """How long a ping has been unanswered."""
         asked = self._asked
         return 0.0 if asked is None else time.monotonic() - asked
 
@@ -265,29 +260,29 @@ class LoopThread:
         return getattr(task, OWNER, None)
 
     def _serve(self) -> None:
-        """Run the loop until it is stopped, then end what is left on it as far as that can be ended."""
+        """Run the loop until it is stopped, then end what is left on it as far as possible."""
         asyncio.set_event_loop(self._loop)
         try:
             with self._running:
                 while not self._ends:
                     _run_loop(self._loop)
-                self._loop.set_exception_handler(lambda *_: None)  # nobody wants to know any longer
+                self._loop.set_exception_handler(lambda *_: None)  # nobody needs reports any more
                 self._loop.call_soon(self._loop.stop)
-                _run_loop(self._loop)  # to the order to stop, if it has not come to that
+                _run_loop(self._loop)  # until the request to stop, if it was not reached
                 _end_tasks(self._loop)
         finally:
             self._loop.close()
 
 
 def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
-    """A task that knows whose it is, begun by a guest or by a task of a guest."""
+    """A task that knows which LoopTask it, or the task that created it, belongs to."""
     task = asyncio.Task(work, loop=loop, **options)
     setattr(task, OWNER, _guest.get())
     return task
 
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
-    with suppress(SystemExit, KeyboardInterrupt):  # of a task that a guest has begun
+    with suppress(SystemExit, KeyboardInterrupt):  # from a task that a LoopTask started
         loop.run_forever()
 
 
@@ -300,15 +295,15 @@ def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
-TIDYING = 0.4  # seconds to let go when it is cancelled; whoever cancels waits hardly longer
+TIDYING = 0.4  # seconds to stop after cancellation; callers hardly wait longer
 
 
 class ThreadedAgent:
-    """Runs an agent on a loop in a thread of its own, all its cases on the same one.
+    """Runs an agent on an event loop in a separate thread, the same for all its cases.
 
-    Time that one case takes from the others by blocking that loop is not theirs. If it is still blocked when
-    the time of that case is up, it is left behind: later cases go to another one, those that were on it are
-    `Displaced`.
+    Time that one case takes from others by blocking that loop does not count for them. If the loop is still
+    blocked when the time of that case is up, it is abandoned: later cases run on a new one, and the other
+    cases on it are `Displaced`.
     """
 
     def __init__(self, agent: Agent, name: str = "") -> None:
@@ -351,7 +346,7 @@ class ThreadedAgent:
         try:
             return await asyncio.shield(guest.done)
         except asyncio.CancelledError:
-            if not guest.done.done():  # or it is the agent that has cancelled itself
+            if not guest.done.done():  # otherwise the agent cancelled itself
                 await self._let_go(stage, guest)
             raise
         finally:
@@ -378,7 +373,7 @@ class ThreadedAgent:
 
 
 async def _run_agent(agent: Agent, assignment: Assignment, toolbox: Toolbox) -> Answer:
-    """What the agent answers; an error where it has changed the interpreter under us."""
+    """Run the agent; raises if it modified the interpreter."""
     try:
         return await agent.run(assignment, toolbox)
     finally:

@@ -1,1 +1,1 @@
-"""Tool tests: inputs that break tools, and what is to be said about them. Nothing in here calls a tool."""
+"""Fuzzes tools: generates inputs and judges the reactions. Nothing in here calls a tool itself."""

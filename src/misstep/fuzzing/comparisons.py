@@ -1,4 +1,4 @@
-"""Keeps which constants the code of tools was seen to compare their parameters with."""
+"""Records which constants a tool's code compares its parameters with, and which values it accepts."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,16 +10,16 @@ from misstep.core.results.trial import REFUSALS, Ruling
 from misstep.core.tool import Described, Invocation, Observation
 from misstep.fuzzing.judging.echoes import GivenValues
 
-MOST = 50  # constants of one parameter
-MOST_COLLECTIONS = 4  # that one parameter is looked up in; what shows itself as more is no constant
+MOST = 50  # constants per parameter
+MOST_COLLECTIONS = 4  # collections per parameter; more than that are not constant
 MOST_PARAMETERS = 300
-MOST_GIVEN = 50  # values in one call
+MOST_GIVEN = 50  # values per call
 EXAMPLES = 5  # of other values
 LONGEST = 100  # characters of a constant
 LARGEST = 10**12
-LONGEST_ARGUMENTS = 10_000  # characters; nobody gives longer ones to choose something
-ENOUGH = 2_000  # calls of one tool, by which all has been seen that will be
-SAME = frozenset({"lower", "upper", "casefold", "strip"})  # steps after which a choice is still the same
+LONGEST_ARGUMENTS = 10_000  # characters; choices are never that long
+ENOUGH = 2_000  # calls per tool that are recorded
+SAME = frozenset({"lower", "upper", "casefold", "strip"})  # steps that keep a choice the same
 EQUALITY = frozenset({"==", "!=", "key of"})
 HARMLESS = frozenset({"truth", "isinstance", "attribute", "len", "<", "<=", ">", ">="})
 WELL: tuple[Ruling, ...] = ("fine", "acceptance")
@@ -27,22 +27,22 @@ BADLY: tuple[Ruling, ...] = ("crash", "schema", *REFUSALS)
 
 
 class SeenComparisons:
-    """What marked calls have shown, and which values went well in any call.
+    """What marked calls have shown, and which values were accepted in any call.
 
-    What was given in a call before it was seen may have come out of that call: a cache holds such things. So
-    it is no constant, unless the schema itself has it. `before` are those of an earlier sitting.
+    A value that was passed in an earlier call may come back from a cache or stored state, so it is not taken
+    for a constant unless the schema has it. `before` are the comparisons of an earlier session.
     """
 
     def __init__(self, tools: Mapping[str, Described], before: Iterable[Comparisons] = ()) -> None:
         schemas = {name: tool.tool.parameters for name, tool in tools.items()}
         self._told = {name: frozenset(_leaves(schema)) for name, schema in schemas.items()}
         self._names = {name: frozenset(_names(schema)) for name, schema in schemas.items()}
-        self._given = set[Constant]()  # to any tool: what one keeps, another may find
+        self._given = set[Constant]()  # to any tool, because tools may share state
         self._calls = dict.fromkeys(tools, 0)
         self._kept = {(each.tool, each.path): _Kept(each) for each in before}
 
     def add(self, call: Invocation, observations: Sequence[Observation], ruling: Ruling) -> None:
-        """Note a call, what its arguments were compared with, and what became of it."""
+        """Record a call, what its arguments were compared with, and how it ended."""
         self._calls[call.tool] += 1
         if self._calls[call.tool] > ENOUGH or len(call.arguments) > LONGEST_ARGUMENTS:
             return
@@ -55,7 +55,7 @@ class SeenComparisons:
                 kept.hear(value, ruling)
 
     def __iter__(self) -> Iterator[Comparisons]:
-        """Those of parameters that were compared with anything."""
+        """The comparisons of each parameter that was compared with something."""
         for (tool, path), kept in self._kept.items():
             if (found := kept.comparisons(tool, path)) is not None:
                 yield found
@@ -71,13 +71,13 @@ class SeenComparisons:
             kept.more = True
 
     def _new(self, tool: str, kept: "_Kept", found: list[Any]) -> list[Constant]:
-        """Those that did not come out of arguments, or are no news."""
+        """The constants that don't come from arguments, or that were known before."""
         told, given = self._told[tool], self._given
         constants = [each for each in found if _is_constant(each)]
         return [each for each in constants if each not in given or each in told or kept.has(each)]
 
     def _kept_at(self, tool: str, path: tuple[str, ...]) -> "_Kept | None":
-        """What is known about a parameter that the schema names, unless there are too many."""
+        """The record of a parameter that the schema names, unless there are too many."""
         place = (tool, path)
         if place not in self._kept and (
             len(self._kept) == MOST_PARAMETERS or not self._names[tool].issuperset(path)
@@ -131,7 +131,7 @@ class _Kept:
 
 
 def _operands(observation: Observation) -> list[Any]:
-    """What it was compared with; this comes out of a process that runs the tool, and may be anything."""
+    """What it was compared with. Untrusted: this comes from the process that runs the tool."""
     try:
         operand = json.loads(observation.operand)
     except (ValueError, RecursionError):
@@ -146,7 +146,7 @@ def _is_constant(value: Any) -> bool:
 
 
 def _placed(value: Any) -> Iterator[tuple[tuple[str, ...], Constant]]:
-    """All texts and whole numbers in arguments, each with where it stands, but for places in lists."""
+    """All texts and integers in the arguments, each with its path (without list indexes)."""
     waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
     while waiting:
         path, each = waiting.pop()
@@ -159,7 +159,7 @@ def _placed(value: Any) -> Iterator[tuple[tuple[str, ...], Constant]]:
 
 
 def _storable(value: Constant) -> Constant:
-    """The value, or something like it where it is large or no proper text."""
+    """The value, truncated or repaired if it is too large or invalid Unicode."""
     if isinstance(value, str):
         return value[:LONGEST].encode("utf-8", "replace").decode()
     return max(-LARGEST, min(value, LARGEST))
@@ -170,7 +170,7 @@ def _leaves(schema: Any) -> Iterator[Constant]:
 
 
 def _names(schema: Any) -> Iterator[str]:
-    """The keys of all objects in a schema, those of properties among them."""
+    """The keys of all objects in a schema, including property names."""
     waiting = [schema]
     while waiting:
         each = waiting.pop()
@@ -181,7 +181,7 @@ def _names(schema: Any) -> Iterator[str]:
 
 
 def _forms(value: Constant) -> list[Constant]:
-    """The value, and what is easily made of it."""
+    """The value and its simple variants, such as lower case."""
     if not isinstance(value, str):
         return [value]
     short = value.strip()

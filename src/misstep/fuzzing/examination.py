@@ -1,4 +1,4 @@
-"""The fuzzing of one tool, or of several that share their state, on a workbench."""
+"""Fuzzes one tool, or several that share state: makes and judges calls, keeps and confirms findings."""
 
 import json
 import math
@@ -31,16 +31,16 @@ MOST_KEPT = 200  # inputs of a corpus
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
-# What tells defects apart: the tool, the kind and the signature.
+# Identifies a defect: tool, kind and signature.
 _Key: TypeAlias = tuple[str, FindingKind, str]
 
 
 class Examination:
-    """Asks the fuzzer, makes the calls, judges what comes of them, and keeps the findings.
+    """Asks the fuzzer for calls, makes and judges them, and keeps the findings.
 
-    `before` is the report of an examination that was stopped, with which this one goes on, or an empty one.
-    `titles` are what tools are called in the ids of findings, where their own names are not enough.
-    `kept` are calls that were worth keeping elsewhere, as in a corpus; they come first.
+    `before` is the report of a stopped examination to resume, or an empty one. `titles` replace tool names in
+    the ids of findings where names are ambiguous. `kept` are calls from elsewhere, such as a corpus, to try
+    first.
     """
 
     def __init__(
@@ -69,8 +69,8 @@ class Examination:
             if finding.replayed
         }
         self._dismissed = set[_Key]()
-        self._trouble = set[tuple[str, str, str]]()  # tools, errors and messages of the environment's
-        self._plain = set[tuple[str, str]]()  # tools and signatures that calls without marks have shown
+        self._trouble = set[tuple[str, str, str]]()  # (tool, error, message) of environment problems
+        self._plain = set[tuple[str, str]]()  # (tool, signature) seen in calls without marks
         self._fresh = list[Finding]()
         self._notes = dict.fromkeys(self._before.notes)
         self._refused, self._environment = self._before.refused, self._before.environment
@@ -79,19 +79,19 @@ class Examination:
         self._compared = SeenComparisons(self._tools, self._before.compared)
         self._triage = self._before.triage_calls
         self.calls, self.seconds = self._before.calls, self._before.seconds
-        self.seconds_settling = 0.0  # beside those
-        self.unreachable = ""  # why there is nobody to call any more, when that was the last thing heard
+        self.seconds_settling = 0.0  # not included in `seconds`
+        self.unreachable = ""  # why tools cannot be called any more, if the last call failed for that reason
 
     def go_on(self, most: int, over: Callable[[], bool]) -> int:
-        """Make up to so many calls, fewer if it is over before; none if there is nothing left to try.
+        """Make up to `most` calls and return their number: fewer if `over`, 0 if nothing is left to try.
 
-        It ends with the first call that nobody is there to answer.
+        It stops at the first call that the tool's process or server is not there to answer.
         """
         self.unreachable = ""
         return Stretch(self._fuzzer, self._bench, self._take).run(most, self._until(over))
 
     def news(self) -> list[Finding]:
-        """What has been found since this was asked last, unconfirmed."""
+        """Unconfirmed findings since the last call of this method."""
         fresh, self._fresh = self._fresh, []
         return fresh
 
@@ -102,10 +102,10 @@ class Examination:
         seconds: float = math.inf,
         grants: Grants | None = None,
     ) -> bool:
-        """Confirm what was found and make it small, unless it is known by its tool and signature.
+        """Confirm and minimise findings, except those `known` by tool and signature.
 
-        What is not reached within so many seconds stays unconfirmed. False if it was over before that: so it
-        is when no more calls are granted, or nobody answers them any more.
+        Findings not handled within `seconds` stay unconfirmed. Returns False if it was stopped earlier:
+        `over`, no more calls granted, or tools unreachable.
         """
         elsewhere, began = set(known), time.monotonic()
         until = began + seconds
@@ -114,7 +114,7 @@ class Examination:
         try:
             weighty = sorted(self._book, key=lambda entry: self._unconfirmed(entry).weight)
             fresh = [entry for entry in weighty if not self._is_done(entry, elsewhere)]
-            # All are confirmed before any is made small: what nobody has replayed is worth little.
+            # All are confirmed before any is minimised: an unconfirmed finding is worth little.
             confirmed = all(self._confirm(entry, bench, ended, until) for entry in fresh)
             return confirmed and all(self._make_small(entry, bench, ended, until) for entry in fresh)
         finally:
@@ -122,7 +122,7 @@ class Examination:
             self.seconds_settling += time.monotonic() - began
 
     def report(self, ended: Ended) -> ToolReport:
-        """What it has come to so far."""
+        """The results so far."""
         return structs.replace(
             self._before,
             calls=self.calls,
@@ -146,7 +146,7 @@ class Examination:
         return lambda: bool(self.unreachable) or over()
 
     def _take(self, attempt: CallSequence, reactions: Sequence[Reaction]) -> Sequence[Judged]:
-        """Rule on what came of an attempt, or of the beginning of one that was broken off."""
+        """Judge the reactions to an attempt, which may have been interrupted after some calls."""
         judged = [
             judge(self._tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
             for call, fit, reaction in zip(attempt.calls, attempt.fits, reactions, strict=False)
@@ -180,12 +180,12 @@ class Examination:
             self._add_note(judged.why)
 
     def _look_for(self, judged: Judged) -> None:
-        """See whether there was anybody to answer."""
+        """Note whether the tool could be reached."""
         gone = judged.ruling == "environment" and judged.why.startswith(UNREACHABLE)
         self.unreachable = judged.why.removeprefix(f"{UNREACHABLE}: ") if gone else ""
 
     def _is_trouble(self, entry: Defect) -> bool:
-        """Whether the very same was to be heard whatever the arguments: they only happened to name it."""
+        """Whether the same error occurred regardless of arguments, which makes it an environment problem."""
         return (entry.tool, entry.judged.error, entry.judged.message) in self._trouble
 
     def _add_note(self, words: str) -> None:
@@ -193,7 +193,7 @@ class Examination:
             self._notes[words] = None
 
     def _is_done(self, entry: Defect, elsewhere: Collection[tuple[str, str]]) -> bool:
-        """Whether a defect needs no settling: it is settled, known from elsewhere, or none of the tool's."""
+        """Whether a defect needs no work: settled, known from elsewhere, or not the tool's fault."""
         if (known := self._settled.get(_key(entry))) is not None:
             return known.minimised
         if (entry.tool, entry.judged.signature) in elsewhere or self._is_trouble(entry):
@@ -203,7 +203,7 @@ class Examination:
     def _confirm(
         self, entry: Defect, bench: MeteredWorkbench, ended: Callable[[], bool], until: float
     ) -> bool:
-        """Replay one defect; whether there was enough left to do so."""
+        """Replay one defect. Returns False if there was no time or budget for it."""
         if _key(entry) in self._settled:
             return True
         settled = settle(entry, bench, self._judge, ended, until)
@@ -231,13 +231,13 @@ class Examination:
         return judged
 
     def _settle(self, entry: Defect, settled: Settled, minimised: bool) -> None:
-        """Keep a finding if it can be replayed; if nobody had the time to find out, it stays what it was."""
+        """Keep a finding that was reproduced, dismiss one that was not; unchanged if it was not replayed."""
         if settled.reproduced:
             found = entry.finding(settled.calls, settled.replayed, settled.reproduced, settled.judged)
             self._settled[_key(entry)] = structs.replace(self._located(found), minimised=minimised)
         elif settled.replayed:
             self._dismissed.add(_key(entry))
-            if (entry.tool, entry.judged.signature) in self._plain:  # else it came of the marks
+            if (entry.tool, entry.judged.signature) in self._plain:  # else the marks caused it
                 where = f" at {entry.judged.where}" if entry.judged.where else ""
                 seen = f"{entry.kind}, {entry.judged.error}{where}, after {entry.found_after:,} calls"
                 self._add_note(f"{seen}, but not again from a fresh start")
@@ -256,14 +256,14 @@ class Examination:
         return self._located(entry.finding(entry.calls, 0, 0))
 
     def _findings(self) -> Iterator[Finding]:
-        """Those of before, then new ones, in the order they were found; suspicious refusals last."""
+        """Earlier findings, then new ones, in the order they were found; suspicious refusals last."""
         for entry in sorted(self._book, key=lambda entry: entry.kind == "suspicious-refusal"):
             if _key(entry) not in self._dismissed:
                 finding = self._settled.get(_key(entry)) or self._unconfirmed(entry)
                 yield structs.replace(finding, seen=entry.seen)
 
     def _richness(self) -> Richness | None:
-        """By what was seen in all sittings, less what is known from elsewhere."""
+        """Estimated from the counts of all sessions, without defects known from elsewhere."""
         seen = [entry.seen for entry in self._book if _key(entry) not in self._dismissed]
         return chao1(seen) if seen else None
 

@@ -1,9 +1,4 @@
-"""Where tools are called, seen from whoever decides about the calls.
-
-A workbench that makes no more calls than it is granted.
-
-Keeps a workbench busy with what a fuzzer asks for.
-"""
+"""The interface to the process that calls tools, with a limit on calls and a pipeline that keeps it busy."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,61 +10,60 @@ from misstep.core.tool import Described, Probe, Reaction
 from misstep.fuzzing.search.attempt import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 
-AHEAD = 64  # calls
+AHEAD = 64  # calls in flight
 
 
 class Workbench(Protocol):
-    """Tools in a process of their own. What one call does to their state, the next one meets."""
+    """Tools in a separate process. Calls see the state that earlier calls left."""
 
     @property
     def tools(self) -> Sequence[Described]: ...
 
     @property
     def files(self) -> Sequence[str]:
-        """Names of files and folders that tools find where they start, seen from there; not all if many."""
+        """Paths of files and folders in the tools' working directory; not all if there are many."""
         ...
 
     @property
     def starts_quickly(self) -> bool:
-        """Whether `reset` takes no longer than a few calls; a server has to be started again for it."""
+        """Whether `reset` takes no longer than a few calls; false for a server, which has to be restarted."""
         ...
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
-        """Make the calls in order, and give what came of each as soon as it is known.
+        """Make the calls in order, and yield each reaction as soon as it is known.
 
-        No more than `AHEAD` are taken at a time, and only while no more than that are under way. A call hangs
-        when it takes `patience` times as long as one may. There are fewer reactions than probes if it was
-        told to stop.
-        After one that hung, died or took all memory the rest goes on with everything as it was at the
-        beginning.
+        At most `AHEAD` probes are taken at a time, and only while at most that many are in flight. A call
+        hangs if it takes `patience` times the time limit. There are fewer reactions than probes if the run
+        was stopped. After a call that hung, died or ran out of memory, the rest continues from the initial
+        state.
         """
         ...
 
     def reset(self) -> None:
-        """Put the tools' state and their files back to what they were when they had been loaded."""
+        """Restore the tools' state and files to what they were after loading."""
         ...
 
     def reach(self, tool: str) -> CodeReach | None:
-        """How much of the tool's own code has been run so far; None where it can't be seen."""
+        """How much of the tool's own code has run so far; None if that is unknown."""
         ...
 
 
 class Grants(Protocol):
-    """Says how many calls may be made."""
+    """Decides how many calls may be made."""
 
     def reserve_calls(self, wanted: int, least: int = 1) -> int:
-        """How many of so many calls may be made now, nought if fewer than `least`; they count as made."""
+        """How many of the `wanted` calls may be made, 0 if fewer than `least`; they count as made."""
         ...
 
     def give_back(self, calls: int) -> None:
-        """Take back calls that were not made after all."""
+        """Return reserved calls that were not made."""
         ...
 
 
 class MeteredWorkbench:
-    """Calls that belong together are made if all of them are granted, and none of them otherwise.
+    """A workbench with a limit: calls that belong together are made if all are granted, else none.
 
-    `made` counts them. Once some were denied, `is_out`.
+    `made` counts them. `is_out` is set when some were denied.
     """
 
     def __init__(self, bench: Workbench, grants: Grants | None) -> None:
@@ -111,19 +105,19 @@ class MeteredWorkbench:
         return self._bench.reach(tool)
 
 
-PORTION = 2 * AHEAD  # calls that are asked for at a time
-PORTIONS = 8  # in one stretch
+PORTION = 2 * AHEAD  # calls per request to the fuzzer
+PORTIONS = 8  # per stretch
 
-# Rules on what came of an attempt, or of the beginning of one that was broken off.
+# Judges the reactions to an attempt, which may have been interrupted after some calls.
 Take: TypeAlias = Callable[[CallSequence, Sequence[Reaction]], Sequence[Judged]]
 
 
 class Stretch:
-    """Some portions of calls. The next portion is asked for while the last one is still being carried out.
+    """Runs several portions of calls. The next portion is requested while the last one is still running.
 
-    What the fuzzer knows by then is what came of all portions but that one, however fast they were: the same
-    seed and the same reactions give the same calls. A workbench has carried out all but the last `PORTION`
-    when it asks for more: up to `AHEAD` are under way, and as many have just been taken.
+    The fuzzer then knows the results of all portions but the last one, regardless of timing: the same seed
+    and the same reactions give the same calls. When a workbench asks for more, it has finished all but the
+    last `PORTION` calls: up to `AHEAD` are in flight, and as many have just been taken.
     """
 
     def __init__(self, fuzzer: Fuzzer, bench: Workbench, take: Take) -> None:
@@ -134,7 +128,7 @@ class Stretch:
         self._heard = deque[tuple[int, CallSequence, Sequence[Reaction], Sequence[Judged]]]()
 
     def run(self, most: int, over: Callable[[], bool]) -> int:
-        """Make up to so many calls, fewer where it is over before; says how many were made."""
+        """Make up to `most` calls, fewer if `over`, and return their number."""
         made, reactions = 0, list[Reaction]()
         for reaction in self._bench.run(self._probes(most)):
             made += 1
@@ -160,14 +154,14 @@ class Stretch:
                 yield from [Probe(call, attempt.mark) for call in some]
             most -= calls
             if calls < PORTION or not most:
-                return  # there is too little to do for both sides: it is better to learn first
+                return  # not enough work to overlap: wait for the results first
 
     def _hear(self, reactions: Sequence[Reaction]) -> None:
         portion, attempt = self._flying.popleft()
         self._heard.append((portion, attempt, reactions, self._take(attempt, reactions)))
 
     def _tell(self, last: int) -> None:
-        """Tell the fuzzer what came of portions up to this one."""
+        """Pass the results of portions up to this one to the fuzzer."""
         while self._heard and self._heard[0][0] <= last:
             _, attempt, reactions, judged = self._heard.popleft()
             self._fuzzer.tell(attempt, reactions, judged)

@@ -1,1 +1,1 @@
-"""What other programs read and write: JUnit, SARIF, Inspect logs, OpenTelemetry, message lists, tables."""
+"""Formats of other programs: JUnit, SARIF, Inspect logs, OpenTelemetry, message lists, tables."""

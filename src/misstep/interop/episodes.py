@@ -1,4 +1,4 @@
-"""What an agent did with one case or task, in the one form that every neighbour's format is made from."""
+"""What an agent did with one case or task, in the common form that all export formats are made from."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from misstep.rendering.case import in_brief
 
 
 class EpisodeAgent(msgspec.Struct, frozen=True):
-    """Whose episodes they are; `provider` has the model, both empty where none is known."""
+    """The agent of some episodes; `provider` is that of its model, and both are empty if unknown."""
 
     run: str
     name: str
@@ -21,7 +21,7 @@ class EpisodeAgent(msgspec.Struct, frozen=True):
 
 
 class Episode(msgspec.Struct, frozen=True, omit_defaults=True):
-    """`subject` is the name of a case or task, `about` what else is known of it, as plain values."""
+    """One case or task. `subject` is its name, `about` what else is known of it, as plain values."""
 
     subject: str
     request: str

@@ -1,14 +1,8 @@
-"""Episodes as samples of Inspect.
+"""Writes episodes as an `.eval` log of Inspect, sample by sample.
 
-A case that passed or failed is scored right or wrong; one that could not be judged has no score, and so
-Inspect's accuracy is our success.
-
-What a run came to, counted while its samples go by, in the terms of Inspect's results.
-
-An `.eval` log, written sample by sample.
-
-Inspect's own writer keeps all samples in memory until the end. So it writes the log without any, and they
-are put beside that one by one, where it would have put them.
+Cases that passed or failed are scored as correct or incorrect; a case that could not be judged has no score,
+so that Inspect's accuracy equals our success rate. Inspect's own writer keeps all samples in memory, so it
+only writes a log without samples, and they are added to the archive one by one.
 """
 
 import tempfile
@@ -82,7 +76,7 @@ def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
 
 
 def usage_of(usage: Usage) -> ModelUsage:
-    """Inspect counts what came out of a cache beside the rest of the input."""
+    """Inspect counts cached tokens separately from the rest of the input."""
     return ModelUsage(
         input_tokens=usage.input - usage.cached,
         output_tokens=usage.output,
@@ -125,7 +119,7 @@ def _limit(episode: Episode) -> EvalSampleLimit | None:
 
 
 def _conversation(episode: Episode) -> Iterator[ChatMessage]:
-    """The calls of a turn in one message, in the order in which the agent emitted them, then the results."""
+    """The calls of a turn as one message, in the order in which the agent made them, then the results."""
     numbered = list(enumerate(episode.calls, 1))
     for _, turn in groupby(numbered, key=lambda each: each[1].turn or -each[0]):
         calls = list(turn)
@@ -151,12 +145,12 @@ def _asked(number: int, call: Call) -> ToolCall:
     )
 
 
-GROUPS = ("actions", "families", "kind", "domain")  # of what is known about an episode
+GROUPS = ("actions", "families", "kind", "domain")  # fields of `about` that results are grouped by
 MOST_GROUPS = 100
 
 
 class Counted:
-    """Right ones and all, in total and by group."""
+    """Counts correct and all samples, in total and by group."""
 
     def __init__(self) -> None:
         self.samples = 0
@@ -191,7 +185,7 @@ class Counted:
 
     def _score(self) -> EvalScore:
         rate = self._passed / self._judged
-        # Inspect's own way: the sample's deviation over the root of its size.
+        # As in Inspect: the sample standard deviation over the square root of the size.
         deviation = sqrt(rate * (1 - rate) / (self._judged - 1)) if self._judged > 1 else 0.0
         metrics = {
             "accuracy": EvalMetric(name="accuracy", value=rate),
@@ -217,7 +211,7 @@ SUMMARIES = "summaries.json"
 
 
 class LoggedRun(msgspec.Struct, frozen=True):
-    """The run that a log is of: `task` is its command, `started` and `ended` are seconds since 1970."""
+    """The run of a log: `task` is its command, `started` and `ended` are seconds since 1970."""
 
     agent: EpisodeAgent
     task: str
@@ -229,7 +223,7 @@ class LoggedRun(msgspec.Struct, frozen=True):
 
 
 def write_log(file: IO[bytes], campaign: LoggedRun, episodes: Iterable[Episode]) -> int:
-    """Write a log into a file that can be sought in; how many samples it has."""
+    """Write a log to a seekable file, and return the number of samples."""
     counted, usage = Counted(), Usage()
     with (
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed,
@@ -256,7 +250,7 @@ def _copy_text(text: IO[str], packed: zipfile.ZipFile) -> None:
 
 
 def _write_frame(packed: zipfile.ZipFile, log: EvalLog) -> None:
-    """Everything but the samples and their summaries, as Inspect writes it."""
+    """Everything except the samples and their summaries, as Inspect writes it."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/frame.eval"
         write_eval_log(log, path)

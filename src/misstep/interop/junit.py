@@ -1,4 +1,4 @@
-"""A run as JUnit's XML, which Jenkins, GitLab and the readers for GitHub take in."""
+"""Writes a run as JUnit XML, which Jenkins, GitLab and GitHub actions read."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _NOT_XML = re.compile("[\ufffe\uffff]")
 
 
 def junit(statement: RunReport) -> Iterator[str]:
-    """The document in pieces, one entry after the other; it never holds more than one of them."""
+    """The document in pieces, holding only one entry at a time in memory."""
     counts = dict(statement.counts)
     extra = int(bool(statement.unfinished))
     tests = statement.total + extra
@@ -40,7 +40,7 @@ def junit(statement: RunReport) -> Iterator[str]:
             prefix, "the run as a whole", 0.0, _element("error", "unfinished", statement.unfinished, "")
         )
     for entry in statement.entries(None):
-        # What stands behind the last dot is taken for the name of a class, what is before it for a package.
+        # Readers take the part after the last dot as a class name and the part before as a package.
         group = f"{prefix}.{entry.group.replace('.', '·')}" if entry.group else prefix
         yield _case(group, entry.name, entry.seconds, _ending(entry))
     yield "</testsuite>\n</testsuites>\n"
@@ -66,7 +66,7 @@ def _ending(entry: ReportItem) -> str:
 
 
 def _told(flaw: Issue) -> str:
-    """All that there is to say, one thing to a line."""
+    """Everything about the issue, one item per line."""
     lines = [flaw.title, flaw.text]
     if flaw.misstep:
         lines.append(f"misstep: {flaw.misstep}")
@@ -107,7 +107,7 @@ def _attributes(**given: str) -> str:
 
 
 def _safe(text: str) -> str:
-    """What XML forbids is spelt out; other characters stay what they are."""
+    """The text with characters escaped that XML forbids."""
     return _NOT_XML.sub("\ufffd", plain_lines(text, 2 * BODY))
 
 

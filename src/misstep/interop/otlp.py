@@ -1,16 +1,9 @@
-"""An episode as the spans that OpenTelemetry's conventions for generative AI ask for.
+"""Converts episodes to OpenTelemetry spans, writes them as OTLP/JSON, and sends them during a run.
 
-`invoke_agent` holds all of it, `chat` is a reply of the model, `execute_tool` a call. What goes beyond the
-conventions is under `misstep.`; what was said is left out unless somebody asks for it. Names of spans follow
-from run and case, so that one that is sent twice is one trace still.
-
-Spans as OTLP/JSON, a line for each trace, as the collector's file exporter writes them.
-
-Spans as the exporters of OpenTelemetry's SDK take them.
-
-Sends the traces of a run to an OTLP endpoint while it goes, in a thread of its own.
-
-Nothing that the endpoint does reaches the run: what can't be sent is left out, and told of once.
+The spans follow the conventions for generative AI: `invoke_agent` contains everything, `chat` is a reply of
+the model, `execute_tool` a call. Other attributes start with `misstep.`, and message content is left out
+unless requested. Ids are derived from run and case, so that sending twice gives one trace. Sending happens in
+a separate thread and never affects the run: what cannot be sent is dropped, and reported once.
 """
 
 import json
@@ -36,12 +29,12 @@ from misstep.interop.episodes import Episode, EpisodeAgent, episode_of
 Value: TypeAlias = str | int | float | bool | list[str]
 SECOND = 1_000_000_000  # nanoseconds
 SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
-# Where the conventions have names of their own for providers.
+# Names of providers in the conventions, where they differ from ours.
 PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
 
 
 class OtlpSpan(msgspec.Struct, frozen=True):
-    """Ids are hexadecimal, times nanoseconds. `error` is empty where all went well."""
+    """Ids are hexadecimal, times are in nanoseconds. `error` is empty if there was none."""
 
     trace: str
     id: str
@@ -56,7 +49,7 @@ class OtlpSpan(msgspec.Struct, frozen=True):
 
 
 def spans_of(agent: EpisodeAgent, episode: Episode, began: float, content: bool) -> list[OtlpSpan]:
-    """The whole trace of an episode that began at a time, in seconds since 1970."""
+    """The complete trace of an episode that began at this time, in seconds since 1970."""
     return list(_Trace(agent, episode, began, content).spans())
 
 
@@ -121,7 +114,7 @@ class _Trace:
         }
 
     def _chats(self) -> Iterator[OtlpSpan]:
-        """From whatever happened last to when the reply's tokens were told."""
+        """From the previous event to the time when the reply's tokens were reported."""
         moments = sorted(call.at for call in self._episode.calls if call.at is not None)
         before = 0.0
         for number, metered in enumerate(self._episode.metered, 1):
@@ -146,7 +139,7 @@ class _Trace:
         if self._content:
             attributes["gen_ai.tool.call.arguments"] = _json(call.arguments)
             attributes["gen_ai.tool.call.result"] = call.result
-        # Where nobody has looked at the clock, order is all there is to tell.
+        # Without a recorded time, only the order is known.
         at = number * 1e-6 if call.at is None else call.at
         return self._part(
             f"call {number}", f"execute_tool {call.tool}", "internal", at, at, attributes, call.ran < 0
@@ -197,11 +190,11 @@ class _Trace:
         return self._began + round(seconds * SECOND)
 
 
-_ABOUT = ("topic", "seed", "families", "actions", "kind", "domain", "split")  # no words of the request
+_ABOUT = ("topic", "seed", "families", "actions", "kind", "domain", "split")  # nothing of the request's text
 
 
 def _error_of(episode: Episode) -> str:
-    """What kind of error an episode ended in; to plan badly is none."""
+    """The kind of error that ended an episode; a bad plan is not an error."""
     if episode.ended in ("timeout", "iterations"):
         return episode.ended
     return "agent_error" if episode.verdict == "errored" or episode.ended == "error" else ""
@@ -225,7 +218,7 @@ _ERROR = 2
 
 
 def otlp_json(agent: EpisodeAgent, spans: Sequence[OtlpSpan]) -> dict[str, Any]:
-    """One request as OTLP/HTTP takes it, with the ids in hexadecimal and whole numbers as texts."""
+    """One request in OTLP/HTTP format, with hexadecimal ids and integers as texts."""
     resource = {"service.name": "misstep", "service.version": agent.version}
     scope = {"name": "misstep", "version": agent.version}
     scoped = {"scope": scope, "spans": [_span(span) for span in spans], "schemaUrl": SCHEMA}
@@ -291,7 +284,7 @@ def readable(agent: EpisodeAgent, span: OtlpSpan, resource: Any) -> Any:
 
 
 def resource_of(version: str) -> Any:
-    """Ours, and what OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say over it."""
+    """Our resource, overridden by OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES."""
     resources = import_module("opentelemetry.sdk.resources")
     ours = resources.Resource({"service.name": "misstep", "service.version": version})
     return ours.merge(resources.OTELResourceDetector().detect())
@@ -301,11 +294,11 @@ def _storable(attributes: dict[str, Any]) -> dict[str, Any]:
     return {key: storable(value) if isinstance(value, str) else value for key, value in attributes.items()}
 
 
-WAITING = 10_000  # episodes at most; those that come when so many wait are left out
-TOGETHER = 64  # episodes in one request
-PAUSE = 0.5  # seconds in which more may come
-GRACE = 15.0  # seconds for what is left at the end
-TIMEOUT = 5.0  # seconds for one request with its repetitions, unless the environment says otherwise
+WAITING = 10_000  # maximum number of queued episodes; more are dropped
+TOGETHER = 64  # episodes per request
+PAUSE = 0.5  # seconds to wait for more
+GRACE = 15.0  # seconds for the rest at the end
+TIMEOUT = 5.0  # seconds per request including retries, unless set in the environment
 TRACES = "/v1/traces"
 TIMEOUTS = ("OTEL_EXPORTER_OTLP_TIMEOUT", "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT")
 REASON = re.compile(r"\[Errno -?\d+\] [^\"')]+|code: \d+, reason: .*|timed out", re.DOTALL)
@@ -313,7 +306,7 @@ LOGGER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """What there is to tell of, with the time when it began."""
+    """An outcome or report to send, with the time when it began."""
 
     agent: EpisodeAgent
     report: Outcome | TaskReport
@@ -321,7 +314,7 @@ class Sent(msgspec.Struct, frozen=True):
 
 
 def check_endpoint(url: str) -> str:
-    """The address for traces; a `UsageError` for what is none, or holds a secret."""
+    """The URL for traces. Raises `UsageError` if it is invalid or contains a secret."""
     try:
         parts = urlsplit(url)
         odd = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
@@ -336,7 +329,7 @@ def check_endpoint(url: str) -> str:
 
 
 class Sender:
-    """Takes what there is to tell and never waits; `tell` hears once what went wrong, in the same thread."""
+    """Queues episodes without blocking; `tell` is called once with a problem, in the caller's thread."""
 
     def __init__(self, url: str, content: bool, tell: Callable[[str], None]) -> None:
         endpoint = check_endpoint(url)
@@ -361,7 +354,7 @@ class Sender:
         self._speak()
 
     def close(self) -> None:
-        """Wait for what is left, though not for ever, nor for an endpoint that has failed before."""
+        """Wait for the queue for a limited time, but not for an endpoint that has failed before."""
         self._leave()
         self._thread.join(0 if self._problem else GRACE)
         if self._exporter is not None:
@@ -399,7 +392,7 @@ class Sender:
         return exporter.OTLPSpanExporter(endpoint=self._endpoint, timeout=None if said else TIMEOUT)
 
     def _next(self) -> list[Sent] | None:
-        """Some episodes; None at the end."""
+        """The next episodes; None at the end."""
         first = self._waiting.get()
         if first is None:
             return None
@@ -430,7 +423,7 @@ class Sender:
 
 
 class _Overheard(logging.Handler):
-    """What the exporter logs about a failure, which it tells nobody else."""
+    """Captures what the exporter logs about a failure, which it reports in no other way."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

@@ -1,6 +1,6 @@
-"""Flaws as SARIF 2.1.0, which code scanning shows beside the lines that they are about.
+"""Writes issues as SARIF 2.1.0, which code scanning shows next to the lines they are about.
 
-What the kinds of flaws mean, for readers who meet them outside of misstep.
+The rules describe each kind of issue for readers who don't know misstep.
 """
 
 import json
@@ -26,7 +26,7 @@ Level = Literal["error", "warning", "note"]
 
 
 class IssueRule(msgspec.Struct, frozen=True):
-    """A kind of flaw: a short name, what it is, what to do about it."""
+    """A kind of issue: a short name, what it is, what to do about it."""
 
     name: str
     about: str
@@ -106,24 +106,24 @@ RULES: dict[str, IssueRule] = {
 
 
 def rules_of(families: tuple[str, ...]) -> dict[str, IssueRule]:
-    """Those whose names begin with one of these words, in their order."""
+    """The rules whose names start with one of these words, in order."""
     return {name: rule for name, rule in RULES.items() if name.partition("/")[0] in families}
 
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "SRCROOT"
-# What GitHub takes.
+# GitHub's limits.
 MOST_RESULTS = 25_000
 MOST_BYTES = 10_000_000
-TAIL = 1 << 18  # bytes kept for what comes after the results
+TAIL = 1 << 18  # bytes reserved for what follows the results
 MOST_NOTES = 100
 TEXT = 4_000  # characters
 
 
 def sarif(statement: RunReport, root: Path) -> Iterator[str]:
-    """The document in pieces; files below the root of the repository are named by their way from there.
+    """The document in pieces; files below the repository's root have relative paths.
 
-    Flaws beyond what GitHub takes are left out, and counted in a notification.
+    Issues beyond GitHub's limits are left out, and counted in a notification.
     """
     rules = rules_of(statement.families)
     numbers = {name: number for number, name in enumerate(rules)}
@@ -142,7 +142,7 @@ def sarif(statement: RunReport, root: Path) -> Iterator[str]:
 
 
 def find_root(start: Path) -> Path:
-    """The folder of the repository that a folder is in; the folder itself where there is none."""
+    """The root of the repository that contains a folder; the folder itself if there is none."""
     return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
 
 
@@ -189,7 +189,7 @@ def _told(flaw: Issue) -> str:
 
 
 def _escaped(text: str) -> str:
-    """No text is a link or has a place for arguments, which brackets and braces would make of it."""
+    """Escape brackets and braces, which would make links or placeholders."""
     return re.sub(r"([\\\[\]])", r"\\\1", text).replace("{", "{{").replace("}", "}}")
 
 
@@ -230,7 +230,7 @@ def _closing(statement: RunReport, left: int) -> str:
 
 
 def _notifications(statement: RunReport, left: int) -> Iterator[dict[str, Any]]:
-    """What could not be judged, and what there was no room for: none of it is a finding."""
+    """What could not be judged, and what exceeded the limits: neither is a finding."""
     if statement.unfinished:
         yield _note(statement.unfinished, "error")
     if left:

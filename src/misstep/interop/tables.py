@@ -1,13 +1,8 @@
-"""The rows of a run: its outcomes and reports with their parts side by side, each under one name.
+"""Exports a run as flat rows, one named column per field, to CSV and Parquet.
 
-A field is a column. What has no single value, such as the families of a case, is a list.
-
-Rows as CSV that spreadsheets open without running any of it.
-
-A text that a spreadsheet would take for a formula gets an apostrophe in front, which shows the text as such.
-Numbers are never touched: a negative one is a number still.
-
-Rows as Parquet, with proper types, a group of rows in memory at a time.
+Fields with several values, such as the families of a case, are lists. In CSV, a text that a spreadsheet would
+run as a formula gets a leading apostrophe; numbers are never changed. Parquet has proper types and is written
+in groups of rows, to limit memory.
 """
 
 import csv
@@ -31,18 +26,18 @@ from misstep.core.results.finding import ToolReport, ranked
 from misstep.core.results.fixing import FixReport
 from misstep.errors import MissingExtra
 
-# What tokens of a role cost; None where nobody has said so.
+# The cost of a role's tokens; None if no price is known.
 Price: TypeAlias = Callable[[str, Usage], float | None]
 
 
 class TableRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What every row begins with."""
+    """The first columns of every row."""
 
     run: str
 
 
 class SpendingRow(TableRow, frozen=True, kw_only=True):
-    """One about something that used up tokens and time."""
+    """A row about something that used tokens and time."""
 
     input_tokens: int
     output_tokens: int
@@ -101,7 +96,7 @@ class TaskRow(SpendingRow, frozen=True, kw_only=True):
 
 
 class FindingRow(TableRow, frozen=True, kw_only=True):
-    """`calls` is the JSON text of the smallest calls that show it, `arguments` what the last one is given."""
+    """`calls` is the JSON of the smallest calls that show it, `arguments` those of the last call."""
 
     finding: str
     tool: str
@@ -152,7 +147,7 @@ class FixRow(SpendingRow, frozen=True, kw_only=True):
 
 
 def columns(kind: type[TableRow]) -> dict[str, Any]:
-    """The names and types of a table's columns; what was spent comes last."""
+    """The names and types of a table's columns; costs come last."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
     spent = [
         name for name in SpendingRow.__struct_fields__ if issubclass(kind, SpendingRow) and name != "run"
@@ -300,14 +295,14 @@ def _spent(subject: RowSubject, usage: dict[str, Usage], seconds: float) -> dict
     }
 
 
-# Blanks in front don't keep a spreadsheet from reading a formula. One may stand after any line break too,
-# where a program takes the break for the end of a row.
+# Leading white space does not keep a spreadsheet from reading a formula. It may also follow any line break,
+# if a program takes the break for the end of a row.
 _FORMULA = re.compile(r"\A\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|\A[\t\r\n]")
 _UNSEEN = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def csv_lines(kind: type[TableRow], rows: Iterable[TableRow]) -> Iterator[bytes]:
-    """The head with the names of the columns, then a line for each row, in UTF-8 and with CRLF."""
+    """The header, then a line for each row, in UTF-8 with CRLF."""
     names = list(columns(kind))
     yield _line(names)
     for row in rows:
@@ -321,7 +316,7 @@ def _line(cells: list[Any]) -> bytes:
 
 
 def _cell(value: Any) -> Any:
-    """Lists are JSON, as no separator is safe in names; nothing is an empty cell."""
+    """Lists become JSON, because names may contain any separator; None is an empty cell."""
     if isinstance(value, tuple):
         return harmless(json.dumps(value, ensure_ascii=False)) if value else ""
     if isinstance(value, bool):

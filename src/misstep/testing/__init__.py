@@ -1,1 +1,1 @@
-"""Tests of agents and tools that are Python objects: in a notebook, or in a test suite."""
+"""Tests agents and tools that are Python objects, in a notebook or a test suite."""

@@ -1,4 +1,4 @@
-"""A run started where an event loop is running already, as in a notebook."""
+"""Starts a run while an event loop is already running, as in a notebook."""
 
 import asyncio
 import threading
@@ -15,9 +15,9 @@ TICK = 0.2  # seconds
 
 
 def away_from_loops(work: Callable[[Listener], T]) -> T:
-    """The result of `work`, done in a thread of its own where this one has a running event loop.
+    """The result of `work`, run in a separate thread if this one has a running event loop.
 
-    The listener that `work` gets has to hear of the run, for through it Ctrl-C reaches the run.
+    `work` has to pass its listener to the run, because Ctrl-C reaches the run through it.
     """
     brake = _Brake()
     try:
@@ -34,7 +34,7 @@ def away_from_loops(work: Callable[[Listener], T]) -> T:
 
     threading.Thread(target=run, name="run", daemon=True).start()
     try:
-        # The system may give the signal to any thread, and this one hears of it only when it wakes up.
+        # The system may deliver the signal to any thread, and this one notices it only when it wakes up.
         while not wait([done], TICK).done:
             pass
     except KeyboardInterrupt:
@@ -43,7 +43,7 @@ def away_from_loops(work: Callable[[Listener], T]) -> T:
 
 
 class _Brake:
-    """Stops a run from another thread, at the latest when it begins."""
+    """Stops a run from another thread, at the latest when it starts."""
 
     def __init__(self) -> None:
         self._is_pulled = False
@@ -51,7 +51,7 @@ class _Brake:
         self._task: asyncio.Task[Any] | None = None
 
     def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):  # told by the task that all others of the run belong to
+        if isinstance(event, RunStarted):  # sent by the run's main task
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
             if self._is_pulled:
                 self.pull()
@@ -59,5 +59,5 @@ class _Brake:
     def pull(self) -> None:
         self._is_pulled = True
         if self._loop and self._task:
-            with suppress(RuntimeError):  # it is over already
+            with suppress(RuntimeError):  # it is already over
                 self._loop.call_soon_threadsafe(self._task.cancel)

@@ -1,7 +1,4 @@
-"""What a test came to, as a piece of HTML that stands in a notebook among other things.
-
-What a test came to, as text for whoever has no terminal of ours: failures of tests, notebooks, logs.
-"""
+"""Renders the result of a test as HTML for notebooks, and as text for test failures and logs."""
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -36,7 +33,7 @@ WIDTH = 100
 
 
 class Again(msgspec.Struct, frozen=True):
-    """How to look into a run: `show` is all of it; a case once more stands between `before` and `after`."""
+    """Commands to look into a run: `show` for all of it; a case's replay is `before`, its id, `after`."""
 
     show: str
     before: str
@@ -57,15 +54,15 @@ def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]],
 
 
 def tools_text(report: FuzzReport, again: Again) -> str:
-    """A line for each tool, then each finding with its smallest reproducer."""
+    """A line for each tool, then each finding with its minimal reproducer."""
     commands = [f"  again: {again.one(finding.id)}" for finding in (*report.findings, *report.unconfirmed)]
-    # A command is no use in two halves.
+    # Commands must not be wrapped.
     width = max(WIDTH, *map(len, commands)) if commands else WIDTH
     return as_text(fuzz_view(report, again.before.removesuffix("/"), again.after), width)
 
 
 def as_text(view: RenderableType, width: int = WIDTH) -> str:
-    """A view without colours, in lines that fit anywhere."""
+    """A view without colours, wrapped to a width."""
     written = StringIO()
     Console(file=written, width=width, color_system=None, legacy_windows=False).print(Trimmed(view))
     return written.getvalue().strip("\n")
@@ -79,7 +76,7 @@ HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all
 
 
 def planning_html(summary: Summary, failures: Sequence[Outcome], again: Again) -> str:
-    """Success beside its interval and the chance level, then some cases that did not pass."""
+    """Success with its interval and the chance level, then some cases that did not pass."""
     rest = summary.cases - summary.passed - len(failures)
     more = [element("p", f"{counted(rest, 'more case')} did not pass.", class_="dim")] if rest else []
     return _piece(
@@ -93,7 +90,7 @@ def planning_html(summary: Summary, failures: Sequence[Outcome], again: Again) -
 
 
 def tools_html(report: FuzzReport, again: Again) -> str:
-    """A row for each tool, then each finding with its smallest reproducer."""
+    """A row for each tool, then each finding with its minimal reproducer."""
     rows = [
         Row(
             (
@@ -146,7 +143,7 @@ def _counts(summary: Summary) -> str:
 
 
 def _scale(summary: Summary) -> Iterator[Markup]:
-    """From 0 to 100 %: the rate, its interval, and an upright line at the chance level."""
+    """From 0 to 100 %: the rate, its interval, and a vertical line at the chance level."""
     if summary.success is None:
         return
     (low, high), chance = summary.interval, summary.chance
@@ -179,7 +176,7 @@ def _case(outcome: Outcome, again: Again) -> Markup:
 
 
 def _calls(outcome: Outcome) -> Markup:
-    """The calls with the misstep marked."""
+    """The calls, with the misstep marked."""
     calls, step = outcome.transcript.calls, outcome.verdict.step
     if not calls:
         return element("p", "no calls", class_="dim")

@@ -1,4 +1,4 @@
-"""Planning tests of an agent that is there as an object."""
+"""Runs planning tests of an agent given as an object."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -37,12 +37,12 @@ def test_planning(
     listen: Listener | None = None,
     **settings: Any,
 ) -> PlanningResult:
-    """Test an agent on planning problems: does it do what it was asked, in the order it was asked?
+    """Test an agent on planning problems: does it do what it was asked, in the right order?
 
-    The agent is whatever `misstep plan test --agent` takes, as an object (a function of request and tools, an
-    agent of a framework, …) or as a text that names one. All settings of that command can be given as
-    keywords; they win over environment and misstep.toml. `listen` hears the events of the run. It works
-    inside a running event loop as well.
+    The agent is whatever `misstep plan test --agent` accepts, as an object (a function of request and tools,
+    an agent of a framework, …) or as a text that names one. All settings of that command can be passed as
+    keyword arguments, which override environment variables and misstep.toml. `listen` receives the events of
+    the run. This also works inside a running event loop.
     """
     given = {**_not_none(actions=actions, count=count), **settings}
     chosen = planning_settings(Path.cwd(), given, WHERE)
@@ -50,20 +50,20 @@ def test_planning(
     return run_planning(subject, lambda run: _again(run, subject), *([listen] if listen else []))
 
 
-test_planning.__test__ = False  # type: ignore[attr-defined]  # pytest is not to take it for a test
+test_planning.__test__ = False  # type: ignore[attr-defined]  # keep pytest from collecting it
 
 
 def planning_settings(
     folder: Path, given: Mapping[str, Any], where: str, also: Sequence[str] = ()
 ) -> Settings:
-    """Keywords over environment and the file of a folder; `also` are words that somebody else will read."""
+    """Keyword arguments over environment and the folder's file; `also` are other valid names."""
     return at_home(overlaid(load_settings(folder), given, OF_PLANNING, where, also), folder)
 
 
 def planning_subject(
     value: Any, settings: Settings, given: Mapping[str, Any], origin: ObjectOrigin
 ) -> SubjectUnderTest:
-    """The agent of a test; a `UsageError` for keywords that are about agents which settings name."""
+    """The agent of a test. Raises `UsageError` for settings that only apply to agents given by name."""
     for name in OF_NAMED_AGENTS:
         if name in given and not isinstance(value, str):
             raise UsageError(f"{name} is for agents that are named by a text", "leave it out")
@@ -73,7 +73,7 @@ def planning_subject(
 def run_planning(
     subject: SubjectUnderTest, again: Callable[[str], Again], *listeners: Listener
 ) -> PlanningResult:
-    """Run the agent of a test as its settings say."""
+    """Run the agent of a test with its settings."""
     summary = away_from_loops(
         lambda brake: run_agent(subject.settings, brake, *listeners, agent=subject.agent)
     )
@@ -81,7 +81,7 @@ def run_planning(
 
 
 def try_case(subject: SubjectUnderTest, name: str) -> Outcome | None:
-    """What comes of the case whose id begins so; None where the settings describe no such case."""
+    """The outcome of the case whose id starts with `name`; None if the settings have no such case."""
     found = next((case for case in cases_of(subject.settings) if case.id.startswith(name)), None)
     if found is None:
         return None

@@ -1,7 +1,4 @@
-"""What a test of an object came to, to be looked at and asked.
-
-What a test asks of an agent's success, and whether a run has met it.
-"""
+"""The results of tests of objects, and the success rate that a test requires."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,16 +22,16 @@ from misstep.testing.notebook import Again, planning_html, planning_text, tools_
 
 
 class PassDemand(msgspec.Struct, frozen=True):
-    """The least share of cases that have to pass; those that can't be judged don't.
+    """The minimum share of cases that have to pass; cases that cannot be judged don't pass.
 
-    If it is to be `significant`, a run falls short only if the whole 95 % interval does.
+    If `significant`, a run falls short only if its whole 95 % interval does.
     """
 
     min_success: float = 1.0
     significant: bool = False
 
     def shortfall(self, summary: Summary) -> str:
-        """How a run falls short, in words; empty where it does not."""
+        """How a run falls short, in words; empty if it does not."""
         asked, cases = self.min_success, summary.cases
         rate = summary.passed / cases if cases else 0.0
         reached = wilson(summary.passed, cases)[1] if self.significant else rate
@@ -59,7 +56,7 @@ DEMANDS = PassDemand.__struct_fields__
 
 
 def parse_demand(given: Mapping[str, Any], where: str) -> PassDemand:
-    """The demand among keywords; a `UsageError` where it can't be met or is none."""
+    """The demand in keyword arguments. Raises `UsageError` for invalid values."""
     own = {name: given[name] for name in DEMANDS if name in given}
     least = own.get("min_success", 1.0)
     if isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1:
@@ -71,16 +68,16 @@ def parse_demand(given: Mapping[str, Any], where: str) -> PassDemand:
     return PassDemand(**own)
 
 
-SHOWN = 2  # cases that did not pass, in full
-FOLDED = 10  # the same where each can be unfolded
+SHOWN = 2  # failed cases shown in full
+FOLDED = 10  # the same if each can be expanded
 
 
 class PlanningResult(msgspec.Struct, frozen=True, eq=False):
-    """What a test of an agent came to. It is kept as a run of the store, and looks cases up there."""
+    """The result of testing an agent. It is stored as a run, and cases are looked up in the store."""
 
     summary: Summary
     settings: Settings
-    agent: Agent | None  # none where the settings name it
+    agent: Agent | None  # None if the settings name it
     again: Again
 
     @property
@@ -90,17 +87,17 @@ class PlanningResult(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def success(self) -> float | None:
-        """The share of judged cases that passed; None where none could be judged."""
+        """The share of judged cases that passed; None if none could be judged."""
         return self.summary.success
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the success."""
+        """The 95 % interval of the success rate."""
         return self.summary.interval
 
     @property
     def chance(self) -> float | None:
-        """What blind luck would reach on these cases."""
+        """The chance level on these cases."""
         return self.summary.chance
 
     @property
@@ -115,7 +112,7 @@ class PlanningResult(msgspec.Struct, frozen=True, eq=False):
             return list(store.outcomes(self.run, "failed"))
 
     def replay(self, case: str) -> Outcome:
-        """Let the agent try a case once more, named by its id or how that begins; this is not kept."""
+        """Run a case again, given by its id or the start of it; the outcome is not stored."""
         with Store(self.settings.store) as store:
             before = store.find_outcome(self.run, case)
         return away_from_loops(lambda _: replay_case(before.case, self.settings, self.agent))
@@ -139,7 +136,7 @@ class PlanningResult(msgspec.Struct, frozen=True, eq=False):
 
 
 class ToolsResult(msgspec.Struct, frozen=True, eq=False):
-    """What a test of tools came to. It is kept as a run of the store."""
+    """The result of testing tools. It is stored as a run."""
 
     summary: Summary
     report: FuzzReport

@@ -1,7 +1,4 @@
-"""What is to be tested, as an object or by a name, made ready for it.
-
-Settings given as keyword arguments, over those of files and environment.
-"""
+"""Prepares what is to be tested, given as an object or by name, and settings given as keyword arguments."""
 
 import os
 import sys
@@ -42,7 +39,7 @@ def overlaid(
     where: str,
     also: Collection[str] = (),
 ) -> Settings:
-    """The settings with those given in their place; `also` are words that mean something else there."""
+    """The settings overridden by the given ones; `also` are other valid names, for error messages."""
     for name in given:
         if name not in known:
             hint = (
@@ -58,7 +55,7 @@ def overlaid(
 
 
 def _written(name: str, value: Any) -> Any:
-    """A value as a file would have it."""
+    """The value as it would be in a configuration file."""
     if name == "actions" and isinstance(value, tuple | list) and len(value) == 2:
         return f"{value[0]}-{value[1]}"
     if name == "actions" and not isinstance(value, bool | int):
@@ -70,19 +67,19 @@ SHELF = "objects"  # a folder beside the store
 
 
 class ObjectOrigin(msgspec.Struct, frozen=True):
-    """Where an object comes from: a name for it, and the function that has made it, if that can be called."""
+    """Where an object comes from: its name, and the function that made it, if that can be called again."""
 
     name: str = ""
     maker: Any = None
 
     def home_of(self, value: Any) -> ObjectHome | None:
-        """The home of what it made, or else its own."""
+        """The home of the value, or else of the function that made it."""
         made = home_of(self.maker) if self.maker is not None else None
         return home_of(value) or (made and msgspec.structs.replace(made, called=True))
 
 
 class SubjectUnderTest(msgspec.Struct, frozen=True):
-    """An agent, none where the settings name it, and whether later commands find it by its name."""
+    """An agent (None if the settings name it), and whether later commands can find it by name."""
 
     agent: Agent | None
     settings: Settings
@@ -90,14 +87,14 @@ class SubjectUnderTest(msgspec.Struct, frozen=True):
 
 
 def agent_from(value: Any, settings: Settings, origin: ObjectOrigin) -> SubjectUnderTest:
-    """The agent that an object is, or that a text names like `--agent` does."""
+    """The agent that an object is, or that a text names, as with `--agent`."""
     if isinstance(value, str):
         return SubjectUnderTest(None, settings.overlay({"agent": value}), True)
     if value is None:
         expected = ["expected one of:", *(f"  {kind}" for kind in KINDS)]
         raise UsageError(f"{origin.name or 'None'} gives no agent", *expected)
     home = origin.home_of(value)
-    # A function of nothing is called anyway.
+    # A function without parameters is called anyway.
     spec = home.spec.removesuffix("()") if home else ""
     name = origin.name or name_of(value)
     loaded = recognise(value, name, spec)
@@ -108,7 +105,7 @@ def agent_from(value: Any, settings: Settings, origin: ObjectOrigin) -> SubjectU
 
 
 def specs_from(value: Any, settings: Settings, origin: ObjectOrigin) -> Sequence[str]:
-    """Specs of the tools that an object is or holds; a text is one already."""
+    """Specs of the tools that an object is or holds; a text is already a spec."""
     if value is None or value in ((), []):
         raise UsageError(
             f"{origin.name or 'None'} gives no tools", "expected a tool, a list of them, or a spec"
@@ -127,14 +124,14 @@ def name_of(value: Any) -> str:
 
 
 def at_home(settings: Settings, folder: Path) -> Settings:
-    """The settings with a store that is found from any folder."""
+    """The settings with a store path that is valid from any folder."""
     if "://" in settings.store:
         return settings
     return settings.overlay({"store": str(folder / settings.store)})
 
 
 def way_from_here(settings: Settings) -> str:
-    """What has to be added to a command, typed here, so that it finds the store."""
+    """The options that a command needs to find the store from here."""
     if "://" in settings.store:
         return way_to(settings.store)
     inside = os.path.relpath(settings.store)

@@ -1,4 +1,4 @@
-"""Tests of tools that are there as objects."""
+"""Fuzzes tools given as objects."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,22 +21,23 @@ CALLS = 300
 def test_tools(
     tools: Any, *, calls: int = CALLS, listen: Listener | None = None, **settings: Any
 ) -> ToolsResult:
-    """Fuzz tools, each with so many calls: do they survive being used by an agent?
+    """Fuzz tools with `calls` calls each: do they survive being used by an agent?
 
-    Tools are whatever `misstep tool fuzz` takes, as an object (a function, a tool of a framework, a list, a
-    toolkit) or as a text such as `file.py:name` or `mcp:COMMAND`. They run in processes of their own, in a
-    sandbox; what no module has is written beside the store for them to load. All settings of that command can
-    be given as keywords; they win over environment and misstep.toml. `listen` hears the events of the run.
+    Tools are whatever `misstep tool fuzz` accepts, as an object (a function, a tool of a framework, a list, a
+    toolkit) or as a text such as `file.py:name` or `mcp:COMMAND`. They run in separate processes, in a
+    sandbox; objects that cannot be imported are written to a file beside the store for these to load. All
+    settings of that command can be passed as keyword arguments, which override environment variables and
+    misstep.toml. `listen` receives the events of the run.
     """
     chosen = tool_settings(Path.cwd(), {"calls": calls, **settings}, WHERE)
     return run_tools(tools, chosen, ObjectOrigin(), *([listen] if listen else []))
 
 
-test_tools.__test__ = False  # type: ignore[attr-defined]  # pytest is not to take it for a test
+test_tools.__test__ = False  # type: ignore[attr-defined]  # keep pytest from collecting it
 
 
 def tool_settings(folder: Path, given: Mapping[str, Any], where: str) -> Settings:
-    """Keywords over environment and the file of a folder; `calls` is short for `calls_per_tool`."""
+    """Keyword arguments over the environment and the folder's file; `calls` is short for `calls_per_tool`."""
     named = dict(given)
     if "calls" in named:
         if "calls_per_tool" in named:

@@ -1,1 +1,1 @@
-"""Where tools are tried: a process of its own, within a sandbox."""
+"""Calls tools in a separate process, within a sandbox."""

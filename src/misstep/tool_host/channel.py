@@ -1,4 +1,4 @@
-"""A channel between two processes: JSON, one message a line, which may pass open files."""
+"""A channel between two processes: one JSON message per line, which can carry open files."""
 
 import array
 import fcntl
@@ -12,9 +12,9 @@ from typing import TypeVar
 
 import msgspec
 
-LONGEST = 1 << 24  # bytes of a row; no side has to keep more of what the other one says
+LONGEST = 1 << 24  # bytes of a message; neither side has to buffer more than that
 CHUNK = 1 << 18
-MOST_FILES = 4  # that come with a row
+MOST_FILES = 4  # per message
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ _encoder = msgspec.json.Encoder()
 def encoded(message: msgspec.Struct) -> bytes:
     try:
         return _encoder.encode(message)
-    except UnicodeEncodeError:  # lone surrogates, wherever they are, become question marks
+    except UnicodeEncodeError:  # lone surrogates become question marks
         return json.dumps(msgspec.to_builtins(message), ensure_ascii=False).encode("utf-8", "replace")
 
 
@@ -34,9 +34,9 @@ class ChannelLost(Exception):
 
 
 class Channel:
-    """One end of a line. Nobody is ever kept waiting by an end that is busy talking itself.
+    """One end of a channel. `put` and `flush` never block, so that both ends can send at once.
 
-    An end that is not `trusting` takes no open files: tools could hand over more than a process may have.
+    An end that is not `trusting` accepts no open files: tools could send more than a process may have.
     """
 
     def __init__(self, end: socket.socket, trusting: bool = False) -> None:
@@ -45,13 +45,13 @@ class Channel:
         self._arrived = bytearray()
         self._searched = 0
         self._leaving = bytearray()
-        self.files = list[int]()  # what was handed over, oldest first; for the receiver to close
+        self.files = list[int]()  # files received, oldest first; the receiver has to close them
 
     def fileno(self) -> int:
         return self._end.fileno()
 
     def moved(self, number: int) -> "Channel":
-        """The same end as an open file with this number or a higher one; this one is closed."""
+        """The same end with a file descriptor of at least `number`; this object is closed."""
         with self._end as end:
             return Channel(socket.socket(fileno=fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, number)))
 
@@ -62,18 +62,18 @@ class Channel:
         self.files.clear()
 
     def rows(self) -> Iterator[bytes]:
-        """All rows until the other side hangs up, for an end that has nothing else to do than to wait."""
+        """All messages until the other side closes, for an end that only waits."""
         rest = b""
         while chunk := self._end.recv(CHUNK):
             *whole, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
             yield from whole
 
     def say(self, message: msgspec.Struct) -> None:
-        """Send a message, however long that takes."""
+        """Send a message; blocks until it is sent."""
         self._end.sendall(encoded(message) + b"\n")
 
     def send(self, message: msgspec.Struct, *files: int) -> None:
-        """Send a message, with open files if need be. Raises `ChannelLost`."""
+        """Send a message, with open files if needed. Raises `ChannelLost`."""
         data = memoryview(encoded(message) + b"\n")
         attached = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else []
         try:
@@ -83,7 +83,7 @@ class Channel:
             raise ChannelLost from error
 
     def receive(self, decoder: msgspec.json.Decoder[T], patience: float | None = None) -> T:
-        """The next message. Raises `ChannelLost`, a TimeoutError, or a ValueError for what is none."""
+        """The next message. Raises `ChannelLost`, TimeoutError, or ValueError for an invalid one."""
         until = None if patience is None else time.monotonic() + patience
         while (row := self.take()) is None:
             self.wait(None if until is None else max(until - time.monotonic(), 0.0))
@@ -95,13 +95,13 @@ class Channel:
             raise ValueError(str(error)) from error
 
     def wait(self, patience: float | None) -> bool:
-        """Wait for the other side; whether there is something to be read, if only that it is gone."""
+        """Wait for the other side. Returns whether there is anything to read, including the end."""
         poll = select.poll()
         poll.register(self, select.POLLIN)
         return bool(poll.poll(None if patience is None else patience * 1000))
 
     def read(self) -> bool:
-        """Take in what has arrived without waiting; whether there was anything. Raises `ChannelLost`."""
+        """Read what has arrived, without waiting. Returns whether there was anything. Raises `ChannelLost`."""
         try:
             data, attached, _flags, _sender = self._end.recvmsg(CHUNK, self._room, socket.MSG_DONTWAIT)
         except (BlockingIOError, InterruptedError):
@@ -119,7 +119,7 @@ class Channel:
         return True
 
     def take(self) -> bytes | None:
-        """The next whole row of what has arrived."""
+        """The next complete message that has arrived."""
         end = self._arrived.find(b"\n", self._searched)
         if end < 0:
             self._searched = len(self._arrived)
@@ -130,7 +130,7 @@ class Channel:
         return row
 
     def take_all(self) -> list[bytes]:
-        """All whole rows of what has arrived."""
+        """All complete messages that have arrived."""
         end = self._arrived.rfind(b"\n", self._searched)
         if end < 0:
             self._searched = len(self._arrived)
@@ -141,17 +141,17 @@ class Channel:
         return rows
 
     def put(self, data: bytes) -> None:
-        """Have rows sent as soon as the other side takes them."""
+        """Queue messages and send as much as possible."""
         self._leaving += data
         self.flush()
 
     @property
     def busy(self) -> bool:
-        """Whether there is something left to be sent."""
+        """Whether anything is left to send."""
         return bool(self._leaving)
 
     def flush(self) -> None:
-        """Send as much as the other side takes now; what it won't is found out when it is listened to."""
+        """Send as much as possible now; errors show up when reading."""
         try:
             while self._leaving:
                 sent = self._end.send(self._leaving, socket.MSG_DONTWAIT | socket.MSG_NOSIGNAL)

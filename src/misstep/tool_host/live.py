@@ -1,7 +1,4 @@
-"""The real tools as the world of an agent under test.
-
-Several workbenches that look like one.
-"""
+"""Lets an agent under test call the real tools, which may be spread over several processes."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,14 +15,14 @@ from misstep.tool_host.process import Process
 
 
 class JoinedBench:
-    """Takes each call to the workbench that has the tool; it is a `Workbench`. No two may share a name."""
+    """A `Workbench` that passes each call to the process that has the tool. Tool names must be unique."""
 
     def __init__(self, benches: Sequence[Process]) -> None:
         self._benches = benches
         self._homes = {tool.name: bench for bench in benches for tool in bench.tools}
 
     def spec_of(self, tool: str) -> str:
-        """What means a tool, wherever it is read."""
+        """The spec from which the tool can be loaded."""
         return self._homes[tool].spec_of(tool)
 
     @property
@@ -60,10 +57,10 @@ STOPPED = "Error: the tool is not available any more."
 
 
 class LiveTools:
-    """Tools of a process, called where they are safe; it is a `World`. `uses` are the calls made so far.
+    """A `World` of real tools, called in their sandbox. `uses` are the calls made so far.
 
-    `grant` is asked before each call whether it may be made. Once one was not made, it `is_stopped`; if that
-    was because something broke on our side, it is the `failure`.
+    `grant` is asked before each call whether it may be made. `is_stopped` is set when a call was not made,
+    and `failure` if that was because of an error of misstep's own.
     """
 
     def __init__(
@@ -82,14 +79,14 @@ class LiveTools:
         return [described.tool for described in self._offered]
 
     def answer(self, name: str, arguments: Any) -> str:
-        """What an agent is told: the result, or the error by its name, as frameworks do."""
+        """What an agent is told: the result, or the error with its type, as frameworks do."""
         if name not in [described.name for described in self._offered]:
             return f"Error: there is no tool '{name}'."
         if not isinstance(arguments, dict):
             return NOT_AN_OBJECT
         try:
             use = self._use(Invocation(name, json.dumps(arguments)))
-        except Exception as error:  # not to be told to an agent, as if the tool had said so
+        except Exception as error:  # must not reach the agent as if the tool had said it
             use, self.failure = None, error
         if use is None:
             self.is_stopped = True
@@ -98,7 +95,7 @@ class LiveTools:
         return use.result
 
     def _use(self, invocation: Invocation) -> Use | None:
-        """A call that is made; None if it may not be, or nobody takes it any more."""
+        """Make a call; None if it is not allowed or the workbench makes no more."""
         reactions = list(self._process.run([Probe(invocation)])) if self._grant() else []
         if not reactions:
             return None
@@ -106,7 +103,7 @@ class LiveTools:
         return Use(invocation.tool, invocation.arguments, said, self._judge(invocation, reactions[0]))
 
     def renewed(self) -> "LiveTools":
-        """The same tools from a fresh start; what was used before is forgotten."""
+        """The same tools from a fresh start, with no calls made."""
         self._process.reset()
         self.uses.clear()
         return self

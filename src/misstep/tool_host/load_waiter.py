@@ -1,7 +1,4 @@
-"""Waits for tools to be loaded, or for the reason why they can't be.
-
-What to do about code that can't be loaded here, though it can elsewhere.
-"""
+"""Waits until tools are loaded, or explains why they cannot be."""
 
 import os
 import select
@@ -31,7 +28,7 @@ WRITES = (
 
 
 def advise(message: str, spec: str) -> list[str]:
-    """Hints for whoever meets an error of the user's code; mostly none."""
+    """Hints for an error in the user's code; usually none."""
     if READ_ONLY in message:
         return [*WRITES]
     file = file_of(spec)
@@ -39,36 +36,36 @@ def advise(message: str, spec: str) -> list[str]:
 
 
 def _as_module(file: str, spec: str) -> str:
-    """How the same is meant as a module of its package."""
+    """How to specify the file as a module of its package."""
     here, folder = os.getcwd(), os.path.dirname(file)
     top = folder
     while os.path.exists(os.path.join(top, "__init__.py")) and os.path.dirname(top) != top:
         top = os.path.dirname(top)
-    if top == folder:  # a package that does not say that it is one
+    if top == folder:  # a package without __init__.py
         top = here if file.startswith(here + os.sep) and folder != here else os.path.dirname(folder)
     dotted = os.path.relpath(file, top).removesuffix(".py").replace(os.sep, ".")
     where = "" if top == here else f", in the folder {top}"
     return f"it is part of a package: give {dotted}{spec.removeprefix(file)}{where}"
 
 
-GRACE = 3.0  # seconds for the reason to be told
-KEPT = 4096  # bytes of what the process prints meanwhile; only the end is of interest
+GRACE = 3.0  # seconds to receive the reason
+KEPT = 4096  # bytes of the process's output; only the end matters
 SHOWN = 12  # lines of it
 
 _loading: msgspec.json.Decoder[ToolsLoaded | Unloadable] = msgspec.json.Decoder(ToolsLoaded | Unloadable)
 
 
 class GivenUp(Exception):
-    """Nobody wants to know any more what comes of it."""
+    """The caller no longer waits for a result."""
 
 
 class LoadWaiter:
-    """News of the tools that `spec` means from a process, whose `warden` line tells of the worst.
+    """Waits for the tools of `spec`; the channel to the supervisor (`warden`) reports failures.
 
-    The first `guards` generations of processes load nothing: bubblewrap, if it is there, and the warden.
+    The first `guards` generations of processes load nothing: bubblewrap, if used, and the supervisor.
 
-    It is given up on when the process has neither computed nor printed anything for so many seconds, and in
-    the end whatever it does. Raises `GivenUp` as soon as it `is_over`.
+    It gives up when the process has neither used the CPU nor printed anything for `limit` seconds, and after
+    a maximum time in any case. Raises `GivenUp` as soon as `is_over`.
     """
 
     def __init__(
@@ -85,7 +82,7 @@ class LoadWaiter:
         self._guards = guards
 
     def await_tools(self, line: Channel, process: subprocess.Popen[bytes]) -> ToolsLoaded:
-        """What is said of the tools over a line; a `UsageError` says why there are none."""
+        """The tools as reported over the channel. Raises `UsageError` with the reason if there are none."""
         assert process.stderr is not None
         patience = Patience(self._limit, lambda: self._progress(process.pid))
         try:
@@ -102,17 +99,17 @@ class LoadWaiter:
         raise UsageError(message, *hints, where=_from_here(readable(news.where)))
 
     def _what_to_do(self) -> str:
-        """For whoever has waited in vain."""
+        """A hint for a timeout."""
         if is_server(self._spec):
             return "does the command start an MCP server? start it by hand to see what it waits for"
         return "see what its import waits for: tools have to be there soon after it"
 
     def _progress(self, process: int) -> float:
-        """Something that changes as long as the tools are being loaded."""
+        """A number that changes while the tools are being loaded."""
         return family_seconds(process, self._guards) + self._bytes
 
     def _next_row(self, line: Channel, printed: IO[bytes], patience: Patience) -> bytes:
-        """The next row, while what is printed is read as well, so that nobody has to wait for that."""
+        """The next message; output is read meanwhile, so that the process does not block on it."""
         poll = select.poll()
         poll.register(line, select.POLLIN)
         poll.register(printed, select.POLLIN)
@@ -136,7 +133,7 @@ class LoadWaiter:
         return bool(data)
 
     def _obituary(self, printed: IO[bytes]) -> UsageError:
-        """Why the tools are not there, as far as anybody can tell."""
+        """Why there are no tools, as far as known."""
         with suppress(ChannelLost, TimeoutError, ValueError):
             message = self._warden.receive(from_warden, GRACE)
             if isinstance(message, Unfit):
@@ -165,5 +162,5 @@ class LoadWaiter:
 
 
 def _from_here(place: str) -> str:
-    """A place as somebody names it who is in our folder."""
+    """The path relative to the working directory."""
     return place.removeprefix(os.getcwd() + os.sep)

@@ -1,4 +1,4 @@
-"""A workbench in a process of its own, which goes on whatever the tools do to it."""
+"""A workbench in a separate process that survives whatever the tools do."""
 
 import select
 import time
@@ -21,18 +21,18 @@ from misstep.tool_host.reactions import ReactionDecoder, died, hung
 from misstep.tool_host.restarting import RestartingHost
 from misstep.tool_host.sandbox.sandbox import Sandbox
 
-GRACE = 0.25  # seconds beyond the time for a call
-EARLY = 0.25  # of the time for a call: who takes longer may not come back, so it is watched what it does
+GRACE = 0.25  # seconds beyond the time limit of a call
+EARLY = 0.25  # share of the time limit after which a call's CPU use is measured, since it may hang
 
 _encoder = msgspec.json.Encoder()
 
 
 class Process:
-    """The tools that `spec` means, in a process within a sandbox; it is a `Workbench`.
+    """The tools of `spec`, in a process within a sandbox; a `Workbench`.
 
-    `start` loads them, and raises a `UsageError` where they can't be. Afterwards whatever happens to the
-    process is a reaction, and nothing is raised unless code can't be loaded again: calls to a server that is
-    gone for good come to its death.
+    `start` loads them, and raises `UsageError` if that fails. After that, whatever happens to the process is
+    a reaction, and nothing is raised unless code cannot be loaded again. Calls to a server that is gone for
+    good result in a `died` reaction.
     """
 
     def __init__(self, spec: str, conditions: CallConditions | None = None) -> None:
@@ -45,7 +45,7 @@ class Process:
         self._patience = 1.0
 
     def spec_of(self, tool: str) -> str:  # noqa: ARG002
-        """What means a tool, wherever it is read."""
+        """The spec from which the tool can be loaded."""
         return self._lodging.spec
 
     @property
@@ -58,12 +58,12 @@ class Process:
 
     @property
     def skipped(self) -> Sequence[str]:
-        """Tells of tools that were left out."""
+        """Messages about tools that were left out."""
         return self._lodging.skipped
 
     @property
     def notes(self) -> Sequence[str]:
-        """Tells what else was odd when they were loaded."""
+        """Messages about other oddities when the tools were loaded."""
         return self._lodging.notes
 
     @property
@@ -75,7 +75,7 @@ class Process:
         return not self._lodging.is_apart
 
     def heed(self, is_over: Callable[[], bool]) -> None:
-        """Make no more calls, and wait neither for calls nor for a new start, as soon as this says so."""
+        """Make no more calls, and wait neither for calls nor for a restart, once `is_over` returns True."""
         self._lodging.is_over = is_over
 
     def __enter__(self) -> "Process":
@@ -88,21 +88,21 @@ class Process:
         self.close()
 
     def start(self) -> None:
-        """Load the tools, and be ready for calls."""
+        """Load the tools and get ready for calls."""
         self._lodging.start()
         self._lodging.watch(False)
         self._is_fresh = True
 
     def close(self) -> None:
-        """End everything, and leave nothing behind."""
+        """End all processes and remove all files."""
         self._lodging.close()
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
-        """Make the calls in order, and give what came of each as soon as it is known.
+        """Make the calls in order, and yield each reaction as soon as it is known.
 
-        Some more probes are taken than there are reactions, so that both sides are busy: whoever makes probes
-        one by one does so while earlier ones are carried out. After one that hung or died the rest goes on
-        with everything as it was at the beginning. So it does after one that took all memory.
+        More probes are taken than there are reactions, so that both sides are busy: a generator of probes
+        runs while earlier calls are made. After a call that hung, died or ran out of memory, the rest
+        continues from the initial state.
         """
         source, self._patience = iter(probes), patience
         sent, unsent = deque[Probe](), deque[Probe]()
@@ -113,7 +113,7 @@ class Process:
                 if len(sent) + len(unsent) <= AHEAD:
                     unsent += islice(source, AHEAD)
                 if not sent and lodging.housing is not None and lodging.housing.has_news:
-                    lodging.end(by_itself=True)  # while nobody asked anything of it
+                    lodging.end(by_itself=True)  # it ended between calls
                 if lodging.is_over():
                     return
                 if lodging.line is None:
@@ -139,7 +139,7 @@ class Process:
             lodging.watch(False)
 
     def reset(self) -> None:
-        """Put the tools' state and their files back to what they were when they had been loaded."""
+        """Restore the tools' state and files to what they were after loading."""
         if self._is_fresh or self._lodging.is_over():
             return
         self._lodging.end()
@@ -147,16 +147,16 @@ class Process:
             self._begin_again()
             self._lodging.watch(False)
         except GivenUp:
-            return  # there will be no more calls, or a new start before them
+            return  # there will be no more calls, or a restart before them
 
     def forget(self) -> None:
-        """Begin anew with the next call, as far as anybody can see: with nothing reached yet."""
+        """Start the next call from the initial state, with no coverage recorded."""
         if not self._is_fresh:
             self._lodging.end()
         self._intake.forget()
 
     def reach(self, tool: str) -> CodeReach | None:
-        """How much of the tool's own code has been run so far; None where it can't be seen."""
+        """How much of the tool's own code has run so far; None if that is unknown."""
         source = next((each.source for each in self.tools if each.name == tool), None)
         if source is None:
             return None
@@ -176,7 +176,7 @@ class Process:
             self._heard_at = time.monotonic() if idle else self._heard_at
 
     def _reactions(self, most: int) -> Iterator[Reaction]:
-        """What came of the calls that are under way, as far as it is known; at least of the first."""
+        """The known reactions to the calls in flight; at least the first one."""
         try:
             rows = self._listen()
             if len(rows) > most:
@@ -195,9 +195,9 @@ class Process:
                 yield reaction
 
     def _listen(self) -> list[bytes]:
-        """The next rows. Raises `Lost` if there won't be any, and a TimeoutError if it takes too long.
+        """The next messages. Raises `Lost` if there are no more, and TimeoutError if it takes too long.
 
-        Raises `GivenUp` if nobody waits for them any more.
+        Raises `GivenUp` if the caller no longer waits.
         """
         line, housing = self._lodging.line, self._lodging.housing
         assert line is not None
@@ -227,7 +227,7 @@ class Process:
 
 
 def _last_rows(line: Channel) -> list[bytes]:
-    """What a copy that has ended had said before. Raises `Lost` if it was nothing."""
+    """What a copy had sent before it ended. Raises `Lost` if that was nothing."""
     try:
         while line.read():
             pass

@@ -1,7 +1,4 @@
-"""What the process in which tools are called and our side say to each other.
-
-The conditions under which tools are tried.
-"""
+"""The messages between misstep and the processes in the sandbox, and the conditions for calling tools."""
 
 import sys
 from typing import Literal, TypeAlias
@@ -13,10 +10,10 @@ from misstep.core.results.fixing import Wording
 from misstep.core.tool import Described, Frame, Reaction
 
 MEGABYTE = 1 << 20
-# With what status a process that calls tools ends if one of them has closed its line, taken all memory, or
-# changed the interpreter so that nothing works any more.
+# Exit statuses of a process that calls tools, if a tool has closed its channel, used all memory, or broken
+# the interpreter.
 LINE_CLOSED, MEMORY_FULL, BROKEN = 113, 114, 115
-# Calls after which the process that made them ends by itself: it could not be as it was.
+# Results after which the calling process exits, because its state cannot be restored.
 LAST_WORDS = frozenset(("died", "garbled", "exhausted"))
 
 
@@ -25,7 +22,7 @@ class _Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, omi
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """What tools may use: bytes of memory and of files, processes at once, and seconds for one call."""
+    """Limits for tools: seconds per call, bytes of memory and of files, and number of processes."""
 
     timeout: float = 10.0
     memory: int = 1024 * MEGABYTE
@@ -34,10 +31,10 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class GuardOrder(_Message, frozen=True, tag="guard"):
-    """The warden's order; the other end of the zygote's line comes with it.
+    """The first message to the supervisor, sent with the other end of the zygote's channel.
 
-    `outside` is the name of our own process namespace, so that it can be told whether there is another one.
-    `litter` are folders to remove if our side is gone.
+    `outside` identifies our own process namespace, to detect whether the sandbox has another one. `litter`
+    are folders to remove if our side is gone.
     """
 
     limits: Limits
@@ -46,20 +43,20 @@ class GuardOrder(_Message, frozen=True, tag="guard"):
 
 
 class WatchCalls(_Message, frozen=True, tag="watch"):
-    """Whether calls are under way, while which the warden looks at all processes again and again.
+    """Whether calls are in flight; the supervisor then checks all processes repeatedly.
 
-    It does so from the beginning, since tools are loaded then.
+    It starts out doing so, because the tools are loaded first.
     """
 
     busy: bool
 
 
 class LoadTools(_Message, frozen=True, tag="load"):
-    """Load the tools that `spec` means.
+    """Load the tools of `spec`.
 
-    They start in `folder`, which holds a copy of the `workspace`; `roots` are all folders that they can write
-    to. Modules are found from the folder `origin` too. If they load `apart`, every process that calls tools
-    loads them for itself. If they are only `read`, none is ever called.
+    They start in `folder`, which holds a copy of `workspace`; `roots` are all folders they can write to.
+    Modules are also imported from the folder `origin`. With `apart`, every process that calls tools loads
+    them itself. With `read`, they are never called.
     """
 
     spec: str
@@ -73,22 +70,22 @@ class LoadTools(_Message, frozen=True, tag="load"):
 
 
 class Start(_Message, frozen=True):
-    """Begin a process that calls tools; its end of a line comes with it."""
+    """Start a process that calls tools; its end of a channel comes with the message."""
 
 
 class Measure(_Message, frozen=True):
-    """Watch from now on whether the process that calls tools computes or waits, with all it has started."""
+    """Measure from now on whether the calling process and its children compute or wait."""
 
 
 class Stop(_Message, frozen=True):
-    """End the process that calls tools, with all that it has started."""
+    """End the process that calls tools, with all its children."""
 
 
 class ToolsLoaded(_Message, frozen=True, tag="loaded"):
-    """The tools are there. They are `forkable` if a copy of the process can call them.
+    """The tools are loaded. They are `forkable` if a copy of the process can call them.
 
-    `files` are the names of some files and folders where the tools start. `skipped` tells of tools that were
-    left out and why, `notes` of what else was odd.
+    `files` are some files and folders in the tools' working directory. `skipped` says which tools were left
+    out and why, `notes` what else was odd.
     """
 
     tools: tuple[Described, ...]
@@ -99,11 +96,11 @@ class ToolsLoaded(_Message, frozen=True, tag="loaded"):
 
 
 class CallerStopped(_Message, frozen=True, tag="stopped"):
-    """The process that calls tools has ended, with this status or by this signal as a negative number.
+    """The calling process has ended with this exit status, or by a signal (as a negative number).
 
-    `frames` are where it was last seen, `peak` is the most memory it had, `restored` is whether its files are
-    what they were. `computed` are the seconds of processor time that it used since it was to be measured,
-    unless it waited for most of that time.
+    `frames` are its last known stack, `peak` is its maximum memory, `restored` whether its files could be
+    restored. `computed` is the CPU time in seconds since measuring began, or 0 if it waited most of that
+    time.
     """
 
     status: int
@@ -114,14 +111,14 @@ class CallerStopped(_Message, frozen=True, tag="stopped"):
 
 
 class Overrun(_Message, frozen=True):
-    """The warden had to end everything: there was too much of `what`."""
+    """The supervisor had to end all processes: there was too much of `what`."""
 
     what: str
     amount: int
 
 
 class Report(msgspec.Struct, frozen=True, array_like=True):
-    """What came of a call, and the lines of the tool's file that had not been run before."""
+    """The reaction to a call, and lines of the tool's file that ran for the first time."""
 
     reaction: Reaction
     lines: dict[str, tuple[int, ...]] = {}
@@ -144,13 +141,12 @@ Shelter = Literal["auto", "bubblewrap", "none"]
 class CallConditions(msgspec.Struct, frozen=True):
     """How the user wants tools to be called.
 
-    `workspace` is a folder that is copied to where they start. `folder` is one on the disk in which they
-    start themselves, for a caller who has to see what they do there: what is in it is never put back.
-    `allow_read` are files and folders that they can read beside their own.
-    `environment` are variables beside the few that tools get anyway, among which no keys are.
-    `load_limit` are the seconds until tools have to be there; servers may take longer than code.
-    `only` are the names of the tools that will be called; all of them if there are none. `wordings` are what
-    agents are told about tools in other words, by their names.
+    `workspace` is a folder that is copied to the tools' working directory. `folder` is a folder on disk that
+    is used as their working directory itself, for callers who need to see the files; it is never restored.
+    `allow_read` are additional files and folders they can read. `environment` are variables in addition to
+    the few that tools always get, which contain no keys. `load_limit` is the time in seconds for loading;
+    servers get more by default. `only` are the names of the tools to call, or all if empty. `wordings`
+    replace descriptions of tools, by name.
     """
 
     shelter: Shelter = "auto"

@@ -1,8 +1,7 @@
-"""Takes in what the process says of calls, and no more of it than an honest one has to say.
+"""Decodes and bounds the reports of calls, and makes reactions for calls that got no answer.
 
-Tools share that process. They can say whatever they like in its name, as often as they like.
-
-What came of a call that got no answer.
+Tools share the reporting process, so they can send whatever they like in its name: nothing in a report is
+trusted, and nothing in it may grow without limit.
 """
 
 import signal
@@ -23,11 +22,11 @@ from misstep.tool_host.protocol import (
     Report,
 )
 
-MOST_OF_MEMORY = 0.8  # of what is allowed: who is ended with so much was ended for it
+MOST_OF_MEMORY = 0.8  # share of the limit; a process killed with this much probably ran out of memory
 
 
 def hung(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
-    """The call was given up on, and the process ended for it, unless there was another reason as well."""
+    """The call timed out and its process was ended, unless the supervisor ended it for another reason."""
     if isinstance(ended, Overrun):
         return _overran(ended, seconds)
     detail = f"it gave no answer within {limits.timeout:g} seconds"
@@ -37,12 +36,12 @@ def hung(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) 
 
 
 def died(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
-    """The process ended while it made the call."""
+    """The process ended during the call."""
     if isinstance(ended, Overrun):
         return _overran(ended, seconds)
     if ended is None:
         return Reaction("died", detail="it ended more than its own process", seconds=seconds)
-    if ended.status == -signal.SIGXCPU:  # many threads use up the time of a call before it is over
+    if ended.status == -signal.SIGXCPU:  # many threads can use up the CPU time before the call times out
         return hung(ended, limits, seconds)
     name, detail = _cause(ended.status)
     raised = Raised(name, detail, frames=ended.frames)
@@ -77,12 +76,12 @@ _STATUSES = {
 }
 
 
-ORDINARY = 1 << 16  # bytes of a report of which no part can be too large
+ORDINARY = 1 << 16  # bytes of a report in which nothing can be too large
 LARGEST = 1 << 53  # of a number
 TEXT = 1 << 14  # characters
 STRUCTURED = 1 << 20
 MOST_EDGES = 1 << 20  # of all calls together
-MOST_LINES = 1 << 17  # of a file
+MOST_LINES = 1 << 17  # per file
 MOST_FILES = 1 << 10
 MOST_OBSERVATIONS = 400
 MOST_FRAMES = 200
@@ -91,14 +90,14 @@ _reports = msgspec.json.Decoder(Report)
 
 
 class ReactionDecoder:
-    """Remembers which lines have been run, and how many edges there have been."""
+    """Decodes reports, and records which lines have run and which edges are known."""
 
     def __init__(self) -> None:
         self._lines = dict[str, set[int]]()
         self._edges = set[int]()
 
     def take(self, row: bytes) -> Reaction:
-        """The reaction that a row tells of. Raises a `MsgspecError` for what is no report."""
+        """The reaction in a report. Raises `MsgspecError` if it is invalid."""
         report = _reports.decode(row)
         for file, lines in report.lines.items():
             self._note(file, lines)
@@ -108,11 +107,11 @@ class ReactionDecoder:
         return replace(reaction, edges=self._known(reaction.edges)) if reaction.edges else reaction
 
     def lines_of(self, file: str) -> Set[int]:
-        """The lines of a file that have been run."""
+        """The lines of a file that have run."""
         return self._lines.get(file, set())
 
     def forget(self) -> None:
-        """Begin with no lines that have been run."""
+        """Forget which lines have run."""
         self._lines.clear()
 
     def _note(self, file: str, lines: tuple[int, ...]) -> None:
@@ -120,7 +119,7 @@ class ReactionDecoder:
             self._lines.setdefault(file, set()).update(line for line in lines if 0 < line < MOST_LINES)
 
     def _known(self, edges: tuple[int, ...]) -> tuple[int, ...]:
-        """Those of the edges that there is room for."""
+        """The edges that fit the limits."""
         if len(self._edges) + len(edges) <= MOST_EDGES:
             fitting = tuple(edge for edge in edges if 0 <= edge < LARGEST)
         else:

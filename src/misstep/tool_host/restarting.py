@@ -1,6 +1,6 @@
-"""Tools ready to be called, loaded anew whenever their process has ended.
+"""Hosts tools in a sandbox and loads them again whenever their process has ended.
 
-Tools that are looked at and not called, in a process of its own all the same: loading them runs code.
+Tools that are only described, not called, are loaded in a separate process too, because loading runs code.
 """
 
 import os
@@ -20,13 +20,13 @@ from misstep.tool_host.sandbox.places import anchored, is_server
 from misstep.tool_host.sandbox.sandbox import Sandbox, refuse_remote, sandbox_for
 from misstep.tool_host.sandbox_process import SOON, SandboxProcess, never
 
-PAUSE = 5.0  # seconds until a server that could not be reached is looked for again
+PAUSE = 5.0  # seconds before an unreachable server is tried again
 
 
 class RestartingHost:
-    """The tools that `spec` means, in a sandbox; while a copy is open to calls there is a `line` to it.
+    """The tools of `spec` in a sandbox; `line` is the channel to the copy that accepts calls, if any.
 
-    `tools`, `files`, `skipped` and `notes` are what was said when they were loaded last.
+    `tools`, `files`, `skipped` and `notes` are from the last time they were loaded.
     """
 
     def __init__(self, spec: str, conditions: CallConditions) -> None:
@@ -46,7 +46,7 @@ class RestartingHost:
         self._gone_at = 0.0
 
     def start(self) -> None:
-        """Load the tools, and open them to calls."""
+        """Load the tools and open them to calls."""
         try:
             self._open()
         except BaseException:
@@ -54,17 +54,17 @@ class RestartingHost:
             raise
 
     def watch(self, busy: bool) -> None:
-        """Say whether calls are under way."""
+        """Tell the supervisor whether calls are in flight."""
         if self.housing is not None:
             self.housing.watch(busy)
 
     def close(self) -> None:
-        """End everything, and leave nothing behind."""
+        """End all processes and remove all files."""
         self.abandon()
         self.sandbox.remove()
 
     def begin_again(self) -> Reaction | None:
-        """Open a copy of the tools to calls; what comes of all calls if their server can't be had again.
+        """Open a copy of the tools to calls. Returns the reaction to all calls if their server is gone.
 
         Raises `GivenUp` if it is over before they are loaded.
         """
@@ -85,7 +85,7 @@ class RestartingHost:
         return self._gone
 
     def end(self, by_itself: bool = False) -> CallerStopped | Overrun | None:
-        """End the copy, unless it does so by itself; where that can't be done, the sandbox."""
+        """End the copy, or let it end by itself; if that fails, end the sandbox."""
         if self.line is None or self.housing is None:
             return None
         self.line.close()
@@ -105,7 +105,7 @@ class RestartingHost:
         self.line = self.housing = None
 
     def _open(self) -> None:
-        if self.sandbox.command:  # what there is to hide may have changed
+        if self.sandbox.command:  # the files to hide may have changed
             self.sandbox = sandbox_for(self.spec, self._conditions)
         self.sandbox.prepare()
         self.housing = SandboxProcess(
@@ -121,7 +121,7 @@ class RestartingHost:
         return None
 
     def _begin(self) -> None:
-        """Open a copy of the tools to calls, in another sandbox if this one is gone."""
+        """Open a copy of the tools to calls, in a new sandbox if this one is gone."""
         assert self.line is None
         if self.housing is None:
             return self._open()
@@ -144,7 +144,7 @@ PLACES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"
 
 
 def read_apart(spec: str, conditions: CallConditions) -> ToolsLoaded:
-    """What the tools that a spec means say about themselves. Raises a `UsageError` if it means none."""
+    """The descriptions of the tools of a spec. Raises `UsageError` if there are none."""
     whole = anchored(spec)
     sandbox = sandbox_for(whole, conditions)
     sandbox.prepare()
@@ -161,5 +161,5 @@ def read_apart(spec: str, conditions: CallConditions) -> ToolsLoaded:
 
 
 def whole_environment(at_home: bool) -> dict[str, str]:
-    """All variables that we have; those that say where files are kept only for what is `at_home` here."""
+    """All our environment variables; those for file locations only if `at_home`."""
     return {name: value for name, value in os.environ.items() if at_home or name not in PLACES}

@@ -32,8 +32,8 @@ from misstep.tool_host.sandbox.sandbox import Sandbox
 from misstep.tool_host.serving.process_tree import namespace
 
 SERVING = "misstep.tool_host.serving.supervisor"
-GRACE = 3.0  # seconds for what should be a matter of milliseconds
-SOON = 1.0  # seconds for what has happened already
+GRACE = 3.0  # seconds for what should take milliseconds
+SOON = 1.0  # seconds for what has already happened
 LOAD_LIMIT = {"code": 30.0, "server": 120.0}  # seconds; a server may have to be downloaded first
 
 
@@ -42,9 +42,9 @@ def never() -> bool:
 
 
 class SandboxProcess:
-    """A sandbox in which `spec` is loaded. One copy of the tools at a time is open to calls.
+    """A sandbox in which `spec` is loaded. One copy of the tools at a time accepts calls.
 
-    If tools are only `read`, there are none. Nobody waits for tools to be loaded any more once it `is_over`.
+    With `read`, there are no copies. Loading is abandoned once `is_over`.
     """
 
     def __init__(
@@ -98,22 +98,22 @@ class SandboxProcess:
             raise UsageError(f"'{python}' can't be run: {error.strerror or error}", hint) from error
 
     def load(self) -> ToolsLoaded:
-        """Load the tools. A `UsageError` says why they can't be; raises `GivenUp` if nobody waits."""
-        with suppress(ChannelLost), self._zygotes:  # what is wrong is found out by listening
+        """Load the tools. Raises `UsageError` with the reason if that fails, `GivenUp` if it is over."""
+        with suppress(ChannelLost), self._zygotes:  # errors show up when reading
             self._line.send(self._guard, self._zygotes.fileno())
         with suppress(ChannelLost):
             self.control.send(self._load)
         return self.introduced(self.control)
 
     def start(self) -> Channel:
-        """Open a copy of the tools to calls, over the line that is returned. Raises `Lost`."""
+        """Start a copy of the tools and return the channel to it. Raises `Lost`."""
         ours, theirs = socket.socketpair()
         with theirs:
             self.control.send(Start(), theirs.fileno())
         return Channel(ours)
 
     def introduced(self, line: Channel) -> ToolsLoaded:
-        """What is said of the tools over a line; everything is ended where there are none."""
+        """The tools as reported over a channel; the sandbox is ended if there are none."""
         try:
             return self._arrival.await_tools(line, self._process)
         except BaseException:
@@ -121,23 +121,23 @@ class SandboxProcess:
             raise
 
     def watch(self, busy: bool) -> None:
-        """Have the processes watched while calls are under way, and left in peace otherwise."""
+        """Have the supervisor check the processes while calls are in flight."""
         with suppress(ChannelLost):
             self._line.send(WatchCalls(busy))
 
     def measure(self) -> None:
-        """Have it watched from now on whether the copy computes or waits."""
+        """Measure from now on whether the copy computes or waits."""
         with suppress(ChannelLost):
             self.control.send(Measure())
 
     def stop(self) -> CallerStopped | None:
-        """End the copy with all that it has started; None if that took everything else with it."""
+        """End the copy and all its children; None if the whole sandbox ended."""
         with suppress(ChannelLost):
             self.control.send(Stop())
         return self.stopped(GRACE)
 
     def stopped(self, patience: float) -> CallerStopped | None:
-        """How the copy ended, if that is heard within so many seconds."""
+        """How the copy ended, if that is reported within `patience` seconds."""
         try:
             message = self.control.receive(from_zygote, patience)
         except (ChannelLost, TimeoutError, ValueError):
@@ -146,11 +146,11 @@ class SandboxProcess:
 
     @property
     def has_news(self) -> bool:
-        """Whether the copy, or more than that, has come to an end."""
+        """Whether the copy, or the whole sandbox, has ended."""
         return self.control.wait(0)
 
     def overrun(self) -> Overrun | None:
-        """What the warden had to end everything for, if it had to."""
+        """Which limit made the supervisor end everything, if that happened."""
         try:
             message = self._line.receive(from_warden, SOON)
         except (ChannelLost, TimeoutError, ValueError):
@@ -158,9 +158,9 @@ class SandboxProcess:
         return message if isinstance(message, Overrun) else None
 
     def kill(self) -> None:
-        """End everything in the sandbox, and the sandbox."""
+        """End the sandbox and all processes in it."""
         if self._process.returncode is not None:
-            return  # its number may be another's by now
+            return  # the process id may have been reused
         kill_process_tree(self._process.pid)
         self._line.close()
         self.control.close()
@@ -172,7 +172,7 @@ class SandboxProcess:
 
 
 def _program(python: str) -> str:
-    """The interpreter's whole path: nobody starts from here."""
+    """The absolute path of the interpreter, because the process starts in another folder."""
     found = shutil.which(os.path.expanduser(python))
     if found is None:
         raise FileNotFoundError("there is no such program")

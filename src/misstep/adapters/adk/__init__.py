@@ -1,1 +1,1 @@
-"""Google's Agent Development Kit: its agents, and its tools."""
+"""Adapters for Google's Agent Development Kit: agents and tools."""

@@ -1,4 +1,4 @@
-"""Agents of Google's Agent Development Kit as agents under test."""
+"""Runs agents of Google's Agent Development Kit as agents under test."""
 
 import copy
 import inspect
@@ -18,7 +18,7 @@ USER = "user"
 
 
 class AdkAgent:
-    """Builds an agent or app for every case and watches what its models say."""
+    """Builds an agent or app for every case and records what its models say."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -44,13 +44,13 @@ class AdkAgent:
 
 
 def agent(build: Build, name: str) -> AdkAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result."""
     _adk()
     return AdkAgent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """A function that makes copies of an agent, or of an app around one, with other tools than its own."""
+    """A function that copies an agent, or an app around one, with other tools."""
     adk = _adk()
     root = value.root_agent if isinstance(value, adk.App) else value
     if not isinstance(root, adk.LlmAgent) or root.sub_agents:
@@ -67,7 +67,7 @@ def retool(value: Any) -> Build:
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool that declares what the tool itself does."""
+    """A copy of a tool with the tool's own declaration."""
     if not hasattr(native, "run_async"):
         raise Unroutable("it has no 'run_async'")
 
@@ -76,7 +76,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
 
     routed = copy.copy(native)
     routed.run_async = run_async
-    routed._get_declaration = native._get_declaration  # which looks at the function
+    routed._get_declaration = native._get_declaration  # derived from the function
     if callable(function := getattr(native, "func", None)):
         routed.func = stand_in(function, described, toolbox.call, inspect.iscoroutinefunction(function))
     return routed
@@ -87,7 +87,7 @@ def _described(root: Any) -> str:
 
 
 def _watched(native: Any, watch: Any) -> Any:
-    """An app around the agent, or a copy of the app that was built, with our plugin before all others."""
+    """An app around the agent, or a copy of the built app, with our plugin before all others."""
     adk = _adk()
     if isinstance(native, adk.App):
         return native.model_copy(update={"plugins": [watch, *native.plugins]})
@@ -101,7 +101,7 @@ def _final_text(event: Any) -> str:
 
 
 def _usage(counts: Any) -> Usage:
-    """Tokens of a reply. Thoughts are among the candidates for some models, beside them for others."""
+    """Tokens of a reply. Some models count thoughts as candidates, others separately."""
     if not counts:
         return Usage()
     given = (counts.prompt_token_count or 0) + (counts.tool_use_prompt_token_count or 0)
@@ -110,7 +110,7 @@ def _usage(counts: Any) -> Usage:
 
 
 class _Adk(msgspec.Struct, frozen=True):
-    """What we use of the framework, and our own classes that derive from it."""
+    """The parts of the framework that we use, and our own classes derived from it."""
 
     App: Any
     InMemoryRunner: Any
@@ -161,12 +161,12 @@ def _plugin_class() -> Any:
     from google.adk.plugins import BasePlugin
 
     class AdkWatcher(BasePlugin):
-        """Tells the toolbox about every request to a model and every reply."""
+        """Tells the toolbox about every model request and reply."""
 
         def __init__(self, toolbox: Toolbox) -> None:
             super().__init__("misstep")
             self._toolbox = toolbox
-            self._turns = dict[str, int]()  # of each agent, since several may work side by side
+            self._turns = dict[str, int]()  # of each agent, since several may run concurrently
 
         async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:  # noqa: ARG002
             self._turns[callback_context.agent_name] = self._toolbox.begin_turn()

@@ -1,4 +1,4 @@
-"""The tools of Google's Agent Development Kit, in a session that nothing else uses."""
+"""Calls tools of Google's Agent Development Kit, in a session that nothing else uses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives its result."""
+    """A function that calls the tool and returns its result."""
     from google.adk.agents.invocation_context import InvocationContext
     from google.adk.sessions import InMemorySessionService, Session
     from google.adk.tools import ToolContext

@@ -1,1 +1,1 @@
-"""AG2: its agents, and its tools."""
+"""Adapters for AG2: agents and tools."""

@@ -1,4 +1,4 @@
-"""Agents of AG2 as agents under test."""
+"""Runs agents of AG2 as agents under test."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ COUNTS_CACHED_APART = ("anthropic", "bedrock")
 
 
 class Ag2Agent:
-    """Builds an agent of the framework for every case and watches what its model says."""
+    """Builds an agent of the framework for every case and records what its model says."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -33,19 +33,19 @@ class Ag2Agent:
         except json.JSONDecodeError:
             if not said.nonsense:
                 raise
-            # The framework can't send its model's own malformed arguments back, and gives up.
+            # The framework fails when it has to send the model's malformed arguments back.
             return Answer()
         return Answer(reply.body or "")
 
 
 def agent(build: Build, name: str) -> Ag2Agent:
-    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs the result."""
     _ag2()
     return Ag2Agent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """A function that makes copies of the agent with other tools than its own."""
+    """A function that copies the agent with other tools."""
     if not isinstance(value, _ag2().Agent) or value.tasks:
         what = "an agent with sub-tasks" if getattr(value, "tasks", None) else f"a {type(value).__name__}"
         raise UsageError(
@@ -62,7 +62,7 @@ def retool(value: Any) -> Build:
 
 
 class _Said:
-    """Tells the toolbox what a model says; remembers whether any of it was nonsense."""
+    """Tells the toolbox what a model says, and remembers whether any of it was unreadable."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self.toolbox = toolbox
@@ -96,7 +96,7 @@ def _watch_class() -> Any:
 
 
 def _other_spending(toolbox: Toolbox) -> Any:
-    """An observer of the tokens that go to other work than the agent's own turns."""
+    """An observer that counts tokens for other work than the agent's own turns."""
     from ag2.events import UsageEvent
 
     async def spend(event: UsageEvent) -> None:
@@ -110,16 +110,16 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
     from ag2.context import ConversationContext
 
     async def carry_out(**arguments: Any) -> str:
-        # The framework adds a context of its own, which knows the user's keys.
+        # The framework adds its own context, which contains the user's keys.
         own = {name: value for name, value in arguments.items() if not isinstance(value, ConversationContext)}
         return toolbox.call(described.name, own)
 
-    schema = copy.deepcopy(described.parameters)  # the framework writes into it
+    schema = copy.deepcopy(described.parameters)  # the framework modifies it
     return _ag2().tool(carry_out, name=described.name, description=described.description, schema=schema)
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool that checks and converts arguments as the tool does."""
+    """A copy of a tool that validates and converts arguments as the tool does."""
     check_unchanged(native, "ag2", "__call__", "register", "schemas")
     if native.model.is_generator:
         raise Unroutable("it gives its result in pieces")
@@ -130,7 +130,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
 
 
 def _usage(counts: Any, provider: str | None) -> Usage:
-    """Tokens of a reply. What providers count as input and output differs."""
+    """Tokens of a reply. Providers differ in what they count as input and output."""
     given, made = int(counts.prompt_tokens or 0), int(counts.completion_tokens or 0)
     cached, stored = int(counts.cache_read_input_tokens or 0), int(counts.cache_creation_input_tokens or 0)
     if provider in COUNTS_CACHED_APART:

@@ -1,4 +1,4 @@
-"""AG2's tools, called with an event of a model's."""
+"""Calls tools of AG2, with an event as a model would send it."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from misstep.core.text import in_words
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives what the model would see of its result."""
+    """A function that calls the tool and returns what the model would see of its result."""
     from ag2.annotations import Context
     from ag2.events import ToolCallEvent
     from ag2.stream import MemoryStream

@@ -1,1 +1,1 @@
-"""Microsoft's Agent Framework: its agents, and its tools."""
+"""Adapters for Microsoft's Agent Framework: agents and tools."""

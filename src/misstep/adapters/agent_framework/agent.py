@@ -1,4 +1,4 @@
-"""Agents of Microsoft's Agent Framework as agents under test."""
+"""Runs agents of Microsoft's Agent Framework as agents under test."""
 
 import copy
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ from misstep.errors import MissingExtra, UsageError
 
 
 class AgentFrameworkAgent:
-    """Builds an agent of the framework for every case and watches what its model says."""
+    """Builds an agent of the framework for every case and records what its model says."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -30,13 +30,13 @@ class AgentFrameworkAgent:
 
 
 def agent(build: Build, name: str) -> AgentFrameworkAgent:
-    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs the result."""
     _framework()
     return AgentFrameworkAgent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """A function that makes copies of the agent with other tools than its own."""
+    """A function that copies the agent with other tools."""
     if not isinstance(value, _framework().RawAgent):
         raise UsageError(
             f"the tools of a {type(value).__name__} can't be exchanged",
@@ -54,7 +54,7 @@ def retool(value: Any) -> Build:
 
 
 class _Watch:
-    """Tells the toolbox about every request to the model and every reply of it."""
+    """Tells the toolbox about every model request and reply."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -75,14 +75,14 @@ class _Watch:
                     self._toolbox.ask(content.name, read_arguments(content.arguments), turn)
 
     def _is_past_limit(self, context: Any) -> bool:
-        """Whether the framework has had enough of the tools and just wants some last words."""
+        """Whether the framework has reached its limit on tool calls and only asks for a final answer."""
         configuration = getattr(context.client, "function_invocation_configuration", {})
         limit = configuration.get("max_iterations", self._turns)
         return bool(self._turns > limit and context.options.get("tool_choice") == "none")
 
 
 def _watching(native: Any, watch: _Watch) -> dict[str, Any]:
-    """What `run` has to be given for the watch to see requests; nothing where it takes no such thing."""
+    """The options of `run` that let the watch see requests; empty if it does not accept them."""
     framework = _framework()
     middleware = [framework.chat_middleware(watch)]
     if isinstance(native, framework.AgentMiddlewareLayer):
@@ -105,7 +105,7 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    """A copy of a tool that validates arguments as the tool does; results are texts already."""
     check_unchanged(native, "agent_framework", "invoke", "__call__", "parameters")
     routed = copy.copy(native)
     routed.func = stand_in(native.func, described, toolbox.call, awaited=True)

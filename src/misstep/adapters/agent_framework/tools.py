@@ -1,4 +1,4 @@
-"""Tools of Microsoft's Agent Framework."""
+"""Calls tools of Microsoft's Agent Framework."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives what the model would see of its result."""
+    """A function that calls the tool and returns what the model would see of its result."""
 
     def invoke(arguments: dict[str, Any]) -> Any:
         parts = loop.settle(tool.invoke(arguments=arguments))

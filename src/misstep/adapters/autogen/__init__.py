@@ -1,1 +1,1 @@
-"""AutoGen AgentChat: its agents and teams, and its tools."""
+"""Adapters for AutoGen AgentChat: agents, teams and tools."""

@@ -1,4 +1,4 @@
-"""Agents and teams of AutoGen AgentChat as agents under test."""
+"""Runs agents and teams of AutoGen AgentChat as agents under test."""
 
 import asyncio
 import copy
@@ -17,7 +17,7 @@ FACTORY = "def make_agent(tools): return AssistantAgent('me', client, tools=tool
 
 
 class AutoGenAgent:
-    """Builds an agent or team for every case and watches what its models say."""
+    """Builds an agent or team for every case and records what its models say."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -34,13 +34,13 @@ class AutoGenAgent:
 
 
 def agent(build: Build, name: str) -> AutoGenAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result."""
     _agentchat()
     return AutoGenAgent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """A function that makes copies of an `AssistantAgent` with other tools and memories of their own."""
+    """A function that copies an `AssistantAgent` with other tools and a separate memory."""
     if not isinstance(value, _agentchat().agents.AssistantAgent) or not _has_known_parts(value):
         raise UsageError(
             f"the tools of a {type(value).__name__} can't be exchanged",
@@ -59,13 +59,13 @@ def retool(value: Any) -> Build:
 
 
 def _has_known_parts(value: Any) -> bool:
-    """Whether it keeps its tools and messages where we know; no public name leads there."""
+    """Whether its tools and messages are in the private attributes we know."""
     context = getattr(value, "_model_context", None)
     return hasattr(value, "_tools") and hasattr(value, "_workbench") and hasattr(context, "_messages")
 
 
 async def _finished(native: Any, request: str) -> Any:
-    """The result of a run. A team that is cancelled waits for its members, so they have to be told first."""
+    """The result of a run. A cancelled team waits for its members, so these are cancelled first."""
     token = _core().CancellationToken()
     task = asyncio.ensure_future(native.run(task=request, cancellation_token=token))
     try:
@@ -83,8 +83,8 @@ async def _finished(native: Any, request: str) -> Any:
 def _is_cut_short(result: Any) -> bool:
     """Whether a limit of the framework ended the run.
 
-    A team says so. An agent that runs out of turns ends with results instead of words; one that is allowed
-    a single turn with tools, as it is by default, always does, and has nothing left to say.
+    A team says so. An agent that runs out of turns ends with tool results instead of text. One that is
+    allowed a single turn with tools (the default) always does, so that does not count.
     """
     if result.stop_reason:
         return str(result.stop_reason).startswith("Maximum number of ")
@@ -94,7 +94,7 @@ def _is_cut_short(result: Any) -> bool:
 
 
 def _watch(native: Any, toolbox: Toolbox) -> bool:
-    """Watch the client of an agent, or those of a team and its members; whether there was any."""
+    """Watch the model client of an agent, or of a team and its members. Returns whether there was any."""
     members = [_watch(member, toolbox) for member in getattr(native, "_participants", ())]
     client = getattr(native, "_model_client", None)
     if isinstance(client, _core().models.ChatCompletionClient | _Watched):
@@ -104,10 +104,10 @@ def _watch(native: Any, toolbox: Toolbox) -> bool:
 
 
 class _Watched:
-    """A client of a model that tells the toolbox about every request and reply."""
+    """A model client that tells the toolbox about every request and reply."""
 
     def __init__(self, client: Any, toolbox: Toolbox) -> None:
-        # An agent that has been used before has a watched client already.
+        # An agent that was used before already has a watched client.
         self._client: Any = client._client if isinstance(client, _Watched) else client
         self._toolbox = toolbox
 
@@ -137,7 +137,7 @@ class _Watched:
 
 @cache
 def _mock_tool() -> Any:
-    """The class of tools whose schema and arguments the framework leaves alone."""
+    """A tool class whose schema and arguments the framework does not change."""
     from autogen_core.tools import BaseTool
     from pydantic import BaseModel
 
@@ -162,7 +162,7 @@ def _mock_tool() -> Any:
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    """A copy of a tool that validates arguments as the tool does; results are texts already."""
     check_unchanged(native, "autogen_core", "run_json")
     if hasattr(native, "run_json_stream"):
         raise Unroutable("it gives its result in pieces")

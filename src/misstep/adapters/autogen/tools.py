@@ -1,4 +1,4 @@
-"""AutoGen's tools."""
+"""Calls tools of AutoGen."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives what the model would see of its result."""
+    """A function that calls the tool and returns what the model would see of its result."""
     from autogen_core import CancellationToken
 
     def invoke(arguments: dict[str, Any]) -> Any:

@@ -1,1 +1,1 @@
-"""Agents of our own on any model: text with tool syntax, function calling, server-side conversations."""
+"""Our own agents on any model: ReAct in plain text, function calling, server-side conversations."""

@@ -1,8 +1,7 @@
-"""`assistant`: the server runs the conversation and asks for tools (OpenAI's Assistants, second version).
+"""Built-in agents with function calling: `tools` (chat), `responses` and `assistant`.
 
-`tools`: chat with function calling.
-
-`responses`: function calling on a server that remembers the conversation.
+`responses` uses a server that remembers the conversation; with `assistant` the server runs it (OpenAI's
+Assistants API, version 2).
 """
 
 import asyncio
@@ -26,7 +25,7 @@ from misstep.core.model import (
 
 
 class ToolsAgent:
-    """Sends the whole conversation with every request and carries out whatever calls come back."""
+    """Sends the whole conversation with every request and makes the calls in each reply."""
 
     def __init__(self, model: LanguageModel, prompt: Template, parallel: bool = True) -> None:
         self.name = "tools"
@@ -87,7 +86,7 @@ CLOSING_SECONDS = 5.0
 
 
 class AssistantAgent:
-    """An assistant and a thread per case, deleted beside the cases that follow."""
+    """Uses an assistant and a thread per case, which are deleted while later cases run."""
 
     def __init__(self, model: ThreadModel, prompt: Template, parallel: bool = True) -> None:
         self.name = "assistant"
@@ -105,7 +104,7 @@ class AssistantAgent:
         try:
             return await self._converse(thread, toolbox)
         finally:
-            # Not waited for: a case that is out of time has none left for tidying up.
+            # Not awaited: a case that timed out has no time left for cleanup.
             task = asyncio.create_task(thread.close())
             self._deletions.add(task)
             task.add_done_callback(self._deletions.discard)

@@ -1,7 +1,4 @@
-"""The words that our own agents put round a request, out of template files.
-
-From the calls of a reply to their results.
-"""
+"""Prompt templates of the built-in agents, and the results of their calls."""
 
 from collections.abc import Sequence
 from importlib.resources import files
@@ -14,7 +11,7 @@ from misstep.core.model import Template, ToolCall, ToolResult, check_template, r
 
 
 def load_template(shipped: str, own_file: str, known: Sequence[str], needed: Sequence[str] = ()) -> Template:
-    """The user's own template or the one that comes with misstep, its places checked."""
+    """The user's template or the default one, with its placeholders checked."""
     text = read_template(own_file) if own_file else _shipped(shipped)
     return check_template(text, own_file or f"{shipped}.txt", known, needed)
 
@@ -35,7 +32,7 @@ def _shipped(name: str) -> str:
 
 
 def carry_out(calls: Sequence[ToolCall], toolbox: Toolbox, turn: int) -> list[ToolResult]:
-    """The results of the calls of one turn; bad calls get a result that says what is wrong with them."""
+    """The results of the calls of one turn; invalid calls get a result that says what is wrong."""
     arguments = [read_arguments(call.arguments) for call in calls]
     for call, given in zip(calls, arguments, strict=True):
         toolbox.ask(call.name, given, turn)

@@ -1,6 +1,6 @@
-"""`react`: thought, action, observation in plain text, by completion or by chat.
+"""The `react` agent: thought, action and observation in plain text, with completion or chat models.
 
-Reads the steps of a text agent, however untidily they are written.
+Steps are parsed leniently, because models write them in many ways.
 """
 
 import ast
@@ -16,7 +16,7 @@ from misstep.core.model import Assistant, Chat, LanguageModel, Message, Prompt, 
 
 
 class Act(msgspec.Struct, frozen=True):
-    """A call; arguments that can't be read are the text they were."""
+    """A call; arguments that cannot be parsed stay a text."""
 
     tool: str
     arguments: Any
@@ -44,7 +44,7 @@ _NOTHING = ("", "none", "null", "n/a", "na", "-", "empty", "no input", "not appl
 
 
 def read_step(text: str) -> Step:
-    """The first call or answer in a text; what the model made up about results is left out."""
+    """The first call or answer in a text; results that the model made up are ignored."""
     text = _OBSERVATION.split(text, maxsplit=1)[0]
     action, answer = _ACTION.search(text), _ANSWER.search(text)
     if answer and (not action or answer.start() < action.start()):
@@ -60,7 +60,7 @@ def read_step(text: str) -> Step:
 
 
 def _parted(rest: str) -> tuple[str, bool, str]:
-    """What stands before and after `Action Input:`, and whether it was there."""
+    """The text before and after `Action Input:`, and whether it was there."""
     match = _INPUT.search(rest)
     if match:
         return rest[: match.start()], True, rest[match.end() :]
@@ -75,7 +75,7 @@ def _called(name: str) -> tuple[str, str]:
 
 
 def read_input(text: str) -> Any:
-    """Arguments out of JSON, or out of Python's way to write the same; else the text itself."""
+    """Parse arguments from JSON or Python literals; otherwise the text itself."""
     text = _FENCE.sub("", text.strip()).strip()
     if text.lower() in _NOTHING:
         return {}
@@ -84,7 +84,7 @@ def read_input(text: str) -> Any:
     except (ValueError, RecursionError):
         return _literal(text)
     if not isinstance(value, dict) and text[end:].strip():
-        return text  # that happens to begin like JSON
+        return text  # it only starts like JSON
     return {} if value in (None, "") else value
 
 
@@ -97,14 +97,14 @@ def _literal(text: str) -> Any:
 
 
 STOP = ("\nObservation:", "\nQuestion:")
-THOUGHT = "Thought:"  # a model that continues a text needs to be led into the next step
+THOUGHT = "Thought:"  # starts the next step for a completion model
 REMINDER = (
     "That was neither an action nor a final answer. Write an Action with its Action Input, or a Final Answer."
 )
 
 
 class ReactAgent:
-    """Works on any model that continues text or chats; it needs no function calling."""
+    """Works with any completion or chat model, without function calling."""
 
     def __init__(self, model: LanguageModel, prompt: Template, completion: bool = False) -> None:
         self.name = "react"
@@ -132,7 +132,7 @@ class ReactAgent:
             said.append((text, observation))
 
     async def _say(self, opening: str, said: list[tuple[str, str]], toolbox: Toolbox) -> str:
-        """What the model says next, without what it makes up about the result."""
+        """The model's next text, without results that it made up."""
         if self._completion:
             steps = "".join(f"{text.strip()}\nObservation: {observed}\n" for text, observed in said)
             prompt = Prompt(f"{opening.rstrip()}\n{steps}{THOUGHT}", STOP)
@@ -149,7 +149,7 @@ class ReactAgent:
 
 
 def _before_stop(text: str) -> str:
-    """The text up to the first stop, for servers that don't know of stops."""
+    """The text up to the first stop sequence, for servers that don't support them."""
     for stop in STOP:
         text = text.partition(stop)[0]
     return text

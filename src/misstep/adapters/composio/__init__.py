@@ -1,1 +1,1 @@
-"""Composio: its tools."""
+"""Adapter for Composio's tools."""

@@ -1,4 +1,4 @@
-"""Composio's local actions, without its service."""
+"""Calls Composio's local actions, without its service."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,8 +9,8 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(action: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the action and gives what the model would see of its result."""
-    with suppress(ImportError):  # another action of the same shape needs none of it
+    """A function that calls the action and returns what the model would see of its result."""
+    with suppress(ImportError):  # objects that only look like actions don't need it
         _furnish(action)
 
     def invoke(arguments: dict[str, Any]) -> Any:
@@ -23,7 +23,7 @@ def invoker(action: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any
 
 
 def _furnish(action: Any) -> None:
-    """Give the action what it works with on this machine, which all actions share."""
+    """Give the action the local shells and files that all actions share."""
     shells, files = _furniture()
     action._shells = lambda: shells
     action._filemanagers = lambda: files
@@ -31,7 +31,7 @@ def _furnish(action: Any) -> None:
 
 @cache
 def _furniture() -> tuple[Any, Any]:
-    """Shells and files, each made when it is wanted."""
+    """Managers of shells and files, each created on demand."""
     from composio.tools.env.filemanager.manager import FileManager
     from composio.tools.env.host.shell import HostShell
     from composio.tools.env.host.workspace import FileManagers, Shells

@@ -1,1 +1,1 @@
-"""CrewAI: its agents and crews, and its tools."""
+"""Adapters for CrewAI: agents, crews and tools."""

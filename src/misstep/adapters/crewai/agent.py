@@ -1,4 +1,4 @@
-"""Agents and crews of CrewAI as agents under test."""
+"""Runs agents and crews of CrewAI as agents under test."""
 
 from contextvars import ContextVar
 from functools import cache
@@ -20,7 +20,7 @@ ELSEWHERE = "in an environment of its own: name its interpreter with --python"
 
 
 class CrewAgent:
-    """Builds an agent or a crew for every case, and hears what its models are asked and say."""
+    """Builds an agent or crew for every case and records the requests and replies of its models."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -31,9 +31,9 @@ class CrewAgent:
 
 
 def agent(build: Build, name: str) -> CrewAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs what it gets.
+    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result.
 
-    That is an `Agent`, or a `Crew` with the request's place in the description of a task.
+    That is an `Agent`, or a `Crew` with a placeholder for the request in a task's description.
     """
     _part("hooks.dispatch")
     return CrewAgent(build, name)
@@ -72,7 +72,7 @@ def _check_place(crew: Any) -> None:
 
 
 def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
-    """One case, in a thread and a context of its own."""
+    """Run one case, in a separate thread and context."""
     tools = furnish(
         assignment,
         watch.toolbox,
@@ -110,13 +110,13 @@ def _started(native: Any, request: str, max_steps: int) -> Any:
 
 
 def _raise_limit(native: Any, max_steps: int) -> None:
-    """Past its own limit CrewAI makes up an answer and says nothing; unless the user set it, ours counts."""
+    """Raise CrewAI's default limit above ours, because past it CrewAI silently makes up an answer."""
     if native.max_iter == type(native).model_fields["max_iter"].default:
         native.max_iter = max_steps + 1
 
 
 def _goes_round_in_circles(error: Exception) -> bool:
-    """Whether CrewAI itself stopped an agent that makes the same call for ever."""
+    """Whether CrewAI stopped the agent because it repeats the same call."""
     failures = _part("tools.tool_failure")
     return (
         isinstance(error, failures.ToolExecutionFailedError)
@@ -125,7 +125,7 @@ def _goes_round_in_circles(error: Exception) -> bool:
 
 
 class _Watch:
-    """What one case learns of its agent: turns by a hook, which can stop it; replies by events, which lag."""
+    """Records one case: turns through a hook, which can stop the agent; replies through delayed events."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self.toolbox = toolbox
@@ -135,7 +135,7 @@ class _Watch:
         self._reads_text = False
 
     def catch_up(self) -> None:
-        """Wait until all that the models have said so far is recorded."""
+        """Wait until all replies so far are recorded."""
         _part("events").crewai_event_bus.flush()
 
     def call(self, name: str, arguments: Any) -> str:
@@ -157,12 +157,12 @@ class _Watch:
         if event.usage:
             self.toolbox.spend(_usage(event.usage))
         for name, arguments in self._asked_for(event.response):
-            # Tools that the crew brings along, such as those that delegate, are its own business.
+            # The crew's own tools, such as those for delegation, are ignored.
             if _spoken(name) not in self._own_tools:
                 self.toolbox.ask(self._names.get(_spoken(name), name), read_arguments(arguments))
 
     def _asked_for(self, response: Any) -> list[tuple[str, Any]]:
-        """The calls of a reply as the model wrote them."""
+        """The calls of a reply, as the model wrote them."""
         if isinstance(response, list):
             return [_name_and_arguments(call) for call in response]
         if not self._reads_text or not isinstance(response, str):
@@ -177,7 +177,7 @@ _watch_here: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @cache
 def _hear_replies() -> None:
-    """Listen to every model in this process; whose replies they are, the context says."""
+    """Listen to every model in this process; the context tells which case a reply belongs to."""
     events = _part("events")
 
     def hear(_source: Any, event: Any) -> None:
@@ -204,12 +204,12 @@ def _mock_tool(described: Tool, watch: _Watch) -> Any:
 
 
 def _never(*_: Any) -> bool:
-    """Whether to keep a result: a call that is answered from a cache would not be carried out."""
+    """Never cache results: a call answered from a cache would not reach us."""
     return False
 
 
 def _rerouted(native: Any, described: Tool, watch: _Watch) -> Any:
-    """A copy of a tool that checks arguments as the tool does; results have been put into words already."""
+    """A copy of a tool that validates arguments as the tool does; results are texts already."""
     check_unchanged(native, "crewai", "run", "arun")
     routed = native.model_copy()
     own = {"cache_function": _never, "result_schema": None}
@@ -222,13 +222,13 @@ def _rerouted(native: Any, described: Tool, watch: _Watch) -> Any:
 
 
 def _spoken(name: str) -> str:
-    """A name as CrewAI gives it to the model."""
+    """The name as CrewAI shows it to the model."""
     spoken: str = _part("utilities.string_utils").sanitize_tool_name(name)
     return spoken
 
 
 def _name_and_arguments(call: Any) -> tuple[str, Any]:
-    """A call in the forms that the models' makers have for it."""
+    """Read a call in the formats of different providers."""
     function = call.get("function") or call
     arguments = function.get("arguments", function.get("input", {}))
     return str(function.get("name", "")), arguments
@@ -242,7 +242,7 @@ def _usage(told: Any) -> Usage:
 
 
 def _part(name: str) -> Any:
-    """A module of CrewAI, or an error that says how to get it."""
+    """A module of CrewAI, or an error that says how to install it."""
     try:
         return import_module(f"crewai.{name}")
     except ImportError as error:

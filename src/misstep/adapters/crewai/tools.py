@@ -1,4 +1,4 @@
-"""CrewAI's tools, without its limit on how often one may be used."""
+"""Calls tools of CrewAI, without its limit on how often one may be used."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,7 +8,7 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives its result."""
+    """A function that calls the tool and returns its result."""
     with suppress(Exception):
         tool.max_usage_count = None
 

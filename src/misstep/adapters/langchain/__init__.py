@@ -1,4 +1,4 @@
-"""Agents of LangChain and LangGraph as agents under test: graphs, `AgentExecutor`s, other runnables."""
+"""Adapters for LangChain and LangGraph: graphs, `AgentExecutor`s, other runnables, and tools."""
 
 from misstep.adapters.langchain.agent import LangChainAgent, agent, retool
 

@@ -1,10 +1,6 @@
-"""Hears through LangChain's callbacks what models say.
+"""Runs LangChain runnables as agents under test, and records what their models say through callbacks.
 
-LangChain itself, which is imported when it is first needed.
-
-Tools of a toolbox as `BaseTool`s.
-
-Runs whatever runnable the user makes of the tools.
+LangChain is imported only when it is needed.
 """
 
 import copy
@@ -36,7 +32,7 @@ def core() -> Any:
 
 @cache
 def mock_tool() -> Any:
-    """The class of tools that take their input as it comes, be it an object or the text of a ReAct agent."""
+    """A tool class that takes its input unchanged, an object or the text of a ReAct agent."""
     from langchain_core.tools import BaseTool
 
     class LangchainTool(BaseTool):
@@ -58,7 +54,7 @@ def mock_tool() -> Any:
 
 
 def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool that checks its input as the tool does, then hands it on as it came."""
+    """A copy of a tool that validates its input as the tool does, and passes it on unchanged."""
     check_unchanged(native, "langchain_core", "invoke", "ainvoke", "run", "arun")
 
     def checked(tool_input: Any, call_id: str | None) -> tuple[Any, dict[str, Any]]:
@@ -76,7 +72,7 @@ def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
 
     routed = native.model_copy()
     own = {"_to_args_and_kwargs": checked, "_run": carry_out, "_arun": carry_out_later}
-    own["get_input_schema"] = native.get_input_schema  # which may look at `_run`
+    own["get_input_schema"] = native.get_input_schema  # may inspect `_run`
     for name, awaited in (("func", False), ("coroutine", True)):
         if callable(function := getattr(native, name, None)):
             own[name] = stand_in(function, described, toolbox.call, awaited)
@@ -86,7 +82,7 @@ def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
 
 
 def given_by(described: Tool, tool_input: Any) -> Any:
-    """The arguments of a call; LangChain takes a text for the first of them."""
+    """The arguments of a call; for LangChain, a text is the first one."""
     first = next(iter(described.parameters.get("properties", ())), "")
     return {first: tool_input} if first and isinstance(tool_input, str) else read_arguments(tool_input)
 
@@ -95,12 +91,12 @@ STOPPED = ("Agent stopped due to max iterations.", "Agent stopped due to iterati
 
 
 class _Listener:
-    """Tells the toolbox what models do, once it is joined with LangChain's `BaseCallbackHandler`.
+    """Tells the toolbox what models do; combined with LangChain's `BaseCallbackHandler`.
 
-    Models may run side by side and in several threads; each run is known by its id.
+    Models may run concurrently and in several threads; each run has its id.
     """
 
-    raise_error = True  # StepsExhausted has to get out
+    raise_error = True  # so that StepsExhausted gets through
     run_inline = True  # in order, before anything else happens
 
     def __init__(self, toolbox: Toolbox, tools: Iterable[Any], own: Collection[str]) -> None:
@@ -110,7 +106,7 @@ class _Listener:
         self._turns = dict[uuid.UUID, int]()
         self._chunks = dict[uuid.UUID, list[Any]]()
         self._own = own  # tools that are LangChain's own objects
-        self._in_words = False  # the last reply had no calls but those in its text
+        self._in_words = False  # the last reply had calls only in its text, if any
         self.was_stopped = False
 
     def on_chat_model_start(
@@ -128,7 +124,7 @@ class _Listener:
         self._toolbox.note(prompts[0])
 
     def on_llm_new_token(self, _token: Any, *, run_id: uuid.UUID, chunk: Any = None, **_info: Any) -> None:
-        """Keep what becomes a call: LangChain mends its arguments when it puts the pieces together."""
+        """Keep the parts of calls: LangChain repairs arguments when it joins them."""
         message = getattr(chunk, "message", None)
         if getattr(message, "tool_call_chunks", None):
             self._chunks.setdefault(run_id, []).append(message)
@@ -149,22 +145,22 @@ class _Listener:
         self._chunks.pop(run_id, None)
 
     def on_agent_action(self, action: Any, **_info: Any) -> None:
-        """An `AgentExecutor` has read a call, perhaps out of the text of a reply."""
+        """An `AgentExecutor` has parsed a call, perhaps from the text of a reply."""
         if self._in_words:
             read = partial(given_by, self._mocks[action.tool]) if action.tool in self._own else read_arguments
             self._ask(action.tool, read(action.tool_input))
 
     def on_agent_finish(self, finish: Any, **_info: Any) -> None:
-        """An `AgentExecutor` ends; if it does so without a word of the model, it has run into a limit."""
+        """An `AgentExecutor` ends; without any text of the model, it has reached a limit."""
         self.was_stopped = not finish.log and finish.return_values.get("output") in STOPPED
 
     def on_tool_start(self, serialized: Any, _text: str, **_info: Any) -> None:
-        """An `AgentExecutor` takes words that make no sense for a tool of this name."""
+        """An `AgentExecutor` turns unreadable text into a call of this tool."""
         if (serialized or {}).get("name") == "_Exception":
             self._toolbox.misread()
 
     def _ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
-        """Record a call, except one of what the agent has besides our tools: ways to give its answer."""
+        """Record a call, unless it is of the agent's own tools, such as those that give its answer."""
         if name not in self._private:
             self._toolbox.ask(name, arguments, turn)
 
@@ -175,7 +171,7 @@ def listener_class() -> Any:
 
 
 def _names_of(tools: Any) -> set[str]:
-    """The names of the tools offered to a model, in OpenAI's form or Anthropic's."""
+    """The names of tools offered to a model, in OpenAI's or Anthropic's format."""
     offered = [tool for tool in tools or () if isinstance(tool, dict)]
     return {str((tool.get("function") or tool).get("name")) for tool in offered}
 
@@ -186,7 +182,7 @@ def _since_last_reply(messages: Sequence[Any]) -> Sequence[Any]:
 
 
 def _streamed(chunks: list[Any]) -> list[tuple[str, Any]]:
-    """The calls of a reply that came in pieces, as they were written."""
+    """The calls of a streamed reply, as they were written."""
     if not chunks:
         return []
     whole = chunks[0] + chunks[1:]
@@ -194,7 +190,7 @@ def _streamed(chunks: list[Any]) -> list[tuple[str, Any]]:
 
 
 def _calls(message: Any) -> list[tuple[str, Any]]:
-    """The calls of a reply in the order of its content if that shows it, else those that are no JSON last."""
+    """The calls of a reply, in the order of its content if known, otherwise with invalid JSON last."""
     calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
     blocks = [block for block in getattr(message, "content", ()) if isinstance(block, dict)]
     order = [block.get("call_id", block.get("id")) for block in blocks]
@@ -205,7 +201,7 @@ def _calls(message: Any) -> list[tuple[str, Any]]:
 
 
 def _usage(message: Any, output: Any) -> Usage:
-    """Tokens as chat models count them or else as models for completion do; none for a reply from a cache."""
+    """Tokens as reported by chat models, or else by completion models; none for a cached reply."""
     counts = getattr(message, "usage_metadata", None) or {}
     if counts.get("total_cost") == 0:
         return Usage()
@@ -218,11 +214,11 @@ def _usage(message: Any, output: Any) -> Usage:
 
 FACTORY = "def make_agent(tools): return create_agent(model, tools)"
 LIMITS = ("GraphRecursionError", "ModelCallLimitExceededError", "ToolCallLimitExceededError")
-SUPERSTEPS = 10_000  # of a graph; far more than our own limit on turns lets happen
+SUPERSTEPS = 10_000  # of a graph; more than our limit on turns allows
 
 
 class LangChainAgent:
-    """Builds a runnable for every case and listens to the callbacks of whatever it runs."""
+    """Builds a runnable for every case and listens to the callbacks of everything it runs."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -247,14 +243,14 @@ class LangChainAgent:
 
 
 def agent(build: Build, name: str) -> LangChainAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result."""
     core()
     logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
     return LangChainAgent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """Nothing: a runnable is tied to its tools when it is made, so only the user can make another."""
+    """Always raises: a runnable's tools are fixed when it is created, so only the user can build another."""
     core()
     hint = f"write a function that makes it: {FACTORY}"
     raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
@@ -269,7 +265,7 @@ async def _invoke(native: Any, given: Any, config: Any) -> Any:
 def _blocks(native: Any) -> bool:
     """Whether it waits for its model in functions that are not async.
 
-    Left to itself it would do so in threads of the event loop's own, which the end of the loop waits for.
+    LangChain would run these in the event loop's own threads, which the end of the loop waits for.
     """
     nodes = native.nodes.items() if _is_a(native, "Pregel") else [("", native)]
     parts = [getattr(node, "bound", node) for name, node in nodes if not name.startswith("__")]
@@ -279,7 +275,7 @@ def _blocks(native: Any) -> bool:
 
 
 def _is_sync(part: Any) -> bool:
-    """Whether a runnable is of a function, and async only in that somebody waits for it in a thread."""
+    """Whether a runnable wraps a plain function, so that its async form only runs it in a thread."""
     function, twin = getattr(part, "func", None), getattr(part, "afunc", None)
     return function is not None and (twin is None or function in getattr(twin, "args", ()))
 
@@ -298,14 +294,14 @@ def _input(native: Any, request: str) -> Any:
 
 
 def _config(native: Any, listener: Any) -> dict[str, Any]:
-    """A thread of its own for a graph that remembers; no limit on steps but ours, unless it has its own."""
+    """A new thread id for a graph with memory; no limit on steps but ours, unless it has its own."""
     config = {"callbacks": [listener], "configurable": {"thread_id": str(uuid.uuid4())}}
     own = getattr(native, "config", None) or {}
     return config if "recursion_limit" in own else {**config, "recursion_limit": SUPERSTEPS}
 
 
 def _text(result: Any) -> str:
-    """The words of an answer, whatever they are wrapped in."""
+    """The text of an answer, whatever it is wrapped in."""
     if isinstance(result, dict):
         messages = result.get("messages") or [""]
         result = result["output"] if "output" in result else messages[-1]
@@ -313,19 +309,19 @@ def _text(result: Any) -> str:
 
 
 def _is_a(value: object, *names: str) -> bool:
-    """Whether a class of one of these names is among the value's, so that none of them has to be imported."""
+    """Whether one of the value's classes has one of these names, without importing them."""
     return any(kind.__name__ in names for kind in type(value).__mro__)
 
 
 def _is_due_to_the_model(error: BaseException) -> bool:
-    """Whether LangChain gave up because it could not make sense of the model's words."""
+    """Whether LangChain gave up because it could not parse the model's text."""
     causes = (error, error.__cause__)
     if any(_is_a(each, "OutputParserException", "StructuredOutputError") for each in causes):
         return True
-    # A call whose arguments are JSON but no object fits into no message, and is lost with it.
+    # A call with JSON arguments that are not an object does not fit into a message, and is lost.
     return _is_a(error, "ValidationError") and getattr(error, "title", "") == "AIMessage"
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Not the warning that a callback has failed when all it does is to end the case."""
+    """Drop the warning about a failed callback that only ended the case."""
     return StepsExhausted.__name__ not in record.getMessage()

@@ -1,4 +1,4 @@
-"""LangChain's tools, called with a call of a model's."""
+"""Calls tools of LangChain, as a model would."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,13 +9,13 @@ from misstep.adapters.toolset.calling import Loop, missing
 from misstep.adapters.toolset.functions import injected_parameters
 
 CALL_ID = "call-1"
-# Kinds of arguments that a call without a graph around it brings, too.
+# Kinds of injected arguments that are also there without a graph.
 GIVEN = ("RunnableConfig", "InjectedToolCallId", "CallbackManager")
 
 
 def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives what the model would see of its result."""
-    with suppress(Exception):  # else it turns what it refuses into texts
+    """A function that calls the tool and returns what the model would see of its result."""
+    with suppress(Exception):  # otherwise it turns refusals into texts
         tool.handle_validation_error = False
     name = tool.name
     if injected := _injected(tool):
@@ -30,7 +30,7 @@ def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]],
 
 
 def _injected(tool: Any) -> list[str]:
-    """Arguments that only a graph around the tool could give."""
+    """Arguments that only a surrounding graph could provide."""
     slot = slot_of("langchain", tool)
     hints = injected_parameters(slot.get()) if slot else {}
     return [name for name, hint in hints.items() if not any(word in str(hint) for word in GIVEN)]

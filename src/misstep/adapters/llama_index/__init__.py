@@ -1,1 +1,1 @@
-"""LlamaIndex: its agents, and its tools."""
+"""Adapters for LlamaIndex: agents and tools."""

@@ -1,4 +1,4 @@
-"""Agents of LlamaIndex as agents under test."""
+"""Runs agents of LlamaIndex as agents under test."""
 
 import copy
 import re
@@ -20,7 +20,7 @@ ELSEWHERE = "in an environment of its own: name its interpreter with --python"
 
 
 class LlamaIndexAgent:
-    """Builds an agent for every case and watches each step it takes."""
+    """Builds an agent for every case and records each step it takes."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -31,13 +31,13 @@ class LlamaIndexAgent:
         native = _watched(self._build(_tools(assignment, toolbox)), watch)
         _count_tokens()
         _watch_here.set(watch)
-        # A limit that strikes spoils even an answer, so ours has to be the one that does.
+        # The framework's limit discards even an answer, so ours has to take effect first.
         output = await native.run(user_msg=assignment.request, max_iterations=toolbox.max_steps + 1)
         return Answer(str(output))
 
 
 def agent(build: Build, name: str) -> LlamaIndexAgent:
-    """An agent that calls `build` with the tools of each case, as `AsyncBaseTool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `AsyncBaseTool`s, and runs the result."""
     _part("agent.workflow")
     return LlamaIndexAgent(build, name)
 
@@ -58,7 +58,7 @@ def retool(value: Any) -> Build:
 
 
 def _holder_of_tools(value: Any) -> Any:
-    """The one agent that has the tools; those that write code have theirs where the code runs."""
+    """The one agent that has the tools; code-writing agents have theirs where the code runs."""
     kinds = _part("agent.workflow")
     if isinstance(value, kinds.BaseWorkflowAgent) and not isinstance(value, kinds.CodeActAgent):
         return value
@@ -73,7 +73,7 @@ def _holder_of_tools(value: Any) -> Any:
 
 
 class _Watch:
-    """What one case learns of its agent; `names` gives the tools' own names by those that the model sees."""
+    """Records one case; `names` maps the names that the model sees to the tools' own."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self.names = {_spoken(tool.name): tool.name for tool in toolbox.tools}
@@ -81,7 +81,7 @@ class _Watch:
         self._counted = list[Any]()
 
     def step(self, take_step: Callable[..., Any]) -> Callable[..., Any]:
-        """The step of an agent, which is one request to its model, and what the reply asks for."""
+        """Wrap an agent's step, which is one model request, to record the calls of its reply."""
 
         async def watched(context: Any, messages: Any, tools: Sequence[Any], memory: Any) -> Any:
             turn = self._toolbox.begin_turn()
@@ -95,12 +95,12 @@ class _Watch:
         if output.retry_messages:
             self._toolbox.misread()
         for name, arguments in _asked_for(output):
-            # Tools that the agent brings along, such as the one that hands over, are its own business.
+            # The agent's own tools, such as the one for handoffs, are ignored.
             if name in self.names or name not in offered:
                 self._toolbox.ask(self.names.get(name, name), read_arguments(arguments), turn)
 
     def count(self, response: Any) -> None:
-        """Count the tokens of a reply; one that passes through several layers is told of several times."""
+        """Count the tokens of a reply, which is reported once per layer it passes through."""
         raw = getattr(response, "raw", None)
         if raw is None or any(raw is counted for counted in self._counted):
             return
@@ -113,7 +113,7 @@ _watch_here: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 
 @cache
 def _count_tokens() -> None:
-    """Listen to every model in this process; whose tokens they are, the context says."""
+    """Listen to every model in this process; the context tells which case the tokens belong to."""
     handlers, events = _part("instrumentation.event_handlers"), _part("instrumentation.events.llm")
 
     class LlamaIndexListener(handlers.BaseEventHandler):  # type: ignore[name-defined]
@@ -126,7 +126,7 @@ def _count_tokens() -> None:
 
 
 def _watched(native: Any, watch: _Watch) -> Any:
-    """A copy that is watched. It doesn't stream: the tokens of a stream are told only to those who ask."""
+    """A watched copy. It does not stream, because streams report tokens only on request."""
     if isinstance(native, _part("agent.workflow").AgentWorkflow):
         workflow = copy.copy(native)
         workflow.agents = {name: _watched(member, watch) for name, member in native.agents.items()}
@@ -165,13 +165,13 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool with the metadata of the tool itself."""
+    """A copy of a tool with the tool's own metadata."""
     check_unchanged(native, "llama_index", "__call__")
     mock, routed = _mock_tool(described, toolbox), copy.copy(native)
     known = described.parameters.get("properties", {})
 
     def call(*_: Any, **arguments: Any) -> Any:
-        """Without the context that the framework adds where the function wants one."""
+        """Without the context that the framework adds if the function takes one."""
         return mock.call(**{name: value for name, value in arguments.items() if name in known})
 
     async def acall(*_: Any, **arguments: Any) -> Any:
@@ -185,12 +185,12 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
 
 
 def _spoken(name: str) -> str:
-    """A name as LlamaIndex gives it to the model."""
+    """The name as LlamaIndex shows it to the model."""
     return re.sub(r"[^a-zA-Z0-9_-]", "_", name)
 
 
 def _asked_for(output: Any) -> list[tuple[str, Any]]:
-    """The calls of a reply as the model wrote them, before LlamaIndex mends their arguments."""
+    """The calls of a reply as the model wrote them, before LlamaIndex repairs their arguments."""
     blocks = [block for block in output.response.blocks if block.block_type == "tool_call"]
     if blocks:
         return [(block.tool_name, block.tool_kwargs) for block in blocks]
@@ -200,7 +200,7 @@ def _asked_for(output: Any) -> list[tuple[str, Any]]:
 
 
 def _usage(told: Any) -> Usage:
-    """Tokens as OpenAI's interfaces tell them, old or new, or as their many followers do."""
+    """Tokens as reported by OpenAI's old or new API, or by compatible ones."""
     given = _number(told, "prompt_tokens") or _number(told, "input_tokens")
     details = _field(told, "prompt_tokens_details") or _field(told, "input_tokens_details")
     spoken = _number(told, "completion_tokens") or _number(told, "output_tokens")
@@ -217,7 +217,7 @@ def _field(holder: Any, name: str) -> Any:
 
 
 def _part(name: str) -> Any:
-    """A module of LlamaIndex, or an error that says how to get it."""
+    """A module of LlamaIndex, or an error that says how to install it."""
     try:
         return import_module(f"llama_index.core.{name}")
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""LlamaIndex's tools."""
+"""Calls tools of LlamaIndex."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from misstep.adapters.toolset.calling import Loop, Returned, told
 
 
 def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives what the model would see of its result."""
+    """A function that calls the tool and returns what the model would see of its result."""
 
     def invoke(arguments: dict[str, Any]) -> Returned:
         output = loop.settle(tool.acall(**arguments)) if is_async else tool.call(**arguments)

@@ -1,1 +1,1 @@
-"""Agents out of the user's own code: found, recognised, and made ready to run."""
+"""Loads agents from the user's code: finds, recognises and wraps them."""

@@ -1,6 +1,6 @@
-"""Where an object of the user's own is at home, so that other processes and later commands find it.
+"""Finds a spec for an object of the user's, so that other processes and later commands can load it.
 
-Objects that no spec would lead to, put into files so that other processes can load them.
+Objects without a usable spec are written to a file, by name or pickled.
 """
 
 import ast
@@ -27,11 +27,11 @@ import msgspec
 from misstep.core.secrets import secrets_in
 from misstep.errors import MissingExtra, UsageError
 
-SCRIPT = "__main__"  # a notebook, or a script that would do all its work once more
+SCRIPT = "__main__"  # a notebook, or a script that would run again when loaded
 
 
 class ObjectHome(msgspec.Struct, frozen=True):
-    """A name that a module has for an object, or for a function that gives the object when it is `called`."""
+    """The name of an object in a module, or of a function that returns it if `called`."""
 
     module: str
     file: str
@@ -40,7 +40,7 @@ class ObjectHome(msgspec.Struct, frozen=True):
 
     @property
     def spec(self) -> str:
-        """`file.py:name` or `package.module:name`; empty where a package can't be found from here."""
+        """`file.py:name` or `package.module:name`; empty if the package cannot be found from here."""
         name = f"{self.name}()" if self.called else self.name
         if self._root is None:
             return f"{_from_here(self.file)}:{name}"
@@ -48,21 +48,21 @@ class ObjectHome(msgspec.Struct, frozen=True):
 
     @property
     def lacks_nothing(self) -> bool:
-        """Whether a fresh interpreter looks for modules wherever this process does."""
+        """Whether a fresh interpreter searches the same places for modules as this process."""
         known = {*_fresh_paths(), os.getcwd(), str(self._root or Path(self.file).parent)}
         known.add(os.path.dirname(os.path.abspath(sys.argv[0])))
         return all(path in known or not os.path.isdir(path) for path in map(os.path.abspath, sys.path))
 
     @property
     def _root(self) -> Path | None:
-        """The folder that its package is in, if it is in one."""
+        """The folder that contains its package, if it is in one."""
         path = Path(self.file).resolve()
         levels = self.module.count(".") + (path.name == "__init__.py")
         return path.parents[levels] if levels else None
 
 
 def home_of(value: Any) -> ObjectHome | None:
-    """The home of an object, if there is a module that has it."""
+    """The home of an object, if it has a name in a module."""
     found = _by_its_own_word(value) or _by_search(value)
     if found is None:
         return None
@@ -73,7 +73,7 @@ def home_of(value: Any) -> ObjectHome | None:
 
 
 def _by_its_own_word(value: Any) -> tuple[ModuleType, str] | None:
-    """Functions and classes say where they were made."""
+    """For functions and classes, which know where they were defined."""
     module = sys.modules.get(getattr(value, "__module__", None) or "")
     name = getattr(value, "__qualname__", "")
     if module is None or not isinstance(name, str) or not name or "<" in name:
@@ -85,7 +85,7 @@ def _by_its_own_word(value: Any) -> tuple[ModuleType, str] | None:
 
 
 def _by_search(value: Any) -> tuple[ModuleType, str] | None:
-    """Any other object, by looking for it."""
+    """For any other object, by searching all modules."""
     for known, module in list(sys.modules.items()):
         held: dict[str, Any] = {} if known == SCRIPT else getattr(module, "__dict__", {})
         for name, each in list(held.items()):
@@ -95,7 +95,7 @@ def _by_search(value: Any) -> tuple[ModuleType, str] | None:
 
 
 def own_paths() -> list[str]:
-    """Where this process looks for modules, and a fresh interpreter elsewhere would not."""
+    """Where this process looks for modules and a fresh interpreter elsewhere would not."""
     usual = _fresh_paths() - {os.getcwd()}
     return [path for path in dict.fromkeys(map(os.path.abspath, sys.path)) if path not in usual]
 
@@ -108,13 +108,13 @@ def _fresh_paths() -> frozenset[str]:
 
 
 def _from_here(file: str) -> str:
-    """As short as it can be written from the folder that we are in."""
+    """The shortest path from the working directory."""
     inside = os.path.relpath(file)
     return os.path.abspath(file) if inside.startswith(os.pardir) else inside
 
 
 _OPENING = "Something that a test or a notebook has given to misstep, for processes that need it too."
-# Values are literals, written by Python itself: no text can be more than a text.
+# Values are written as Python literals, so no text can become code.
 _HEAD = '''\
 """{opening}"""
 
@@ -139,10 +139,10 @@ ELSEWHERE = "give it as file.py:name, or as something that a module has a name f
 
 
 def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) -> str:
-    """A spec by which any process finds the object; a `UsageError` where it can't leave this one.
+    """A spec by which any process finds the object. Raises `UsageError` if it cannot leave this one.
 
-    What has a home is taken from there whenever it is loaded; anything else stays what it is now, in a file
-    of the folder.
+    An object with a home is looked up there whenever it is loaded; any other is stored as it is now, in a
+    file in the folder.
     """
     if home and home.spec and home.lacks_nothing:
         return home.spec
@@ -161,7 +161,7 @@ def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) ->
 
 
 def paths_on_shelf(file: str) -> list[str]:
-    """The folders in which an object in a file of ours looks for modules; none for other files."""
+    """The module search paths in a file written by `handed_over`; empty for other files."""
     try:
         tree = ast.parse(Path(file).read_text(encoding="utf-8"))
         if ast.get_docstring(tree) != _OPENING:
@@ -169,11 +169,11 @@ def paths_on_shelf(file: str) -> list[str]:
         paths = [ast.literal_eval(node.value) for node in tree.body[:3] if isinstance(node, ast.Assign)]
         return [str(path) for path in chain.from_iterable(paths)]
     except (OSError, ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-        return []  # whoever loads it will say what is wrong with it
+        return []  # reported when it is loaded
 
 
 def _is_importable(module: str) -> bool:
-    """Whether another process with the same paths finds it."""
+    """Whether another process with the same paths can import it."""
     first = module.partition(".")[0]
     return module != SCRIPT and (first in sys.stdlib_module_names or PathFinder.find_spec(first) is not None)
 
@@ -199,7 +199,7 @@ def _refuse_secrets(data: bytes, name: str) -> None:
 
 @contextmanager
 def _by_value(value: Any) -> Iterator[None]:
-    """Code that others could not import goes along."""
+    """Pickle code that other processes cannot import by value."""
     import cloudpickle
 
     values = value if isinstance(value, list | tuple) else [value]
@@ -217,7 +217,7 @@ def _by_value(value: Any) -> Iterator[None]:
 def _write(path: Path, content: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        # Whoever reads it meanwhile finds all of it or nothing.
+        # Readers find a complete file or none.
         number, draft = tempfile.mkstemp(dir=path.parent, suffix=".draft")
         with os.fdopen(number, "w", encoding="utf-8") as file:
             file.write(content)

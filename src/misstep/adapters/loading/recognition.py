@@ -1,4 +1,4 @@
-"""Agents from the user's own code: finds out what kind of thing an object is and makes an agent of it."""
+"""Recognises what kind of agent an object in the user's code is, and wraps it."""
 
 import inspect
 from collections.abc import Callable
@@ -23,20 +23,20 @@ WORDS_FOR_A_REQUEST = ("request", "prompt", "query", "question", "message", "inp
 
 
 class LoadedAgent(msgspec.Struct, frozen=True):
-    """An agent, and the framework it comes from if it comes from one."""
+    """An agent, and its framework if it has one."""
 
     agent: Agent
     framework: Framework | None = None
 
 
 def load(spec: str, name: str) -> LoadedAgent:
-    """What the spec means, made ready to run beside whatever else this process does."""
+    """The agent of a spec, ready to run beside whatever else this process does."""
     found = _find(spec, name)
     return LoadedAgent(ThreadedAgent(found.agent), found.framework)
 
 
 def recognise(value: Any, name: str, spec: str = "") -> LoadedAgent:
-    """The same for an object that is there already; it goes by the spec that means it, if there is one."""
+    """The same for an existing object; its name is the spec, if there is one."""
     known = spec or name
     with blaming(known):
         found = _recognise(value, known, known)
@@ -44,22 +44,22 @@ def recognise(value: Any, name: str, spec: str = "") -> LoadedAgent:
 
 
 def load_agent(spec: str, name: str) -> Agent:
-    """The agent as it is, for a process with nothing else to do."""
+    """The agent itself, for a process that does nothing else."""
     return _find(spec, name).agent
 
 
 def _find(spec: str, name: str) -> LoadedAgent:
-    """The agent that `[framework:]file.py:name` or `[framework:]package.module:name` means."""
+    """The agent of `[framework:]file.py:name` or `[framework:]package.module:name`."""
     word, _, rest = spec.partition(":")
     if word in FRAMEWORKS and ":" in rest:
         return _of_framework(FRAMEWORKS[word], load_object(rest), name)
     value = load_object(spec)
-    with blaming(_source_of(spec)):  # looking at an object may run its code
+    with blaming(_source_of(spec)):  # inspecting an object may run its code
         return _recognise(value, name, spec)
 
 
 def _of_framework(framework: Framework, value: Any, name: str) -> LoadedAgent:
-    """What the user says is of this framework: an agent of it, or a function that makes one."""
+    """An agent of the framework, or a function that builds one, as stated by the user."""
     is_agent = framework.made(value) or not callable(value)
     build = framework.adapter.retool(value) if is_agent else value
     return LoadedAgent(framework.adapter.agent(build, name), framework)
@@ -91,7 +91,7 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
 
 
 def _recognise_made(make: Callable[[], Any], name: str, spec: str) -> LoadedAgent:
-    """A function of nothing, or a class, is called once; what it makes has to be an agent."""
+    """Call a function without parameters, or a class, once; the result has to be an agent."""
     if inspect.isfunction(make) and inspect.signature(make).parameters:
         raise UsageError(f"'{spec}' does not say that it takes a request and tools", *_expected())
     made = make()
@@ -101,9 +101,9 @@ def _recognise_made(make: Callable[[], Any], name: str, spec: str) -> LoadedAgen
 
 
 def request_and_tools(function: Callable[..., Any]) -> Callable[[str, list[Any]], Any] | None:
-    """The function, to be called with request and tools in this order, where its parameters have such names.
+    """The function with parameters in the order request, tools, if they have such names; else None.
 
-    They may come the other way round, and with defaults.
+    They may be in either order, and have defaults.
     """
     names = _positional(function)[:2]
     others = [name for name in required_parameters(function) if name not in names]
@@ -121,7 +121,7 @@ def request_and_tools(function: Callable[..., Any]) -> Callable[[str, list[Any]]
 
 
 def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> LoadedAgent:
-    """A function of the tools is called once without any, to see what it makes."""
+    """Call a function of the tools once without any, to see what it builds."""
     with blaming(_source_of(spec)):
         made = make([])
     if inspect.iscoroutine(made):
@@ -136,14 +136,14 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
 
 
 def _is_agent(value: Any) -> bool:
-    """Whether it follows our own protocol."""
+    """Whether it implements our own protocol."""
     return isinstance(getattr(value, "name", None), str) and inspect.iscoroutinefunction(
         getattr(value, "run", None)
     )
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:
-    """The names of the parameters that have to be given by position."""
+    """The names of positional parameters without a default."""
     return _positional(function, required=True)
 
 

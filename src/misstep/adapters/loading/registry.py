@@ -9,33 +9,33 @@ import msgspec
 
 from misstep.core.agent import Agent
 
-# Makes the framework's own agent with the tools given, which are the framework's own kind of tools.
+# Builds the framework's agent with the given tools, which are the framework's own kind of tools.
 Build: TypeAlias = Callable[[list[Any]], Any]
 
 
 class Adapter(Protocol):
-    """What the file of a framework offers."""
+    """What the adapter module of a framework provides."""
 
     def agent(self, build: Build, name: str) -> Agent:
-        """An agent that builds anew for every case."""
+        """An agent that is built anew for every case."""
         ...
 
     def retool(self, value: Any) -> Build:
-        """A way to build copies of an agent with other tools; a `UsageError` where there is none."""
+        """A function that copies an agent with other tools. Raises `UsageError` if that is impossible."""
         ...
 
 
 class Framework(msgspec.Struct, frozen=True):
-    """A framework: the word for it, the packages its classes come from, the extra that brings it.
+    """A framework: its name, the packages of its classes, the extra that installs it.
 
-    One that can't be stopped needs a process of its own, which can.
+    A framework that cannot be stopped needs a separate process, which can.
     """
 
     word: str
     packages: tuple[str, ...]
     extra: str
     own_process: bool = False
-    proof: str = ""  # what tells a package with an everyday name from somebody else's
+    proof: str = ""  # distinguishes a package with a common name from others
 
     @property
     def adapter(self) -> Adapter:
@@ -44,7 +44,7 @@ class Framework(msgspec.Struct, frozen=True):
         return adapter
 
     def made(self, value: object) -> bool:
-        """Whether the value's class, or one it inherits from, belongs to the framework."""
+        """Whether the value's class, or a base class of it, belongs to the framework."""
         return any(self._holds(kind.__module__) for kind in type(value).__mro__)
 
     def _holds(self, module: str) -> bool:

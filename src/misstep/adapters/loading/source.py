@@ -1,4 +1,4 @@
-"""The user's own code: finds the object that `file.py:name` or `package.module:name` means."""
+"""Loads the object of `file.py:name` or `package.module:name` from the user's code."""
 
 import hashlib
 import importlib
@@ -20,7 +20,7 @@ MOST_NAMED = 200  # characters of names
 
 
 def load_object(location: str) -> Any:
-    """The object under a name in a file or module; a `UsageError` for whatever is wrong with either."""
+    """The object with this name in a file or module. Raises `UsageError` for any problem."""
     source, colon, name = location.rpartition(":")
     if not colon or not source or not name:
         raise UsageError(f"'{location}' names no object", "expected file.py:name or package.module:name")
@@ -34,17 +34,17 @@ def load_object(location: str) -> Any:
 
 
 def _meant(name: str, module: ModuleType) -> str:
-    """A name that is like it, or else all that a module has of its own."""
+    """A similar name, or else all names that the module defines."""
     known = {each: value for each, value in vars(module).items() if not each.startswith("_")}
     told = [each for each, value in known.items() if _is_of(value, module)]
     return did_you_mean(name, known) or (f"there is: {cut(', '.join(told), MOST_NAMED)}" if told else "")
 
 
 def _is_of(value: Any, module: ModuleType) -> bool:
-    """Whether something is of a module's own making, as far as it says."""
+    """Whether the module defines the value, as far as known."""
     try:
         return not isinstance(value, ModuleType) and getattr(value, "__module__", "") in ("", module.__name__)
-    except Exception:  # of an object that is not what it seems
+    except Exception:  # an object that fails on access
         return False
 
 
@@ -52,7 +52,7 @@ def _load_file(source: str) -> ModuleType:
     path = Path(source).resolve()
     if not path.is_file():
         raise UsageError("there is no such file", where=source)
-    # Siblings can be imported, as if the file had been run.
+    # Sibling modules can be imported, as if the file had been run.
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
     unique = f"{path.stem}_{hashlib.blake2b(str(path).encode(), digest_size=4).hexdigest()}"
@@ -88,7 +88,7 @@ def _load_module(source: str) -> ModuleType:
 
 @contextmanager
 def blaming(source: str) -> Iterator[None]:
-    """Turn whatever the user's code raises into an error that shows where it did."""
+    """Turn any exception of the user's code into an error that shows where it was raised."""
     try:
         yield
     except (MisstepError, KeyboardInterrupt):

@@ -1,1 +1,1 @@
-"""Black boxes: the tools of a case over MCP, for any client that speaks it."""
+"""MCP: serves the tools of a case to any MCP client, and calls tools of MCP servers."""

@@ -1,8 +1,6 @@
-"""Any program that speaks MCP as an agent: one process per case, of which we see the calls it makes.
+"""Runs any MCP client program as an agent: one process per case, which gets our tools over MCP.
 
-What a client is started with: its command line, and the `mcp.json` that leads it to our tools.
-
-A client as a process that can't outlive its case.
+We see the calls it makes, and its output is the answer. The process and its children end with the case.
 """
 
 import asyncio
@@ -33,7 +31,7 @@ EXAMPLE = "for example mcp:my-client --mcp-config {config} --prompt {request}"
 
 
 def split_command(command: str) -> tuple[str, ...]:
-    """The words of a command as a shell would split it; no shell ever sees it."""
+    """Split a command like a shell; no shell is used."""
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -48,12 +46,12 @@ def placeholders(words: Sequence[str]) -> set[str]:
 
 
 def unknown_placeholders(words: Sequence[str]) -> set[str]:
-    """Names in braces that nothing is known for: mistakes, most likely."""
+    """Names in braces that are not placeholders, and most likely mistakes."""
     return {name for word in words for name in re.findall(r"\{([a-z_]+)\}", word)} - placeholders(words)
 
 
 def fill(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
-    """The words with each placeholder replaced once; a word stays one word, whatever goes into it."""
+    """The words with each placeholder replaced once; a word stays one word, whatever is inserted."""
     return [PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in words]
 
 
@@ -70,9 +68,9 @@ def http_entry(url: str) -> dict[str, Any]:
 
 
 def link_entry(address: Path) -> dict[str, Any]:
-    """Starts a link to the address in this file, so that no secret shows in a list of processes.
+    """Starts a link to the address in this file, so that no secret is visible in the process list.
 
-    The program is named as a file: clients don't pass on the environment that modules are found by.
+    The program is given as a file, because clients don't pass on the environment for finding modules.
     """
     return {"command": sys.executable, "args": ["-I", "-S", str(link.__file__), str(address)], "env": {}}
 
@@ -88,12 +86,12 @@ def write_config(folder: Path, entry: Mapping[str, Any]) -> Path:
     return write_private(folder / "mcp.json", text)
 
 
-KEPT = 1 << 18  # bytes of what a client prints; only the end of it is of interest
-GRACE = 5.0  # seconds for the system to bury what is dead
+KEPT = 1 << 18  # bytes of a client's output; only the end matters
+GRACE = 5.0  # seconds until killed processes are gone
 
 
 class Output(asyncio.SubprocessProtocol):
-    """What a process has printed, as far as it is kept, and whether it has ended."""
+    """The last output of a process, and whether it has ended."""
 
     def __init__(self) -> None:
         loop = asyncio.get_running_loop()
@@ -127,15 +125,15 @@ class Output(asyncio.SubprocessProtocol):
 async def running(
     words: Sequence[str], environment: Mapping[str, str], told: str | None
 ) -> AsyncIterator[Output]:
-    """Run a program without a shell, in a session of its own, with `told` as its standard input.
+    """Run a program without a shell, in a separate session, with `told` as its standard input.
 
-    Whatever is left of that session at the end of the block is killed at once, also when cancelled.
+    Whatever is left of that session at the end of the block is killed, also on cancellation.
     """
     starting = asyncio.create_task(_start(words, environment, told))
     try:
         transport, output = await asyncio.shield(starting)
     except asyncio.CancelledError:
-        # A process that is just coming into the world can only be ended once it has a number.
+        # A process that is just starting can only be ended once it has an id.
         transport, output = await starting
         await _end(transport, output)
         raise
@@ -163,7 +161,7 @@ async def _start(
 
 
 async def _end(transport: asyncio.SubprocessTransport, output: Output) -> None:
-    """Kill what is left, and read to the end what it has printed."""
+    """Kill what is left, and read the rest of its output."""
     kill_process_tree(transport.get_pid())
     try:
         await asyncio.wait([output.closed], timeout=GRACE)
@@ -175,22 +173,22 @@ async def _end(transport: asyncio.SubprocessTransport, output: Output) -> None:
 Transport = Literal["http", "stdio"]
 LONGEST_ANSWER = 100_000  # characters, from the end
 LONGEST_COMPLAINT = 2_000
-PATIENCE = 10.0  # seconds for runs that nobody waits for any more to leave nothing behind
+PATIENCE = 10.0  # seconds for cancelled runs to clean up
 
 
 class ClientFailed(MisstepError):
-    """The client broke down; never the agent's failure."""
+    """The client failed; this is not the agent's failure."""
 
 
 class McpAgent:
-    """Starts `command` for every case, with these placeholders in it filled in:
+    """Starts `command` for every case, with placeholders filled in.
 
     `{config}` is the path of an `mcp.json` for this case, `{url}` the address of its tools (HTTP only),
-    `{tools}` their names with commas between, `{request}` the request; where that one doesn't occur, the
-    request goes to standard input. What the client prints is its answer.
+    `{tools}` their names separated by commas, and `{request}` the request; without that one, the request goes
+    to standard input. What the client prints is its answer.
 
-    `environment` is added to our own, which the client gets as well. A client that never asks for the tools
-    is not set up as it should be, which is an error, unless it is `lazy` and connects when it needs one.
+    `environment` is added to our own, which the client inherits. A client that never lists the tools is an
+    error, because it is probably misconfigured, unless it is `lazy` and connects only when it needs a tool.
     """
 
     def __init__(
@@ -214,7 +212,7 @@ class McpAgent:
         self.check()
 
     def check(self) -> None:
-        """Raise what is wrong with the command or the installation, before the first case does."""
+        """Raise errors in the command or the installation before the first case."""
         require_mcp()
         check_program(self._words[0])
         for name in sorted(unknown_placeholders(self._words)):
@@ -254,14 +252,14 @@ class McpAgent:
         await self._switchboard.close()
 
     def _keep_in_mind(self, run: "asyncio.Task[Any] | None") -> None:
-        """A run that was cancelled may take its time on a busy machine."""
+        """Remember the run: on a busy machine, a cancelled one may take a while to end."""
         if run is not None:
             self._runs.add(run)
             run.add_done_callback(self._runs.discard)
 
     @property
     def _variables(self) -> dict[str, str]:
-        """The client's environment, in which no proxy stands between it and us."""
+        """The client's environment, without an HTTP proxy between it and us."""
         variables = os.environ | self._environment | dict(current_addresses.get())
         spared = variables.get("no_proxy") or variables.get("NO_PROXY") or ""
         spared = ",".join(filter(None, [spared, LOOPBACK[0]]))
@@ -269,7 +267,7 @@ class McpAgent:
 
     @asynccontextmanager
     async def _serving(self, server: McpToolServer, folder: Path) -> AsyncIterator[dict[str, Any]]:
-        """Serve the tools; gives the client's entry for them."""
+        """Serve the tools, and yield the client's configuration entry for them."""
         if self._transport == "http":
             async with self._web.serving(server, secret_path()) as url:
                 yield http_entry(url)
@@ -278,7 +276,7 @@ class McpAgent:
                 yield link_entry(write_private(folder / "address", address))
 
     async def _until_over(self, server: McpToolServer, values: Mapping[str, str]) -> Output:
-        """What the client printed until it ended, or went on past its last turn."""
+        """The client's output until it ended or exceeded its turns."""
         told = None if "request" in placeholders(self._words) else values["request"]
         exhausted: asyncio.Future[Any] = asyncio.create_task(server.exhausted.wait())
         try:

@@ -1,7 +1,4 @@
-"""One session with a server, from its start to its end.
-
-A server's process, and the messages that go to it and come from it.
-"""
+"""A session with an MCP server, and the process of a server that is started by a command."""
 
 import asyncio
 import json
@@ -21,13 +18,13 @@ from misstep.core.text import in_words
 from misstep.errors import UsageError
 
 LONGEST = 64 << 20  # bytes of one message
-GRACE = 1.0  # seconds for a server to end by itself, and again once it was told to
+GRACE = 1.0  # seconds for a server to end by itself, and again after each signal
 MOST_CHATTER = 500  # lines before the first message
-HALVES = b"\\ud"  # how an escaped surrogate begins, which may lack its other half
+HALVES = b"\\ud"  # start of an escaped surrogate, which may be a lone one
 
 
 class NoMessage(Exception):
-    """A line that is no message of the protocol; `chatter` if it does not even look like one."""
+    """A line that is not a protocol message; `chatter` if it is not even JSON."""
 
     def __init__(self, why: str, line: bytes, chatter: bool) -> None:
         self.line = line[:200].decode(errors="replace").strip()
@@ -36,25 +33,25 @@ class NoMessage(Exception):
 
 
 class Pipe:
-    """Speaks with one process over its standard input and output, one message a line."""
+    """Talks to a process over standard input and output, one message per line."""
 
     def __init__(self, server: McpServer, printed: IO[str]) -> None:
         self._server = server
         self._printed = printed
-        self._open = set[str]()  # numbers of questions that have no answer yet
+        self._open = set[str]()  # ids of requests without a reply
         self._process: asyncio.subprocess.Process | None = None
-        self._has_spoken = False  # sent a message, that is
-        self._lines = 0  # that were none before it did
-        self.chatter = ""  # the first line that did not even look like a message
+        self._has_spoken = False  # whether it has sent a message
+        self._lines = 0  # lines before that which were not messages
+        self.chatter = ""  # the first line that was not JSON
 
     @property
     def flooded(self) -> bool:
-        """Whether so much that was no message came that no message is waited for any more."""
+        """Whether too many lines were not messages, so that waiting for one is pointless."""
         return self._lines > MOST_CHATTER
 
     @asynccontextmanager
     async def streams(self) -> AsyncIterator[tuple[Any, Any]]:
-        """What the SDK reads from and writes to. The process ends with them, and all that it has started."""
+        """The streams for the SDK. The process and its children end with them."""
         import anyio
 
         process = self._process = await self._start()
@@ -97,7 +94,7 @@ class Pipe:
         import anyio
 
         assert process.stdout is not None
-        # Closed at the end of what the process says, which is how the session learns of it.
+        # Closed at the end of the process's output, which ends the session.
         async with incoming:
             while True:
                 try:
@@ -163,7 +160,7 @@ class Pipe:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Close its input, and use force where that is not enough; children that stay behind are killed."""
+    """Close its input, then send signals if that is not enough; remaining children are killed."""
     assert process.stdin is not None
     with suppress(OSError, RuntimeError):
         process.stdin.close()
@@ -174,14 +171,14 @@ async def _end(process: asyncio.subprocess.Process) -> None:
             await asyncio.wait_for(_exit(process), GRACE)
             break
     _signal(process, signal.SIGKILL)
-    transport = getattr(process, "_transport", None)  # which a surviving child would keep open
+    transport = getattr(process, "_transport", None)  # a surviving child would keep it open
     if transport is not None:
         transport.close()
     await asyncio.sleep(0)
 
 
 async def _exit(process: asyncio.subprocess.Process) -> None:
-    """Wait for the process alone: `wait` also waits for whoever else has its output open."""
+    """Wait for the process only: `wait` also waits for others that have its output open."""
     while process.returncode is None:
         await asyncio.sleep(0.005)
 
@@ -192,7 +189,7 @@ def _signal(process: asyncio.subprocess.Process, number: int) -> None:
 
 
 def _whole(value: Any) -> Any:
-    """The value without halves of surrogate pairs, which the SDK takes for broken JSON."""
+    """The value without lone surrogates, which the SDK rejects as invalid JSON."""
     if isinstance(value, str):
         return storable(value)
     if isinstance(value, dict):
@@ -202,17 +199,17 @@ def _whole(value: Any) -> Any:
 
 PATIENCE = 120.0  # seconds; a server may have to be downloaded first
 MOST_PAGES = 100  # of a list of tools
-SHOWN = 12  # lines of what a server has to say about its troubles
-AFTER_NONSENSE = 0.5  # seconds in which a real answer may still follow what was none
-AFTER_CHATTER = 5.0  # the same after lines that were not meant as one
+SHOWN = 12  # lines of a server's error output
+AFTER_NONSENSE = 0.5  # seconds in which a valid reply may still follow an invalid one
+AFTER_CHATTER = 5.0  # the same after output that was not meant as a message
 STUMBLES = "which clients that take every line for a message stumble over"
 
 
 class Connection:
-    """Starts a server or connects to one, and speaks with it until it is stopped.
+    """Starts or connects to a server and talks to it until it is stopped.
 
-    All of it has to happen on one event loop. The session lives in a task of its own, because the SDK wants
-    to leave it where it was entered.
+    Everything has to happen on one event loop. The session runs in its own task, because the SDK has to leave
+    it in the task that entered it.
     """
 
     def __init__(self, server: McpServer) -> None:
@@ -228,7 +225,7 @@ class Connection:
         self._keeper: asyncio.Task[None] | None = None
 
     async def start(self, patience: float = PATIENCE) -> None:
-        """Raises a `UsageError` unless the server speaks with us in time."""
+        """Connect. Raises `UsageError` unless the server replies in time."""
         ready = asyncio.get_running_loop().create_future()
         self._keeper = asyncio.create_task(self._keep(ready))
         try:
@@ -241,17 +238,17 @@ class Connection:
     async def stop(self) -> None:
         self._over.set()
         if self._keeper is not None:
-            if self._client is None:  # it never came so far as to wait for the end
+            if self._client is None:  # it never got to wait for the end
                 self._keeper.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await self._keeper
 
     def close(self) -> None:
-        """Forget what the server has printed."""
+        """Discard the server's error output."""
         self._printed.close()
 
     async def tools(self, patience: float = PATIENCE) -> list[Any]:
-        """All tools of the server as the SDK has them."""
+        """All tools of the server, as SDK objects."""
         tools, cursor = list[Any](), None
         try:
             async with asyncio.timeout(patience):
@@ -266,10 +263,10 @@ class Connection:
         return tools
 
     async def ask(self, name: str, arguments: dict[str, Any]) -> Any:
-        """The result of a call, checked for its form alone. Raises `Garbled`, `ServerGone` and `MCPError`.
+        """The result of a call, only checked for its format. Raises `Garbled`, `ServerGone` and `MCPError`.
 
-        `ArgumentsRefused` is for what can't be sent: half of a surrogate pair is no text in any protocol, and
-        the SDK does not write what is nested too deeply.
+        Raises `ArgumentsRefused` for what cannot be sent: lone surrogates are not valid in any protocol, and
+        the SDK cannot write deeply nested values.
         """
         from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 
@@ -282,7 +279,7 @@ class Connection:
         return await self._answer(self._client.session.send_request(request, CallToolResult))
 
     async def gone(self) -> ServerGone:
-        """That the server has ended, with the last that it printed."""
+        """An exception that says how the server ended, with its last output."""
         how = await self._pipe.ending() if self._pipe else ""
         last = "\n".join(self._last_lines())
         return ServerGone(
@@ -291,7 +288,7 @@ class Connection:
 
     @property
     def notes(self) -> list[str]:
-        """What the server has printed among its messages so far."""
+        """A message about output that was not a protocol message, if there was any."""
         chatter = self._pipe.chatter if self._pipe else ""
         name = self.redact(self.server.name)
         return (
@@ -305,7 +302,7 @@ class Connection:
         return self._keeper is None or self._keeper.done()
 
     async def _answer(self, question: Coroutine[Any, Any, Any]) -> Any:
-        """What comes of a question, unless the session ends or nonsense comes instead."""
+        """The reply to a request, unless the session ends or only invalid messages arrive."""
         assert self._keeper is not None
         self._forget()
         asked = asyncio.create_task(question)
@@ -327,12 +324,12 @@ class Connection:
             await asyncio.gather(asked, alarm, return_exceptions=True)
 
     def _forget(self) -> None:
-        """Forget what was heard before a question."""
+        """Forget messages from before a request."""
         self._nonsense.clear()
         self._heard = None
 
     def _clear_answer(self, asked: "asyncio.Task[Any]") -> Any:
-        """The answer, unless there was chatter before it."""
+        """The reply. Raises `Garbled` if there was other output before it."""
         answer = asked.result()
         if isinstance(self._heard, NoMessage) and self._heard.chatter:
             raise Garbled(f"{self.redact(str(self._heard))}, {STUMBLES}")
@@ -351,7 +348,7 @@ class Connection:
         except BaseException as error:
             if not ready.done():
                 ready.set_exception(error if isinstance(error, Exception) else ConnectionError("stopped"))
-                ready.exception()  # nobody may be left to ask
+                ready.exception()  # mark as retrieved, in case nobody awaits it
             if not isinstance(error, Exception):
                 raise
 
@@ -362,7 +359,7 @@ class Connection:
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
-        """A way to talk to the server."""
+        """The SDK transport for this server."""
         import httpx2
         from mcp.client.sse import sse_client
         from mcp.client.streamable_http import streamable_http_client
@@ -377,7 +374,7 @@ class Connection:
                 yield streamable_http_client(self.server.url, http_client=client, max_sse_event_size=None)
 
     def _unusable(self, error: Exception) -> UsageError:
-        """What went wrong, and the last that the server had to say about it, without anybody's keys."""
+        """What went wrong, with the server's last output, and without secrets."""
         cause: BaseException = error
         while isinstance(cause, BaseExceptionGroup):
             cause = cause.exceptions[0]

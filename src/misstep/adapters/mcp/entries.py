@@ -1,4 +1,4 @@
-"""Which MCP servers the user means, and how they are reached."""
+"""Reads which MCP servers the user means, and how to reach them."""
 
 import os
 import re
@@ -15,7 +15,7 @@ _VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>\w+)(?P<other>:-(?P<default>[^}]*
 
 
 class McpServer(msgspec.Struct, frozen=True):
-    """A server: the command that starts it, in which folder and with which variables more, or its URL."""
+    """A server: the command that starts it, with folder and additional variables, or its URL."""
 
     name: str
     command: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class McpServer(msgspec.Struct, frozen=True):
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """A server as `mcp.json` has it, whatever else that says about it."""
+    """A server entry in `mcp.json`; unknown keys are ignored."""
 
     command: str = ""
     args: tuple[str, ...] = ()
@@ -40,7 +40,7 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 def server_of(target: str) -> McpServer:
-    """The server that a URL or a command means; no shell ever sees the command."""
+    """The server of a URL or command; no shell is used."""
     target = target.strip()
     if target.startswith(("http://", "https://")):
         return McpServer(target, url=target)
@@ -54,7 +54,7 @@ def server_of(target: str) -> McpServer:
 
 
 def servers_in(entries: Any, path: str) -> list[McpServer]:
-    """The servers of an `mcp.json`, but for those that are switched off there."""
+    """The servers of an `mcp.json`, except disabled ones."""
     if not isinstance(entries, Mapping):
         raise UsageError("its servers have to be an object, each under its name", where=path)
     read = {name: _entry(value, f"{path}, server '{name}'") for name, value in entries.items()}
@@ -86,7 +86,7 @@ def _server(name: str, entry: _Entry, path: str) -> McpServer:
 
 
 def _filled(value: Any, where: str) -> Any:
-    """The value with what the environment has for `${NAME}`, `${env:NAME}` and `${NAME:-otherwise}`."""
+    """The value with `${NAME}`, `${env:NAME}` and `${NAME:-default}` replaced from the environment."""
     if isinstance(value, dict):
         return {key: _filled(each, where) for key, each in value.items()}
     if isinstance(value, list | tuple):

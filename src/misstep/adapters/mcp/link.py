@@ -1,4 +1,4 @@
-"""What a client starts as its MCP server: it passes bytes on to the misstep that waits for them.
+"""The program that a client starts as its MCP server: passes bytes to the misstep process.
 
 It is run as a file, by a Python that loads nothing but the standard library.
 """
@@ -12,7 +12,7 @@ CHUNK = 1 << 16
 
 
 def main(address: str) -> None:
-    """Pass on until either end closes; the file `address` says where to, and the secret to show there."""
+    """Pass bytes until either end closes; the file `address` holds the host, port and secret."""
     try:
         with open(address, encoding="utf-8") as file:
             host, port, secret = file.read().split()

@@ -1,4 +1,4 @@
-"""The tools of one case for whichever MCP client the user starts."""
+"""Serves the tools of one case to an MCP client that the user starts."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ CHUNK = 1 << 16
 async def serve_stdio(toolbox: Toolbox, source: int = 0, sink: int = 1) -> None:
     """Serve on two file descriptors until the client closes its end.
 
-    The toolbox has recorded whatever was called, also where this is cancelled.
+    All calls are recorded in the toolbox, even if this is cancelled.
     """
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     pump = asyncio.create_task(_pump(source, reader))
@@ -36,9 +36,9 @@ async def serve_http(
     port: int = 0,
     ready: Callable[[str], object] = str,
 ) -> None:
-    """Serve over streamable HTTP until cancelled; `ready` is told the URL as soon as clients may come.
+    """Serve over streamable HTTP until cancelled; `ready` is called with the URL once it is available.
 
-    Away from loopback the URL has a secret in it, since anybody may knock there.
+    On other hosts than loopback the URL contains a secret, since anybody can connect.
     """
     path = PATH if is_loopback(host) else secret_path()
     web = Web(host, port)
@@ -55,7 +55,7 @@ def secret_path() -> str:
 
 
 async def _pump(source: int, reader: asyncio.StreamReader) -> None:
-    """Read in threads: files, pipes and terminals alike, and one that blocks keeps nobody from leaving."""
+    """Read in threads, which works for files, pipes and terminals and does not block shutdown."""
     with suppress(OSError):
         while chunk := await in_thread(partial(os.read, source, CHUNK)):
             reader.feed_data(chunk)

@@ -1,8 +1,6 @@
-"""The tools of one case as an MCP server, whatever the transport.
+"""The tools of one case as an MCP server, and its transport as lines of JSON over byte streams.
 
-Names of tools as MCP allows them, and the way back.
-
-MCP as lines of JSON over a pair of byte streams: standard input and output, or a socket.
+Tool names are changed where MCP does not allow them.
 """
 
 import asyncio
@@ -21,7 +19,7 @@ NOT_ALLOWED = re.compile(r"[^A-Za-z0-9._-]")
 
 
 def offered_names(names: Iterable[str]) -> dict[str, str]:
-    """The names to offer, each with the name it stands for, in the order given."""
+    """The names to offer, each mapped to its tool's name, in order."""
     offered = dict[str, str]()
     for name in names:
         offered[_free(NOT_ALLOWED.sub("_", name)[:LONGEST] or "tool", offered)] = name
@@ -29,7 +27,7 @@ def offered_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def _free(name: str, taken: Iterable[str]) -> str:
-    """The name itself, or with the first number that nobody has."""
+    """The name itself, or with the first free number appended."""
     number, free = 1, name
     while free in taken:
         number += 1
@@ -40,15 +38,15 @@ def _free(name: str, taken: Iterable[str]) -> str:
 
 SERVER_NAME = "misstep"
 OVER = "Error: no turns are left, the case is over."
-AS_SENT = "misstep/as-sent"  # where a call travels past the checks of the SDK
+AS_SENT = "misstep/as-sent"  # where a call is hidden from the SDK's validation
 RESERVED = "io.modelcontextprotocol/"  # keys that the protocol itself needs
-QUIET = logging.NullHandler()  # else Python prints the libraries' warnings where nobody set up logging
+QUIET = logging.NullHandler()  # otherwise Python prints the libraries' warnings if logging is not configured
 
 
 def require_mcp() -> None:
-    """Raise unless the MCP SDK is installed in a version that we speak to."""
+    """Raise unless a supported version of the MCP SDK is installed."""
     try:
-        from mcp.server import MCPServer  # noqa: F401 -- a name that the versions before 2 don't have
+        from mcp.server import MCPServer  # noqa: F401 -- new in version 2
     except ImportError:
         raise MissingExtra("mcp 2", "mcp") from None
     for library in ("mcp", "uvicorn"):
@@ -58,9 +56,9 @@ def require_mcp() -> None:
 class McpToolServer:
     """Serves a toolbox to any number of connections.
 
-    Every call goes to the toolbox in the order of arrival, also one to an unknown tool or with arguments
-    that are no object. What is wrong with it is said in the result, where the client's model can see it.
-    `exhausted` is set by a call past the last turn.
+    Every call is passed to the toolbox in order of arrival, including calls of unknown tools and arguments
+    that are not an object. The result says what is wrong, so that the client's model can see it. `exhausted`
+    is set by a call after the last turn.
     """
 
     def __init__(self, toolbox: Toolbox) -> None:
@@ -70,7 +68,7 @@ class McpToolServer:
         self._toolbox = toolbox
         self._real_names = offered_names(tool.name for tool in toolbox.tools)
         self.exhausted = asyncio.Event()
-        self.visited = False  # some client has spoken to us
+        self.visited = False  # a client has sent a request
         sdk: Any = Server(SERVER_NAME, on_list_tools=self._list, on_call_tool=self._call)
         sdk.middleware = [self._notice, _let_odd_calls_in]
         self.sdk = sdk
@@ -110,14 +108,14 @@ class McpToolServer:
 
 
 async def _let_odd_calls_in(context: Any, call_next: Any) -> Any:
-    """Take a call past the SDK, which answers one that doesn't fit the protocol before we have seen it."""
+    """Pass a call around the SDK, which would reject an invalid one before we see it."""
     if context.method == "tools/call":
         context = replace(context, params=_fitting(context.params or {}))
     return await call_next(context)
 
 
 def _fitting(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters that fit the protocol, with the call as it was sent among them."""
+    """Valid parameters that contain the call as it was sent."""
     name, arguments, meta = params.get("name", ""), params.get("arguments"), params.get("_meta")
     sent = (name if isinstance(name, str) else repr(name), {} if arguments is None else arguments)
     envelope = meta if isinstance(meta, Mapping) else {}
@@ -128,14 +126,14 @@ def _fitting(params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-LONGEST_LINE = 4 << 20  # what the SDK takes over HTTP
-LAST_WORDS = 2.0  # seconds for what is left to answer when the client has gone
+LONGEST_LINE = 4 << 20  # as in the SDK over HTTP
+LAST_WORDS = 2.0  # seconds to answer the remaining requests after the client has gone
 
 Write = Callable[[bytes], Awaitable[None]]
 
 
 async def serve_lines(server: McpToolServer, reader: asyncio.StreamReader, write: Write) -> None:
-    """Serve one client until it leaves; what it asked for before is answered first."""
+    """Serve one client until it leaves; outstanding requests are answered first."""
     import anyio
 
     to_server, requests = anyio.create_memory_object_stream[Any](0)
@@ -148,11 +146,11 @@ async def serve_lines(server: McpToolServer, reader: asyncio.StreamReader, write
             await server.sdk.run(requests, replies, server.sdk.create_initialization_options())
             tasks.cancel_scope.cancel()
     except* OSError:
-        pass  # nobody is there to read our answers
+        pass  # nobody reads our replies
 
 
 class _Talk:
-    """The lines of one connection, and the requests among them that have no answer yet."""
+    """The lines of one connection, and its requests without a reply."""
 
     def __init__(self, reader: asyncio.StreamReader, write: Write) -> None:
         self._reader = reader
@@ -180,11 +178,11 @@ class _Talk:
     async def _next_line(self) -> bytes:
         try:
             return await self._reader.readline()
-        except (ConnectionError, ValueError):  # a line of any length is no client of ours
+        except (ConnectionError, ValueError):  # a line over the length limit does not come from a real client
             return b""
 
     def _parsed(self, line: bytes) -> Any:
-        """The message in a line; None for what is none, which the protocol has no answer to."""
+        """The message in a line; None if invalid, for which the protocol has no reply."""
         from mcp.shared.message import SessionMessage
         from mcp.types import JSONRPCRequest, jsonrpc_message_adapter
 

@@ -1,7 +1,4 @@
-"""Tools of MCP servers that can be called.
-
-Tools of MCP servers, which are asked for their list and for nothing else.
-"""
+"""Lists and calls tools of MCP servers."""
 
 import json
 from collections.abc import Sequence
@@ -21,9 +18,9 @@ from misstep.core.tool import Described, Promises
 def tools_of_servers(
     servers: Sequence[McpServer], patience: float = PATIENCE, notes: list[str] | None = None
 ) -> list[FoundTool]:
-    """The tools of all servers in order; a `UsageError` for one that does not tell of them in time.
+    """The tools of all servers in order. Raises `UsageError` if one does not list them in time.
 
-    What is odd about servers is told of in `notes`, if they are given.
+    Oddities of servers are appended to `notes`.
     """
     require_mcp()
     kept = [] if notes is None else notes
@@ -31,7 +28,7 @@ def tools_of_servers(
 
 
 def found_on(server: McpServer, tools: Sequence[Any]) -> list[FoundTool]:
-    """Tools as the SDK has them; `server` is where they were found."""
+    """Tools from SDK objects; `server` is where they were found."""
     return [
         FoundTool(
             f"server {server.name}",
@@ -73,7 +70,7 @@ INVALID_PARAMS, PARSE_ERROR, CONNECTION_CLOSED = -32602, -32700, -32000
 
 
 class ServerTool:
-    """A tool of a server; nothing of it can be replaced."""
+    """A tool of a server; its code cannot be replaced."""
 
     entry = None
 
@@ -86,7 +83,7 @@ class ServerTool:
 
 
 class ServerConnection:
-    """The present connection to one server."""
+    """The current connection to one server."""
 
     def __init__(self, server: McpServer, loop: Loop) -> None:
         self._server = server
@@ -94,7 +91,7 @@ class ServerConnection:
         self._connection: Connection | None = None
 
     def open(self) -> list[FoundTool]:
-        """Connect, and give the tools that there are."""
+        """Connect and return the tools."""
         self._connection = self._loop.settle(_opened(self._server))
         try:
             return found_on(self._server, self._loop.settle(self._connection.tools()))
@@ -104,7 +101,7 @@ class ServerConnection:
 
     @property
     def notes(self) -> list[str]:
-        """What was odd about the server before anything was called."""
+        """Oddities of the server before any call."""
         return self._connection.notes if self._connection else []
 
     def call(self, name: str, arguments: dict[str, Any]) -> Returned:
@@ -120,7 +117,7 @@ class ServerConnection:
 
 
 class Servers:
-    """The tools of some servers. Their state is theirs: it is put back by starting them again."""
+    """The tools of some servers. Their state is reset by restarting them."""
 
     forkable = False
 
@@ -168,7 +165,7 @@ async def _called(connection: Connection, name: str, arguments: dict[str, Any]) 
 
 
 async def _meaning(connection: Connection, error: Any) -> Exception:
-    """What an error of JSON-RPC stands for; some are the SDK's own words for what it met."""
+    """The exception for a JSON-RPC error; some are the SDK's own messages for other problems."""
     code, message = int(error.code), connection.redact(in_words(error.message))
     if code == INVALID_PARAMS:
         return ArgumentsRefused(message)
@@ -180,7 +177,7 @@ async def _meaning(connection: Connection, error: Any) -> Exception:
 
 
 def _returned(result: Any, redact: Redactor) -> Returned:
-    """The result without the keys that the server was given."""
+    """The result without secrets that the server was given."""
     text = redact("\n".join(_shown(each) for each in result.content))
     structured = result.structured_content
     written = None if structured is None else redact(json.dumps(structured, ensure_ascii=True))
@@ -188,7 +185,7 @@ def _returned(result: Any, redact: Redactor) -> Returned:
 
 
 def _shown(content: Any) -> str:
-    """A part of a result in words: texts as they are, of anything else what it is."""
+    """A part of a result as text: texts unchanged, the type of anything else."""
     resource = getattr(content, "resource", None)
     for text in (getattr(content, "text", None), getattr(resource, "text", None)):
         if isinstance(text, str):

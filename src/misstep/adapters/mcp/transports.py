@@ -1,8 +1,6 @@
-"""One HTTP server on our own event loop, with a path of its own for every case.
+"""Shared transports for the MCP servers of many cases: HTTP with a path per case, and links with a secret.
 
-Things that many cases share, started when the first of them comes.
-
-Where links call in: one listener on loopback, with a secret for every case.
+Both start to listen with the first case.
 """
 
 import asyncio
@@ -18,7 +16,7 @@ T = TypeVar("T")
 
 
 class Once(Generic[T]):
-    """What `start` gives, started once for all who need it, and to the end even if they don't wait for it."""
+    """The result of `start`, which runs once for all callers, and to the end even if they are cancelled."""
 
     def __init__(self, start: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._start = start
@@ -34,16 +32,16 @@ class Once(Generic[T]):
             raise
 
     async def take_back(self) -> T | None:
-        """What was started, if anything was, for the caller to stop; the next `get` starts anew."""
+        """What was started, if anything, for the caller to stop; the next `get` starts again."""
         starting, self._starting = self._starting, None
         return None if starting is None else await starting
 
 
-PATIENCE = 10.0  # seconds to show a secret
+PATIENCE = 10.0  # seconds to send a secret
 
 
 class Switchboard:
-    """Connects links with the tools of their case; it starts to listen when there is a case."""
+    """Connects links with the tools of their case; it listens from the first case on."""
 
     def __init__(self) -> None:
         self._listener = Once(self._start)
@@ -52,7 +50,7 @@ class Switchboard:
 
     @asynccontextmanager
     async def serving(self, server: McpToolServer) -> AsyncIterator[str]:
-        """Serve the tools to links that show the secret; gives host, port and secret as one text."""
+        """Serve the tools to links that send the secret; yields "host port secret"."""
         host, port = (await self._listener.get()).sockets[0].getsockname()
         secret = secrets.token_urlsafe(24)
         line = self._lines[secret] = _Line(server)
@@ -63,7 +61,7 @@ class Switchboard:
             await _cancelled(line.callers)
 
     async def close(self) -> None:
-        """Hang up. The next case starts anew, on another loop if need be."""
+        """Close all connections. The next case starts again, possibly on another loop."""
         if listener := await self._listener.take_back():
             listener.close()
             await _cancelled(self._callers)
@@ -73,7 +71,7 @@ class Switchboard:
         return await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=LONGEST_LINE, backlog=1024)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Talk in a task that is ours to cancel; asyncio would report that as an error of its own tasks."""
+        """Handle a connection in our own task, because asyncio reports cancelling its tasks as an error."""
         task = asyncio.create_task(self._answer(reader, writer))
         self._callers.add(task)
         task.add_done_callback(self._callers.discard)
@@ -91,7 +89,7 @@ class Switchboard:
 
 
 class _Line:
-    """The tools of one case, and who is using them."""
+    """The tools of one case, and the tasks using them."""
 
     def __init__(self, server: McpToolServer) -> None:
         self._server = server
@@ -119,9 +117,9 @@ PATH = "/mcp"
 
 
 class Web:
-    """Serves MCP over streamable HTTP; it starts to listen when it has something to serve.
+    """Serves MCP over streamable HTTP; it listens from the first case on.
 
-    No path leads to another's tools, and a page in a browser that was talked into knocking here is refused.
+    Each path leads only to its own tools, and requests from web pages in a browser are refused.
     """
 
     def __init__(self, host: str = LOOPBACK[0], port: int = 0) -> None:
@@ -132,7 +130,7 @@ class Web:
 
     @asynccontextmanager
     async def serving(self, server: McpToolServer, path: str) -> AsyncIterator[str]:
-        """Serve the tools under this path; gives the URL."""
+        """Serve the tools under this path; yields the URL."""
         await self._server.get()
         manager, listening = self._manager(server), asyncio.Event()
         living = asyncio.create_task(self._live(manager, path, listening))
@@ -144,12 +142,12 @@ class Web:
             await asyncio.wait([living])
 
     async def close(self) -> None:
-        """Hang up. The next case starts anew, on another loop if need be."""
+        """Stop serving. The next case starts again, possibly on another loop."""
         if server := await self._server.take_back():
             await server.shutdown(sockets=[self._listener])
 
     async def _start(self) -> Any:
-        """What `uvicorn.Server.serve` does, less its signal handlers and the polling for the end."""
+        """What `uvicorn.Server.serve` does, without signal handlers and polling."""
         require_mcp()
         import uvicorn
 
@@ -175,7 +173,7 @@ class Web:
         )
 
     async def _live(self, manager: Any, path: str, listening: asyncio.Event) -> None:
-        """A task of its own: the SDK's task group would wrap whatever is raised beside it."""
+        """A separate task, because the SDK's task group would wrap exceptions raised beside it."""
         async with manager.run():
             self._managers[path] = manager
             listening.set()
@@ -188,14 +186,14 @@ class Web:
         manager = self._managers.get(scope["path"].rstrip("/"))
         if manager is None:
             await _refuse(send, 404)
-        elif scope["method"] != "POST":  # we tell nothing unasked, and keep nothing to delete
+        elif scope["method"] != "POST":  # there are no server-initiated messages, and no session to delete
             await _refuse(send, 405)
         else:
             await manager.handle_request(scope, receive, send)
 
 
 def _security(host: str) -> Any:
-    """On loopback only names of loopback will do; elsewhere we can't know our names."""
+    """On loopback only loopback host names are accepted; elsewhere our names are unknown."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     return TransportSecuritySettings(

@@ -1,1 +1,1 @@
-"""The OpenAI Agents SDK: its agents, and its tools."""
+"""Adapters for the OpenAI Agents SDK: agents and tools."""

@@ -1,4 +1,4 @@
-"""Agents of the OpenAI Agents SDK as agents under test."""
+"""Runs agents of the OpenAI Agents SDK as agents under test."""
 
 import copy
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ FACTORY_OF_TWO = "def make_agent(tools): return Agent(name='me', handoffs=[Agent
 
 
 class OpenAIAgent:
-    """Builds an agent for every case and listens to its run, which is never traced."""
+    """Builds an agent for every case and listens to its run, without tracing."""
 
     def __init__(self, build: Build, name: str) -> None:
         self.name = name
@@ -46,16 +46,16 @@ class OpenAIAgent:
 
 
 def agent(build: Build, name: str) -> OpenAIAgent:
-    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs the result."""
     _sdk()
     return OpenAIAgent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """A function that makes clones of an agent with other tools; those of its MCP servers go as well.
+    """A function that clones an agent with other tools; those of its MCP servers are removed as well.
 
-    An agent that hands over to others is refused: they have tools of their own, and only the user knows which
-    of the agents is to have which tools.
+    An agent with handoffs is refused: the other agents have their own tools, and only the user knows which
+    agent should get which tools.
     """
     advice = "write a function that makes it:"
     if not isinstance(value, _sdk().Agent):
@@ -67,7 +67,7 @@ def retool(value: Any) -> Build:
 
 
 class _Listener:
-    """Tells the toolbox what the model does, once it is joined with the SDK's `RunHooks`."""
+    """Tells the toolbox what the model does; combined with the SDK's `RunHooks`."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
@@ -94,7 +94,7 @@ class _Listener:
                 self._toolbox.ask(item.name, read_arguments(item.arguments), self._turn)
 
     async def _is_private(self, name: str, agent: Any, context: Any) -> bool:
-        """Whether the agent has something of that name besides our tools: a handoff, a tool of its own."""
+        """Whether the agent has something of that name besides our tools: a handoff or a tool of its own."""
         if name in self._mocks:
             return False
         own = [tool.name for tool in await agent.get_all_tools(context)]
@@ -102,7 +102,7 @@ class _Listener:
 
 
 def _name_of_handoff(to: Any) -> str:
-    """The name of the tool that hands over to an agent, which may be given as the agent itself."""
+    """The tool name of a handoff, which may be given as the agent itself."""
     handoff = _sdk().Handoff
     return str(to.tool_name if isinstance(to, handoff) else handoff.default_tool_name(to))
 
@@ -114,7 +114,7 @@ def _hooks() -> Any:
 
 @cache
 def _ends_on_its_own() -> tuple[type[Exception], ...]:
-    """What the SDK raises when the model calls or says what it must not, or a guard of the agent stops it."""
+    """Exceptions of the SDK for an invalid reply of the model, or for a guardrail that stops the agent."""
     sdk = _sdk()
     from agents.exceptions import ModelRefusalError
 
@@ -140,7 +140,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool; wherever it is carried out its arguments are checked and its result is written."""
+    """A copy of a tool; arguments are validated and results written wherever it is executed."""
     if getattr(native, "_is_agent_tool", False):
         raise Unroutable("it is an agent")
     routed = copy.copy(native)

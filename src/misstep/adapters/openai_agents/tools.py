@@ -1,4 +1,4 @@
-"""Tools of the OpenAI Agents SDK, called with the text that a model writes."""
+"""Calls tools of the OpenAI Agents SDK, with arguments as JSON text."""
 
 import json
 from collections.abc import Callable
@@ -11,7 +11,7 @@ CALL_ID = "call-1"
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives its result; exceptions stay what they are."""
+    """A function that calls the tool and returns its result; exceptions are not converted."""
     from agents import RunContextWrapper
     from agents.tool import set_function_tool_failure_error_function
     from agents.tool_context import ToolContext

@@ -1,4 +1,4 @@
-"""Plain Python functions as agents: `def agent(request: str, tools: list[Tool]) -> str`, sync or async."""
+"""Runs plain functions as agents: `def agent(request: str, tools: list[Tool]) -> str`, sync or async."""
 
 import copy
 import inspect
@@ -12,7 +12,7 @@ from misstep.core.text import in_words
 
 
 class PlainTool:
-    """A tool to call: `tool()` or `tool(key=value)` gives the result as text."""
+    """A tool to call: `tool()` or `tool(key=value)` returns the result as text."""
 
     def __init__(self, described: Described, toolbox: Toolbox) -> None:
         self.name = described.name
@@ -30,7 +30,7 @@ class PlainTool:
 
 
 class PlainAgent:
-    """Calls a function of the request and the tools for every case; one that is not async gets a thread."""
+    """Calls a function with the request and the tools for every case, in a thread if it is not async."""
 
     def __init__(self, function: Callable[[str, list[PlainTool]], Any], name: str) -> None:
         self.name = name
@@ -58,5 +58,5 @@ def agent_from_function(function: Callable[[str, list[PlainTool]], Any], name: s
 
 
 def agent_from_maker(make: Callable[[list[PlainTool]], Callable[[str], Any]], name: str) -> PlainAgent:
-    """An agent of a function that makes a function of the request, given the tools."""
+    """An agent from a function that takes the tools and returns a function of the request."""
     return PlainAgent(lambda request, tools: make(tools)(request), name)

@@ -1,4 +1,4 @@
-"""Plain functions, called with what a framework would make of JSON for them."""
+"""Calls plain functions with JSON arguments, converted as a framework would."""
 
 import inspect
 import sys
@@ -18,10 +18,10 @@ AS_THEY_ARE = (Any, object, inspect.Parameter.empty, None, type(None), str, int,
 
 
 class PlainCall:
-    """Calls one function. It is its own entry: `set` puts another in its place.
+    """Calls one function. It is its own entry: `set` replaces the function.
 
-    Texts, numbers, lists and dicts reach the function as they are, whatever its hints say. Where these ask
-    for what JSON does not have, such as dates or classes with fields, that is made of them first.
+    Texts, numbers, lists and dicts are passed unchanged, whatever the type hints say. If a hint asks for
+    something that JSON does not have, such as a date or a class with fields, the value is converted.
     """
 
     def __init__(self, function: Callable[..., Any], loop: Loop) -> None:
@@ -49,9 +49,9 @@ class PlainCall:
             raise refused(error) from error
 
     def _placed(self, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments that go by their places, up to the last that is given, and the rest by their names.
+        """Split into positional arguments, up to the last one given, and keyword arguments.
 
-        Where one is missing that has no default, it ends before that: the function will say what it lacks.
+        The positional ones end before a missing one without a default: the function will raise for that one.
         """
         named = dict(arguments)
         last = max((place for place, each in enumerate(self._nameless) if each.name in named), default=-1)
@@ -69,23 +69,23 @@ class PlainCall:
             return value
         try:
             return make(value)
-        except (ValueError, TypeError) as error:  # those of Pydantic and msgspec are such, too
+        except (ValueError, TypeError) as error:  # includes the errors of Pydantic and msgspec
             raise refused(error) from error
 
 
 def _nameless(signature: inspect.Signature | None) -> list[inspect.Parameter]:
-    """The parameters that can't be given by their names."""
+    """The positional-only parameters."""
     parameters = signature.parameters.values() if signature else ()
     return [each for each in parameters if each.kind is each.POSITIONAL_ONLY]
 
 
 def _makers(function: Callable[..., Any]) -> dict[str, Callable[[Any], Any]]:
-    """What makes values of the parameters' types, for those that are not JSON's own."""
+    """Converters for parameters whose types JSON does not have."""
     return {name: _maker(hint) for name, hint in hints_of(function).items() if not is_json(hint)}
 
 
 def is_json(hint: Any) -> bool:
-    """Whether the JSON value itself is what a hint asks for."""
+    """Whether a hint asks for the JSON value itself."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
         return is_json(arguments[0])
@@ -106,11 +106,11 @@ def _is_list_or_dict(kind: type) -> bool:
 
 
 def _maker(hint: Any) -> Callable[[Any], Any]:
-    """Pydantic makes what it knows best, its own models; without it there are none."""
+    """A converter for a hint: Pydantic's, if it is installed, because it handles its own models."""
     if (pydantic := sys.modules.get("pydantic")) is not None and hasattr(pydantic, "TypeAdapter"):
         try:
             adapter = pydantic.TypeAdapter(hint)
-        except Exception:  # a type that it knows nothing about
+        except Exception:  # an unsupported type
             pass
         else:
             make: Callable[[Any], Any] = adapter.validate_python

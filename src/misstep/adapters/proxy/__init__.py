@@ -1,4 +1,4 @@
-"""The recording proxy: shows what a model asked for where a framework hides it."""
+"""The recording proxy: shows what a model asked for if a framework hides it."""
 
 from misstep.adapters.proxy.agent import ProxiedAgent
 from misstep.adapters.proxy.server import RecordingProxy

@@ -1,4 +1,4 @@
-"""Agents whose model is watched by the recording proxy."""
+"""Runs an agent whose model requests go through the recording proxy."""
 
 import asyncio
 import contextlib
@@ -12,11 +12,11 @@ from misstep.adapters.proxy.server import RecordingProxy
 from misstep.core.agent import Agent, Answer, Assignment, Closing, Tool, Toolbox
 from misstep.core.outcome import Usage
 
-PATIENCE = 1.0  # seconds by which a case in a queue puts its time limit off, again and again
+PATIENCE = 1.0  # seconds by which a queued case repeatedly extends its time limit
 
 
 def for_openai(address: str) -> dict[str, str]:
-    """What points OpenAI's clients at an address; some frameworks still go by the older name."""
+    """Variables that point OpenAI's clients to an address; some frameworks use the older name."""
     return {"OPENAI_BASE_URL": address, "OPENAI_API_BASE": address}
 
 
@@ -27,9 +27,9 @@ def for_anthropic(address: str) -> dict[str, str]:
 class ProxiedAgent:
     """Runs an agent while the proxy records what its model asks for.
 
-    Requests tell their case by its words, so that cases with the same words run one after the other. Where
-    the agent takes the address of each case from `current_addresses`, `by_address` lets them run side by
-    side. `variables` gives what points a client at an address.
+    A request is attributed to its case by its text, so cases with the same text run one after the other. If
+    the agent uses the address of each case from `current_addresses`, `by_address` lets them run concurrently.
+    `variables` returns the environment variables that point a client to an address.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class ProxiedAgent:
 
     @contextlib.asynccontextmanager
     async def _alone(self, request: str, toolbox: Toolbox) -> AsyncIterator[None]:
-        """While no other case with these words runs. The time in the queue is none of the agent's."""
+        """Wait until no other case with this text runs. Time in the queue does not count for the agent."""
         if self._by_address:
             yield
             return
@@ -88,9 +88,9 @@ async def _acquire(queue: asyncio.Lock, toolbox: Toolbox) -> None:
 
 
 class _Watched:
-    """The toolbox of an agent whose model the proxy listens to, and knows better what it said.
+    """The toolbox of an agent behind the proxy, which knows better what the model said.
 
-    Until the proxy has heard a reply the agent is believed: it may not use the proxy at all.
+    Until the proxy has seen a reply, the agent's reports are used: it may not use the proxy at all.
     """
 
     def __init__(self, toolbox: Toolbox, link: OpenCase) -> None:
@@ -107,7 +107,7 @@ class _Watched:
         return self._toolbox.max_steps
 
     def begin_turn(self) -> int:
-        """A number that counts for nothing, unless the proxy hears nothing or agrees that it is too high."""
+        """The agent's own turn number; passed on only if the proxy sees nothing or is also past the limit."""
         self._turns += 1
         unheard = self._turns > 1 and self._link.turns == 0
         if unheard or (self._turns > self.max_steps and self._link.turns >= self.max_steps):
@@ -115,7 +115,7 @@ class _Watched:
         return self._turns
 
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:  # noqa: ARG002
-        """Calls in the words of a model are for the agent to find."""
+        """Calls within the text of a reply can only be found by the agent."""
         if self._is_believed:
             self._toolbox.ask(name, arguments)
 
@@ -124,11 +124,11 @@ class _Watched:
             self._toolbox.misread()
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:  # noqa: ARG002
-        """The agent's own count of turns is not the proxy's, so it is left out."""
+        """The agent's turn number differs from the proxy's, so it is dropped."""
         return self._toolbox.call(name, arguments)
 
     def spend(self, usage: Usage) -> None:
-        """What the proxy has heard it has counted."""
+        """Replies that the proxy has seen are already counted."""
         if self._link.turns == 0:
             self._toolbox.spend(usage)
 
@@ -136,7 +136,7 @@ class _Watched:
         self._toolbox.wait(seconds)
 
     def note(self, message: Any) -> None:
-        """What the proxy has heard it has kept."""
+        """Replies that the proxy has seen are already recorded."""
         if self._link.turns == 0:
             self._toolbox.note(message)
 

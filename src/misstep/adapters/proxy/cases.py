@@ -1,7 +1,4 @@
-"""Finds the case that a request belongs to.
-
-A case as the proxy sees it: the place where replies of its model are recorded.
-"""
+"""Finds the case that a proxied request belongs to, and records the replies of its model."""
 
 import contextlib
 import re
@@ -25,7 +22,7 @@ CASE_OVER = "misstep: this case is over."
 
 
 class OpenCase:
-    """An open case. `key` is the part of an address that leads to it and nowhere else."""
+    """An open case. `key` is the part of an address that leads only to this case."""
 
     def __init__(self, request: str, toolbox: Toolbox) -> None:
         self.key = secrets.token_urlsafe(16)
@@ -38,7 +35,7 @@ class OpenCase:
 
     @property
     def speaks_plainly(self) -> bool:
-        """Whether the model has spoken without being offered tools, so that its calls are in its words."""
+        """Whether the model replied without being offered tools, so that its calls are in its text."""
         return self.turns > 0 and not self._offers_tools
 
     @property
@@ -49,20 +46,20 @@ class OpenCase:
         self._toolbox = None
 
     def refusal(self) -> str:
-        """Why the model must not be asked again, in words for the agent; nothing if it may."""
+        """Why the model must not be asked again, as a message for the agent; empty if it may be."""
         toolbox = self._toolbox
         if toolbox is None:
             return CASE_OVER
         if self.turns < toolbox.max_steps:
             return ""
         with contextlib.suppress(StepsExhausted):
-            toolbox.begin_turn()  # the agent tries to go on past its last turn, which the toolbox has to know
+            toolbox.begin_turn()  # the toolbox has to know that the agent tries to exceed its turns
         return LIMIT_REACHED
 
     def record(self, turn: ModelTurn, request: Any, redact: Redactor, heard: bool = True) -> None:
-        """Record a reply to a request, unless it has been already. Raises `StepsExhausted` past the limit.
+        """Record a reply to a request, unless it was recorded before. Raises `StepsExhausted` at the limit.
 
-        A reply that its client did not wait for costs its tokens; its calls go with it.
+        If the client did not wait for a reply, only its tokens count, not its calls.
         """
         toolbox = self._toolbox
         if toolbox is None or turn.key in self._recorded:
@@ -85,9 +82,9 @@ class OpenCase:
                 toolbox.ask(redact(name), redact.within(read_arguments(call.arguments)), number)
 
     def _own_name(self, name: str, offered: set[str]) -> str | None:
-        """The tool behind a name that was offered to the model; None for tools that a framework brings along.
+        """The tool for a name that was offered to the model; None for the framework's own tools.
 
-        Frameworks put words before names, and other signs for those that a server doesn't take.
+        Frameworks add prefixes to names, and replace characters that a server does not accept.
         """
         if name in self._names:
             return name
@@ -101,7 +98,7 @@ def _plain(name: str) -> str:
 
 
 def _offered(body: Any) -> set[str]:
-    """The names of the tools that a request offers or a reply repeats."""
+    """The names of tools that a request offers or a reply repeats."""
     if not isinstance(body, dict):
         return set()
     lists = [each for each in (body.get("tools"), body.get("functions")) if isinstance(each, list)]
@@ -119,13 +116,13 @@ REMEMBERED = 50_000
 CALL_NAMES = {"call_id", "tool_call_id", "tool_use_id"}
 ID_NAMES = {"id", "previous_response_id", "thread_id", "conversation"} | CALL_NAMES
 ID_PLACES = ("threads", "runs", "responses", "conversations")
-BETWEEN = "\0"  # nothing is found across the border of two texts
+BETWEEN = "\0"  # separator that occurs in no text
 
 
 class CaseTraces(msgspec.Struct, frozen=True):
-    """What could tell the case of a request: all texts in its body, as one; all ids in body and path.
+    """What may identify the case of a request: all texts in its body as one, and all ids in body and path.
 
-    `calls` are the ids of calls whose results it brings.
+    `calls` are the ids of calls whose results it contains.
     """
 
     text: str
@@ -141,11 +138,11 @@ def traces_of(path: str, body: Any) -> CaseTraces:
 
 
 class Attribution:
-    """The open cases, from any thread.
+    """The open cases; thread-safe.
 
-    A request belongs to the open case whose words it repeats, the longest words if there are several. Where
-    it repeats none, or more than one case has the same words, ids tell: those of earlier replies and those
-    that came along with the words. An id that has turned up in two open cases tells nothing.
+    A request belongs to the open case whose text it repeats, the longest if there are several. If it repeats
+    none, or several cases have the same text, ids decide: those of earlier replies, and those that came with
+    the text. An id that occurred in two open cases is ignored.
     """
 
     def __init__(self) -> None:
@@ -167,11 +164,11 @@ class Attribution:
             link.close()
 
     def at(self, key: str) -> OpenCase | None:
-        """The open case with an address of its own."""
+        """The open case with this key."""
         return self._links.get(key)
 
     def find(self, traces: CaseTraces) -> OpenCase | None:
-        """The case of a request; one that is over already if that's where it comes from."""
+        """The case of a request, which may have ended already."""
         with self._lock:
             worded = self._worded(traces.text)
             named = self._named(traces, not worded)
@@ -180,7 +177,7 @@ class Attribution:
         return worded[0] if len(worded) == 1 else None
 
     def _named(self, traces: CaseTraces, nothing_else: bool) -> OpenCase | None:
-        """The case that an id leads to. Threads may serve one case after the other; calls belong to one."""
+        """The case that an id leads to. A thread may serve several cases, a call belongs to one."""
         for id in traces.ids:
             link = self._ids.get(id)
             if link and (link.is_open or id in traces.calls or nothing_else):
@@ -188,13 +185,13 @@ class Attribution:
         return None
 
     def _worded(self, text: str) -> list[OpenCase]:
-        """The cases with the longest words among those that occur in a text."""
+        """The cases with the longest text among those that occur in this one."""
         found = [link for link, forms in self._words.items() if any(form in text for form in forms)]
         longest = max((len(link.request) for link in found), default=0)
         return [link for link in found if len(link.request) == longest]
 
     def learn(self, link: OpenCase, path: str, body: Any) -> None:
-        """Remember the ids of a request or a reply that belongs to a case."""
+        """Remember the ids in a request or reply of a case."""
         if link not in self._words:
             return
         ids = traces_of(path, body).ids
@@ -209,7 +206,7 @@ class Attribution:
 
 
 def _forms(request: str) -> tuple[str, ...]:
-    """A text as it may occur in another: as it is, and quoted in JSON."""
+    """How a text may occur in another: plain, and quoted in JSON."""
     quoted = msgspec.json.encode(storable(request)).decode()[1:-1]
     return tuple({_normal(request), _normal(quoted)} - {""})
 
@@ -224,7 +221,7 @@ def _ids_in_path(path: str) -> list[str]:
 
 
 def _strings(body: Any) -> Iterator[tuple[str, str]]:
-    """All strings in a JSON value, each with the name it goes by."""
+    """All strings in a JSON value, each with its key."""
     waiting = [("", body)]
     while waiting:
         name, value = waiting.pop()

@@ -1,9 +1,4 @@
-"""One request passed on and its reply passed back, with a look at both.
-
-The client of one request, behind the three things that ASGI gives.
-
-The proxy as a web application: finds out whose request it is, then passes it on.
-"""
+"""The proxy as an ASGI application: attributes a request to a case, forwards it and records the reply."""
 
 import asyncio
 import secrets
@@ -24,7 +19,7 @@ Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Client:
-    """`begun` tells whether the answer has, `gone` whether the client has left before its end."""
+    """The client of a request. `begun`: the response has started; `gone`: the client left before its end."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self._close = scope["state"]["close"]
@@ -35,7 +30,7 @@ class Client:
         self.gone = False
 
     async def body(self) -> bytes:
-        """The whole body of the request; the client may be gone before its end."""
+        """The complete request body; sets `gone` if the client leaves before its end."""
         parts = list[bytes]()
         while True:
             message = await self._receive()
@@ -47,13 +42,13 @@ class Client:
                 return b"".join(parts)
 
     async def serve(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do the work for as long as the client waits for it."""
+        """Do the work as long as the client waits for it."""
         working = asyncio.create_task(work)
         tasks = working, asyncio.create_task(self._leave())
         try:
             await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if self._answered:
-                await asyncio.wait((working,))  # it has only to clear up
+                await asyncio.wait((working,))  # only cleanup is left
         finally:
             for task in tasks:
                 task.cancel()
@@ -79,7 +74,7 @@ class Client:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def refuse(self, status: int, why: str) -> None:
-        """An error in the form of OpenAI's, which Anthropic's clients understand as well."""
+        """An error in OpenAI's format, which Anthropic's clients understand as well."""
         body = failure(why)
         length = str(len(body)).encode()
         await self.begin(status, [(b"content-type", b"application/json"), (b"content-length", length)])
@@ -87,10 +82,10 @@ class Client:
         await self.end()
 
     async def drop(self) -> None:
-        """Break the connection off, after what has been given."""
+        """Close the connection after what has been sent."""
         self._answered = True
         self._close()
-        await asyncio.sleep(0)  # until then the server would take the silence for a bug
+        await asyncio.sleep(0)  # otherwise the server would report the missing response as a bug
 
 
 def failure(why: str) -> bytes:
@@ -102,11 +97,12 @@ UNKNOWN_OPTION = (400, 422)
 
 
 class Exchange:
-    """A request of an open case to an endpoint that is worth reading; `request` is what its body means.
+    """A request of an open case to a known endpoint; `request` is its decoded body.
 
-    The client gets what it would get without us. Only the end of a reply waits until the reply is recorded,
-    since the client may act on it at once. A reply that breaks off, or whose client has left, counts no turn
-    and no calls: a client that tries again gets another one. Its tokens count if they are known.
+    The client gets what it would get without the proxy. Only the end of a reply is held back until the reply
+    is recorded, because the client may act on it at once. A reply that breaks off, or whose client has left,
+    counts no turn and no calls, since a client that retries gets another one. Its tokens count if they are
+    known.
     """
 
     def __init__(
@@ -129,7 +125,7 @@ class Exchange:
                 await self._answer(reply)
 
     async def _asked_for_usage(self, upstream: Upstream) -> bool:
-        """Whether the reply was had with the tokens of a stream that its client did not ask for."""
+        """Request a stream's token counts that the client did not ask for. Returns whether that worked."""
         body = with_usage(self._request) if self._endpoint.asks_usage and upstream.tells_usage else None
         if body is None:
             return False
@@ -191,7 +187,7 @@ class Exchange:
                     await self._client.give(b"".join(held))
                     held.clear()
         except (UpstreamBroken, asyncio.CancelledError):
-            # What is held back stays with us, lest it be acted on unrecorded.
+            # What was held back is not sent, so that nobody acts on it unrecorded.
             if not recorded:
                 self._record(reader.turn(), heard=False)
             raise
@@ -200,7 +196,7 @@ class Exchange:
         await self._client.give(b"".join(held))
 
     def _streams(self, reply: Replying) -> bool:
-        """Servers that don't say what they send are taken to do as they were told."""
+        """Whether the reply is a stream; servers without a content type are assumed to follow the request."""
         asked = isinstance(self._request, dict) and self._request.get("stream") is True
         return "event-stream" in reply.content_type or (asked and "json" not in reply.content_type)
 
@@ -211,7 +207,7 @@ class Exchange:
 
 
 async def pass_on(reply: Replying, client: Client) -> None:
-    """The reply as it comes in, unread."""
+    """Forward the reply as it arrives, without reading it."""
     await client.begin(reply.status, reply.headers)
     async for chunk in reply.chunks():
         await client.give(chunk)
@@ -219,9 +215,9 @@ async def pass_on(reply: Replying, client: Client) -> None:
 
 
 class Relay:
-    """An ASGI application. `key` is the part of its address that others can't guess.
+    """An ASGI application. `key` is the secret part of its address.
 
-    `unattributed` counts replies of a model that belong to no open case, as far as one can tell.
+    `unattributed` counts model replies that could not be attributed to an open case.
     """
 
     def __init__(self, upstream: Upstream, attribution: Attribution) -> None:
@@ -252,7 +248,7 @@ class Relay:
             await client.refuse(502, f"misstep: {error}")
         except UpstreamBroken:
             await client.drop()
-        except Exception as error:  # ours: the case must say so, and the other cases go on
+        except Exception as error:  # our own error: this case must report it, and other cases continue
             if client.begun:
                 await client.drop()
             else:

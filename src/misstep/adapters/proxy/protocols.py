@@ -1,11 +1,4 @@
-"""Chat completions, and text completions, which look the same but for their calls.
-
-Anthropic's messages, for clients that speak that protocol.
-
-The Responses protocol, whose replies are lists of items.
-
-Runs of the Assistants protocol, which clients look at again and again.
-"""
+"""Reads replies in OpenAI's (chat, completion, Responses, Assistants) and Anthropic's protocols."""
 
 import json
 import re
@@ -21,7 +14,7 @@ NO_USAGE = re.compile(rb',\s*"usage"\s*:\s*null|"usage"\s*:\s*null\s*,\s*')
 
 
 def read_completion(body: Any) -> ModelTurn | None:
-    """The first choice counts; the others are alternatives that no agent acts on."""
+    """Read the first choice; the others are alternatives that no agent acts on."""
     match body:
         case {"choices": [{"message": dict(message)}, *_]}:
             return ModelTurn(body, _calls(message), tokens(body.get("usage")))
@@ -31,7 +24,7 @@ def read_completion(body: Any) -> ModelTurn | None:
 
 
 def _calls(message: dict[str, Any]) -> tuple[ModelCall, ...]:
-    """The calls of a message, with the single one of the older protocol."""
+    """The calls of a message, including the single `function_call` of the older API."""
     listed = message.get("tool_calls")
     calls = [call for call in listed if isinstance(call, dict)] if isinstance(listed, list) else []
     if isinstance(message.get("function_call"), dict):
@@ -49,7 +42,7 @@ def asked(call: dict[str, Any]) -> ModelCall:
 
 
 def with_usage(body: Any) -> bytes | None:
-    """The request with the wish to be told the tokens of its stream; None if that's not needed."""
+    """The request with token counts of its stream turned on; None if that is not needed."""
     if not isinstance(body, dict) or body.get("stream") is not True:
         return None
     options = body.get("stream_options") or {}
@@ -59,17 +52,17 @@ def with_usage(body: Any) -> bytes | None:
 
 
 def without_usage(event: Event) -> bytes:
-    """An event as it would be had nobody asked for tokens: then all others say null, and one more comes."""
+    """The event as it would be without token counts: no null fields, and no additional event."""
     if event.json.get("usage") and event.json.get("choices") == []:
         return b""
     if "usage" in event.json and event.json["usage"] is None:
-        # A quotation mark within a text has a backslash before it, so this finds keys only.
+        # A quotation mark within a text is escaped, so this matches keys only.
         return NO_USAGE.sub(b"", event.raw, count=1)
     return event.raw
 
 
 class _Growing:
-    """A call that is still being written."""
+    """A call that is still being streamed."""
 
     def __init__(self, id: str) -> None:
         self.id = id
@@ -82,7 +75,7 @@ class _Growing:
 
 
 class CompletionStream:
-    """Deltas of the first choice; tokens come with the last chunks, or with all of them, growing."""
+    """Deltas of the first choice; token counts come with the last chunks, or cumulatively with all."""
 
     def __init__(self) -> None:
         self.holds = self.ended = False
@@ -130,7 +123,7 @@ class CompletionStream:
                 call.arguments += given if isinstance(given, str) else json.dumps(given) if given else ""
 
     def _growing(self, part: dict[str, Any]) -> _Growing:
-        """The call that a part belongs to. Some servers number no calls, or number all of them alike."""
+        """The call that a part belongs to. Some servers send no index, or the same one for all calls."""
         index, id = part.get("index"), str(part.get("id") or "")
         known = self._at.get(index) if isinstance(index, int) else next(reversed(self._calls), None)
         if known is None or (id and known.id and id != known.id):
@@ -168,7 +161,7 @@ def _is_tool_use(block: Any) -> bool:
 
 
 def _tokens(usage: Any) -> Usage:
-    """What went through the cache is not among `input_tokens` here."""
+    """Tokens of a reply; `input_tokens` does not include cached ones here."""
     if not isinstance(usage, dict):
         return Usage()
     cached = number(usage.get("cache_read_input_tokens"))
@@ -177,7 +170,7 @@ def _tokens(usage: Any) -> Usage:
 
 
 class MessageStream:
-    """Blocks one after the other, each opened, grown, closed; tokens at the beginning and at the end."""
+    """Blocks one after the other, each with start, deltas and stop; tokens at the start and the end."""
 
     def __init__(self) -> None:
         self.holds = self.ended = False
@@ -230,7 +223,7 @@ CALL_WRITTEN = ("response.function_call_arguments.done", "response.custom_tool_c
 
 
 def read_response(body: Any) -> ModelTurn | None:
-    """A response that is over; one that runs in the background is looked at until it is."""
+    """Read a finished response; one that runs in the background is polled until then."""
     match body:
         case {"output": [*items], **rest}:
             status = rest.get("status") or "completed"
@@ -256,7 +249,7 @@ def _asked(item: dict[str, Any]) -> ModelCall:
 
 
 class ResponseStream:
-    """Items one after the other; the last event repeats all of them, or should."""
+    """Items one after the other; the last event should repeat all of them."""
 
     def __init__(self) -> None:
         self.holds = self.ended = False
@@ -285,7 +278,7 @@ class ResponseStream:
 
 
 def read_run(body: Any) -> ModelTurn | None:
-    """What a run waits for or ended with. Its tokens are told when it is over, so never if nobody ends it."""
+    """What a run waits for or ended with. Its tokens are reported only when it is finished."""
     match body:
         case {"object": "thread.run", "status": "requires_action", "required_action": dict(action)}:
             return _wanting(body, action)
@@ -306,7 +299,7 @@ def _wanting(run: dict[str, Any], action: dict[str, Any]) -> ModelTurn | None:
 
 
 class RunStream:
-    """Among other things, the run each time its status changes."""
+    """Contains, among other events, the run each time its status changes."""
 
     def __init__(self) -> None:
         self.holds = self.ended = False
@@ -324,8 +317,8 @@ class RunStream:
 class ReplyFormat(msgspec.Struct, frozen=True):
     """How to read the replies of an endpoint.
 
-    `speaks` is True where the model is to speak, rather than someone to look. `asks_usage` is True where the
-    tokens of a stream are told only to those who ask.
+    `speaks` is True if the model generates a reply, False for status requests. `asks_usage` is True if
+    streams report tokens only on request.
     """
 
     read: Callable[[Any], ModelTurn | None]
@@ -340,7 +333,7 @@ RESPONSES = ReplyFormat(read_response, ResponseStream)
 
 
 def endpoint_of(method: str, path: str) -> ReplyFormat | None:
-    """The endpoint that a path ends in; None if nothing there is worth reading."""
+    """The endpoint of a path; None if its replies are not read."""
     parts = path.strip("/").split("/")
     posts = method == "POST"
     if "threads" in parts or "conversations" in parts:

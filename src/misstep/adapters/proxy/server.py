@@ -1,4 +1,4 @@
-"""The recording proxy: stands between agents and their model, records what the model asks for."""
+"""The recording proxy between agents and their model: records what the model asks for."""
 
 import contextlib
 import threading
@@ -13,13 +13,13 @@ from misstep.core.agent import Toolbox
 
 
 class RecordingProxy:
-    """Passes on whatever OpenAI's or Anthropic's clients ask of `upstream`, such as https://api.openai.com/v1.
+    """Forwards requests of OpenAI's or Anthropic's clients to `upstream`, such as https://api.openai.com/v1.
 
-    It serves from a thread of its own, since agents may block the loop they run on. It listens on loopback
-    only, at an address that others can't guess. A client that brings no key, or a placeholder such as
-    "EMPTY", goes out with `key`; any other key is passed on and kept nowhere.
+    It runs in a separate thread, because agents may block the loop they run on. It listens on loopback only,
+    at an address that cannot be guessed. If a client sends no key, or a placeholder such as "EMPTY", `key` is
+    used; any other key is forwarded and not stored.
 
-    `unseen` counts the cases that closed without a single reply of a model: does the agent use `base_url`?
+    `unseen` counts the cases that closed without any model reply: the agent may not use `base_url`.
     """
 
     def __init__(self, upstream: str, key: str | None = None) -> None:
@@ -32,7 +32,7 @@ class RecordingProxy:
 
     @property
     def base_url(self) -> str:
-        """The address for all cases; which one a request belongs to is found out from what it says."""
+        """The address for all cases; requests are attributed to a case by their content."""
         return self.url_for(self._relay.key)
 
     def url_for(self, key: str) -> str:
@@ -43,11 +43,11 @@ class RecordingProxy:
 
     @property
     def unattributed(self) -> int:
-        """How many replies of a model belonged to no open case, as far as one could tell."""
+        """The number of model replies that could not be attributed to an open case."""
         return self._relay.unattributed
 
     async def start(self) -> None:
-        """Begin to serve; more than once does no harm."""
+        """Start serving, unless already started."""
         if self._listener is None:
             await in_thread(self._launch)
 
@@ -60,16 +60,16 @@ class RecordingProxy:
                 self._listener = listener
 
     async def close(self) -> None:
-        """Stop serving: whoever still waits for an answer goes without."""
+        """Stop serving; outstanding requests get no response."""
         listener, self._listener = self._listener, None
         if listener is not None:
             await in_thread(listener.stop)
 
     @contextlib.contextmanager
     def open(self, request: str, toolbox: Toolbox, by_words: bool = True) -> Iterator[OpenCase]:
-        """Record for a case as long as the block runs.
+        """Record for a case while the block runs.
 
-        With `by_words` its requests may come in at the address for all, else at the one of the case only.
+        With `by_words` its requests may use the common address, otherwise only the address of the case.
         """
         link = OpenCase(request, toolbox)
         self._attribution.open(link, by_words)

@@ -1,7 +1,4 @@
-"""What a reply of a model says, whatever the protocol it came in.
-
-Server-sent events, apart from the chunks they happen to arrive in.
-"""
+"""A model's reply in a protocol-independent form, and the server-sent events it is streamed in."""
 
 import json
 import re
@@ -15,7 +12,7 @@ from misstep.core.outcome import Usage
 
 
 class ModelCall(msgspec.Struct, frozen=True):
-    """A call as the model wrote it; `arguments` are the text it gave, or JSON where the protocol has that."""
+    """A call as the model wrote it; `arguments` is its text, or JSON if the protocol uses that."""
 
     name: str
     arguments: Any
@@ -24,8 +21,8 @@ class ModelCall(msgspec.Struct, frozen=True):
 class ModelTurn(msgspec.Struct, frozen=True):
     """One reply of a model.
 
-    `key` names a reply that can be fetched more than once. `counts` is False where the model did not get to
-    say anything, yet used tokens.
+    `key` identifies a reply that can be fetched more than once. `counts` is False if the model used tokens
+    without a reply.
     """
 
     reply: Any
@@ -36,7 +33,7 @@ class ModelTurn(msgspec.Struct, frozen=True):
 
 
 def decode(raw: bytes | str) -> Any:
-    """What a JSON text means; None for anything else."""
+    """Decode JSON; None if it is invalid."""
     try:
         return msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -44,7 +41,7 @@ def decode(raw: bytes | str) -> Any:
 
 
 def _decode_leniently(raw: bytes | str) -> Any:
-    """The same with halves of surrogate pairs and numbers out of range, which clients let pass."""
+    """The same, allowing lone surrogates and out-of-range numbers, which clients accept."""
     try:
         return json.loads(raw)
     except (ValueError, RecursionError):
@@ -52,7 +49,7 @@ def _decode_leniently(raw: bytes | str) -> Any:
 
 
 def tokens(usage: Any) -> Usage:
-    """Tokens as OpenAI's protocols count them, under either of their names; none where they aren't told."""
+    """Token counts in OpenAI's formats, under either name; none if missing."""
     if not isinstance(usage, dict):
         return Usage()
     details = usage.get("prompt_tokens_details") or usage.get("input_tokens_details")
@@ -64,7 +61,7 @@ def tokens(usage: Any) -> Usage:
 
 
 def number(value: Any) -> int:
-    """A count; nothing that can't be one."""
+    """A count; 0 for anything else."""
     return value if type(value) is int and value > 0 else 0
 
 
@@ -72,27 +69,27 @@ BLANK_LINE = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 
 class Event:
-    """One event: the bytes it came in, and the data in them."""
+    """One event: its raw bytes and its data."""
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
-        fields = [line.partition(b":") for line in raw.splitlines()]  # of bytes, which knows fewer line ends
+        fields = [line.partition(b":") for line in raw.splitlines()]  # bytes have fewer line ends
         data = [value.removeprefix(b" ") for name, _, value in fields if name == b"data"]
         self.data = b"\n".join(data).decode("utf-8", "replace")
 
     @cached_property
     def json(self) -> Any:
-        """What the data means as a JSON object; an empty one for anything else."""
+        """The data as a JSON object; empty for anything else."""
         found = decode(self.data)
         return found if isinstance(found, dict) else {}
 
 
 class StreamReader(Protocol):
-    """Puts a reply together from its events.
+    """Assembles a reply from its events.
 
-    `holds` becomes True with the event that a client could take for the end of a call or of the reply: from
-    there on nothing may reach the client before the reply is recorded. `ended` becomes True with the last
-    event that says anything.
+    `holds` becomes True with the event that a client could take as the end of a call or reply: from then on
+    nothing may be sent to the client before the reply is recorded. `ended` becomes True with the last
+    meaningful event.
     """
 
     holds: bool
@@ -106,7 +103,7 @@ class StreamReader(Protocol):
 
 
 async def events_in(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:
-    """The events as soon as each is complete. Their bytes, put together, are those of the chunks."""
+    """The events, each as soon as it is complete. Joined together, they are the bytes of the chunks."""
     waiting = b""
     async for chunk in chunks:
         waiting += chunk

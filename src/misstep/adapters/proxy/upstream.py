@@ -1,4 +1,4 @@
-"""The server behind the proxy."""
+"""The HTTP client of the proxy for the model's server."""
 
 import contextlib
 import re
@@ -14,7 +14,7 @@ from misstep.errors import MissingExtra, UsageError
 
 Headers = list[tuple[bytes, bytes]]
 
-# Between two neighbours only, or about the form of a body that the next one forms anew.
+# Headers for one connection only, or about a transfer format that is chosen anew.
 HOP_BY_HOP = frozenset(
     b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer upgrade "
     b"transfer-encoding".split()
@@ -23,19 +23,19 @@ OURS_TO_SET = frozenset((b"host", b"content-length", b"accept-encoding", b"expec
 KEY_HEADERS = (b"authorization", b"x-api-key")
 PLACEHOLDER = re.compile(r"(sk-)?(empty|none|null|dummy|placeholder|not-needed|no-key|misstep|x+)?", re.I)
 READABLE = ("gzip", "deflate")
-KEEP_ALIVE = 4.0  # seconds: less than servers keep a connection, so that none is used that they just close
+KEEP_ALIVE = 4.0  # seconds; shorter than servers keep connections, so that none is used while being closed
 
 
 class Unreachable(Exception):
-    """There is no such server, or it doesn't listen."""
+    """There is no such server, or it does not listen."""
 
 
 class UpstreamBroken(Exception):
-    """The server went away without an answer, or within it."""
+    """The connection ended without a reply, or within it."""
 
 
 class Asking(msgspec.Struct, frozen=True):
-    """A request as a client made it; `target` is what follows the address of the proxy."""
+    """A client's request; `target` is what follows the address of the proxy."""
 
     method: str
     target: str
@@ -48,14 +48,14 @@ class Asking(msgspec.Struct, frozen=True):
 
 
 class Replying:
-    """The beginning of a reply; the rest comes in chunks."""
+    """The start of a reply; the rest comes in chunks."""
 
     def __init__(self, response: Any) -> None:
         self._response = response
         self.status = response.status_code
         encoding = response.headers.get("content-encoding", "").strip().lower()
         self._encoded = encoding in READABLE
-        # We ask for no encoding. What one gets nonetheless is passed on as it is, unless it can be undone.
+        # No encoding is requested. If there is one, it is passed on, and decoded if possible.
         self.readable = self._encoded or encoding in ("", "identity")
         self._body: bytes | None = None
 
@@ -73,12 +73,12 @@ class Replying:
         return str(self._response.headers.get("content-type", ""))
 
     async def body(self) -> bytes:
-        """The whole body, which can be had in chunks afterwards all the same."""
+        """The complete body, which `chunks` can still return afterwards."""
         self._body = b"".join([chunk async for chunk in self.chunks()])
         return self._body
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body as it comes in. Raises `UpstreamBroken` where it breaks off."""
+        """The body as it arrives. Raises `UpstreamBroken` if it breaks off."""
         import httpx
 
         if self._body is not None:
@@ -93,9 +93,9 @@ class Replying:
 
 
 class Upstream:
-    """Asks one server on behalf of many clients, each of which brings its key or a placeholder for `key`.
+    """Sends requests to one server for many clients, each with its own key or a placeholder for `key`.
 
-    `tells_usage` becomes False when the server turns out not to know the wish for the tokens of a stream.
+    `tells_usage` becomes False when the server turns out not to support token counts in streams.
     """
 
     def __init__(self, address: str, key: str | None) -> None:
@@ -111,7 +111,7 @@ class Upstream:
         self.tells_usage = True
 
     def connect(self) -> None:
-        """Get ready; connections are made when they are needed."""
+        """Get ready; connections are made on demand."""
         try:
             import httpx
         except ImportError as error:
@@ -120,7 +120,7 @@ class Upstream:
         limits = httpx.Limits(
             max_connections=None, max_keepalive_connections=None, keepalive_expiry=KEEP_ALIVE
         )
-        # A client would keep cookies, follow redirects and write logs; a transport just passes on.
+        # A client would keep cookies, follow redirects and write logs; a transport only forwards.
         self._transport = httpx.AsyncHTTPTransport(verify=self._scheme == "https", limits=limits, proxy=route)
 
     async def close(self) -> None:
@@ -128,7 +128,7 @@ class Upstream:
 
     @contextlib.asynccontextmanager
     async def ask(self, asking: Asking, body: bytes) -> AsyncIterator[Replying]:
-        """The reply to a request with this body. It takes as long as it takes."""
+        """The reply to a request with this body, without a timeout."""
         import httpx
 
         request = httpx.Request(
@@ -149,7 +149,7 @@ class Upstream:
             await response.aclose()
 
     def redactor(self, asking: Asking) -> Redactor:
-        """Masks the keys that a request goes out with."""
+        """Masks the keys that a request is sent with."""
         keys = {self._key or ""} | {_bare(value) for name, value in asking.headers if name in KEY_HEADERS}
         return Redactor(sorted([key for key in keys if len(key) >= SHORTEST], key=len, reverse=True))
 
@@ -159,7 +159,7 @@ class Upstream:
         return self._with_key(kept, asking.path) if self._key else kept
 
     def _with_key(self, headers: Headers, path: str) -> Headers:
-        """The headers with the key where there is none, or something that only stands for one."""
+        """The headers with our key, if there is none or only a placeholder."""
         if any(name in KEY_HEADERS and not PLACEHOLDER.fullmatch(_bare(value)) for name, value in headers):
             return headers
         given = [name for name, value in headers if name in KEY_HEADERS and _bare(value)]
@@ -174,7 +174,7 @@ def _bare(value: bytes) -> str:
 
 
 def end_to_end(headers: Headers) -> Headers:
-    """The headers that are not just for the next neighbour."""
+    """The headers without those for one connection only."""
     lower = [(name.lower(), value) for name, value in headers]
     listed = b",".join(value for name, value in lower if name == b"connection")
     named = {each.strip().lower() for each in listed.split(b",")}

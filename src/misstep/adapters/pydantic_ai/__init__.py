@@ -1,1 +1,1 @@
-"""Pydantic AI: its agents, and its tools."""
+"""Adapters for Pydantic AI: agents and tools."""

@@ -1,4 +1,4 @@
-"""Agents of Pydantic AI as agents under test."""
+"""Runs agents of Pydantic AI as agents under test."""
 
 import copy
 from collections.abc import AsyncIterator
@@ -42,15 +42,15 @@ class PydanticAgent:
 
 
 def agent(build: Build, name: str) -> PydanticAgent:
-    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs the result."""
     _library()
     return PydanticAgent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """A function that lends an agent other tools for one run at a time.
+    """A function that gives an agent other tools for one run at a time.
 
-    They stand in for its own, those of its toolsets and those that the model's provider would run.
+    They replace its own tools, those of its toolsets and those that the model's provider would run.
     """
     if not isinstance(value, _library().agent.AbstractAgent):
         hint = f"write a function that makes it: {FACTORY}"
@@ -59,7 +59,7 @@ def retool(value: Any) -> Build:
 
 
 class _Retooled:
-    """An agent with other tools while it runs; other runs at the same time don't see them."""
+    """An agent with other tools while it runs; concurrent runs don't see them."""
 
     def __init__(self, native: Any, tools: list[Any]) -> None:
         self._native = native
@@ -73,14 +73,14 @@ class _Retooled:
 
 
 class _Follower:
-    """Tells the toolbox what each node of a run says about the model, before the node is run."""
+    """Tells the toolbox what each node of a run says about the model, before the node runs."""
 
     def __init__(self, toolbox: Toolbox) -> None:
         self._toolbox = toolbox
         self._mocks = {described.name for described in toolbox.tools}
         self._turn = 0
         self._spent = (0, 0, 0)
-        self.has_reply = False  # the model has spoken, so what goes wrong now is due to its words
+        self.has_reply = False  # the model has replied, so later errors are caused by its reply
 
     def enter(self, node: Any, run: Any) -> None:
         native = _library().Agent
@@ -94,13 +94,13 @@ class _Follower:
             self._ask(node.model_response, run.ctx.deps.tool_manager)
 
     def _ask(self, response: Any, manager: Any) -> None:
-        """Record the calls, except those of what the agent has besides our tools: ways to give its answer."""
+        """Record the calls, except those of the agent's own tools, such as those that give its answer."""
         for call in response.tool_calls:
             if call.tool_name in self._mocks or manager.get_tool_def(call.tool_name) is None:
                 self._toolbox.ask(call.tool_name, read_arguments(call.args), self._turn)
 
     def _spend(self, total: Any) -> None:
-        """Count what has been used since last time, which may include replies that no node shows."""
+        """Count the tokens used since last time, which may include replies that no node shows."""
         counts = (total.input_tokens, total.output_tokens, total.cache_read_tokens)
         self._toolbox.spend(Usage(*(now - before for now, before in zip(counts, self._spent, strict=True))))
         self._spent = counts
@@ -121,14 +121,14 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
     tool = _library().Tool.from_schema(
         carry_out, name=described.name, description=described.description, json_schema=schema
     )
-    tool.strict = False  # or the schema is rewritten
-    # By itself it lets anything through; what is no object is refused by tools made of functions.
+    tool.strict = False  # otherwise the schema is rewritten
+    # The default validator accepts anything; function tools reject arguments that are not an object.
     tool.function_schema.validator = SchemaValidator(core_schema.dict_schema(core_schema.str_schema()))
     return tool
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool that checks and converts arguments as the tool does."""
+    """A copy of a tool that validates and converts arguments as the tool does."""
     from pydantic_core import to_jsonable_python
 
     if not isinstance(native, _library().Tool):

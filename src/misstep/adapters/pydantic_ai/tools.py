@@ -1,4 +1,4 @@
-"""Tools of Pydantic AI: its own validator, then the function."""
+"""Calls tools of Pydantic AI: their own validator, then the function."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ from misstep.errors import UsageError
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool and gives its result."""
+    """A function that calls the tool and returns its result."""
     from pydantic_ai import RunContext
-    from pydantic_ai._utils import disable_threads  # else functions run where nobody can watch them
+    from pydantic_ai._utils import disable_threads  # threads are not observed
     from pydantic_ai.models.test import TestModel
     from pydantic_ai.usage import RunUsage
 

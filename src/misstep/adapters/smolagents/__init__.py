@@ -1,4 +1,4 @@
-"""Agents of smolagents, which call tools or write code that does, as agents under test."""
+"""Adapters for smolagents: agents that call tools or write code, and tools."""
 
 from misstep.adapters.smolagents.agent import SmolAgent, agent, retool
 

@@ -1,12 +1,7 @@
-"""Runs agents of smolagents in threads, one for each case.
+"""Runs agents of smolagents as agents under test, each case in a thread.
 
-smolagents itself, which is imported when it is first needed.
-
-What smolagents has to be told of a JSON schema.
-
-Tools of a toolbox as smolagents' own.
-
-The model of an agent, watched while it is asked.
+The agent's model is wrapped, so that its requests and replies are recorded. smolagents is imported only when
+it is needed.
 """
 
 import asyncio
@@ -36,13 +31,13 @@ def load_smolagents() -> Any:
     return smolagents
 
 
-ANYTHING = {"type": "any", "description": ""}  # what the framework wants to be told of every input
+ANYTHING = {"type": "any", "description": ""}  # the framework requires this for every input
 SIMPLE = ("string", "boolean", "integer", "number")
 TYPES = (*SIMPLE, "array", "object", "null")
 
 
 def inputs_of(parameters: dict[str, Any]) -> dict[str, Any]:
-    """What the framework has to know of a JSON schema so as to refuse nothing that fits it."""
+    """The framework's description of a JSON schema, such that nothing valid is refused."""
     closed = parameters.get("additionalProperties") is False
     required = parameters.get("required", ())
     inputs = dict[str, Any]() if closed else _Open()
@@ -63,14 +58,14 @@ class _Open(dict[str, Any]):
 
 
 def _type_and_description(schema: Any) -> dict[str, Any]:
-    """Those two, as far as the schema has them; the framework takes an integer for none of several types."""
+    """Type and description; several types become `any`, because the framework would reject integers."""
     told = schema if isinstance(schema, dict) else {}
     known = {key: told[key] for key in ANYTHING if isinstance(told.get(key), str)}
     return known if known.get("type") in TYPES else {**known, "type": "any"}
 
 
 def is_told_by_types(parameters: dict[str, Any]) -> bool:
-    """Whether the types and descriptions of its parameters are all that there is to a tool."""
+    """Whether the types and descriptions of its parameters describe a tool completely."""
     told = parameters.get("properties") or {}
     parts = [each for each in told.values() if isinstance(each, dict) and each.get("type") in SIMPLE]
     simple = len(parts) == len(told) and all(part.keys() <= ANYTHING.keys() for part in parts)
@@ -78,7 +73,7 @@ def is_told_by_types(parameters: dict[str, Any]) -> bool:
     return simple and set(told) <= set(parameters.get("required", ())) and not takes_arguments(rest)
 
 
-ANSWERING = "final_answer"  # the tool by which an agent of the framework answers
+ANSWERING = "final_answer"  # the tool with which an agent of the framework answers
 QUOTES = '"""'
 
 
@@ -93,7 +88,7 @@ def mock_tool() -> Any:
             self.name = name
             self.description = described.description
             self.inputs = inputs_of(described.parameters)
-            self.forward = _forward(described, toolbox)  # what an agent's code can't look into
+            self.forward = _forward(described, toolbox)  # a closure, which an agent's code cannot inspect
             self._parameters = described.parameters
 
         @property
@@ -120,7 +115,7 @@ def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:
     order = list(described.parameters.get("properties", ()))
 
     def forward(*values: Any, **arguments: Any) -> str:
-        """Code may give values without names; those that no parameter is left for go by their number."""
+        """Code may pass values by position; those beyond the parameters get their number as name."""
         free = [name if name not in arguments else "" for name in order] + [""] * len(values)
         named = {free[at] or str(at + 1): value for at, value in enumerate(values)}
         return toolbox.call(described.name, {**named, **arguments})
@@ -129,7 +124,7 @@ def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:
 
 
 def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
-    """A copy of a tool that is never set up, since it does nothing."""
+    """A copy of a tool without setup, because it does nothing."""
     check_unchanged(native, "smolagents", "__call__")
     if native.output_type in ("image", "audio"):
         raise Unroutable(f"what it gives is no text but {native.output_type}")
@@ -142,7 +137,7 @@ def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
 
 
 def identifiers(names: Iterable[str]) -> dict[str, str]:
-    """For each name one that can be the name of a function in Python and is no other's."""
+    """Map each name to a unique valid Python identifier."""
     given = dict[str, str]()
     for name in names:
         own = re.sub(r"\A(?=\d|\Z)|\W", "_", name, flags=re.ASCII)
@@ -153,10 +148,10 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
 
 
 class WatchedModel:
-    """A model that tells the toolbox about every request and reply; `names` are what it knows tools by."""
+    """Tells the toolbox about every request and reply; `names` are the tools' names for the model."""
 
     def __init__(self, model: Any, toolbox: Toolbox, names: dict[str, str]) -> None:
-        # An agent that has been used before has a watched model already.
+        # An agent that was used before already has a watched model.
         self._model: Any = model._model if isinstance(model, WatchedModel) else model
         self._toolbox = toolbox
         self._names = names
@@ -181,7 +176,7 @@ class WatchedModel:
         self._tell(load_smolagents().agglomerate_stream_deltas(pieces))
 
     def parse_tool_calls(self, message: Any) -> Any:
-        """Find calls in the text of a message that has none beside it."""
+        """Find calls in the text of a message that has no other calls."""
         parsed = self._model.parse_tool_calls(message)
         self._ask(parsed)
         return parsed
@@ -201,10 +196,10 @@ class WatchedModel:
 
 
 def _with_schemas(options: dict[str, Any], generate: Callable[..., Any]) -> dict[str, Any]:
-    """The options of a request with the tools as their schemas describe them.
+    """The options of a request with the tools described by their schemas.
 
-    The framework would write them anew from `inputs`, which have no room for most of a schema. What it is
-    told goes before that, but a model of the user's own may take nothing that it doesn't know.
+    The framework would describe them by `inputs`, which cannot express most of a schema. An explicit option
+    takes precedence over that, but a custom model may not accept unknown options.
     """
     offered = options.get("tools_to_call_from")
     takes = {parameter.kind for parameter in inspect.signature(generate).parameters.values()}
@@ -243,13 +238,13 @@ class SmolAgent:
 
 
 def agent(build: Build, name: str) -> SmolAgent:
-    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs what it gets."""
+    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs the result."""
     load_smolagents()
     return SmolAgent(build, name)
 
 
 def retool(value: Any) -> Build:
-    """A function that makes copies of the agent with other tools, each with a memory of its own."""
+    """A function that copies the agent with other tools and a separate memory."""
     smol = load_smolagents()
     if not isinstance(value, smol.MultiStepAgent) or value.managed_agents:
         manages = " that manages others" if getattr(value, "managed_agents", None) else ""
@@ -274,7 +269,7 @@ def retool(value: Any) -> Build:
 
 
 def _callbacks(value: Any, monitor: Any) -> Any:
-    """The callbacks of an agent, with another monitor in the place of its own."""
+    """The callbacks of an agent, with its monitor replaced."""
     registry = load_smolagents().CallbackRegistry()
     for kind, callbacks in value.step_callbacks._callbacks.items():
         for callback in callbacks:
@@ -293,7 +288,7 @@ def _check_place(native: Any) -> None:
 
 
 def _finished(native: Any, request: str, toolbox: Toolbox) -> str:
-    """The answer of a run, during which words that were neither call nor answer are counted."""
+    """The answer of a run; texts that were neither call nor answer are counted."""
     smol = load_smolagents()
     output: Any = ""
     for step in native.run(request, stream=True, max_steps=toolbox.max_steps + 1):
@@ -305,7 +300,7 @@ def _finished(native: Any, request: str, toolbox: Toolbox) -> str:
 
 
 def _watch(native: Any, toolbox: Toolbox, names: dict[str, str]) -> None:
-    """Watch the models of an agent and of those it manages, and keep all of them off the terminal."""
+    """Watch the models of an agent and its managed agents, and keep them from printing."""
     from rich.console import Console
 
     smol = load_smolagents()

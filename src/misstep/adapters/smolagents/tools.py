@@ -1,4 +1,4 @@
-"""The tools of smolagents."""
+"""Calls tools of smolagents."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(tool: Any, _is_async: bool, _loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """What makes one call of the tool, after the checks that its agents make, and gives its result."""
+    """A function that calls the tool, after the checks its agents make, and returns its result."""
     from smolagents.tools import validate_tool_arguments
 
     def invoke(arguments: dict[str, Any]) -> Any:

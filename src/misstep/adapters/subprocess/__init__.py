@@ -1,1 +1,1 @@
-"""Agents in processes of their own, under any interpreter, which can be ended whatever they do."""
+"""Runs agents in separate processes, under any interpreter, which can be ended whatever they do."""

@@ -1,7 +1,4 @@
-"""An agent that lives in other processes: as many as cases run at once, each with one case at a time.
-
-Our side of one process that an agent lives in.
-"""
+"""Runs an agent in worker processes: as many as there are concurrent cases, one case at a time in each."""
 
 import asyncio
 import contextlib
@@ -25,23 +22,23 @@ from misstep.errors import MisstepError, UsageError
 
 ENTRY = Path(__file__).with_name("worker.py")
 SERVING = "misstep.adapters.subprocess.serving"
-GRACE = 5.0  # seconds for the system to bury what is dead
-KEPT = 4096  # bytes of what the process prints on stderr; only the end of it is of interest
+GRACE = 5.0  # seconds until killed processes are gone
+KEPT = 4096  # bytes of the process's stderr; only the end matters
 SHOWN = 12  # lines of it
-# What an agent's framework would otherwise send to its makers, or ask somebody at a terminal.
+# Keeps frameworks from sending telemetry or prompting on a terminal.
 QUIET = {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "false", "CREWAI_TESTING": "true"}
 
 
 class WorkerError(MisstepError):
-    """An agent's process came to grief; never the agent's failure."""
+    """An agent's process failed; this is not the agent's failure."""
 
 
 class AgentError(MisstepError):
-    """The agent raised something; its process lives on."""
+    """The agent raised an exception; its process continues."""
 
 
 class AgentProcess:
-    """A process with an agent in it. `load` and `work` block until `kill` ends them from another thread."""
+    """A process with an agent. `load` and `work` block until `kill` ends them from another thread."""
 
     def __init__(self, python: str, environment: Mapping[str, str]) -> None:
         ours, theirs = socket.socketpair()
@@ -49,7 +46,7 @@ class AgentProcess:
         self._python = python
         self._redact = Redactor(secrets_in(complete))
         self._case = 0
-        self.has_begun = False  # the agent has been heard of in the last case
+        self.has_begun = False  # the agent has sent something in the last case
         self._dead = False
         self._dying = threading.Lock()
         self._link = say.ProcessLink(ours)
@@ -69,7 +66,7 @@ class AgentProcess:
                 hint = "give the path of the python in the environment that the agent is installed in"
                 raise UsageError(f"'{python}' can't be run: {error.strerror}", hint) from error
         self._printed = bytearray()
-        self._bytes = 0  # of all that was printed
+        self._bytes = 0  # of all output
         self._draining = threading.Thread(target=self._drain, name="stderr", daemon=True)
         self._draining.start()
 
@@ -78,9 +75,9 @@ class AgentProcess:
         return self._status() is None
 
     def load(self, spec: str, name: str, limit: float) -> None:
-        """Load the agent. A `UsageError` says what the user can do about it.
+        """Load the agent. Raises `UsageError` for problems that the user can fix.
 
-        It is given up on when it has neither computed nor printed anything for so many seconds.
+        It fails if the process neither uses the CPU nor prints anything for `limit` seconds.
         """
         self._link.be_patient(limit)
         patience = Patience(limit, lambda: family_seconds(self._process.pid) + self._bytes)
@@ -106,7 +103,7 @@ class AgentProcess:
         raise WorkerError(f"'{self._python}' answered with {type(message).__name__}")
 
     def work(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        """Let the agent try a case."""
+        """Let the agent work on a case."""
         self._case += 1
         self.has_begun = False
         order = say.TryCase(self._case, assignment, tuple(toolbox.tools), toolbox.max_steps)
@@ -122,7 +119,7 @@ class AgentProcess:
             raise self._obituary("the agent's process broke off", error) from None
 
     def kill(self) -> None:
-        """End the process and all it has begotten, at once."""
+        """Kill the process and all its descendants."""
         with self._dying:
             if self._dead:
                 return
@@ -150,12 +147,12 @@ class AgentProcess:
                 if message.case == self._case:
                     _remark(message, toolbox)
             case say.Finished() | say.Exhausted() | say.AgentRaised():
-                pass  # of a case that is over
+                pass  # of an earlier case
             case _:
                 raise ValueError(f"{type(message).__name__} out of turn")
 
     def _reply(self, question: say.Question, toolbox: Toolbox) -> say.QuestionReply:
-        """What the toolbox says; threads left over from earlier cases are told that it is over."""
+        """The toolbox's reply; threads left over from earlier cases are told that the turns are used up."""
         number = question.question
         try:
             if question.case != self._case:
@@ -180,16 +177,16 @@ class AgentProcess:
         return UsageError(f"'{self._python}' has no {self._plain(message.problem)}", hint)
 
     def _obituary(self, what: str, error: Exception) -> WorkerError:
-        """How the process ended, with the last it had to say; whatever is left of it is ended too."""
+        """How the process ended, with its last output; whatever is left of it is killed."""
         lost = isinstance(error, say.LinkLost)
         cause = _cause(self._status(GRACE)) if lost else f"it made no sense: {error}"
         self.kill()
         return WorkerError(f"{what}: {self._plain(cause)}", *self._last_words())
 
     def _status(self, patience: float = 0.0) -> int | None:
-        """How the process ended, if it has within so many seconds.
+        """The exit status, if the process ends within `patience` seconds.
 
-        It is not buried yet: its number must not become another's while its family is still to be found.
+        It is not reaped, so that its id is not reused while its descendants still have to be found.
         """
         if self._process.returncode is not None or not hasattr(os, "waitid"):
             return self._process.poll()
@@ -206,11 +203,11 @@ class AgentProcess:
         return [line for line in text.splitlines() if line.strip()][-SHOWN:]
 
     def _plain(self, text: str) -> str:
-        """Text from the process without secrets, and without what would move a terminal's cursor."""
+        """Text from the process without secrets and terminal control characters."""
         return self._redact(readable(text))
 
     def _drain(self) -> None:
-        """Read stderr to its end, so that nobody has to wait for us to read it."""
+        """Read stderr to its end, so that the process never blocks on it."""
         assert self._process.stderr is not None
         with self._process.stderr as stderr:
             while chunk := os.read(stderr.fileno(), 1 << 16):
@@ -243,15 +240,15 @@ def _cause(status: int | None) -> str:
 
 
 START_LIMIT = 120.0
-STEP = 0.1  # seconds of a start that are told to the meter at a time
+STEP = 0.1  # seconds between reports of start-up time to the meter
 
 
 class SubprocessAgent:
-    """The agent that `spec` means to the interpreter `python`, which needs no misstep of its own.
+    """The agent of `spec`, run by the interpreter `python`, which does not need misstep installed.
 
-    Processes are started when they are needed and kept for later cases. A case that is cancelled takes its
-    process with it. The time that a process takes to start is not the agent's; past `start_limit` seconds it
-    is an error.
+    Processes are started on demand and kept for later cases. A cancelled case ends its process. The start-up
+    time of a process does not count for the agent; more than `start_limit` seconds without progress is an
+    error.
     """
 
     def __init__(
@@ -271,7 +268,7 @@ class SubprocessAgent:
         self._idle = list[AgentProcess]()
 
     async def prepare(self) -> None:
-        """Start a first process and load the agent. Raises a `UsageError` for what is wrong with either."""
+        """Start a first process and load the agent. Raises `UsageError` if either fails."""
         self._idle.append(await self._start(None))
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
@@ -282,7 +279,7 @@ class SubprocessAgent:
             except WorkerError:
                 if idle.has_begun:
                     raise
-                # It had died while it was idle: another one takes the case.
+                # It died while idle: a new process gets the case.
         return await self._work(await self._start(toolbox), assignment, toolbox)
 
     async def _work(self, worker: AgentProcess, assignment: Assignment, toolbox: Toolbox) -> Answer:
@@ -298,7 +295,7 @@ class SubprocessAgent:
         return answer
 
     async def close(self) -> None:
-        """End all processes; cases that still run break off."""
+        """End all processes; running cases are interrupted."""
         ended, self._workers, self._idle = self._workers, set(), []
         await asyncio.gather(*(in_thread(worker.kill) for worker in ended))
 

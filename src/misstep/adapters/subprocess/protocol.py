@@ -1,4 +1,4 @@
-"""What we and an agent's process say to each other, one JSON object a line."""
+"""The messages between misstep and an agent's process, one JSON object per line."""
 
 import contextlib
 import select
@@ -11,7 +11,7 @@ import msgspec
 from misstep.core.agent import Answer, Assignment, Tool
 from misstep.core.outcome import Usage
 
-LONGEST = 1 << 24  # bytes of one line; whoever sends more is not listened to any longer
+LONGEST = 1 << 24  # bytes of one line; longer ones end the connection
 LONGEST_WAIT = 86_400.0
 Count = Annotated[int, msgspec.Meta(ge=0)]
 T = TypeVar("T")
@@ -22,14 +22,14 @@ class _Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, for
 
 
 class LoadAgent(_Message, frozen=True, tag="load"):
-    """Find the agent that the spec means."""
+    """Load the agent of the spec."""
 
     spec: str
     name: str
 
 
 class TryCase(_Message, frozen=True, tag="work"):
-    """Let the agent try a case; `case` numbers the cases of one process."""
+    """Let the agent work on a case; `case` numbers the cases of one process."""
 
     case: int
     assignment: Assignment
@@ -38,7 +38,7 @@ class TryCase(_Message, frozen=True, tag="work"):
 
 
 class QuestionReply(_Message, frozen=True, tag="reply"):
-    """What a question brought: the number of a turn, the result of a call, or that the turns are used up."""
+    """The reply to a question: a turn number, the result of a call, or that the turns are used up."""
 
     question: int
     turn: int = 0
@@ -47,14 +47,14 @@ class QuestionReply(_Message, frozen=True, tag="reply"):
 
 
 class Unfit(_Message, frozen=True):
-    """The interpreter won't do: its version is too old, or a module is missing."""
+    """The interpreter is unsuitable: its version is too old, or a module is missing."""
 
     problem: str
     detail: str = ""
 
 
 class Unloadable(_Message, frozen=True):
-    """The spec means no agent."""
+    """The agent could not be loaded."""
 
     message: str
     hints: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Unloadable(_Message, frozen=True):
 
 
 class AgentLoaded(_Message, frozen=True, tag="loaded"):
-    """The agent is there."""
+    """The agent is loaded."""
 
 
 class _OfCase(_Message, frozen=True):
@@ -118,11 +118,11 @@ class Finished(_OfCase, frozen=True):
 
 
 class Exhausted(_OfCase, frozen=True):
-    """The agent let the end of its turns pass through, as it should."""
+    """The agent let `StepsExhausted` propagate, as it should."""
 
 
 class AgentRaised(_OfCase, frozen=True):
-    """The agent raised something."""
+    """The agent raised an exception."""
 
     error: str
 
@@ -142,7 +142,7 @@ class LinkLost(Exception):
 
 
 class ProcessLink:
-    """One end of the line between two processes. Any thread may send, one at a time may receive."""
+    """One end of the connection between two processes. Any thread may send, only one may receive."""
 
     def __init__(self, line: socket.socket) -> None:
         self._line = line
@@ -150,7 +150,7 @@ class ProcessLink:
         self._sending = threading.Lock()
 
     def send(self, message: FromWorker | ToWorker) -> None:
-        """Raises `LinkLost`, or a ValueError or TypeError for what can't be said."""
+        """Raises `LinkLost`, or ValueError or TypeError for a message that cannot be encoded."""
         data = msgspec.json.encode(message) + b"\n"
         if len(data) > LONGEST:
             raise ValueError(f"{len(data)} bytes are more than can be said at once")
@@ -161,7 +161,7 @@ class ProcessLink:
             raise LinkLost from error
 
     def receive(self, decoder: msgspec.json.Decoder[T]) -> T:
-        """The next message. Raises `LinkLost`, or a ValueError for what is none."""
+        """The next message. Raises `LinkLost`, or ValueError for an invalid one."""
         try:
             data = self._incoming.readline(LONGEST + 1)
         except TimeoutError:
@@ -178,18 +178,18 @@ class ProcessLink:
             raise ValueError(str(error)) from error
 
     def has_news(self, seconds: float) -> bool:
-        """Whether the other side has said something, or has gone, before so many seconds are over."""
+        """Whether the other side has sent something, or has gone, within `seconds`."""
         poll = select.poll()
         poll.register(self._line, select.POLLIN)
         return bool(poll.poll(max(0.0, seconds) * 1000))
 
     def be_patient(self, seconds: float | None) -> None:
-        """How long to wait for the other side before a TimeoutError; None is for ever."""
+        """Set how long to wait for the other side before a TimeoutError; None is forever."""
         self._line.settimeout(seconds)
 
     def hang_up(self) -> None:
-        """Whoever still waits for the other side finds it gone."""
-        with contextlib.suppress(OSError):  # the other side may have been faster
+        """Shut down the connection, which wakes up anyone waiting for the other side."""
+        with contextlib.suppress(OSError):  # the other side may have closed it first
             self._line.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The agent's side: loads the agent, lets it try one case after the other, passes on what it does."""
+"""The agent's side of a worker process: loads the agent, runs cases, and passes on what it does."""
 
 import asyncio
 import faulthandler
@@ -19,26 +19,26 @@ from misstep.core.outcome import Usage, storable
 from misstep.core.text import cut, traceback_in_words
 from misstep.errors import MisstepError
 
-LONGEST_ERROR = 4000  # letters
+LONGEST_ERROR = 4000  # characters
 
 
 def serve(number: int) -> None:
-    """Serve until the other side is gone; it never returns before."""
+    """Serve until the other side is gone; never returns."""
     faulthandler.enable(all_threads=False)
     keep_orphans()
-    os.register_at_fork(after_in_child=lambda: os.close(number))  # or it would be open when we are gone
+    os.register_at_fork(after_in_child=lambda: os.close(number))  # or it stays open after this process
     exchange = MessageDispatcher(say.ProcessLink(socket.socket(fileno=number)))
     order = exchange.orders.get()
     assert isinstance(order, say.LoadAgent)
-    # Before there is a loop: the user's file may run one of its own while it is imported.
+    # Before there is a loop: the user's file may run its own during import.
     agent = load(exchange, order)
     if agent:
         asyncio.run(work(exchange, agent))
-    threading.Event().wait()  # for the end of the line, which ends us
+    threading.Event().wait()  # until the connection ends, which kills this process
 
 
 class MessageDispatcher:
-    """Hands out what comes in: orders to whoever works, replies to the threads that asked."""
+    """Distributes incoming messages: orders to the main loop, replies to the threads that asked."""
 
     def __init__(self, link: say.ProcessLink) -> None:
         self.orders = queue.SimpleQueue[say.LoadAgent | say.TryCase]()
@@ -118,7 +118,7 @@ def checked(answer: object) -> Answer:
 
 
 class RemoteToolbox:
-    """The toolbox of a case that is kept on the other side; every method may be called from any thread."""
+    """The toolbox of a case, which is on the other side; thread-safe."""
 
     def __init__(self, exchange: MessageDispatcher, order: say.TryCase) -> None:
         self.tools: tuple[Tool, ...] = order.tools
@@ -156,7 +156,7 @@ class RemoteToolbox:
 
 
 def sayable(value: Any) -> Any:
-    """The value if it is JSON of a bearable length, else a text that says what it was."""
+    """The value if it is JSON of a reasonable size, else a text that describes it."""
     try:
         length = len(msgspec.json.encode(value))
     except (TypeError, ValueError, RecursionError, msgspec.MsgspecError):

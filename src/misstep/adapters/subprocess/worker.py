@@ -1,7 +1,7 @@
-"""The first thing that another interpreter runs: finds out whether it will do, then starts to serve.
+"""The first code that another interpreter runs: checks that it is suitable, then starts to serve.
 
-Its arguments are the module that serves, and the number of the file by which the other side is reached.
-It is read by interpreters that are too old for the rest of misstep, so that they can say that they are.
+Its arguments are the serving module and the file descriptor of the connection. Interpreters that are too old
+for the rest of misstep must be able to run it, so that they can report that.
 """
 
 import importlib
@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def main() -> None:
     line = int(sys.argv.pop())
-    os.set_inheritable(line, False)  # what the agent starts must not keep the line open
+    os.set_inheritable(line, False)  # the agent's child processes must not keep the connection open
     # The agent's own modules come first, and the files beside this one never.
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != HERE]
     problem = find_problem()
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def find_problem() -> bytes:
-    """The message that says why this interpreter won't do, if it won't."""
+    """The message that says why this interpreter is unsuitable; empty if it is not."""
     import json
 
     problem = {}
@@ -42,7 +42,7 @@ def find_problem() -> bytes:
 
 
 def adopt_misstep() -> None:
-    """Make the package that this file belongs to importable, and nothing else that is installed beside it."""
+    """Make the package of this file importable, and nothing else installed beside it."""
     package = os.path.dirname(os.path.dirname(HERE))
     spec = importlib.util.spec_from_file_location(
         "misstep", os.path.join(package, "__init__.py"), submodule_search_locations=[package]

@@ -1,1 +1,1 @@
-"""The user's own tools, wherever they come from: read, and called only where that is asked for."""
+"""The user's own tools, wherever they come from: described, and called only on request."""

@@ -1,4 +1,4 @@
-"""Tools that can be called, wherever they come from."""
+"""Loads tools so that they can be called, wherever they come from."""
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -20,7 +20,7 @@ __all__ = ["BoundTool", "Returned", "ToolFunction", "Toolset", "bind"]
 
 
 class ToolFunction(Protocol):
-    """The innermost function of a tool's own; another can be put in its place."""
+    """The tool's own innermost function, which can be replaced."""
 
     def get(self) -> Callable[..., Any]: ...
 
@@ -28,7 +28,7 @@ class ToolFunction(Protocol):
 
 
 class BoundTool(Protocol):
-    """A tool that can be called. Its entry is None where its own function can't be replaced."""
+    """A tool that can be called. Its entry is None if its own function cannot be replaced."""
 
     @property
     def described(self) -> Described: ...
@@ -39,14 +39,14 @@ class BoundTool(Protocol):
     def call(self, arguments: dict[str, Any]) -> Returned:
         """Call the tool as an agent's framework would.
 
-        Its exceptions come out unchanged. `ArgumentsRefused` says that the arguments did not reach it,
+        Its exceptions are not changed. `ArgumentsRefused` means that the arguments did not reach the tool;
         `ServerGone`, `Garbled` and `ServerError` are for servers.
         """
         ...
 
 
 class Toolset(Protocol):
-    """Tools that share one state. `forkable` if a copy of the process holds a copy of that state."""
+    """Tools that share state. `forkable` if a forked process has a copy of that state."""
 
     @property
     def bounds(self) -> Sequence[BoundTool]: ...
@@ -56,22 +56,22 @@ class Toolset(Protocol):
 
     @property
     def skipped(self) -> Sequence[str]:
-        """Of tools that were left out: why they can't be used."""
+        """Why tools were left out."""
         ...
 
     @property
     def notes(self) -> Sequence[str]:
-        """What else was odd about them."""
+        """Other oddities."""
         ...
 
     def close(self) -> None: ...
 
 
 def bind(spec: str) -> Toolset:
-    """The tools that a spec means, ready to be called.
+    """The tools of a spec, ready to be called.
 
-    Those that no schema describes are left out; a `UsageError` if there are no others, or if one of them
-    can't be called.
+    Tools without a usable schema are left out. Raises `UsageError` if there are no others, or if one of them
+    cannot be called.
     """
     if (servers := servers_meant(spec)) is not None:
         return _served(servers, spec)
@@ -81,13 +81,13 @@ def bind(spec: str) -> Toolset:
 
 
 def _served(servers: Sequence[McpServer], spec: str) -> Toolset:
-    from misstep.adapters.mcp.tools import Servers  # which nobody needs who has no server
+    from misstep.adapters.mcp.tools import Servers  # needed for servers only
 
     return Servers(servers, spec)
 
 
 class InProcess:
-    """Tools out of code that this process has loaded."""
+    """Tools whose code this process has loaded."""
 
     forkable = True
     notes = ()
@@ -110,7 +110,7 @@ def _bound(tool: Described, found: FoundTool, loop: Loop) -> BoundTool:
         return _plain(tool, found.value, loop)
     slot = slot_of(tool.kind, found.value)
     module = import_module(f"misstep.adapters.{tool.kind.replace('-', '_')}.tools")
-    # The framework may look at the function that it is to call, hence after the door is in place.
+    # The framework may inspect the function it is to call, so this comes after the replacement.
     door = CallInterceptor(slot) if slot else None
     return FrameworkTool(tool, door, module.invoker(found.value, tool.is_async, loop))
 
@@ -130,7 +130,7 @@ class FunctionTool:
         self.described = tool
         self.entry: ToolFunction | None = call
         self._call = call
-        self._promised = str if tool.output == {"type": "string"} else None  # of most, and results are long
+        self._promised = str if tool.output == {"type": "string"} else None  # frequent; results may be long
 
     def call(self, arguments: dict[str, Any]) -> Returned:
         result = self._call(arguments)
@@ -139,7 +139,7 @@ class FunctionTool:
 
 
 class FrameworkTool:
-    """A tool of a framework, which is called through all that the framework does around it."""
+    """A tool of a framework, called through everything the framework does around it."""
 
     def __init__(
         self, tool: Described, door: CallInterceptor | None, invoke: Callable[[dict[str, Any]], Any]
@@ -159,7 +159,7 @@ class FrameworkTool:
             result = self._invoke(arguments)
         except BaseException as error:
             failure = door.blame(error)
-        if failure is not None:  # raised out here it gets no other context than it has
+        if failure is not None:  # raised here, so that it gets no additional context
             raise failure
         answer = _answered(result)
         door.check(answer.text)

@@ -1,6 +1,6 @@
 """Intercepts calls between a framework and the tool's own function.
 
-Where a framework's tool keeps the function of its own.
+Each framework keeps that function in a different place, its slot.
 """
 
 import functools
@@ -20,7 +20,7 @@ Function: TypeAlias = Callable[..., Any]
 
 
 class FunctionSlot(Protocol):
-    """A place for a function."""
+    """A place that holds a function."""
 
     def get(self) -> Function: ...
 
@@ -28,7 +28,7 @@ class FunctionSlot(Protocol):
 
 
 class Attribute:
-    """A function under a name in an object, where another can be put even if the object is picky."""
+    """A function in an attribute, which can be replaced even if the object forbids it."""
 
     def __init__(self, owner: Any, name: str) -> None:
         self._owner = owner
@@ -46,7 +46,7 @@ class Attribute:
 
 
 class Enclosed:
-    """A function that another one knows from where it was defined."""
+    """A function in the closure of another one."""
 
     def __init__(self, cell: CellType) -> None:
         self._cell = cell
@@ -60,7 +60,7 @@ class Enclosed:
 
 
 class Threaded(Attribute):
-    """A plain function behind one that sends it into a thread; what is put here stays in the present one."""
+    """A plain function behind one that runs it in a thread; a replacement runs in the current thread."""
 
     def get(self) -> Function:
         function: Function = inspect.unwrap(super().get())
@@ -73,7 +73,7 @@ class Threaded(Attribute):
         super().set(here)
 
 
-# Where to look, in this order. Names with dots lead into what an object holds.
+# Where to look, in this order. Dotted names are nested attributes.
 NAMES: dict[ToolKind, tuple[str, ...]] = {
     "adk": ("func", "run_async"),
     "agent-framework": ("func",),
@@ -87,7 +87,7 @@ NAMES: dict[ToolKind, tuple[str, ...]] = {
 
 
 def slot_of(kind: ToolKind, value: Any) -> FunctionSlot | None:
-    """The slot of a tool's own function, or None where there is none that can be found."""
+    """The slot of a tool's own function, or None if it cannot be found."""
     match kind:
         case "openai-agents":
             return _of_openai_agents(value)
@@ -107,7 +107,7 @@ def _under(value: Any, name: str) -> FunctionSlot | None:
 
 
 def _of_openai_agents(value: Any) -> FunctionSlot | None:
-    """The function that was decorated, which only the function that calls it knows."""
+    """The decorated function, which is only in the closure of its caller."""
     invoke = getattr(value, "on_invoke_tool", None)
     inner = getattr(invoke, "_invoke_tool_impl", invoke)
     if isinstance(inner, FunctionType) and inner.__closure__ and "the_func" in inner.__code__.co_freevars:
@@ -130,11 +130,11 @@ def _of_llama_index(value: Any) -> FunctionSlot | None:
 
 
 class CallInterceptor:
-    """Stands in the place of a tool's own function and calls it.
+    """Replaces a tool's own function and calls it.
 
-    Frameworks check arguments before it, and some turn exceptions into texts after it. Both can be told from
-    here: what has not come through was refused, and what was raised is kept. `set` puts another function
-    behind the door, such as one that watches the first.
+    Frameworks validate arguments before it, and some turn exceptions into texts after it. Both can be
+    detected here: a call that did not arrive was refused, and exceptions are kept. `set` changes the function
+    to call, for example to one that observes it.
     """
 
     def __init__(self, slot: FunctionSlot) -> None:
@@ -154,11 +154,11 @@ class CallInterceptor:
         self._inner = function
 
     def shut(self) -> None:
-        """Forget about the call before."""
+        """Forget the previous call."""
         self.reached, self.raised, self.result = False, None, None
 
     def blame(self, error: BaseException) -> BaseException:
-        """What to raise for a call that ended so: the tool's own exception, a refusal or the error itself."""
+        """What to raise for a call that ended with this error: the tool's exception, a refusal, or itself."""
         if self.raised is not None:
             return self.raised
         if self.reached or not isinstance(error, Exception) or self._is_at_home(error):
@@ -166,7 +166,7 @@ class CallInterceptor:
         return refused(error)
 
     def check(self, answer: str) -> None:
-        """Raise what a framework has made a text of: an exception of the tool's own, or its refusal."""
+        """Raise what the framework turned into a text: the tool's own exception, or a refusal."""
         if self.raised is not None:
             raise self.raised
         if not self.reached:
@@ -208,23 +208,23 @@ class CallInterceptor:
             self.raised = refused(error)
 
     def _is_at_home(self, error: Exception) -> bool:
-        """Whether code in the tool's own file had a part in an error, such as a validator of its author's.
+        """Whether code in the tool's own file contributed to an error, such as a validator.
 
-        Pydantic tells of those by an error of its own, which has no such part any more.
+        Pydantic raises its own error for those, whose traceback no longer shows it.
         """
         frames = traceback.walk_tb(error.__traceback__)
         return bool(self._home) and any(frame.f_code.co_filename == self._home for frame, _ in frames)
 
 
 def refused(error: BaseException) -> ArgumentsRefused:
-    """The refusal that an error of somebody who checks arguments means."""
+    """The refusal for an error raised by argument validation."""
     refusal = ArgumentsRefused(in_words(error))
     refusal.__cause__ = error
     return refusal
 
 
 def takes(signature: inspect.Signature | None, arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
-    """Whether a function can be called so at all; if it does not say what it takes, it can."""
+    """Whether a function accepts these arguments; True if its signature is unknown."""
     try:
         if signature is not None:
             signature.bind(*arguments, **named)

@@ -1,11 +1,4 @@
-"""What a tool gives back, as an agent would get to see it.
-
-What frameworks give to a tool beside the model's arguments, as far as it can be made up.
-
-An event loop that stays open from one call of a tool to the next.
-
-How a call can fail that never reached the tool's own code, or got no answer from it.
-"""
+"""Helpers for calling tools: results as an agent sees them, event loops, and ways a call can fail."""
 
 import asyncio
 import inspect
@@ -31,9 +24,9 @@ ANYTHING = (Any, object, None, type(None))
 
 
 def belongings(function: Callable[..., Any], contexts: tuple[type, ...], name: str) -> Any:
-    """What a tool expects to find in its context: an object of the class that `Context[Class]` names.
+    """The object a tool expects in its context: an instance of the class in `Context[Class]`.
 
-    It is made without arguments; a `UsageError` where that is impossible. None if nothing is said.
+    It is created without arguments; raises `UsageError` if that is impossible. None if no class is given.
     """
     for hint in readable_hints(function).values():
         if typing.get_origin(hint) in contexts:
@@ -46,29 +39,29 @@ def _made(wanted: type, name: str) -> Any:
     if not required_parameters(wanted):
         try:
             return wanted()
-        except Exception:  # it needs something all the same, such as a key
+        except Exception:  # it needs something after all, such as a key
             pass
     raise missing(name, f"of the type {wanted.__name__}")
 
 
 def missing(name: str, what: str) -> UsageError:
-    """That a tool needs what only the program around it has."""
+    """The error for a tool that needs something only its surrounding program has."""
     message = f"'{name}' needs something {what} from its framework, which can't be made up"
     return UsageError(message, "wrap it in a function that gives it, and name that")
 
 
 MOST = 4_000  # characters of a result that are kept
-COUNTED = 1_000_000  # characters up to which a result that is no text is written, in order to count them
-MOST_ITEMS = 1_000  # that are asked of something that may give them without end
+COUNTED = 1_000_000  # characters up to which a result that is not a text is serialised to count them
+MOST_ITEMS = 1_000  # taken from a generator that may be endless
 LARGEST = 1_000_000  # characters of a structured result
-DEEPEST = 50  # levels of objects that are no JSON by themselves
+DEEPEST = 50  # nesting of objects that are not JSON
 
 
 class Returned(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The text that the agent gets, cut, with `size` characters in all as far as they were counted.
+    """The text that the agent gets, truncated; `size` is its full length, as far as counted.
 
-    `structured` is JSON, where the tool says what its results look like. `flagged` if the framework or the
-    server says that this is an error.
+    `structured` is JSON, if the tool declares what its results look like. `flagged` if the framework or
+    server marks this as an error.
     """
 
     text: str
@@ -78,7 +71,7 @@ class Returned(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def told(value: Any, structured: str | None = None, flagged: bool = False) -> Returned:
-    """The value in words, whatever it is."""
+    """The value as text, whatever it is."""
     if type(value) is str:
         return Returned(value[:MOST], len(value), structured, flagged)
     text, size = _written(value)
@@ -86,18 +79,18 @@ def told(value: Any, structured: str | None = None, flagged: bool = False) -> Re
 
 
 def structure(value: Any) -> str | None:
-    """The value as JSON; None where it has none, or far too much of it."""
+    """The value as JSON; None if it cannot be represented, or is far too large."""
     if isinstance(value, str) and len(value) > LARGEST:
         return None
     try:
         text = json.dumps(_plain(value, 0), ensure_ascii=True, allow_nan=False)
-    except Exception:  # of the tool's own objects too
+    except Exception:  # including errors of the tool's own objects
         return None
     return text if len(text) <= LARGEST else None
 
 
 def spent(value: Any) -> Any:
-    """The value, or a list of what comes first out of a generator, whose code runs no sooner than that."""
+    """The value, or a list of a generator's first items, so that its code runs."""
     return list(itertools.islice(value, MOST_ITEMS)) if isinstance(value, GeneratorType) else value
 
 
@@ -110,7 +103,7 @@ def _written(value: Any) -> tuple[str, int]:
     if isinstance(value, dict | list | tuple):
         try:
             return _counted(_pieces(value))
-        except Exception:  # it is no JSON, or its parts have ideas of their own
+        except Exception:  # not JSON, or nested objects that fail
             pass
     text = in_words(value)
     return text[:MOST], len(text)
@@ -121,7 +114,7 @@ def _pieces(value: Any) -> Iterator[str]:
 
 
 def _counted(pieces: Iterator[str]) -> tuple[str, int]:
-    """The beginning of a text that comes in pieces, and how long it is, as far as anybody wants to know."""
+    """The start of a text that comes in pieces, and its length up to a limit."""
     kept, size = list[str](), 0
     for piece in pieces:
         if size < MOST:
@@ -133,7 +126,7 @@ def _counted(pieces: Iterator[str]) -> tuple[str, int]:
 
 
 def _plain(value: Any, deep: int) -> Any:
-    """The value made of what JSON has: models and classes with fields become objects."""
+    """The value as plain JSON types: models and classes with fields become dicts."""
     if value is None or isinstance(value, str | int | float | bool) or deep > DEEPEST:
         return value
     if isinstance(value, dict):
@@ -146,14 +139,14 @@ def _plain(value: Any, deep: int) -> Any:
 
 
 class Loop:
-    """Waits for whatever has to be awaited. A process that was forked gets a loop of its own."""
+    """Awaits results of tools. A forked process gets its own loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._process = 0
 
     def settle(self, value: Any) -> Any:
-        """The value, or what comes of it where it has to be awaited; a list of what it gives bit by bit."""
+        """The value, its awaited result, or a list of what an async generator yields."""
         if inspect.isasyncgen(value):
             return self.open().run_until_complete(drained(value))
         return self.open().run_until_complete(_awaited(value)) if inspect.isawaitable(value) else value
@@ -176,7 +169,7 @@ async def _awaited(value: Any) -> Any:
 
 
 async def drained(value: Any) -> list[Any]:
-    """What comes first out of an asynchronous generator."""
+    """The first items of an async generator."""
     found = list[Any]()
     async for each in value:
         found.append(each)
@@ -188,7 +181,7 @@ async def drained(value: Any) -> list[Any]:
 
 @contextmanager
 def no_loop_running() -> Iterator[None]:
-    """For code that may start an event loop of its own, which it can't while another runs in its thread."""
+    """For code that may start its own event loop, which is impossible while one runs in its thread."""
     running = events._get_running_loop()
     if running is None:
         yield
@@ -201,7 +194,7 @@ def no_loop_running() -> Iterator[None]:
 
 
 class _Here(ThreadPoolExecutor):
-    """Carries out at once, where it can be watched, what frameworks send into other threads."""
+    """Runs at once, in this thread, what frameworks send to other threads, so that it can be observed."""
 
     def __init__(self) -> None:
         super().__init__(max_workers=1)
@@ -216,11 +209,11 @@ class _Here(ThreadPoolExecutor):
 
 
 class ArgumentsRefused(Exception):
-    """What checks arguments before the tool's own code did not let them pass; what it raised is the cause."""
+    """Validation before the tool's own code rejected the arguments; its exception is the cause."""
 
 
 class ServerError(Exception):
-    """A server answered with an error of JSON-RPC instead of a result."""
+    """A server replied with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{message} ({code})")
@@ -229,7 +222,7 @@ class ServerError(Exception):
 
 
 class ServerGone(Exception):
-    """The server's process or its connection has ended; `last` is what it printed at the end."""
+    """The server's process or connection has ended; `last` is its last output."""
 
     def __init__(self, message: str, last: str = "") -> None:
         super().__init__(f"{message}\n{last}" if last else message)
@@ -237,4 +230,4 @@ class ServerGone(Exception):
 
 
 class Garbled(Exception):
-    """What the server sent is no answer by the rules of its protocol."""
+    """The server's reply violates the protocol."""

@@ -1,6 +1,6 @@
-"""Finds all the tools in an object out of the user's code.
+"""Finds all tools in an object of the user's code.
 
-Tools of other people's frameworks, known by what they say about themselves; none of these is imported.
+Tools of frameworks are recognised by their attributes, without importing any framework.
 """
 
 import inspect
@@ -19,17 +19,17 @@ from misstep.adapters.toolset.user_code import settled
 from misstep.core.tool import ToolKind
 from misstep.errors import UsageError
 
-SINGLE = "tool_input"  # what LangChain calls the parameter of tools that take one text
-UNTYPED = ("any", "image", "audio")  # types of smolagents that are none of JSON's
+SINGLE = "tool_input"  # LangChain's name for the parameter of tools that take a single text
+UNTYPED = ("any", "image", "audio")  # types of smolagents that JSON does not have
 CLOSED = {"additionalProperties": False}
-TOOL_CLASSES = ("_run", "forward", "run_json", "_get_declaration")  # methods that only classes of tools have
+TOOL_CLASSES = ("_run", "forward", "run_json", "_get_declaration")  # methods that only tool classes have
 
 # Name, description and schema.
 _Told: TypeAlias = tuple[Any, Any, Any]
 
 
 def tool_of_object(value: Any, where: str) -> FoundTool | None:
-    """The tool that an object says it is, or None."""
+    """The tool that an object represents, or None."""
     for kind, read in _READERS:
         if (told := read(value)) is not None:
             return _found(value, kind, told, where)
@@ -55,12 +55,12 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
 
 
 def is_tool_class(kind: type) -> bool:
-    """Whether objects of a class are tools."""
+    """Whether instances of a class are tools."""
     return any(hasattr(kind, name) for name in TOOL_CLASSES) or _is_action(kind)
 
 
 def model_schema(model: Any) -> Any:
-    """The JSON schema of a Pydantic model of any version, or a schema as it is; None for anything else."""
+    """The JSON schema of a Pydantic model of any version, or a given schema; None for anything else."""
     if isinstance(model, Mapping):
         return model
     for method in ("model_json_schema", "schema"):
@@ -87,7 +87,7 @@ def _llama_index(value: Any) -> _Told | None:
 
 
 def _langchain(value: Any) -> _Told | None:
-    """What the model is to give, which leaves out what is injected."""
+    """The arguments that the model has to provide, without injected ones."""
     asked = getattr(value, "tool_call_schema", None)
     arguments = getattr(value, "args", None) if getattr(value, "args_schema", None) is None else None
     if isinstance(arguments, Mapping) and [*arguments] == [SINGLE]:
@@ -182,7 +182,7 @@ _READERS: tuple[tuple[ToolKind, Callable[[Any], _Told | None]], ...] = (
 
 
 def _closed(schema: Mapping[str, Any], kind: ToolKind, value: Any) -> Mapping[str, Any]:
-    """The schema of a tool whose framework hands all arguments on, which its function may not take."""
+    """The schema of a tool whose framework passes on all arguments, closed if its function takes no more."""
     slot = slot_of(kind, value)
     signature = signature_of(slot.get()) if slot else None
     if signature is None or any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
@@ -195,7 +195,7 @@ def _told(tool: Any, schema: Any) -> _Told:
 
 
 def _spoken(value: Any, name: str) -> str:
-    """The name that the model would see: CrewAI's tools have headings for names, which it rewrites."""
+    """The name that the model would see: CrewAI rewrites names, which may be headings."""
     rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
     return str(rewrite(name)) if callable(rewrite) and FRAMEWORKS["crewai"].made(value) else name
 
@@ -206,12 +206,12 @@ KINDS = (
     "a list, tuple or dict of those, or a toolkit",
     "def make_tools() -> list[Tool], or any function with () after its name",
 )
-LISTING = ("get_tools", "to_tool_list", "list_tools", "actions")  # methods of toolkits, which take nothing
-DEEPEST = 8  # lists in lists
+LISTING = ("get_tools", "to_tool_list", "list_tools", "actions")  # methods of toolkits without parameters
+DEEPEST = 8  # nesting of lists
 
 
 def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
-    """All tools in the value; a `UsageError` names the first thing in it that is none."""
+    """All tools in the value. Raises `UsageError` for the first thing in it that is not a tool."""
     if deep > DEEPEST:
         raise UsageError("lists within lists, without end", where=where)
     if isinstance(value, Mapping):
@@ -221,7 +221,7 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
             yield from collect(each, f"{where}[{place}]", deep + 1)
     elif isinstance(value, set | frozenset):
         unsorted = [tool for each in value for tool in collect(each, where, deep + 1)]
-        yield from sorted(unsorted, key=lambda tool: tool.name)  # sets have another order every time
+        yield from sorted(unsorted, key=lambda tool: tool.name)  # the order of sets varies
     elif inspect.isclass(value):
         yield from _in_class(value, where, deep)
     elif found := tool_of_object(value, where):
@@ -237,7 +237,7 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
 
 
 def _function(value: Any, where: str, name: str = "") -> FoundTool:
-    """The function as a tool, or as what is no tool for a reason."""
+    """The function as a tool, or with the problem that makes it unusable."""
     try:
         return tool_of_function(value, where, name)
     except UsageError as problem:
@@ -246,7 +246,7 @@ def _function(value: Any, where: str, name: str = "") -> FoundTool:
 
 
 def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[FoundTool]:
-    """The one tool that it defines, or those that it has under names; functions are then called by these."""
+    """The tool that it defines, or its values as tools; functions then get the keys as names."""
     if found := tool_defined(value, where):
         yield found
         return
@@ -259,7 +259,7 @@ def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Fou
 
 
 def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
-    """What an object of the class is or holds, or the tool whose arguments a model describes."""
+    """What an instance of the class is or holds, or the tool whose arguments a model class describes."""
     if is_tool_class(value) or any(hasattr(value, name) for name in LISTING):
         if required_parameters(value):
             raise UsageError(f"{value.__name__} is a class", "give an object of it", where=where)

@@ -1,7 +1,4 @@
-"""Tools written down as data: the shapes of OpenAI, Anthropic and MCP.
-
-Files of JSON that hold tools, or lead to the servers that do.
-"""
+"""Reads tools defined as data (OpenAI, Anthropic, MCP), and JSON files of tools or servers."""
 
 import json
 from collections.abc import Mapping
@@ -17,7 +14,7 @@ PLAIN_KINDS = (None, "function")
 
 
 def tool_defined(value: Mapping[str, Any], where: str) -> FoundTool | None:
-    """The tool that a mapping defines, or None where it is something else, such as tools by their names."""
+    """The tool that a mapping defines, or None if it is something else, such as tools by name."""
     inner = value.get("function")
     if isinstance(inner, Mapping):
         return tool_defined(inner, where)
@@ -40,7 +37,7 @@ EXPECTED = 'expected a list of tool definitions, or {"mcpServers": {…}}'
 
 
 def servers_in_file(path: str) -> list[McpServer] | None:
-    """The servers that a file leads to; None if it holds tools instead."""
+    """The servers in a file; None if it holds tools instead."""
     value = _read(path)
     key = next((key for key in SERVERS if key in value), None) if isinstance(value, Mapping) else None
     return None if key is None else servers_in(value[key], path)
@@ -66,7 +63,7 @@ def _read(path: str) -> Any:
 
 
 def _listed(value: Mapping[str, Any]) -> Any:
-    """The list in a request or a reply, or one of the single tool that the file holds."""
+    """The list in a request or reply, or a list of the single tool in the file."""
     result = value.get("result")
     inner = result if isinstance(result, Mapping) else value
     return inner.get("tools", [value])

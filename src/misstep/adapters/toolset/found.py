@@ -1,9 +1,4 @@
-"""Tools as they were found, held to what can be offered to every model.
-
-Keywords of JSON Schema that are used in a way that means nothing.
-
-Arguments that a tool's author gives as examples.
-"""
+"""Validates tools as they were found, and reads their schemas and examples."""
 
 import ast
 import inspect
@@ -26,7 +21,7 @@ Place: TypeAlias = tuple[str, ...]
 
 
 def find_misused(schema: dict[str, Any]) -> Place | None:
-    """Where the first keyword stands that has a value it can't have; unknown keywords may have any."""
+    """The path of the first keyword with an invalid value; unknown keywords may have any value."""
     return next(_misused(schema, ()), None)
 
 
@@ -56,7 +51,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_limit(value: Any) -> bool:
-    """A number, or as it was once: whether the other limit is one that itself is not allowed."""
+    """A number, or a boolean as in older drafts, where it makes the other limit exclusive."""
     return isinstance(value, int | float)
 
 
@@ -100,12 +95,12 @@ _FORMS: dict[str, Callable[[Any], bool]] = {
 
 MOST = 20
 LONGEST = 2_000  # characters of one call in a docstring
-MOST_BEGINNINGS = 100  # of what may be a call
-MOST_ENDS = 20  # brackets at which one may end
+MOST_BEGINNINGS = 100  # possible starts of a call
+MOST_ENDS = 20  # closing parentheses at which it may end
 
 
 def examples_of(tool: Tool, code: Any) -> tuple[str, ...]:
-    """JSON texts of arguments: those in the schema, and calls that the description or docstring shows."""
+    """Arguments as JSON texts: those in the schema, and calls in the description or docstring."""
     given = tool.parameters.get("examples")
     found = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
     found += _calls(tool, code)
@@ -126,7 +121,7 @@ def _calls(tool: Tool, code: Any) -> Iterator[dict[str, Any]]:
 
 
 def _parsed(text: str) -> ast.Call | None:
-    """The call that a text begins with; the shortest that ends with a bracket is it."""
+    """The call at the start of a text: the shortest part that ends with a parenthesis and parses."""
     ends = (place for place, character in enumerate(text) if character == ")")
     for end in itertools.islice(ends, MOST_ENDS):
         tree = parse_expression(text[: end + 1])
@@ -136,7 +131,7 @@ def _parsed(text: str) -> ast.Call | None:
 
 
 def _arguments(call: ast.Call, names: list[str]) -> dict[str, Any] | None:
-    """The arguments by their names, if all of them are literals."""
+    """The arguments by name, if all of them are literals."""
     if len(call.args) > len(names):
         return None
     given = dict(zip(names, call.args, strict=False))
@@ -160,10 +155,10 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class FoundTool(msgspec.Struct, frozen=True):
-    """A tool as somebody else wrote it down; `where` is for messages. Without parameters it takes nothing.
+    """A tool as it was found; `where` is for messages. Without parameters it takes no arguments.
 
-    `value` is what can be called, and `code` the function or class of the tool's own that stands behind it.
-    With a `problem` it can't be used.
+    `value` can be called, and `code` is the tool's own function or class behind it. With a `problem` it
+    cannot be used.
     """
 
     where: str
@@ -179,7 +174,7 @@ class FoundTool(msgspec.Struct, frozen=True):
 
 
 def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
-    """The same tools, if all have names that nobody refuses and schemas of objects; a `UsageError` if not."""
+    """The tools, if all have names and object schemas that any model accepts. Raises `UsageError` if not."""
     for each in found:
         if not _NAME.fullmatch(each.name):
             raise UsageError(
@@ -194,7 +189,7 @@ def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
 
 
 def described(found: Sequence[FoundTool], spec: str) -> list[Described]:
-    """All that is known about the tools; a `UsageError` if two have one name, or one has no usable schema."""
+    """Everything known about the tools. Raises `UsageError` for duplicate names or an unusable schema."""
     return [tool for tool, _ in usable(found, spec)]
 
 
@@ -203,7 +198,7 @@ def usable(
 ) -> list[tuple[Described, FoundTool]]:
     """The same, each with what it was found as.
 
-    Where `skipped` is given, tools that can't be used are told of in it, unless no other is left.
+    If `skipped` is given, unusable tools are reported in it instead, unless no other is left.
     """
     _check_tools(found, spec)
     pairs, problems = list[tuple[Described, FoundTool]](), list[UsageError]()
@@ -252,7 +247,7 @@ def _described(found: FoundTool) -> Described:
 
 
 def _schema(tool: FoundTool) -> dict[str, Any]:
-    """The tool's schema as a copy of ours: a JSON object that describes an object."""
+    """Our own copy of the tool's schema: a JSON object that describes an object."""
     if not isinstance(tool.parameters, Mapping | None):
         raise _wrong(tool, f"is of the type {type(tool.parameters).__name__}")
     try:
@@ -268,7 +263,7 @@ def _schema(tool: FoundTool) -> dict[str, Any]:
 
 
 def _output(tool: FoundTool) -> dict[str, Any] | None:
-    """The schema of what the tool gives, where it has one that can be used."""
+    """The schema of the tool's results, if it has a usable one."""
     try:
         schema: Any = json.loads(json.dumps(tool.output, allow_nan=False))
         usable = isinstance(schema, dict) and bool(schema) and find_misused(schema) is None
@@ -299,7 +294,7 @@ def _check_names(tool: FoundTool, names: Sequence[str]) -> None:
 
 
 def _opened(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with its definition in the place of a reference to it, which nobody follows there."""
+    """The schema with a reference at its top replaced by the definition, because models don't follow it."""
     for _ in range(MOST_REFERENCES):
         target = find_reference(schema.get("$ref"), schema)
         if not isinstance(target, dict) or target is schema:

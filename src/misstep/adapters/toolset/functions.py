@@ -1,7 +1,4 @@
-"""Plain functions as tools: their signature, hints and docstring, without a call.
-
-What the docstring of a function says.
-"""
+"""Describes plain functions as tools by signature, type hints and docstring, without calling them."""
 
 import functools
 import inspect
@@ -21,22 +18,22 @@ from misstep.schemas.source import Documented, parse_docstring
 
 
 def read_docstring(function: object) -> Documented:
-    """A docstring in Google's, NumPy's or Sphinx's style, or in none at all."""
+    """Parse a docstring in Google, NumPy, Sphinx or no particular style."""
     return parse_docstring(inspect.getdoc(function) or "")
 
 
-OWNERS = ("self", "cls")  # of a method that was taken out of its class
+OWNERS = ("self", "cls")  # of a method that was taken from its class
 
 
 def is_function(value: Any) -> bool:
-    """Whether it is a function, or something callable that has the name of one."""
+    """Whether it is a function, or a callable with a function's name."""
     if inspect.isclass(value) or not callable(value):
         return False
     return isinstance(value, functools.partial) or isinstance(getattr(value, "__name__", None), str)
 
 
 def is_callable_object(value: Any) -> bool:
-    """Whether objects of a class of the user's own can be called, though they have no names."""
+    """Whether it is an instance of a user's class that can be called, but has no name."""
     call = inspect.getattr_static(type(value), "__call__", None)
     return not inspect.isclass(value) and inspect.isfunction(call)
 
@@ -57,7 +54,7 @@ def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
-    """What the function takes, or None where it does not say."""
+    """The function's signature, or None if unknown."""
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):
@@ -65,7 +62,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
 
 
 def missing_parameters(function: Callable[..., Any], properties: Mapping[str, Any]) -> list[str]:
-    """What the function can't be called without, and nobody who only has its schema would give."""
+    """Required parameters of the function that its schema does not mention."""
     signature = signature_of(function)
     parameters = signature.parameters.values() if signature else ()
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -77,7 +74,7 @@ def missing_parameters(function: Callable[..., Any], properties: Mapping[str, An
 
 
 def injected_parameters(function: Callable[..., Any]) -> dict[str, Any]:
-    """The hints of what a framework has to give to the function, by their names."""
+    """The hints of parameters that a framework has to provide, by name."""
     signature, hints = signature_of(function), readable_hints(function)
     parameters = signature.parameters.values() if signature else ()
     required = [each.name for each in parameters if _is_required(each.default)]
@@ -85,10 +82,10 @@ def injected_parameters(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def readable_hints(function: Callable[..., Any]) -> dict[str, Any]:
-    """The hints of all parameters, or none of them where one can't be read."""
+    """The hints of all parameters, or none if one cannot be resolved."""
     try:
         return hints_of(function)
-    except Exception:  # a name that only type checkers know, or code that a hint runs
+    except Exception:  # a name known only to type checkers, or code in a hint that fails
         return {}
 
 
@@ -102,7 +99,7 @@ class _Reader:
         self._definitions = Definitions()
 
     def schema(self, texts: dict[str, str]) -> dict[str, Any]:
-        """The JSON schema of the arguments; `texts` describe parameters that nothing else does."""
+        """The JSON schema of the arguments; `texts` describe parameters without another description."""
         hints, required, others = self._hints(), list[str](), False
         properties = dict[str, Any]()
         for parameter in self._parameters():
@@ -149,7 +146,7 @@ class _Reader:
 
 
 def _is_field(default: Any) -> bool:
-    """Whether a default is a field of Pydantic, which has the real one."""
+    """Whether a default is a Pydantic field, which contains the real one."""
     return not inspect.isclass(default) and callable(getattr(default, "is_required", None))
 
 
@@ -158,7 +155,7 @@ def _is_required(default: Any) -> bool:
 
 
 def _is_injected(hint: Any) -> bool:
-    """Whether the framework gives the argument, and not the model: its class or a mark is the framework's."""
+    """Whether the framework provides the argument: its class or annotation belongs to the framework."""
     if typing.get_origin(hint) is typing.Annotated:
         marks = [mark if inspect.isclass(mark) else type(mark) for mark in hint.__metadata__]
         return any(_is_of_framework(mark) for mark in marks) or _is_injected(hint.__origin__)

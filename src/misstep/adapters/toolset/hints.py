@@ -1,9 +1,4 @@
-"""From Python's type hints to JSON schemas.
-
-The type hints of functions, those in quotation marks as what they mean.
-
-What stands beside a type in `Annotated`, or in a field of a model, in the words of JSON Schema.
-"""
+"""Converts Python type hints to JSON schemas, including `Annotated` metadata and quoted hints."""
 
 import dataclasses
 import datetime
@@ -35,14 +30,14 @@ def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def return_hint(function: Callable[..., Any]) -> Any:
-    """The hint of what the function returns; `Any` where others decide that. Raises as `hints_of` does."""
+    """The return hint; `Any` if a decorator may change the result. Raises like `hints_of`."""
     if _is_wrapped(function):
         return Any
     return _resolved(function, {"return": _annotations(function).get("return", Any)})["return"]
 
 
 def _is_wrapped(function: Any) -> bool:
-    """Whether a decorator has the last word about results; caches and frameworks pass them on."""
+    """Whether a decorator may change the result; caches and frameworks don't."""
     if isinstance(function, functools.partial):
         return _is_wrapped(function.func)
     if inspect.ismethod(function):
@@ -53,7 +48,7 @@ def _is_wrapped(function: Any) -> bool:
 
 
 def _is_of_framework(function: Any) -> bool:
-    """Whether a framework has put its own function round one of the user's."""
+    """Whether a framework has wrapped its own function around the user's."""
     home = str(getattr(function, "__globals__", {}).get("__name__", ""))
     packages = [package for framework in FRAMEWORKS.values() for package in framework.packages]
     is_theirs = any(f"{home}.".startswith(f"{package}.") for package in packages)
@@ -85,7 +80,7 @@ LENGTHS = {"string": "Length", "array": "Items", "object": "Properties"}
 
 
 def marked(schema: dict[str, Any], marks: Iterable[Any]) -> dict[str, Any]:
-    """The schema with what the marks add to it; those that say nothing to us are passed over."""
+    """The schema with what the metadata adds to it; unknown metadata is ignored."""
     for mark in marks:
         if isinstance(mark, str):
             schema = {**schema, "description": mark}
@@ -96,7 +91,7 @@ def marked(schema: dict[str, Any], marks: Iterable[Any]) -> dict[str, Any]:
 
 
 def _inner(mark: Any) -> Iterable[Any]:
-    """The marks that a field of Pydantic keeps."""
+    """The metadata within a Pydantic field."""
     metadata = getattr(mark, "metadata", None)
     return metadata if isinstance(metadata, list | tuple) else ()
 
@@ -111,7 +106,7 @@ def _said(mark: Any, kind: str) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """The value if JSON has such; a pattern as it was written."""
+    """The value if it is JSON; a pattern as its source text."""
     if isinstance(value, re.Pattern):
         return value.pattern
     return value if isinstance(value, str | int | float | list) else None
@@ -142,11 +137,11 @@ HOMES_OF_COLLECTIONS = ("builtins", "collections", "collections.abc", "typing")
 
 
 class Inexpressible(Exception):
-    """There is no JSON for values of a type."""
+    """JSON cannot represent values of a type."""
 
 
 class Definitions:
-    """Writes schemas; what has a name goes to `written`, once, and is referred to."""
+    """Writes schemas; named types are defined once in `written` and referenced."""
 
     def __init__(self) -> None:
         self.written = dict[str, Any]()
@@ -168,7 +163,7 @@ class Definitions:
         return self._of_alias(hint)
 
     def _of_alias(self, hint: Any) -> dict[str, Any]:
-        """That of what stands behind a name for a type, or a variable for one."""
+        """The schema of a type alias or type variable."""
         if hint in PLAIN:
             return dict(PLAIN[hint])
         if isinstance(hint, typing.TypeVar):
@@ -188,7 +183,7 @@ class Definitions:
             return self.adopt(write())
         if issubclass(kind, msgspec.Struct):
             return self.adopt(msgspec.json.schema(kind))
-        # Those of typing_extensions count, which typing does not know.
+        # Also true for typed dicts of typing_extensions, which typing does not recognise.
         if dataclasses.is_dataclass(kind) or hasattr(kind, "__required_keys__"):
             return self.name(kind, self._of_fields)
         if kind.__module__ in HOMES_OF_COLLECTIONS:
@@ -213,7 +208,7 @@ class Definitions:
         return {**schema, "uniqueItems": True} if issubclass(kind, AbstractSet) else schema
 
     def name(self, kind: type, write: Callable[[type], dict[str, Any]]) -> dict[str, Any]:
-        """A reference to the definition of a class with fields, which may refer to itself."""
+        """A reference to the definition of a class with fields, which may be recursive."""
         if kind not in self._names:
             name = self._names[kind] = self._free(kind.__name__)
             self.written[name] = {}
@@ -236,7 +231,7 @@ class Definitions:
         return {**schema, "additionalProperties": False, **({"description": told} if told else {})}
 
     def adopt(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """Somebody else's schema, with its definitions among ours."""
+        """A foreign schema, with its definitions added to ours."""
         definitions = schema.pop("$defs", {})
         names = {
             name: name if self.written.get(name, each) == each else self._free(name)
@@ -255,13 +250,13 @@ class Definitions:
 
 
 def _described(kind: type) -> str:
-    """The docstring of a class; where a dataclass has none, Python puts its signature there."""
+    """The docstring of a class, except the signature that Python generates for dataclasses."""
     text = inspect.cleandoc(kind.__doc__ or "")
     return "" if text.startswith(f"{kind.__name__}(") else text
 
 
 def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
-    """The schema with a default, if that can be said in JSON."""
+    """The schema with a default, if JSON can represent it."""
     value = default.value if isinstance(default, enum.Enum) else default
     try:
         json.dumps(value, allow_nan=False)
@@ -271,7 +266,7 @@ def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
 
 
 def choice(values: list[Any]) -> dict[str, Any]:
-    """One of these values, with their type where they share it."""
+    """An enum of these values, with their type if they share one."""
     kinds = {type(value) for value in values}
     kind = PLAIN.get(kinds.pop(), {}) if len(kinds) == 1 else {}
     return {**kind, "enum": values}
@@ -286,7 +281,7 @@ def _is_required(field: "dataclasses.Field[Any]") -> bool:
 
 
 def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
-    """The schema with references to definitions under their new names."""
+    """The schema with its references renamed."""
     if isinstance(schema, list):
         return [_renamed(each, names) for each in schema]
     if not isinstance(schema, dict):

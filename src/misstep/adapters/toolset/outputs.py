@@ -1,4 +1,4 @@
-"""What a function promises to return, as far as its hint says so beyond doubt."""
+"""The JSON schema of what a function returns, as far as its type hint is certain."""
 
 import dataclasses
 import datetime
@@ -16,7 +16,7 @@ from misstep.adapters.toolset.hints import WRAPPERS, Definitions, choice, marked
 
 Schema: typing.TypeAlias = dict[str, Any]
 
-# What values of a type look like as JSON. To Python, true and false are integers, and these are numbers.
+# Types as JSON. In Python, booleans are integers, and these are valid floats.
 PLAIN: dict[Any, Schema] = {
     None: {"type": "null"},
     type(None): {"type": "null"},
@@ -32,36 +32,36 @@ PLAIN: dict[Any, Schema] = {
     uuid.UUID: {"type": "string"},
 }
 LISTS = (list, tuple, set, frozenset, AsyncIterable)
-LISTED = {"type": ["array", "string", "object"]}  # texts and mappings can be gone through as well
-ABSTRACT = ("collections.abc", "typing")  # where classes stand for whatever can do the same
-BASES = (str, int, float, dict, *LISTS[:4])  # of classes of the user's own
+LISTED = {"type": ["array", "string", "object"]}  # texts and mappings are iterable too
+ABSTRACT = ("collections.abc", "typing")  # modules whose classes stand for anything with the same interface
+BASES = (str, int, float, dict, *LISTS[:4])  # of user-defined classes
 
 
 def output_of(function: Callable[..., Any]) -> Schema | None:
-    """The JSON schema of what a function returns, or None where its hint allows anything.
+    """The JSON schema of a function's result, or None if its hint allows anything.
 
-    It asks for no more than the hint does: further fields are allowed everywhere, and whatever of the hint
-    JSON can't tell, or we don't know, allows anything.
+    It never requires more than the hint does: additional fields are always allowed, and parts of the hint
+    that JSON cannot express, or that are unknown, allow anything.
     """
     definitions = Definitions()
     try:
         schema = _Reading(definitions).schema(return_hint(function))
-    except Exception:  # what a hint of somebody else's does is no reason to give up on the tool
+    except Exception:  # an error in a user's hint does not make the tool unusable
         return None
     return {**schema, "$defs": definitions.written} if schema and definitions.written else schema or None
 
 
 class _Reading:
-    """Reads one hint and all that it is made of; an empty schema allows anything."""
+    """Reads a hint recursively; an empty schema allows anything."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._definitions = definitions
-        self._open = set[Any]()  # names of types that are being read, which may be about themselves
+        self._open = set[Any]()  # type aliases being read, which may be recursive
 
     def schema(self, hint: Any) -> Schema:
         try:
             return self._read(hint)
-        except Exception:  # out of code of the user's, such as a schema that can't be made
+        except Exception:  # from the user's code, such as a schema that cannot be generated
             return {}
 
     def _read(self, hint: Any) -> Schema:
@@ -82,7 +82,7 @@ class _Reading:
         return self._of_class(kind, arguments) if isinstance(kind, type) else self._behind(hint)
 
     def _behind(self, hint: Any) -> Schema:
-        """That of what stands behind a name for a type."""
+        """The schema of a type alias."""
         meant = getattr(hint, "__supertype__", None) or getattr(hint, "__value__", None)
         if meant is None or hint in self._open:
             return {}
@@ -99,7 +99,7 @@ class _Reading:
             return self._of_model(kind, write)
         if issubclass(kind, msgspec.Struct):
             return self._definitions.adopt(_loosened(msgspec.json.schema(kind)))
-        # Those of typing_extensions count, which typing does not know.
+        # Also true for typed dicts of typing_extensions, which typing does not recognise.
         if hasattr(kind, "__required_keys__"):
             return self._definitions.name(kind, self._of_typed_dict)
         if issubclass(kind, BASES) or kind.__module__ in ABSTRACT:
@@ -134,7 +134,7 @@ class _Reading:
         return self._of_fields(hints, [name for name in hints if name in kind.__required_keys__])
 
     def _of_dataclass(self, kind: Any) -> Schema:
-        """Without fields whose names keep them to themselves: these are left out of JSON."""
+        """Without private fields, which are left out of JSON."""
         hints = typing.get_type_hints(kind, include_extras=True)
         fields = [field for field in dataclasses.fields(kind) if not field.name.startswith("_")]
         missing = dataclasses.MISSING
@@ -148,7 +148,7 @@ class _Reading:
         return {"type": "object", "properties": properties, "required": required}
 
     def _of_model(self, kind: Any, write: Callable[..., Schema]) -> Schema:
-        """That of what a Pydantic model is written as. Fields with other names there may be left out."""
+        """The schema of a serialised Pydantic model. Fields with an alias are not required."""
         schema = _loosened(write(by_alias=False, mode="serialization"), "required", "pattern")
         if "properties" not in schema:
             return self._definitions.adopt(schema)
@@ -162,12 +162,12 @@ class _Reading:
 
 
 def _one_of(values: list[Any]) -> Schema:
-    json.dumps(values, allow_nan=False)  # raises where one of them is none of JSON's
+    json.dumps(values, allow_nan=False)  # raises if one of them is not JSON
     return choice(values)
 
 
 def _loosened(schema: Any, *keywords: str) -> Any:
-    """A schema that forbids no further fields, without some keywords."""
+    """The schema with additional fields allowed and some keywords removed."""
     if isinstance(schema, list):
         return [_loosened(each, *keywords) for each in schema]
     if not isinstance(schema, dict):

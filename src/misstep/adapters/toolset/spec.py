@@ -1,4 +1,4 @@
-"""What the user means by `--tools`."""
+"""Interprets the spec of `--tools`."""
 
 import inspect
 import re
@@ -17,8 +17,8 @@ from misstep.core.tool import Described
 from misstep.errors import UsageError
 
 MCP = "mcp:"
-CALLED = "()"  # after a name: what it gives when called is meant
-# Names of functions that make tools, and what those say that they return. A tool itself is never called.
+CALLED = "()"  # after a name: use the result of calling it
+# Names and return types of functions that make tools. A tool itself is never called.
 _MAKER = re.compile(r"((make|get|build|create|load|all|my)_)*(tools|toolset|toolkit)")
 _MADE = re.compile(r"\b\w*(Tool|Tools|Toolset|ToolSet|Toolkit|ToolKit|ToolSpec|Callable)\b")
 _UNCLEAR = re.compile(
@@ -28,12 +28,12 @@ _UNCLEAR = re.compile(
 
 
 def tools_from(spec: str) -> list[Tool]:
-    """The tools that a spec means, with their whole schemas; none of them is ever called.
+    """The tools of a spec, with complete schemas; they are never called.
 
-    `file.py:name` and `package.module:name` mean a function, a tool of any framework that misstep knows, a
-    list, tuple or dict of those, a toolkit, or a function that makes any of them: `name()` makes sure of it.
-    `mcp:COMMAND` and `mcp:https://…` mean a server, `mcp.json` several of them, `tools.json` a list of
-    definitions as OpenAI, Anthropic or MCP write them. A `UsageError` says what is wrong.
+    `file.py:name` and `package.module:name` mean a function, a tool of a known framework, a list, tuple or
+    dict of those, a toolkit, or a function that makes any of them; `name()` makes the latter explicit.
+    `mcp:COMMAND` and `mcp:https://…` mean a server, `mcp.json` several servers, `tools.json` a list of
+    definitions in the format of OpenAI, Anthropic or MCP. Raises `UsageError` if something is wrong.
     """
     return admitted(find(spec), spec)
 
@@ -41,16 +41,16 @@ def tools_from(spec: str) -> list[Tool]:
 def read_tools(
     spec: str, skipped: list[str] | None = None, notes: list[str] | None = None
 ) -> list[Described]:
-    """The same tools with everything that is known about them, also those whose names no model would take.
+    """The same tools with everything known about them, including names that no model accepts.
 
-    What can't be read is left out and told of in `skipped` where that is given, unless nothing else is left.
-    What else is odd about servers is told of in `notes`.
+    If `skipped` is given, unreadable tools are reported in it, unless no other is left. Other oddities of
+    servers are added to `notes`.
     """
     return [tool for tool, _ in usable(find(spec, notes), spec, skipped)]
 
 
 def file_of(spec: str) -> str:
-    """The file that a spec names; empty where it means a module or a server."""
+    """The file of a spec; empty if it means a module or server."""
     if spec.startswith(MCP):
         return ""
     path = spec if spec.endswith(".json") else spec.rpartition(":")[0]
@@ -58,7 +58,7 @@ def file_of(spec: str) -> str:
 
 
 def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
-    """What a spec means, as it was found."""
+    """The tools of a spec, as they were found."""
     if (servers := servers_meant(spec)) is not None:
         return tools_of_servers(servers, notes=notes)
     if spec.endswith(".json"):
@@ -68,7 +68,7 @@ def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
 
 
 def servers_meant(spec: str) -> list[McpServer] | None:
-    """The servers that a spec means; None where it means anything else."""
+    """The servers of a spec; None if it means anything else."""
     if spec.startswith(MCP):
         return [server_of(spec.removeprefix(MCP))]
     return servers_in_file(spec) if spec.endswith(".json") else None
@@ -92,7 +92,7 @@ def _made(make: Any, location: str) -> Any:
 
 
 def _makes_tools(value: Any) -> bool:
-    """Whether a function is no tool but makes some: it says that it returns such, or its name does."""
+    """Whether a function makes tools instead of being one, by its return type or its name."""
     if not (inspect.isfunction(value) or inspect.ismethod(value)) or required_parameters(value):
         return False
     says = inspect.signature(value).return_annotation

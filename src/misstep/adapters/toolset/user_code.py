@@ -1,9 +1,4 @@
-"""The code behind a tool: where it stands, and whether it has to be awaited.
-
-Keeps what the user's code prints off standard output, where only results belong.
-
-Waits for what other people's code may give now or later.
-"""
+"""Runs and inspects the user's code: redirects its output, awaits its results, finds its source."""
 
 import asyncio
 import functools
@@ -22,8 +17,8 @@ OUTPUT, ERROR = 1, 2
 
 @contextmanager
 def printing_aside() -> Iterator[None]:
-    """What is printed meanwhile, by this process or one that it starts, goes to standard error."""
-    with suppress(AttributeError, OSError, ValueError):  # there is none, or it is closed
+    """Redirect standard output to standard error meanwhile, for this process and its children."""
+    with suppress(AttributeError, OSError, ValueError):  # missing or closed
         sys.stdout.flush()
     ours = _diverted()
     try:
@@ -36,7 +31,7 @@ def printing_aside() -> Iterator[None]:
 
 
 def _diverted() -> int | None:
-    """Where standard output led before; None if nothing could be done about it."""
+    """A duplicate of the previous standard output; None if it could not be redirected."""
     try:
         ours = os.dup(OUTPUT)
     except OSError:
@@ -50,7 +45,7 @@ def _diverted() -> int | None:
 
 
 def settled(value: Any) -> Any:
-    """The value, or what comes of it where it has to be awaited, also while an event loop runs."""
+    """The value, or its awaited result, even while an event loop is running."""
     if not inspect.isawaitable(value):
         return value
 
@@ -69,7 +64,7 @@ LONGEST = 200_000  # characters of source that are kept
 
 
 def unwrapped(function: Any) -> Any:
-    """The function itself, under decorators, given arguments and the object that it is bound to."""
+    """The function itself, without decorators, partial arguments and the object it is bound to."""
     while True:
         if isinstance(function, functools.partial):
             function = function.func
@@ -82,20 +77,20 @@ def unwrapped(function: Any) -> Any:
 
 
 def source_of(code: Any) -> Source | None:
-    """The source of a function or class, or of the class of anything else that can be called."""
+    """The source of a function or class, or of the class of another callable."""
     plain = unwrapped(code)
     if not (inspect.isclass(plain) or inspect.isfunction(plain)):
         plain = type(plain)
     try:
         lines, first = inspect.getsourcelines(plain)
         file = inspect.getsourcefile(plain)
-    except Exception:  # there is none, or a module claims what is not so
+    except Exception:  # there is no source, or a module gives a wrong file
         return None
     return Source(file, max(first, 1), "".join(lines)[:LONGEST]) if file else None
 
 
 def is_async(code: Any) -> bool:
-    """Whether what a call gives has to be awaited."""
+    """Whether the result of a call has to be awaited."""
     plain = unwrapped(code)
     called = plain if inspect.isfunction(plain) else vars(type(plain)).get("__call__")
     return any(

@@ -1,1 +1,1 @@
-"""Tests of tools through the agent that uses them."""
+"""Tests tools through the agent that uses them."""

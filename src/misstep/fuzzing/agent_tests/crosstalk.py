@@ -1,6 +1,6 @@
-"""Requests that are meant for some tools of many.
+"""Makes requests for some of an agent's tools, and sorts tools into groups with a common purpose.
 
-Sorts tools into groups that serve the same ends.
+Crosstalk tests use both: a request that needs one group of tools should not call those of another.
 """
 
 from collections import Counter
@@ -22,9 +22,9 @@ from misstep.schemas.answers import AnswerSchema, FormatError, form_of
 async def make_requests(
     tools: Sequence[Described], models: Models, count: int
 ) -> tuple[tuple[str, ...], str]:
-    """Up to so many messages as people write them, each of which needs one of the tools or more.
+    """Ask a model for up to `count` realistic messages, each of which needs at least one of the tools.
 
-    Where there are none, what kept them from being made.
+    Returns the messages, and if there are none, the reason.
     """
     try:
         made = await models.ask(
@@ -45,13 +45,13 @@ class _Groups(msgspec.Struct, frozen=True):
 
 
 async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[ToolGroup, ...]:
-    """The groups that a model sees in tools, each of which is in one at least."""
+    """Ask a model to group the tools; every tool is in at least one group."""
     told = fenced("\n\n".join(_in_words(tool) for tool in tools))
     return await models.ask("generator", "groups", groups_form([tool.name for tool in tools]), tools=told)
 
 
 def groups_form(known: Collection[str]) -> AnswerSchema[tuple[ToolGroup, ...]]:
-    """Groups that all known tools are in, and no others."""
+    """A schema for groups that cover all known tools and contain no others."""
 
     def make(form: _Groups) -> tuple[ToolGroup, ...] | FormatError:
         groups = tuple(ToolGroup(tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
@@ -64,7 +64,7 @@ def groups_form(known: Collection[str]) -> AnswerSchema[tuple[ToolGroup, ...]]:
 
 
 def wrong_with_groups(groups: Sequence[ToolGroup], known: Collection[str]) -> list[str]:
-    """What keeps groups from being held against each other, in words; nothing if all is well."""
+    """Reasons why these groups cannot be tested against each other; empty if they can."""
     wrong = [f"the group {quoted(name)} is there twice" for name in _repeated(groups)]
     for group in groups:
         wrong += _wrong_with(group, known)

@@ -1,6 +1,6 @@
-"""Tells an agent that declines for what its documentation says from one that just does something else.
+"""Judges why an agent did not make a call: its documentation forbids it, or for some other reason.
 
-Whether a refusal would surprise somebody who has read the documentation.
+Also asks a judge whether a tool's refusal would surprise somebody who has read the documentation.
 """
 
 import json
@@ -21,7 +21,7 @@ from misstep.schemas.answers import form_of
 from misstep.schemas.formats import same
 
 _WORD = re.compile(r"[^\W_]{3,}")
-# What is said about arguments, whatever the tool.
+# Words about arguments in general, whatever the tool.
 _ABOUT = frozenset(
     _WORD.findall(
         """
@@ -30,7 +30,7 @@ _ABOUT = frozenset(
         """
     )
 )
-# What is said by whoever refuses, or says anything at all, and what every documentation has in it.
+# Words found in any refusal, any text or any documentation: they say nothing about a particular tool.
 _IDLE = frozenset(
     _WORD.findall(
         """
@@ -43,7 +43,7 @@ _IDLE = frozenset(
         """
     )
 )
-# What is said by whoever names a rule, and not by one who makes up a result ("Order 7 has been cancelled").
+# Phrases that state a rule, unlike a made-up result ("Order 7 has been cancelled").
 _RULES = re.compile(
     r"""
     n['’]t\b | \b(?:
@@ -59,9 +59,9 @@ _RULES = re.compile(
 
 
 def names_a_reason(said: str, question: str, tools: Iterable[Described], calls: Sequence[Invocation]) -> bool:
-    """Whether what an agent says is a rule that has to do with the tools, or with what it was to call.
+    """Whether the agent's words state a rule about the tools, or about the calls it was asked to make.
 
-    "I can't help with that" is not, nor is a result that it made up, nor what it was asked itself.
+    "I can't help with that", a made-up result and a repetition of the question don't count.
     """
     if " ".join(said.split()) in " ".join(question.split()) or not _RULES.search(said):
         return False
@@ -70,7 +70,7 @@ def names_a_reason(said: str, question: str, tools: Iterable[Described], calls: 
 
 
 def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
-    """Whether the calls were made as they are, in this order, whatever came between them."""
+    """Whether all calls were made with these arguments, in this order; other calls may come in between."""
     wanted = list(calls)
     for use in uses:
         if wanted and use.tool == wanted[0].tool and _alike(use.arguments, wanted[0].arguments):
@@ -79,7 +79,7 @@ def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
 
 
 def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
-    """The calls made that are none of those wanted."""
+    """The uses that match none of the wanted calls."""
     return [
         use
         for use in uses
@@ -88,7 +88,7 @@ def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
 
 
 def done_instead(rehearsal: Trial, calls: Sequence[Invocation]) -> str:
-    """What an agent did that tells nothing about the documentation."""
+    """Describe what the agent did instead of the call, when that says nothing about the documentation."""
     for last in others_among(rehearsal.uses, calls)[-1:]:
         return f"the agent, told to make the call, made another: {last.tool}({cut(last.arguments, SHOWN)})"
     said = cut(rehearsal.answer.strip(), SHOWN)
@@ -98,7 +98,7 @@ def done_instead(rehearsal: Trial, calls: Sequence[Invocation]) -> str:
 def _alike(one: str, other: str) -> bool:
     try:
         return same(json.loads(one), json.loads(other))
-    except ValueError:  # a secret in it has been masked
+    except ValueError:  # not JSON, because a secret in it was masked
         return False
 
 
@@ -123,9 +123,10 @@ class _Second(msgspec.Struct, frozen=True):
 async def judge_refusal(
     passage: ReachAttempt, trial: Trial, place: int, models: Models, trials: AgentTrials
 ) -> ReachAttempt:
-    """The passage with what a judge says about the refusal of a call, the one at this place of a trial.
+    """Ask a judge whether the refusal of call number `place` of the trial contradicts the documentation.
 
-    It has to come again from a fresh start, and a judge that is surprised is asked the other way round.
+    The refusal must occur again from a fresh start. If the judge is surprised, it is also asked the opposite
+    question, and both answers must agree. The result is returned as an updated attempt.
     """
     calls = trial.calls_up_to(place)
     if (await trials.make(calls)).ruling not in REFUSALS:

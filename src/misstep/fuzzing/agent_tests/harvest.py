@@ -1,6 +1,6 @@
-"""The defects that trials have shown, each of them once.
+"""Turns trials of an agent into findings, and asks a model directly for requests that crash a tool.
 
-Asks a model outright for requests that crash a tool, for fuzzing to be measured against.
+The direct requests are a baseline that fuzzing is compared with.
 """
 
 from collections import Counter
@@ -37,9 +37,10 @@ from misstep.fuzzing.triage.refusals import chao1
 
 
 def harvest(report: ToolReport, journey: AgentReach, spec: str, titles: Mapping[str, str]) -> list[Finding]:
-    """The fuzzer's findings, those with a request to which one led, then those that only requests have shown.
+    """Merge the fuzzer's findings with what the trials showed, each defect once.
 
-    The last of these are refusals that nobody would have expected.
+    The order is: the fuzzer's findings (with a request that led to them, if there is one), defects that only
+    requests have shown, and refusals that surprised the judge.
     """
     sightings = list(_sightings(journey.trials, spec, titles))
     often = Counter(_mark(finding) for finding in sightings)
@@ -55,9 +56,9 @@ def harvest(report: ToolReport, journey: AgentReach, spec: str, titles: Mapping[
 
 
 def richness_of(trials: Iterable[Trial]) -> Richness | None:
-    """How many defects natural requests lead to in all, by how many trials have shown each.
+    """Estimate how many defects natural requests can reach, from the number of trials that showed each.
 
-    A trial is one sample: an agent that tries a call again and again has met one defect once.
+    A trial is one sample: an agent that repeats a failing call has met the defect once.
     """
     seen = Counter(mark for trial in trials for mark in {_mark(each) for each in _sightings([trial], "", {})})
     return chao1(seen.values()) if seen else None
@@ -68,7 +69,7 @@ def _mark(finding: Finding) -> tuple[str, str]:
 
 
 def _sightings(trials: Iterable[Trial], spec: str, titles: Mapping[str, str]) -> Iterator[Finding]:
-    """A finding for every call that shows a defect, as if it were the first."""
+    """A finding for every call that shows a defect, with duplicates."""
     made = 0
     for trial in trials:
         for place, use in enumerate(trial.uses):
@@ -103,7 +104,7 @@ def _finding(
 
 
 def _refusals(passages: Sequence[ReachAttempt], candidates: Mapping[str, Finding]) -> Iterator[Finding]:
-    """Those that a judge was surprised by, with the calls that the agent made."""
+    """Refusals that surprised the judge, with the calls that the agent made."""
     for passage in passages:
         candidate = candidates.get(passage.finding)
         if candidate is None or passage.fate != "reached":
@@ -126,7 +127,7 @@ def _refusals(passages: Sequence[ReachAttempt], candidates: Mapping[str, Finding
         )
 
 
-AT_A_TIME = 10  # requests that a model is asked for
+AT_A_TIME = 10  # requests per question to the model
 
 
 async def ask_for_crashes(
@@ -138,11 +139,10 @@ async def ask_for_crashes(
     before: Sequence[str],
     ideas: list[str],
 ) -> AsyncGenerator[ReachAttempt]:
-    """Up to so many requests, each run by the agent, those included that were run `before`.
+    """Run up to `count` requests that a model expects to crash the tool, including those run `before`.
 
-    None is made twice. Where no more can be had, the last passage says why. `ideas` are those that the model
-    has thought of already, run or not; new ones are added to the list, so that whoever keeps it can go on
-    with them later.
+    No request is used twice. If the model has no more, the last attempt says why. `ideas` holds all requests
+    the model has proposed, run or not; new ones are appended, so that a caller who saves it can resume.
     """
     if why := lacking(means, tool):
         yield _nothing(why)
@@ -163,7 +163,7 @@ async def ask_for_crashes(
 
 
 def passage_of(trial: Trial) -> ReachAttempt:
-    """What came of a request that began with nothing known about the tool."""
+    """The outcome of a request that did not start from a known defect."""
     if any(shows_defect(use) for use in trial.uses):
         return ReachAttempt("", "reached", matter="request", requests=(trial.request,), trials=(trial,))
     why = trouble_with(trial)

@@ -1,9 +1,4 @@
-"""Whom a test through the agent has to do with.
-
-Tells errors of tools that requests have led to from bad days of whatever the tools run on.
-
-Why a test through the agent tells nothing, in words.
-"""
+"""Interfaces to the models and the agent of a test, and checks of what its trials prove."""
 
 from collections.abc import Sequence
 from typing import Literal, Protocol, TypeAlias, TypeVar
@@ -25,12 +20,12 @@ T = TypeVar("T")
 
 
 class Models(Protocol):
-    """Language models by the role they play."""
+    """Language models, addressed by role."""
 
     async def ask(self, role: Role, stage: Stage, form: AnswerSchema[T], **places: str) -> T:
-        """What the form makes of the answer to the question of a stage, its places filled.
+        """Fill the stage's prompt template with `places`, ask the model, and parse its answer with the form.
 
-        Raises `Unusable` if the model gives no answer of which anything can be made.
+        Raises `Unusable` if no answer can be parsed.
         """
         ...
 
@@ -42,28 +37,28 @@ class AgentTrials(Protocol):
     def tools(self) -> Sequence[Described]: ...
 
     async def run(self, request: str, tools: Sequence[str]) -> Trial:
-        """What the agent does with a request when it has these tools, which are as they were at the start."""
+        """Run the agent on a request with these tools, which start in their initial state."""
         ...
 
     async def rehearse(self, request: str, tools: Sequence[str]) -> Trial:
-        """The same, but for the tools: nothing happens, and every call is told to be done."""
+        """Like `run`, but the tools do nothing and report every call as done."""
         ...
 
     async def make(self, calls: Sequence[Invocation]) -> Judged:
-        """The ruling on the last of some calls, made without the agent, from a fresh start."""
+        """Make the calls without the agent, from a fresh start, and judge the last one."""
         ...
 
 
-REPLAYS = 3  # from a fresh start, until an error shows itself again
+REPLAYS = 3  # attempts to reproduce an error from a fresh start
 
 
 def shows_defect(use: Use) -> bool:
-    """Whether what came of a call is an error of the tool's at run time."""
+    """Whether the call ended in a run-time error of the tool."""
     return use.judged.ruling in RUNTIME_ERRORS
 
 
 async def confirmed(trial: Trial, trials: AgentTrials) -> Trial:
-    """The trial, in which errors that can't be shown again from a fresh start are the environment's."""
+    """The trial, with errors that don't recur from a fresh start attributed to the environment."""
     uses = list(trial.uses)
     for place, use in enumerate(trial.uses):
         if shows_defect(use):
@@ -79,16 +74,16 @@ async def _replayed(use: Use, calls: Sequence[Invocation], trials: AgentTrials) 
     return structs.replace(use, judged=Judged("environment", why), replayed=REPLAYS)
 
 
-SHOWN = 500  # characters of what broke
+SHOWN = 500  # characters of an error that are shown
 
 
 def told(error: Unusable) -> str:
-    """What was wrong with a model's answers."""
+    """What was wrong with the model's answers."""
     return "; ".join((error.message, *error.hints))
 
 
 def trouble_with(trial: Trial) -> str:
-    """Why a trial that shows no error tells nothing about its tools; empty if it does."""
+    """Why a trial without errors says nothing about its tools; empty if it does."""
     if not trial.is_usable:
         return f"the agent did not answer: {cut(trial.error or trial.ended, SHOWN)}"
     for use in trial.uses:

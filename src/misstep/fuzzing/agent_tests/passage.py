@@ -1,6 +1,7 @@
-"""Puts a defect that was found by fuzzing to the agent: would anybody ever run into it?
+"""Finds out whether an agent can run into a defect that fuzzing found.
 
-Tools with which nothing happens, to see which calls an agent would make.
+The agent is first told to make the failing calls with tools that do nothing: if it declines because of the
+documentation, the defect is out of reach. Otherwise it gets natural requests and the real tools.
 """
 
 import json
@@ -35,7 +36,7 @@ DONE = "Done."
 
 
 class Rehearsal:
-    """Tells that every call is done; it is a `World`. `uses` are the calls made so far."""
+    """A `World` that reports every call as done and does nothing. `uses` are the calls made so far."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self.tools = tools
@@ -53,21 +54,21 @@ class Rehearsal:
 
 
 NATURAL = 3  # ways to show a defect that a model is asked for
-MOST_ARGUMENTS = 20_000  # characters of a way that a model proposes
+MOST_ARGUMENTS = 20_000  # characters of the arguments that a model proposes
 
 Calls: TypeAlias = tuple[Invocation, ...]
 
 
 class _Arguments(msgspec.Struct, frozen=True, kw_only=True):
-    cause: str = ""  # said first, so that the values follow from it
+    cause: str = ""  # comes first, so that the model derives the values from it
     arguments: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
 
 
 class ReachStages:
-    """Leads defects through the stages; each model and trial is asked for no more than it takes.
+    """Takes defects through the stages, with as few model calls and trials as possible.
 
-    `count` requests are tried for each. Where it `is_trusting`, nobody asks whether the documentation allows
-    the calls.
+    Up to `count` requests are tried for each defect. If `is_trusting`, it is not checked whether the
+    documentation allows the calls.
     """
 
     def __init__(
@@ -80,9 +81,9 @@ class ReachStages:
         self._is_trusting = is_trusting
 
     async def lead(self, finding: Finding) -> ReachAttempt:
-        """How far a defect gets: past the documentation, into a natural request, there through the agent.
+        """How far a defect gets: allowed by the documentation, covered by a request, shown by the agent.
 
-        A refusal gets there only if a judge would not have expected it.
+        A refusal counts as reached only if it surprises a judge.
         """
         matter: Matter = "refusal" if finding.kind == "refusal" else "defect"
         passage, calls = await self._rehearsed(
@@ -97,7 +98,7 @@ class ReachStages:
         return await self._tried(finding, calls, structs.replace(passage, requests=requests))
 
     async def _rehearsed(self, finding: Finding, passage: ReachAttempt) -> tuple[ReachAttempt, Calls]:
-        """The calls that the agent makes when it is told to; none if there are no such ones."""
+        """Calls showing the defect that the agent makes when told to; empty if it makes none."""
         declined, unclear = list[Trial](), list[tuple[Trial, str]]()
         async with aclosing(self._forms(finding)) as forms:
             async for calls in forms:
@@ -119,7 +120,7 @@ class ReachStages:
         return told, ()
 
     def _is_declined(self, rehearsal: Trial, calls: Calls) -> bool:
-        """Whether the agent made no other calls, and said what the documentation has against these."""
+        """Whether the agent made no other calls, and gave a reason from the documentation."""
         names = _names(calls)
         tools = [tool for tool in self._trials.tools if tool.name in names]
         return not others_among(rehearsal.uses, calls) and names_a_reason(
@@ -127,7 +128,7 @@ class ReachStages:
         )
 
     async def _forms(self, finding: Finding) -> AsyncGenerator[Calls]:
-        """Calls that show the defect: natural ones first, then what the fuzzer has made."""
+        """Calls that show the defect: natural ones first, then the fuzzer's own."""
         for arguments in await self._propose(finding):
             calls = (*finding.calls[:-1], Invocation(finding.calls[-1].tool, arguments))
             if self._is_same(await self._trials.make(calls), calls[-1], finding):
@@ -144,7 +145,7 @@ class ReachStages:
         return any(fits(call.arguments, tool) for tool in self._trials.tools if tool.name == call.tool)
 
     async def _propose(self, finding: Finding) -> Sequence[str]:
-        """Arguments that people might use and that could show the defect; none if the model has no idea."""
+        """Realistic arguments that could show the defect; empty if the model has no idea."""
         about = self._about(finding, finding.calls)
         try:
             proposed = await self._models.ask(
@@ -155,7 +156,7 @@ class ReachStages:
         return proposed[:NATURAL]
 
     def _arguments_form(self, finding: Finding) -> AnswerSchema[tuple[str, ...]]:
-        """Some arguments for the last call, each a JSON text."""
+        """A schema for arguments of the last call, parsed to JSON texts."""
         last = [each for each in self._trials.tools if each.name == finding.calls[-1].tool]
         parameters = last[0].tool.parameters if last else {}
 
@@ -173,7 +174,7 @@ class ReachStages:
         return form_of(_Arguments, arguments=objects).then(make)
 
     async def _rehearse(self, calls: Calls) -> Trial:
-        """What the agent does when it is told to make these very calls."""
+        """Tell the agent to make exactly these calls, with tools that do nothing."""
         exactly = self._prompts.fill("exactly", calls=calls_in_words(calls))
         return await self._trials.rehearse(exactly, _names(calls))
 
@@ -182,7 +183,7 @@ class ReachStages:
         return await self._models.ask("generator", "request", form, **about, count=str(self._count))
 
     async def _tried(self, finding: Finding, calls: Calls, passage: ReachAttempt) -> ReachAttempt:
-        """Whether natural requests lead there; the first that does is enough. Other errors are not it."""
+        """Run the requests until one shows this defect; other errors don't count."""
         looked_for = Judged(finding.ruling, signature=finding.signature)
         for request in passage.requests:
             trial = await confirmed(await self._trials.run(request, _names(calls)), self._trials)

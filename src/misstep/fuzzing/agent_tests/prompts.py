@@ -1,6 +1,6 @@
-"""The words in which models are asked, out of template files that users can replace by their own.
+"""Fills the prompt templates for models; users can replace each template with a file of their own.
 
-What an agent is told about tools, in words for a model.
+Also renders tools and calls as text for these prompts.
 """
 
 import json
@@ -43,7 +43,7 @@ Stage: TypeAlias = Literal[
     "fix-observed",
 ]
 
-# What each stage tells. A template has to make use of all but what is optional.
+# The placeholders of each stage. A template must use all of them that are not optional.
 PLACES: dict[Stage, tuple[str, ...]] = {
     "exactly": ("calls",),
     "natural": ("tools", "calls", "error", "count"),
@@ -78,7 +78,7 @@ STAGES: tuple[Stage, ...] = get_args(Stage)
 
 
 class Prompts:
-    """The templates of all stages. `folder` may hold the user's own, each named like its stage, as .txt."""
+    """The templates of all stages. `folder` may hold replacements, each named after its stage, as .txt."""
 
     def __init__(self, folder: str = "") -> None:
         own = _own_templates(folder) if folder else {}
@@ -93,7 +93,7 @@ class Prompts:
 
 
 def _own_templates(folder: str) -> dict[str, tuple[str, str]]:
-    """Texts by stage, each with where it is. A file that belongs to no stage is a mistake."""
+    """The user's texts by stage, each with its path. A file that belongs to no stage is an error."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".txt"))
     except OSError as error:
@@ -118,23 +118,23 @@ NONE = "(none)"
 
 
 def documentation_of(tools: Iterable[Described], with_source: bool = False) -> str:
-    """Name, description and parameters of each tool, between lines that none of that can contain."""
+    """Name, description and parameters of each tool, between delimiter lines that cannot occur in them."""
     return fenced("\n\n".join(_documented(tool, with_source) for tool in tools))
 
 
 def documentation_for(calls: Iterable[Invocation], tools: Iterable[Described]) -> str:
-    """The same for those of the tools that calls are of."""
+    """The same, for the tools that these calls use."""
     names = {call.tool for call in calls}
     return documentation_of(tool for tool in tools if tool.name in names)
 
 
 def listed(texts: Sequence[str]) -> str:
-    """Texts as a list in JSON, between such lines."""
+    """Texts as a JSON list between delimiter lines."""
     return fenced(json.dumps(texts, ensure_ascii=False, indent=1) if texts else NONE)
 
 
 def calls_in_words(calls: Sequence[Invocation]) -> str:
-    """Each call on a line, as its tool's name and its arguments in JSON."""
+    """One line per call: the tool's name and its arguments as JSON."""
     return fenced("\n".join(f"{call.tool}({cut(_readable(call.arguments), MOST_SHOWN)})" for call in calls))
 
 
@@ -156,9 +156,9 @@ def _documented(tool: Described, with_source: bool) -> str:
 
 
 def _readable(arguments: str) -> str:
-    """JSON without escapes for what can be read, so that it takes fewer tokens."""
+    """JSON without escapes for printable characters, which takes fewer tokens."""
     try:
         text = json.dumps(json.loads(arguments), ensure_ascii=False)
-    except ValueError:  # a secret in it has been masked
+    except ValueError:  # not JSON, because a secret in it was masked
         text = arguments
     return text.encode("utf-8", "replace").decode()

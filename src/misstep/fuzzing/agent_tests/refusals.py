@@ -1,4 +1,4 @@
-"""Refusals of arguments that fit a tool's schema, as candidates to be put to the agent."""
+"""Selects refusals of arguments that fit a tool's schema, as candidates to reproduce through the agent."""
 
 import json
 import re
@@ -13,16 +13,16 @@ from misstep.fuzzing.judging.demands import broken_demand
 from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
 from misstep.fuzzing.judging.signatures import finding_id
 
-MOST = 10  # of one tool that are put to the agent, those first that were met most often
-CUT = " more characters)"  # the end of a message that was too long
-FEWEST = 3  # words, the place's own among them, that a message has in common with others like it
+MOST = 10  # candidates per tool, most frequent first
+CUT = " more characters)"  # how a truncated message ends
+FEWEST = 3  # words that a pattern needs to match other messages
 SAID = "the documentation lets an agent ask for this, and the tool refuses it"
 
 _WORD = re.compile(r"\w{2,}")
 
 
 def candidates_of(refusals: Sequence[Refusal], spec: str, titles: Mapping[str, str]) -> list[Finding]:
-    """What each refusal would be as a finding, if it surprises whoever has read the documentation."""
+    """The findings that these refusals would be, if they turn out to contradict the documentation."""
     often = sorted(refusals, key=lambda refusal: -refusal.seen)
     found = list[Finding]()
     for refusal in often:
@@ -33,7 +33,7 @@ def candidates_of(refusals: Sequence[Refusal], spec: str, titles: Mapping[str, s
 
 
 def stuck_at(trial: Trial, tool: str) -> int | None:
-    """The place of the last call of a tool, if it was refused and the agent left it at that."""
+    """The index of the tool's last call, if it was refused and the agent did not try again."""
     places = [place for place, use in enumerate(trial.uses) if use.tool == tool]
     if not trial.is_usable or not places or trial.uses[places[-1]].judged.ruling not in REFUSALS:
         return None
@@ -41,21 +41,21 @@ def stuck_at(trial: Trial, tool: str) -> int | None:
 
 
 def fits(arguments: str, tool: Described) -> bool:
-    """Whether the tool's own schema allows arguments: what it forbids may well be refused."""
+    """Whether the tool's own schema allows the arguments: refusing what it forbids is correct."""
     try:
         return not broken_demand(tool.tool.parameters, json.loads(arguments))
-    except ValueError:  # a secret in it has been masked
+    except ValueError:  # not JSON, because a secret in it was masked
         return False
 
 
 def is_same_refusal(candidate: Finding, judged: Judged, call: Invocation) -> bool:
-    """Whether a call was refused in the words of a candidate, but for what was given."""
+    """Whether the call was refused with the candidate's message, apart from parts of the arguments."""
     said = normalise_for(judged.message or judged.why, GivenValues.of(call))
     return judged.ruling in REFUSALS and _words_of(candidate) in said
 
 
 def met_instead(candidate: Finding, use: Use) -> Finding:
-    """The refusal that a call has met: the candidate, or another one of the same tool."""
+    """The refusal that the call met: the candidate, or a different one of the same tool."""
     words = normalise_for(use.result, GivenValues.of(use.call))
     if _words_of(candidate) in words:
         return candidate
@@ -75,16 +75,16 @@ def _words_of(candidate: Finding) -> str:
 
 
 def _is_another_of(one: Finding, other: Finding) -> bool:
-    """Whether it is the same refusal: all of it, or at the same place but for what was given.
+    """Whether two refusals are the same: equal, or at the same code location and equal apart from arguments.
 
-    What was given may be words that the tool says anyway, or so long that the message has been cut.
+    An argument may be a word that the tool uses anyway, or so long that the message was truncated.
     """
     mine, others = (each.signature.removesuffix(CUT) for each in (one, other))
     return mine == others or (bool(one.where) and (_is_like(mine, others) or _is_like(others, mine)))
 
 
 def _is_like(pattern: str, text: str) -> bool:
-    """Whether a text is what a pattern says, in which `…` stands for anything."""
+    """Whether the text matches the pattern, in which `…` stands for anything."""
     first, *rest = pattern.split("…")
     if not rest or len(_WORD.findall(pattern.partition(" in ")[2])) < FEWEST or not text.startswith(first):
         return False

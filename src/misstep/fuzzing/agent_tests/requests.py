@@ -1,7 +1,4 @@
-"""Requests that a model thinks of.
-
-Arguments of a tool that a model is asked for, as a strict schema where there can be one.
-"""
+"""Schemas for the requests and arguments that a model is asked for, strict ones where possible."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
@@ -16,22 +13,22 @@ from misstep.fuzzing.agent_tests.prompts import PLACES, Stage, documentation_of,
 from misstep.schemas.answers import AnswerSchema, FormatError, Schema, form_of, texts
 from misstep.schemas.shape import as_list, flatten, mapping
 
-DEEPEST = 4  # objects and lists within each other
-MOST_ITEMS = 20  # of a list
+DEEPEST = 4  # nesting of objects and lists
+MOST_ITEMS = 20  # items of a list
 
 _NULL: Schema = {"type": "null"}
 
 
 def arguments_schema(parameters: Mapping[str, Any]) -> Schema:
-    """The arguments that a tool's schema allows, those that may be left out as null.
+    """A strict schema for a tool's arguments, in which optional ones may be null.
 
-    Any object where that can't be said, for example with keys of the model's choice.
+    Any object if that cannot be expressed strictly, for example because keys are free.
     """
     return _strict(parameters, parameters) or {"type": "object"}
 
 
 def given_arguments(arguments: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without those that are null because a strict schema wants every parameter named."""
+    """The arguments without optional ones that are null: a strict schema requires every parameter."""
     required = as_list(parameters.get("required"))
     return {name: value for name, value in arguments.items() if value is not None or name in required}
 
@@ -63,7 +60,7 @@ def _object(flat: Schema, root: Mapping[str, Any], deep: int) -> Schema | None:
     made = {name: _strict(each, root, deep + 1) for name, each in properties.items()}
     if not properties or None in made.values():
         return None
-    # Within other values, all properties are asked for, so that no null has to be taken out of them.
+    # Nested properties are all required, so that no nulls have to be removed inside values.
     told = {name: each if deep or name in required else _any_of([each, _NULL]) for name, each in made.items()}
     return {"type": "object", "properties": told, "required": list(told), "additionalProperties": False}
 
@@ -75,7 +72,7 @@ def _any_of(options: list[Schema | None]) -> Schema | None:
 
 MOST_REQUEST = 20_000  # characters
 
-# Whether a model that is asked outright sees the documentation of a tool alone, or its source as well.
+# Whether a model that is asked directly sees only a tool's documentation, or its source as well.
 Outright: TypeAlias = Literal["greybox", "whitebox"]
 Aim: TypeAlias = Literal["answers", "crashes"]
 
@@ -92,7 +89,7 @@ class _Requests(msgspec.Struct, frozen=True):
 
 
 def requests_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple[str, ...]]:
-    """Up to so many requests, each once, and none that has been used."""
+    """A schema for up to `count` distinct requests, none of them in `used`."""
 
     def make(form: _Requests) -> tuple[str, ...] | FormatError:
         good = [each for each in map(tidy, form.requests) if 0 < len(each) <= MOST_REQUEST]
@@ -105,14 +102,14 @@ def requests_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple[
 
 
 def lacking(means: Outright, tool: Described) -> str:
-    """What keeps a model from being asked by these means; empty if nothing does."""
+    """Why a model cannot be asked by these means; empty if it can."""
     return "the source of the tool is not known" if means == "whitebox" and tool.source is None else ""
 
 
 async def ask_outright(
     aim: Aim, means: Outright, tool: Described, models: Models, count: int, used: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Up to so many requests with which a tool fails, none of which was used before. Raises `Unusable`."""
+    """Ask for up to `count` requests that make a tool fail, none of them in `used`. Raises `Unusable`."""
     stage = _STAGES[aim, means]
     places = {
         "tools": documentation_of([tool], with_source=means == "whitebox"),

@@ -1,4 +1,4 @@
-"""From what code was seen to do with its arguments to arguments that get past it, or break behind it."""
+"""Turns comparisons observed in a tool's code into arguments that pass them, or fail after them."""
 
 from misstep.fuzzing.branch_solver.solve import Opening, opened, openings
 

@@ -1,4 +1,4 @@
-"""Wishes where code has compared a value, looked it up or asked what it is."""
+"""Proposes values where code has compared an argument, looked it up, or tested its type or truth."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -127,7 +127,7 @@ def _question(sight: Sight) -> Iterator[BranchGoal]:
 
 
 def _as_long(sight: Sight, plain: str) -> str:
-    """The text with a plain character wherever the question would be answered with no."""
+    """The text with every character replaced that fails the test, so that its length stays."""
     return "".join(each if getattr(each, sight.operation)() else plain[0] for each in sight.text)
 
 

@@ -1,9 +1,8 @@
-"""How a part that code has made out of a value is put back into it.
+"""Puts a changed part back into the argument that a tool's code extracted it from.
 
-Each step has two directions: what code gets out of a whole, and the whole that is like another but for that
-part. Where a whole is not of the kind that a step wants, one is made up.
-
-How a row or a cell is put back into a table that is written as CSV.
+Each step of an extraction (an index, a split, JSON, CSV, a regex group, ...) has two directions: get the part
+from the whole, and make a whole that contains another part. If the whole has the wrong type, a new one is
+made.
 """
 
 import ast
@@ -20,7 +19,7 @@ from typing import Any
 from misstep.fuzzing.branch_solver.regex import compiled, example, is_quick
 
 FILLER = "a"
-LONGEST_TABLE = 4_000  # characters of a text, or lines, that are worth taking apart again and again
+LONGEST_TABLE = 4_000  # characters or lines that can be parsed repeatedly
 
 
 def rows_of(whole: Any, delimiter: str) -> list[list[str]]:
@@ -28,10 +27,10 @@ def rows_of(whole: Any, delimiter: str) -> list[list[str]]:
 
 
 def put_rows(whole: Any, rows: list[Any], delimiter: str) -> Any:
-    """The table with these rows. Those that had as many cells as the first one have so again."""
+    """The table with these rows. Rows as wide as the old header are filled to the width of the new one."""
     width = len(_first(whole, delimiter))
     head, *rest = rows or [[]]
-    rest = rest or [[]]  # a table that has names for its columns is hardly ever empty
+    rest = rest or [[]]  # a table with a header is hardly ever empty
     filled = [_filled(row, len(head)) if len(row) in (0, width) else row for row in rest]
     return _written([head, *filled], whole, delimiter)
 
@@ -41,7 +40,7 @@ def objects_of(whole: Any, delimiter: str) -> list[dict[Any, Any]]:
 
 
 def put_objects(whole: Any, objects: list[dict[Any, Any]], delimiter: str) -> Any:
-    """The table with a column for every property that is a text."""
+    """The table with a column for every key that is a text."""
     names = dict.fromkeys(name for each in objects for name in each if isinstance(name, str))
     rows = [[each.get(name, FILLER) for name in names] for each in objects]
     return _written([list(names), *rows], whole, delimiter)
@@ -65,7 +64,7 @@ def _lines(whole: Any) -> Any:
 
 
 def _written(rows: list[list[Any]], whole: Any, delimiter: str) -> Any:
-    """As a text, or as its lines where the whole is a list of those."""
+    """CSV as a text, or as a list of lines if the whole is one."""
     file = io.StringIO()
     csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows(rows)
     text = file.getvalue().removesuffix("\n")
@@ -73,8 +72,8 @@ def _written(rows: list[list[Any]], whole: Any, delimiter: str) -> Any:
 
 
 MISSING: Any = object()
-LONGEST = 100_000  # characters of a text that is worth taking apart again
-FARTHEST = 2_000  # place to which a value is filled up
+LONGEST = 100_000  # characters of a text that is parsed again
+FARTHEST = 2_000  # largest index up to which values are padded
 
 Step = tuple[str, str]
 Get = Callable[..., Any]
@@ -82,14 +81,14 @@ Put = Callable[..., Any]
 
 
 def seen(whole: Any, via: Sequence[Step]) -> Any:
-    """What the code saw after these steps; MISSING where it can't be said."""
+    """What the code got after these steps; MISSING if unknown."""
     for step in via:
         whole = _get(whole, step)
     return whole
 
 
 def replaced(whole: Any, via: Sequence[Step], part: Any) -> Any:
-    """A whole of which these steps make that part, if there is one; MISSING if not."""
+    """A whole from which these steps extract that part; MISSING if there is none."""
     if not via:
         return part
     inner = replaced(_get(whole, via[0]), via[1:], part)
@@ -97,7 +96,7 @@ def replaced(whole: Any, via: Sequence[Step], part: Any) -> Any:
         return MISSING
     try:
         return _LENSES.get(via[0][0], _SAME)[1](whole, inner, *json.loads(via[0][1]))
-    except Exception:  # what was made up doesn't go with what is there
+    except Exception:  # the new part does not fit the existing value
         return MISSING
 
 
@@ -108,7 +107,7 @@ def _get(whole: Any, step: Step) -> Any:
     try:
         operands = json.loads(step[1])
         return _LENSES[name][0](whole, *operands) if name in _LENSES else getattr(str, name)(whole, *operands)
-    except Exception:  # the code would not have got here with this value
+    except Exception:  # the code cannot have got here with this value
         return MISSING
 
 

@@ -1,7 +1,4 @@
-"""Wishes where code has read a value as something in a format.
-
-Wishes where code has looked for something in a value or taken it apart.
-"""
+"""Proposes values where code has parsed an argument, searched it, or split it into parts."""
 
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -38,7 +35,7 @@ _ISO = (
     "2024-W01-1",
 )
 
-# Texts in a format: such as are right and harmless, then such as are right and awkward or not quite right.
+# Texts in each format: valid and harmless ones, then unusual or slightly wrong ones.
 _FORMATS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "json": (
         ("{}", "[]", '"a"', "1"),
@@ -104,7 +101,7 @@ def _format(sight: Sight) -> Iterator[BranchGoal]:
 
 
 def _table(sight: Sight) -> Iterator[BranchGoal]:
-    """CSV, with what separates its cells."""
+    """CSV with the delimiter that the code uses."""
     separator = sight.operand if isinstance(sight.operand, str) and sight.operand else ","
     for wish in _format(sight):
         yield wish._replace(value=wish.value.replace(",", separator))
@@ -128,7 +125,7 @@ def _date(sight: Sight) -> Iterator[BranchGoal]:
 
 
 def _written(date: datetime, wanted: str) -> str:
-    """The date in the format; years have all of their digits, which not every system gives them."""
+    """Format the date; years are padded to four digits, which not every platform does."""
     try:
         return date.strftime(wanted.replace("%Y", f"{date.year:04}").replace("%z", "+0000"))
     except ValueError:
@@ -158,9 +155,9 @@ PARSING: dict[str, Callable[[Sight], Iterator[BranchGoal]]] = {
 }
 
 
-LONGEST = 2_000  # items or characters that a length is brought up to
+LONGEST = 2_000  # items or characters that a value is padded to
 
-# What a property may hold: first what most code is content with, then what it least expects.
+# Values for a property: first what most code accepts, then what it least expects.
 _VALUES: tuple[Any, ...] = ("a", 1, {}, [], None, True, "", -1, 1.5, ["a"], {"a": 1}, "7")
 
 
@@ -238,7 +235,7 @@ def _sized(sight: Sight, items: list[Any], wanted: int, why: str) -> Iterator[Br
 
 
 def _joined(sight: Sight, wish: BranchGoal) -> BranchGoal:
-    """The wish as a text where the value is one."""
+    """The wish with its value joined to a text, if the original value is one."""
     if isinstance(sight.now, str) and isinstance(wish.value, list):
         return wish._replace(value="".join(str(item) for item in wish.value))
     return wish
@@ -269,7 +266,7 @@ def _length(sight: Sight) -> Iterator[BranchGoal]:
 
 
 def _of_length(items: list[Any], length: int) -> Iterator[list[Any]]:
-    """The items brought to a length at their end; then at their beginning, and amid them."""
+    """The items cut or padded to a length: at the end, at the beginning, in the middle."""
     more, less = [FILLER] * (length - len(items)), max(len(items) - length, 0)
     yield [*items[: len(items) - less], *more]
     if items:

@@ -1,4 +1,4 @@
-"""Texts that match a regular expression, made from how Python reads it."""
+"""Generates texts that match a regular expression, from Python's own parse of it."""
 
 import re
 import warnings
@@ -12,14 +12,14 @@ from misstep.schemas.formats import matches
 FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII)
 LONGEST = 9_000  # characters of an example
 OFTEN = 40
-VERY_OFTEN = 3_000  # more than Python lets functions call themselves
+VERY_OFTEN = 3_000  # more than Python's recursion limit
 _ANY = [chr(code) for code in (97, 49, 95, 32, 45, 65, 233, *range(33, 127))]
 
 
 class RegexChoice(NamedTuple):
-    """How often parts are repeated, in turn, which branch is taken, whether characters are plain or odd.
+    """How to generate a text: counts for repetitions in turn, which branch, plain or unusual characters.
 
-    All as far as the pattern allows it.
+    All of it as far as the pattern allows.
     """
 
     repeats: tuple[int, ...] = (1,)
@@ -39,7 +39,7 @@ _CHOICES = (
     RegexChoice((VERY_OFTEN,)),
     RegexChoice((VERY_OFTEN,), odd=True),
 )
-# One part as short and the next as long as can be, where there are several.
+# Alternate between shortest and longest, for patterns with several repeated parts.
 _UNEVEN = (
     RegexChoice((0, OFTEN), odd=True),
     RegexChoice((0, OFTEN)),
@@ -59,7 +59,7 @@ _CATEGORIES = {
 
 @lru_cache(maxsize=512)
 def compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
-    """The pattern, or None where it is none. What others should know about theirs is not said here."""
+    """The compiled pattern, or None if it is invalid. Warnings about it are suppressed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -69,12 +69,12 @@ def compiled(pattern: str, flags: int) -> re.Pattern[str] | None:
 
 
 def example(pattern: str, flags: int = 0) -> str | None:
-    """A text in which the pattern is found, the same each time."""
+    """A text that contains a match; deterministic."""
     return next(_found(pattern, flags), None)
 
 
 def examples(pattern: str, flags: int = 0) -> list[str]:
-    """Texts in which the pattern is found, the plainest first, each checked where that can be done soon."""
+    """Texts that contain a match, the plainest first, each verified if that is fast enough."""
     return list(dict.fromkeys(_found(pattern, flags)))
 
 
@@ -85,7 +85,7 @@ def _found(pattern: str, flags: int) -> Iterator[str]:
 
 
 def beginnings(pattern: str, flags: int = 0) -> list[str]:
-    """Texts that match up to the last part of the pattern and end there."""
+    """Texts that match all but the last part of the pattern."""
     parsed = _parsed(pattern, flags)
     if parsed is None:
         return []
@@ -95,7 +95,7 @@ def beginnings(pattern: str, flags: int = 0) -> list[str]:
 
 
 def _parsed(pattern: str, flags: int) -> Sequence[Any] | None:
-    parser = getattr(re, "_parser", None)  # not promised by anybody: without it there are no examples
+    parser = getattr(re, "_parser", None)  # a private module: without it there are no examples
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -105,7 +105,7 @@ def _parsed(pattern: str, flags: int) -> Sequence[Any] | None:
 
 
 def is_quick(pattern: str, text: str) -> bool:
-    """Whether it can't take long to hold the text against the pattern."""
+    """Whether matching this text cannot take long."""
     return matches(pattern, text) is not None
 
 
@@ -123,7 +123,7 @@ def _all_written(parts: Sequence[Any]) -> Iterator[str | None]:
 
 
 def _count_repeats(parts: Sequence[Any]) -> int:
-    """How many parts may be repeated more or less often; those inside of others don't count."""
+    """The number of parts that may be repeated; nested ones don't count."""
     return sum([_count_repeats_in(str(name), argument) for name, argument in parts])
 
 
@@ -147,12 +147,12 @@ def _written(parts: Sequence[Any], choice: RegexChoice) -> str | None:
 
 
 class _Writer:
-    """Writes one text for a parsed pattern."""
+    """Generates one text for a parsed pattern."""
 
     def __init__(self, choice: RegexChoice) -> None:
         self._branch, self._odd = choice.branch, choice.odd
         self._repeats = cycle(choice.repeats)
-        self._within = 0  # parts that are repeated
+        self._within = 0  # nesting of repeated parts
         self._groups: dict[int, str] = {}
 
     def all(self, parts: Sequence[Any]) -> str:
@@ -180,10 +180,10 @@ class _Writer:
                 return self.all(argument)
             case "GROUPREF_EXISTS":
                 return self.all(argument[1])
-        return ""  # places and what stands around, which are checked in the end
+        return ""  # anchors and lookarounds, which are verified at the end
 
     def _repeated(self, least: int, most: int, parts: Sequence[Any]) -> str:
-        """As often as was chosen, less often where it would become too long."""
+        """Repeat as often as chosen, less often if the text would become too long."""
         wanted = next(self._repeats) if least != most else 0
         if self._within and wanted > OFTEN:
             wanted = 1
@@ -202,7 +202,7 @@ class _Writer:
         return text
 
     def _out_of(self, members: Sequence[Any]) -> str:
-        """A character of a set: the first that is named, or the last one that an odd text would have."""
+        """A character of a set: the first one named, or the last one for an unusual text."""
         if str(members[0][0]) == "NEGATE":
             return next(character for character in _ANY if not _is_in(members[1:], character))
         name, argument = members[-1 if self._odd else 0]

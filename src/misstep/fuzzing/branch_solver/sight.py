@@ -1,4 +1,4 @@
-"""A gate as it was seen, and a wish for what to send through it."""
+"""A test observed in a tool's code (`Sight`), and a value proposed for what it tests (`Wish`)."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -7,16 +7,16 @@ from misstep.core.rng import Dice
 
 LONGEST = 2_000  # characters
 
-# How promising a wish is.
-PASSES = 0  # it gets past a gate that was closed
-BREAKS = 1  # it gets past, or got past, and has nothing good behind it
-EDGE = 2  # it stands just at the edge, on either side
-ODD = 3  # it is right in a way that few think of
+# The rank of a wish, most promising first.
+PASSES = 0  # it passes a test that failed
+BREAKS = 1  # it passes the test, and the code behind it probably can't handle it
+EDGE = 2  # it is at a boundary, on either side
+ODD = 3  # it is valid in an unusual way
 FAR = 6  # it might be worth a try
 
 
 class BranchGoal(NamedTuple):
-    """A value for what the code saw. `late` is how many other things it had done with its arguments."""
+    """A value for what the code tested. `late` is the number of operations on arguments before."""
 
     rank: int
     value: Any
@@ -25,7 +25,7 @@ class BranchGoal(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What the code did with a value, and the value that it had then; MISSING where that isn't known."""
+    """An operation on a value, and the value at that time; MISSING if unknown."""
 
     operation: str
     operand: Any
@@ -36,7 +36,7 @@ class Sight(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as a text, cut to what is worth repeating; a short word where it is none."""
+        """The value as a text, truncated; a short word if it is not a text."""
         return self.now[:LONGEST] if isinstance(self.now, str) and self.now else "a"
 
     @property
@@ -49,5 +49,5 @@ class Sight(NamedTuple):
 
     @property
     def opens(self) -> int:
-        """The rank of what passes: of little use where it was passed already."""
+        """The rank of a value that passes: low if the test passed already."""
         return FAR if self.passed else PASSES

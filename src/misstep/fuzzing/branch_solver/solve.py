@@ -1,8 +1,7 @@
-"""Which arguments get past the gates that were seen in a call, or break behind them.
+"""Finds arguments that pass the tests seen in a call, or that break the code behind them.
 
-What to wish for, by what the code did.
-
-Brings a new value past the gates that the old one had passed.
+For every observed operation, values are proposed for the part that was tested and put back into the argument.
+They are then adjusted so that tests which the old value had passed (`Gate`) still pass.
 """
 
 import json
@@ -26,9 +25,9 @@ _KINDS: dict[str, Wishes] = {**comparing.COMPARING, **parsing.TAKING_APART, **pa
 
 
 def wishes(sight: Sight) -> list[BranchGoal]:
-    """Values to have there instead; none where nothing is known about the operation.
+    """Values to try instead; empty if the operation is unknown.
 
-    Observations come out of a process that the code under test shares, and may be anything.
+    Observations come from the process that runs the code under test, so they may be anything.
     """
     make = _KINDS.get(sight.operation)
     try:
@@ -38,7 +37,7 @@ def wishes(sight: Sight) -> list[BranchGoal]:
 
 
 def guesses(value: Any) -> Iterator[BranchGoal]:
-    """What to try without having seen anything: a text that reads like a number is taken for one."""
+    """Values to try without an observation: if a text looks like a number, other numbers."""
     if not isinstance(value, str) or len(value) > 40:
         return
     try:
@@ -49,8 +48,8 @@ def guesses(value: Any) -> Iterator[BranchGoal]:
         yield BranchGoal(FAR, text, f"the text reads like a number: {text!r}")
 
 
-ROUNDS = 2  # in which gates are seen to, since what opens one may close another
-MOST_WAYS = 12  # to get past one gate
+ROUNDS = 2  # passes over all gates, since passing one may fail another
+MOST_WAYS = 12  # values to try for one gate
 
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -103,7 +102,7 @@ _TESTS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 class Gate(NamedTuple):
-    """A test of what the code makes out of a value in these steps, and how it is to come out."""
+    """A test of the part that these steps extract from a value, and the outcome it must have."""
 
     via: Sequence[Step]
     sight: Sight
@@ -115,7 +114,7 @@ class Gate(NamedTuple):
 
 
 def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
-    """The value made to get through all of these gates, as far as that goes."""
+    """The value, changed to pass as many of these gates as possible."""
     for _ in range(ROUNDS):
         closed = [gate for gate in gates if not gate.lets_through(value)]
         if not closed:
@@ -127,7 +126,7 @@ def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
 
 
 def _ways(value: Any, gate: Gate) -> Iterator[Any]:
-    """Values like this one that may get through a gate at which it does not."""
+    """Variants of the value that may pass a gate which it fails."""
     now = seen(value, gate.via)
     for wish in wishes(gate.sight._replace(passed=not gate.outcome, now=now))[:MOST_WAYS]:
         changed = replaced(value, gate.via, wish.value)
@@ -140,7 +139,7 @@ def _merit(value: Any, gate: Gate, gates: Sequence[Gate]) -> tuple[bool, int]:
 
 
 def holds(operation: str, operand: Any, now: Any) -> bool | None:
-    """Whether a test comes out true of a value; None where that can't be said."""
+    """Whether a test is true for a value; None if that is unknown."""
     test = _TESTS.get(operation)
     if test is None:
         return None
@@ -152,15 +151,15 @@ def holds(operation: str, operand: Any, now: Any) -> bool | None:
 
 MOST = 300
 LONGEST = 20_000  # characters of JSON
-MOST_GATES = 24  # of one argument that a new value is brought through
-TAKEN_APART = 10_000  # characters to be taken apart at so many gates; of a long text there are fewer
-UNLIKELY = 4  # by how much it is put off to change the kind of an argument, or which arguments there are
+MOST_GATES = 24  # gates of one argument that a new value has to pass
+TAKEN_APART = 10_000  # characters to parse for all gates together, so long texts have fewer gates
+UNLIKELY = 4  # penalty for changing an argument's type, or which arguments are given
 
 Matching = Callable[[str], str | None]
 
 
 class Opening(msgspec.Struct, frozen=True):
-    """A value for a place in the arguments, and why it is worth trying. It is never to be changed."""
+    """A value for a place in the arguments, and why it is worth trying. It must not be modified."""
 
     path: Path
     value: Any
@@ -168,7 +167,7 @@ class Opening(msgspec.Struct, frozen=True):
 
 
 class Way(NamedTuple):
-    """What lies before a gate: gates that were passed, and whether nothing was seen behind it."""
+    """The gates passed before this one, and whether this was the last operation observed."""
 
     before: Sequence[Gate]
     ends: bool
@@ -180,11 +179,11 @@ def openings(
     dice: Dice,
     matching: Matching | None = None,
 ) -> list[Opening]:
-    """What to try after a call with these arguments in which this was observed, the most promising first.
+    """What to try after a call with these arguments and observations, most promising first.
 
-    First comes what passes a gate that was closed, the last one seen before others; then what passes and has
-    nothing good behind it; then what is far-fetched. `matching` makes texts for regular expressions that
-    can't be read here.
+    First come values that pass a failed test, the latest test first; then values that pass and probably break
+    the code behind; then unlikely ones. `matching` generates texts for regular expressions that this package
+    cannot handle.
     """
     found: dict[tuple[Path, str], tuple[tuple[int, int, int], Opening]] = {}
     for number, (path, wish) in enumerate(_all_wishes(arguments, list(observations), dice, matching)):
@@ -199,7 +198,7 @@ def openings(
 
 
 def opened(arguments: dict[str, Any], opening: Opening) -> dict[str, Any]:
-    """The arguments with the opening's value in its place; what was given stays as it is."""
+    """A copy of the arguments with the opening's value at its place."""
     made: dict[str, Any] = _with(arguments, opening.path, opening.value)
     return made
 
@@ -243,9 +242,9 @@ def _sight(observation: Observation, whole: Any, dice: Dice, matching: Matching 
 def _lifted(
     observation: Observation, whole: Any, wish: BranchGoal, sight: Sight, way: Way
 ) -> Iterator[tuple[Path, BranchGoal]]:
-    """The wish for a part as wishes for the argument that it is a part of.
+    """Turn a wish for a part into wishes for the whole argument.
 
-    The first gets through the gates before this one as the old value did, the second has no regard to them.
+    The first one still passes the gates before this one, the second one ignores them.
     """
     value = replaced(whole, observation.via, wish.value)
     if value is MISSING:

@@ -1,1 +1,1 @@
-"""Tests whether a tool gives right answers, by requests that mean the same."""
+"""Tests whether a tool answers correctly, by comparing its answers to paraphrased requests."""

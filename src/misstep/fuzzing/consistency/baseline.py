@@ -1,4 +1,4 @@
-"""Asks a model outright for requests that a tool answers wrongly, for sets to be measured against."""
+"""Asks a model directly for requests that a tool answers wrongly, as a baseline for paraphrase sets."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -25,10 +25,10 @@ async def ask_for_wrong_answers(
     before: Sequence[PromptSet] = (),
     ideas: list[str] | None = None,
 ) -> AsyncGenerator[PromptSet]:
-    """Up to so many requests, each a set of its own, which has failed if a model finds the answer wrong.
+    """Run up to `count` such requests, each as a set of one, which fails if a model finds the answer wrong.
 
-    `ideas` are requests that it has thought of already, those that were put `before` among them; otherwise
-    they are added to the list.
+    `ideas` are requests that the model has proposed already, including those run `before`. If there are none,
+    the model is asked and its requests are appended.
     """
     if why := lacking(means, tool):
         yield _unmade(tool, why)
@@ -45,7 +45,7 @@ async def ask_for_wrong_answers(
 
 
 async def examine_request(request: str, tool: Described, models: Models, trials: AgentTrials) -> PromptSet:
-    """The verdict on a request that has no equals."""
+    """Run and judge one request that has no paraphrases."""
     return await _examined(await trials.run(request, [tool.name]), tool.name, models)
 
 

@@ -1,10 +1,7 @@
-"""Requests sorted by what a tool was given for them, then by what it gave back.
+"""Groups paraphrased requests by a tool's inputs and outputs, and decides whether they show a fault.
 
-Leaves out of texts what differs although nothing has changed.
-
-The least that shows a fault to somebody who has seen nothing else.
-
-What the checks of a set say, taken together.
+Texts can be normalised first, so that timestamps, ids and rounding don't count as differences. A set fails
+only if every check finds a fault; the clearest pair of requests is kept as evidence.
 """
 
 import json
@@ -20,7 +17,7 @@ from misstep.core.results.consistency import Bucket, Buckets, Evidence, Score, S
 from misstep.core.results.trial import Trial, Use
 from misstep.core.text import cut
 
-DIGITS = 3  # of a number that count
+DIGITS = 3  # significant digits of a number
 
 Normalise: TypeAlias = Callable[[str], str]
 
@@ -38,17 +35,17 @@ _NUMBER = re.compile(
 )
 _MOMENT = re.compile(
     r"(?<![\w.,])\d{10}(?:\d{3})?(?:\.\d++)?(?!\w|[.,]\d)"
-)  # seconds or thousandths since 1970
+)  # seconds or milliseconds since 1970
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?"
 _TIME = r"(?:[t ,]*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:z\b|utc\b|gmt\b|[ap]m\b|[+-]\d{2}:?\d{2}\b)?)?"
 
 
 def normaliser(today: date) -> Normalise:
-    """A function that makes texts equal that differ in what does not matter.
+    """Return a function that makes texts equal if they differ only in details that don't matter.
 
-    That is case, white space, the order of keys in JSON, numbers beyond three digits, UUIDs and other ids in
-    hexadecimal, dates and moments at most a day from `today`, and durations in seconds or less: longer ones
-    are rather what somebody asked for.
+    These are case, white space, the order of JSON keys, digits beyond the third, UUIDs and other hexadecimal
+    ids, dates and times at most a day from `today`, and durations in seconds or less: longer durations are
+    probably part of the answer.
     """
     days = [today + timedelta(days=shift) for shift in (-1, 0, 1)]
     dates = re.compile(
@@ -71,7 +68,7 @@ def normaliser(today: date) -> Normalise:
 
 
 def _normalised(text: str, plain: Normalise) -> str:
-    """JSON piece by piece, everything else as a text."""
+    """Normalise JSON value by value, and anything else as one text."""
     if not text.lstrip().startswith(("{", "[")):
         return plain(text)
     try:
@@ -93,11 +90,11 @@ def _within(value: Any, plain: Normalise) -> Any:
 
 
 def _rounded(number: str) -> str:
-    return f"{float(number) + 0.0:.{DIGITS}g}"  # which makes nought of minus nought
+    return f"{float(number) + 0.0:.{DIGITS}g}"  # adding 0.0 turns -0 into 0
 
 
 def _forms(day: date) -> list[str]:
-    """The ways in which a day is written, as patterns in small letters."""
+    """Patterns for the ways to write a date, in lower case."""
     number, month, year = day.day, day.month, day.year
     forms = [
         rf"{year}[-/]{month:02}[-/]{number:02}",
@@ -114,17 +111,17 @@ def _forms(day: date) -> list[str]:
     return forms
 
 
-MOST_SHOWN = 2_000  # characters of what a bucket has in common
+MOST_SHOWN = 2_000  # characters shown of a bucket's common text
 NO_CALL = "(the tool was not called)"
 
 _Key: TypeAlias = tuple[str, ...]
 
 
 def sort_into_buckets(trials: Mapping[int, Trial], tool: str, normalise: Normalise = str) -> Buckets:
-    """Trials by their numbers, those together in which the tool got the same calls in the same order.
+    """Group trials in which the tool got the same calls in the same order, and those with the same results.
 
-    Arguments are compared as JSON, where the order of keys does not matter, and 1, 1.0 and true are three
-    things; results are compared as texts. Trials without a call are alike, and like no others.
+    Arguments are compared as JSON: the order of keys does not matter, and 1, 1.0 and true differ. Results are
+    compared as texts. Trials without a call share one bucket.
     """
     inputs, outputs = dict[_Key, list[int]](), dict[_Key, list[int]]()
     for number, trial in trials.items():
@@ -140,12 +137,12 @@ def calls_of(trial: Trial, tool: str) -> list[Use]:
 
 
 def inputs_in_words(trial: Trial, tool: str) -> str:
-    """What the tool was given, a line for each call."""
+    """The arguments of the tool's calls, one line for each call."""
     return _in_words([_canonical(use.arguments) for use in calls_of(trial, tool)])
 
 
 def outputs_in_words(trial: Trial, tool: str, most: int = MOST_SHOWN) -> str:
-    """What the tool gave back to each call."""
+    """The results of the tool's calls."""
     return _in_words([use.result for use in calls_of(trial, tool)], most)
 
 
@@ -158,25 +155,25 @@ def _in_words(lines: Sequence[str], most: int = MOST_SHOWN) -> str:
 
 
 def _canonical(arguments: str) -> str:
-    """The same text for the same JSON. What is no JSON, since a secret in it was masked, stays as it is."""
+    """The same text for equal JSON. Anything else (a masked secret makes JSON invalid) is unchanged."""
     try:
         return json.dumps(json.loads(arguments), sort_keys=True, ensure_ascii=False)
     except (ValueError, RecursionError):
         return arguments
 
 
-COMPARED = 1_000  # characters of what two requests led to
+COMPARED = 1_000  # characters of each output that are compared
 
 
 def find_evidence(
     trials: Mapping[int, Trial], tool: str, buckets: Buckets, scores: Sequence[Score] = ()
 ) -> Evidence:
-    """One that is wrong and one that is right if there are such, which differ in as much as they can."""
+    """The most convincing pair: a wrong and a right request if there are any, as different as possible."""
     judged = {score.request: score for score in scores}
     sides = [_side(number, trial, tool, judged.get(number)) for number, trial in trials.items()]
 
     def rank(pair: tuple[Side, Side]) -> tuple[bool, bool, int, float]:
-        """The smaller, the more it shows."""
+        """The lower, the more convincing."""
         wrong, right = pair
         return (
             not (wrong.number in judged and judged[wrong.number].says == "wrong"),
@@ -200,23 +197,23 @@ def _together(buckets: Sequence[Bucket], pair: tuple[Side, Side]) -> bool:
 
 
 def _likeness(one: Side, other: Side) -> float:
-    """How much of what the tool gave back is the same, from 0 to 1."""
-    # By characters and not by pieces, which could take for ever.
+    """Similarity of the tool's outputs, from 0 to 1."""
+    # `quick_ratio` counts characters only: `ratio` could take very long.
     return SequenceMatcher(None, one.outputs[:COMPARED], other.outputs[:COMPARED]).quick_ratio()
 
 
-# A check says that there is a fault, that there is none, or nothing where that can't be decided.
+# Each check returns True for a fault, False for none, and None if that cannot be decided.
 
 
 def consistency_says(buckets: Sequence[Bucket], complete: bool) -> bool | None:
-    """Whether requests differ in what came of them; those that are missing might have."""
+    """Whether requests fell into different buckets; undecided if some are missing and the rest agree."""
     if len(buckets) > 1:
         return True
     return False if complete else None
 
 
 def judge_says(scores: Iterable[Score], complete: bool) -> bool | None:
-    """Whether an answer is wrong; those that the judge contradicts itself about, or guesses at, might be."""
+    """Whether an answer is wrong; undecided if the judge contradicts itself, guesses or has not seen all."""
     said = {score.says for score in scores}
     if "wrong" in said:
         return True
@@ -224,7 +221,7 @@ def judge_says(scores: Iterable[Score], complete: bool) -> bool | None:
 
 
 def settle(said: Iterable[bool | None]) -> Judgement:
-    """A fault is one only if all say so, and there is none as soon as one says so."""
+    """Failed if all checks find a fault, passed if any check finds none."""
     said = list(said)
     if any([each is False for each in said]):
         return "passed"

@@ -1,7 +1,4 @@
-"""What models answer about sets of requests, read strictly.
-
-Requests that mean the same, out of a template and words that mean the same.
-"""
+"""Schemas for what models answer about paraphrase sets, and the templates that these sets are made from."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,12 +16,12 @@ PLACEHOLDER = re.compile(r"\[([^\[\]]*)\]")
 
 
 def placeholders_in(template: str) -> tuple[str, ...]:
-    """The words in square brackets, in their order, each as often as it is there."""
+    """The names in square brackets, in order, with repetitions."""
     return tuple(name.strip() for name in PLACEHOLDER.findall(template))
 
 
 def fill_template(template: str, infills: Mapping[str, Sequence[str]], count: int) -> tuple[str, ...]:
-    """Up to so many different requests, the same ones each time, every infill in about as many of them."""
+    """Up to `count` different requests. Deterministic, and each infill is used about equally often."""
     names = list(dict.fromkeys(placeholders_in(template)))
     requests = dict[str, None]()
     for choice in _choices([len(infills[name]) for name in names]):
@@ -40,10 +37,10 @@ def _filled(template: str, words: Mapping[str, str]) -> str:
 
 
 def _choices(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Every way to choose one of each, in an order that uses all of them evenly from the start.
+    """All combinations of one item per list, in an order that uses the items evenly from the start.
 
-    Going one further in all lists at once is as even as can be, and comes back to its start after all lists
-    have ended together. The next such round begins at the first choice that has not been made.
+    Each step advances in all lists at once, which returns to the start after the least common multiple of the
+    sizes. The next round starts at the first combination that is still missing.
     """
     made = set[tuple[int, ...]]()
     for start in product(*(range(size) for size in sizes)):
@@ -62,7 +59,7 @@ MOST_SAID = 20_000
 
 Infills: TypeAlias = dict[str, tuple[str, ...]]
 
-# What a model is held to, if it can be. All parts have bounds, so that no grammar made of it runs on.
+# The pattern a model is constrained to. Every part is bounded, so that a grammar made from it terminates.
 TEMPLATE = r"^[^\[\]{}]{1,200}(\[[a-z]{1,30}( [a-z]{1,30})?\][^\[\]{}]{1,200}){1,3}$"
 _PLAIN_WORDS = re.compile(r"[^\W\d_][\w -]*")
 _Said = Annotated[str, Meta(min_length=1, max_length=MOST_SAID)]
@@ -81,14 +78,14 @@ class _Requests(msgspec.Struct, frozen=True):
 
 
 class Same(msgspec.Struct, frozen=True):
-    """The numbers of messages, from 1, that ask for something else than the others."""
+    """The numbers of the messages, from 1, that don't mean the same as the others."""
 
     reason: _Said
     different: Annotated[tuple[int, ...], Meta(max_length=MOST_INFILLS)]
 
 
 class Predicted(msgspec.Struct, frozen=True):
-    """What a tool would answer; `guess` says that nobody could know it."""
+    """What a tool would answer; `guess` if that cannot be known from the request."""
 
     answer: _Said
     guess: bool = False
@@ -99,7 +96,7 @@ class _Statement(msgspec.Struct, frozen=True):
 
 
 class Scored(msgspec.Struct, frozen=True, kw_only=True):
-    """`guess` says that nothing but a guess speaks against the answer."""
+    """A score for an answer; `guess` if only a guess speaks against the answer."""
 
     reason: _Said
     guess: bool = False
@@ -117,12 +114,12 @@ class Correctness(msgspec.Struct, frozen=True):
 
 
 def alike(text: str) -> str:
-    """What texts have in common that differ in case and white space only."""
+    """A key that is equal for texts that differ only in case and white space."""
     return " ".join(text.casefold().split())
 
 
 def templates_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple[str, ...]]:
-    """Up to so many templates, none of which is among those used before."""
+    """A schema for up to `count` templates, none of them in `used`."""
     before = {alike(each) for each in used}
 
     def make(form: _Templates) -> tuple[str, ...] | FormatError:
@@ -139,7 +136,7 @@ def templates_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple
 
 
 def infills_form(template: str, count: int, used: Collection[str] = ()) -> AnswerSchema[Infills]:
-    """Up to `count` infills for each placeholder, two for one of them at least, none used before."""
+    """A schema for up to `count` infills per placeholder, at least two for one of them, none in `used`."""
     names = placeholders_in(template)
     before = {alike(each) for each in used}
 
@@ -165,7 +162,7 @@ def infills_form(template: str, count: int, used: Collection[str] = ()) -> Answe
 
 
 def same_number_form(count: int) -> AnswerSchema[tuple[str, ...]]:
-    """Exactly so many requests, all different. Two will do, of as many, if the others are of no use."""
+    """A schema for exactly `count` different requests. Two usable ones are enough as a last resort."""
 
     def make(form: _Requests) -> tuple[str, ...] | FormatError:
         requests = tuple(map(tidy, form.requests))
@@ -183,7 +180,7 @@ def same_number_form(count: int) -> AnswerSchema[tuple[str, ...]]:
 
 
 def same_form(count: int) -> AnswerSchema[Same]:
-    """Which of so many messages ask for something else."""
+    """A schema that says which of `count` messages ask for something else."""
 
     def make(form: Same) -> Same | FormatError:
         odd = [number for number in form.different if not 1 <= number <= count]
@@ -220,7 +217,7 @@ def _wrong_with_infills(name: str, infills: Sequence[str], before: Collection[st
 
 
 def _has_paraphrases(infills: Infills) -> bool:
-    """Whether a template filled with these gives two messages or more."""
+    """Whether these infills give at least two messages."""
     sizes = [len(each) for each in infills.values()]
     return bool(sizes) and min(sizes) > 0 and max(sizes) > 1
 
@@ -230,7 +227,7 @@ def _good_infills(infills: Sequence[str], before: Collection[str]) -> tuple[str,
 
 
 def _fresh(texts: Sequence[str], before: Collection[str] = ()) -> list[str]:
-    """The texts that are not empty and like none before them."""
+    """The texts without empty ones, duplicates and those in `before`."""
     first = {key: text for text in reversed(texts) if (key := alike(text)) and key not in before}
     return [text for text in dict.fromkeys(texts) if first.get(alike(text)) == text]
 
@@ -240,7 +237,7 @@ def _too_long(text: str, most: int) -> str:
 
 
 def _repeated(texts: Sequence[str]) -> list[str]:
-    """The texts that are alike one before them, each once."""
+    """The texts that repeat an earlier one, each once."""
     keys = [alike(text) for text in texts]
     again = {keys[at]: text for at, text in enumerate(texts) if keys[at] and keys[at] in keys[:at]}
     return list(again.values())

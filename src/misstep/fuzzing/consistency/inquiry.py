@@ -1,6 +1,6 @@
-"""Puts a set of requests that mean the same to an agent, to see whether its tool is at fault.
+"""Runs a set of paraphrased requests through an agent and judges whether the tool is at fault.
 
-Sets judged again with fewer checks, out of what has been kept of them.
+A stored set can be judged again with fewer checks, without running anything.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -30,13 +30,13 @@ DOUBTS = {
     "contradiction": "the judge contradicts itself",
     "guess": "nothing but a guess speaks against the answer",
 }
-ENDINGS = ("process died", "memory", "CPU")  # errors after which there is nothing to compare
+ENDINGS = ("process died", "memory", "CPU")  # errors that leave no result to compare
 
 
 async def examine_set(
     draft: SetDraft, tool: Described, models: Models, trials: AgentTrials, approach: Approach
 ) -> PromptSet:
-    """The verdict on a set: it has failed only if every check finds a fault. No model is asked in vain."""
+    """Run and judge a set: it fails only if every check finds a fault. Models are asked only where needed."""
     if draft.why:
         asked = draft.requests or (draft.template,)
         return PromptSet(
@@ -47,7 +47,7 @@ async def examine_set(
 
 
 def incomparable(trial: Trial, tool: str) -> str:
-    """Why a trial tells nothing about what the tool answers; empty if it does."""
+    """Why a trial cannot be compared with others; empty if it can."""
     uses = tuple(calls_of(trial, tool))
     if trouble := trouble_with(structs.replace(trial, uses=uses)):
         return trouble
@@ -56,7 +56,7 @@ def incomparable(trial: Trial, tool: str) -> str:
 
 
 class _Inquiry:
-    """A set that has been run, on its way to a verdict. Trials that tell nothing have no number."""
+    """Judges a set that has been run. Trials that cannot be compared are left out of `_trials`."""
 
     def __init__(
         self, draft: SetDraft, tool: Described, models: Models, made: Sequence[Trial], approach: Approach
@@ -99,7 +99,7 @@ class _Inquiry:
         return self._ended(verdict, self._reason(verdict))
 
     async def _explain(self, number: int) -> None:
-        """Leave a request out for which the tool was not called, unless its documentation is the reason."""
+        """Drop a request for which the tool was not called, unless the documentation is the reason."""
         why = "the agent did not call the tool"
         try:
             if "judge" in self._checks:
@@ -175,10 +175,10 @@ def _in_words(decline: Decline) -> str:
 
 
 def judge_again(one: PromptSet, checks: Collection[Check]) -> PromptSet:
-    """The set as it would be if only these checks had a say.
+    """Judge a stored set with these checks only.
 
-    Where the judge is to have one, it must have had one before, and no other check, for it is not asked about
-    sets that others have passed.
+    To include the judge, the set must have been judged with that check alone: it is not asked about sets that
+    another check has passed.
     """
     tool = next((use.tool for trial in one.trials for use in trial.uses), "")
     declined = {each.request for each in one.declined} if "judge" in checks else ()
@@ -204,7 +204,7 @@ def judge_again(one: PromptSet, checks: Collection[Check]) -> PromptSet:
 
 
 def _of(buckets: Buckets, trials: Collection[int]) -> Buckets:
-    """The buckets with these trials alone; those without a call are in buckets of their own."""
+    """The buckets that contain only these trials."""
     inputs, outputs = [
         tuple(each for each in found if set(each.requests) <= set(trials))
         for found in (buckets.inputs, buckets.outputs)

@@ -1,7 +1,4 @@
-"""Makes sets of requests that mean the same, with a model's help.
-
-How sets of requests are made, then judged.
-"""
+"""Makes sets of paraphrased requests with a model, from templates, and checks that they mean the same."""
 
 from collections.abc import AsyncGenerator, Sequence
 
@@ -26,10 +23,10 @@ from misstep.fuzzing.consistency.forms import (
 
 
 class Approach(msgspec.Struct, frozen=True):
-    """`checks` have a say, all others are left out. `variants` requests make a set, where there are so many.
+    """How sets are made and judged: only `checks` are used, and a set has up to `variants` requests.
 
-    `context` is what is known beside a tool's documentation. With `normalise`, texts are compared by what it
-    makes of them.
+    `context` is known in addition to the tool's documentation. `normalise` is applied to texts before they
+    are compared.
     """
 
     checks: tuple[Check, ...] = CHECKS
@@ -42,12 +39,12 @@ class Approach(msgspec.Struct, frozen=True):
             raise UsageError("no check is left", f"known checks: {', '.join(CHECKS)}", where="--checks")
 
 
-FEWEST = 2  # messages that can be compared
-ROUNDS = 3  # in which a model is asked for templates, if it gives too few at a time
+FEWEST = 2  # messages to compare
+ROUNDS = 3  # attempts to get more templates, if a model returns too few
 
 
 class SetDraft(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A set that nobody has been asked yet. `why` is what kept it from being made, if something did."""
+    """A set that has not been run yet. `why` says why it could not be made, if so."""
 
     template: str = ""
     infills: Infills = {}
@@ -63,10 +60,10 @@ async def make_sets(
     before: Sequence[PromptSet] = (),
     ideas: list[str] | None = None,
 ) -> AsyncGenerator[SetDraft]:
-    """So many sets for a tool, each as soon as it is made. None repeats what was used `before`.
+    """Make up to `count` sets for a tool, yielded one by one. Nothing from `before` is repeated.
 
-    There are fewer if the model runs out of templates. `ideas` are those that it has thought of already, used
-    or not; new ones are added to the list, so that whoever keeps it can go on with them later.
+    There are fewer if the model runs out of templates. `ideas` holds all templates it has proposed, used or
+    not; new ones are appended, so that a caller who saves it can resume.
     """
     used = [value for each in before for values in each.infills.values() for value in values]
     spoilt = [each.template for each in before if each.template]
@@ -107,7 +104,7 @@ async def _templates(
 
 
 def _known(approach: Approach) -> str:
-    """What is known about where the tool is used."""
+    """The context as text for a prompt."""
     return fenced(approach.context or "(nothing)")
 
 
@@ -135,9 +132,9 @@ async def _draft(
 
 
 async def _checked(draft: SetDraft, tool: Described, models: Models) -> SetDraft:
-    """The draft without messages that ask for something else, in the eyes of a model that did not write them.
+    """Remove messages that mean something else, according to a model that did not write them.
 
-    It is asked once for the whole set, before anything else is done with it.
+    It is asked once for the whole set, before the set is run.
     """
     requests = draft.requests
     places = {"tools": documentation_of([tool]), "requests": listed(requests)}

@@ -1,4 +1,4 @@
-"""Judges an agent's answer by what can be expected of its tool."""
+"""Judges an agent's answers by what the tool should have answered, as predicted by models."""
 
 import json
 from collections.abc import Sequence
@@ -17,9 +17,9 @@ EXPECTED = "What to expect, according to the documentation of the tool"
 
 
 async def expect(requests: Sequence[str], tool: Described, models: Models) -> Expectation:
-    """What most answers to requests that mean the same agree on, each given as if by the tool.
+    """Predict the tool's answer to each request, and state what most of the predictions agree on.
 
-    Raises `Unusable` where there is no answer to half of them or more, or nothing in which they agree.
+    Raises `Unusable` if at least half of them have no answer, or if they have nothing in common.
     """
     answers, trouble = list[Predicted](), list[Unusable]()
     documented = documentation_of([tool])
@@ -38,10 +38,10 @@ async def expect(requests: Sequence[str], tool: Described, models: Models) -> Ex
 
 
 async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectation, models: Models) -> Score:
-    """How well an answer agrees with what the tool gave back and with what could be expected of it.
+    """Score how well an answer agrees with the tool's output and with what was expected.
 
-    A judge that finds it wrong has to find so whichever of the two comes first, and not by a guess alone.
-    Raises `Unusable`.
+    An answer is wrong only if the judge says so for both orders of the two, and not by a guess alone. Raises
+    `Unusable`.
     """
     kind = "This expectation is a guess; nobody could know without the tool" if expected.guessed else EXPECTED
     known = (
@@ -57,9 +57,9 @@ async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectati
 
 
 async def find_decline(number: int, trial: Trial, tool: Described, models: Models) -> Decline | None:
-    """The words of the documentation for which the agent did not call the tool; None if it had none.
+    """The words of the documentation because of which the agent did not call the tool, or None.
 
-    A judge has to point them out, and they have to be there. Raises `Unusable`.
+    A judge must quote them, and the quotation must be in the documentation. Raises `Unusable`.
     """
     if not trial.answer.strip():
         return None
@@ -76,7 +76,7 @@ async def find_decline(number: int, trial: Trial, tool: Described, models: Model
 
 
 def _is_said(quote: str, tool: Described) -> bool:
-    """Whether several words stand in the documentation as they are, but for white space and case."""
+    """Whether the documentation contains the quotation (several words), ignoring white space and case."""
     words = alike(quote)
     documented = [tool.tool.description, json.dumps(tool.tool.parameters, ensure_ascii=False)]
     return " " in words and any(words in alike(each) for each in documented)

@@ -1,4 +1,4 @@
-"""Which places of a tool's own code a call reaches; used in the process in which tools are called."""
+"""Records which lines of a tool's own code calls run; used in the process that calls tools."""
 
 from misstep.fuzzing.coverage.code import Ownership
 from misstep.fuzzing.coverage.coverage import Coverage, reach_of

@@ -1,9 +1,4 @@
-"""Which lines of a tool's own functions can be run at all.
-
-Numbers for places in code that are the same in every process.
-
-Tells a tool's own code from the libraries that it uses.
-"""
+"""Knows which code belongs to a tool, which of its lines can run, and a stable number for each line."""
 
 import dis
 import hashlib
@@ -16,17 +11,17 @@ from pathlib import PurePath
 from types import CodeType
 from typing import TypeAlias
 
-BITS = 24  # of a place; an edge is two places with a class of counts, and fits into a double
-MOST_ERRORS = 64  # exceptions of one call, by their places, that are remembered
-_FROM_THE_END = 3  # parts of a file's path that tell it from others wherever the code is installed
+BITS = 24  # bits of a line's number; an edge is two of them and a count class, and fits into a double
+MOST_ERRORS = 64  # exceptions remembered per call
+_FROM_THE_END = 3  # trailing path components that identify a file wherever it is installed
 
 
-# The last exception that came through a place in a call, by the function and the line or instruction.
+# The last exception that passed a location in a call, by function and line or instruction.
 Errors: TypeAlias = dict[tuple[int, int], BaseException]
 
 
 class FunctionLines(dict[int, int]):
-    """The numbers of a function's lines, each made when the line is first asked for, that is, run."""
+    """The numbers of a function's lines, each computed when the line first runs."""
 
     __slots__ = ("_name",)
 
@@ -37,14 +32,14 @@ class FunctionLines(dict[int, int]):
 
     def __missing__(self, line: int) -> int:
         digest = hashlib.blake2b(self._name + b"%d" % line, digest_size=BITS // 8).digest()
-        number = self[line] = int.from_bytes(digest, "big") or 1  # nought is where a call begins
+        number = self[line] = int.from_bytes(digest, "big") or 1  # 0 is the start of a call
         return number
 
 
 class ReachedLines:
-    """The lines of a tool's own code that have been run, by function.
+    """The lines of a tool's own code that have run, by function.
 
-    Code is kept, lest another one gets its address.
+    References to code objects are kept, so that their ids are not reused.
     """
 
     def __init__(self) -> None:
@@ -57,7 +52,7 @@ class ReachedLines:
         return found[1]
 
     def run_in(self, file: str) -> set[int]:
-        """The lines of a file that have been run."""
+        """The lines of a file that have run."""
         resolved = os.path.realpath(file)
         functions = list(self._functions.values())
         return {line for code, lines in functions if _is_from(code, file, resolved) for line in list(lines)}
@@ -73,10 +68,10 @@ _MISSTEP = PurePath(os.path.realpath(__file__)).parents[2]
 
 
 class Ownership:
-    """Whose code a file is, for the tools that come out of `files`.
+    """Whether a file belongs to the tools that are defined in `files`.
 
-    An installed tool owns the whole of its top-level package; any other one owns what lies in the directory
-    of its file or below, apart from installed packages, the standard library and misstep.
+    An installed tool owns its whole top-level package. Any other tool owns the directory of its file and
+    everything below, except installed packages, the standard library and misstep.
     """
 
     def __init__(self, files: Iterable[str]) -> None:
@@ -92,7 +87,7 @@ class Ownership:
 
     def _look(self, filename: str) -> bool:
         if not filename or filename.startswith("<"):
-            return False  # what the interpreter makes up, such as <string>
+            return False  # generated code, such as <string>
         path = _resolved(filename)
         if _is_within(path, _MISSTEP):
             return False
@@ -103,14 +98,14 @@ class Ownership:
 
 
 def _root(path: PurePath) -> PurePath | None:
-    """What all of a tool's own files are under, or the only one."""
+    """The directory or package that contains a tool's own files."""
     if _is_within(path, _MISSTEP):
         return None
     return _installed(path) or path.parent
 
 
 def _installed(path: PurePath) -> PurePath | None:
-    """The top-level package or module that the file belongs to, if it is an installed one."""
+    """The top-level package or module of an installed file, else None."""
     parts = path.parts
     for index in range(len(parts) - 2, -1, -1):
         if parts[index] in _SITES:
@@ -131,7 +126,7 @@ def _resolved(file: str) -> PurePath:
         return PurePath("/", file.replace("\0", ""))
 
 
-# What stands at the head of a function before its first line is run.
+# Instructions at the start of a function, before its first line runs.
 _HEAD = frozenset({"RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "GEN_START"})
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 _ATTRIBUTE = frozenset({"LOAD_ATTR", "LOAD_METHOD"})
@@ -139,7 +134,7 @@ _PADDING = frozenset({"CACHE", "PUSH_NULL", "PRECALL"})
 
 
 def runnable_lines(file: str, first_line: int, text: str) -> list[set[int]]:
-    """The lines of the function with this text, and of each in the same file that it may call."""
+    """The lines of the function with this source, and of each function in its file that it may call."""
     last_line = first_line + text.rstrip("\n").count("\n")
     module = _compiled("".join(linecache.getlines(file)), file)
     functions = list(_functions(module))
@@ -151,7 +146,7 @@ def runnable_lines(file: str, first_line: int, text: str) -> list[set[int]]:
 
 
 def _apart(functions: Iterable[set[int]]) -> list[set[int]]:
-    """No line twice, as where one function is written within a line of another."""
+    """Remove lines from later functions that an earlier one has, as for a lambda within a line."""
     seen, apart = set[int](), list[set[int]]()
     for lines in functions:
         apart.append(lines - seen)
@@ -160,7 +155,7 @@ def _apart(functions: Iterable[set[int]]) -> list[set[int]]:
 
 
 def ranges(lines: Iterable[int], among: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """First and last of the lines that stand together; what is not `among` them separates none."""
+    """The first and last line of each run of lines; lines not in `among` don't interrupt a run."""
     wanted = set(lines)
     first = last = None
     for line in sorted(among):
@@ -174,10 +169,10 @@ def ranges(lines: Iterable[int], among: Iterable[int]) -> Iterator[tuple[int, in
 
 
 def _reachable(chosen: list[CodeType], functions: list[CodeType], module: CodeType) -> list[CodeType]:
-    """Those chosen, those of the file that they may call, and so on.
+    """The chosen functions and those in the same file that they may call, transitively.
 
-    What a name of another module stands for is not looked for here, and a method only in classes that are
-    used: a function elsewhere may have the same name.
+    Names from other modules are not followed, and methods only in classes that are used, because a function
+    elsewhere may have the same name.
     """
     imported = _imported(module)
     found = list(chosen)
@@ -195,7 +190,7 @@ def _reachable(chosen: list[CodeType], functions: list[CodeType], module: CodeTy
 def _is_called(
     other: CodeType, code: CodeType, names: set[str], attributes: set[str], used: set[str]
 ) -> bool:
-    """Whether one function may call another: by its name, as a method, or within the same function."""
+    """Whether `code` may call `other`: by name, as a method, or as a nested function."""
     before, _, name = other.co_qualname.rpartition(".")
     if not before:
         return name in names
@@ -205,7 +200,7 @@ def _is_called(
 
 
 def _mentioned(code: CodeType, imported: set[str]) -> tuple[set[str], set[str]]:
-    """Names of the module, and attributes of anything but what was imported, that some code asks for."""
+    """Global names, and attributes of anything not imported, that the code uses."""
     names, attributes = set[str](), set[str]()
     foreign, elsewhere = False, imported | _imported(code)
     for step in dis.get_instructions(code):
@@ -220,7 +215,7 @@ def _mentioned(code: CodeType, imported: set[str]) -> tuple[set[str], set[str]]:
 
 
 def _imported(code: CodeType) -> set[str]:
-    """The names that some code has for what it imports, if they stand for nothing else later on."""
+    """Names bound to imports in the code and not reassigned later."""
     found, imports = set[str](), False
     for step in dis.get_instructions(code):
         if step.opname.startswith("STORE_") and isinstance(step.argval, str):
@@ -242,10 +237,10 @@ def _compiled(text: str, file: str) -> CodeType | None:
 
 
 def _functions(code: CodeType | None) -> Iterator[CodeType]:
-    """All functions within; bodies of modules and classes run when they are loaded, and are none."""
+    """All functions within; module and class bodies run on import and don't count."""
     for inner in code.co_consts if code else ():
         if isinstance(inner, CodeType):
-            if inner.co_flags & 0x2:  # with local variables of its own, which a class has not
+            if inner.co_flags & 0x2:  # CO_NEWLOCALS, which class bodies lack
                 yield inner
             yield from _functions(inner)
 

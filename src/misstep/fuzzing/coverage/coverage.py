@@ -1,4 +1,4 @@
-"""Counts which ways through a tool's own code a call has taken."""
+"""Records which paths through a tool's own code a call takes."""
 
 from collections.abc import Callable, Set
 from pathlib import PurePath
@@ -8,16 +8,17 @@ from misstep.fuzzing.coverage.code import ReachedLines, ranges, runnable_lines
 from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
 from misstep.fuzzing.coverage.tracing import Tracing
 
-_CLASSES = 4  # bits in which the class of a count is written
+_CLASSES = 4  # bits for the class of a count
 _MOST = 128  # counts from here on are one class
 
 
 class Coverage:
-    """The edges that calls reach: pairs of lines of the tool's own code that were run one after the other.
+    """The edges that calls reach: pairs of lines of the tool's own code that ran one after the other.
 
-    They are numbers, the same ones in every process for the same code. An edge that is passed more often is
-    another one, in the classes 1, 2, 3-4, 5-8 and so on. `begin` and `end` are called in the thread that
-    calls the tool. Python 3.11 has one tracer at a time: another one rests meanwhile and is then put back.
+    Edges are numbers that are the same in every process for the same code. Running an edge more often is a
+    different edge, in the classes 1, 2, 3-4, 5-8 and so on. `begin` and `end` must be called in the thread
+    that calls the tool. Python 3.11 has only one tracer at a time: another one is suspended and restored
+    afterwards.
     """
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
@@ -34,7 +35,7 @@ class Coverage:
         self._watch.start()
 
     def end(self, everything: bool = False) -> tuple[int, ...]:
-        """The edges of the call that no call before had reached, or all of them."""
+        """The edges of the call that no earlier call had reached, or all of them."""
         counts = self._watch.stop()
         edges = [edge << _CLASSES | min(count - 1, _MOST).bit_length() for edge, count in counts.items()]
         fresh = [edge for edge in edges if edge not in self._seen]
@@ -43,29 +44,29 @@ class Coverage:
         return tuple(edges if everything else fresh)
 
     def errors(self) -> list[BaseException]:
-        """The exceptions that came through the tool's own code in the call, handled or not, each once.
+        """The exceptions that passed through the tool's own code in the call, handled or not, each once.
 
-        They are forgotten with this, lest they keep alive all that the tool had in its hands.
+        They are dropped afterwards, because they keep the tool's local variables alive.
         """
         found = list({id(error): error for error in self._watch.errors.values()}.values())
         self._watch.errors.clear()
         return found
 
     def lines(self, file: str) -> set[int]:
-        """The lines of a file that have been run."""
+        """The lines of a file that have run."""
         return self._places.run_in(file)
 
     def reach(self, file: str, first_line: int, text: str) -> CodeReach:
-        """How much was run of the function that has this text, and of those in its file that it may call."""
+        """How much has run of the function with this source, and of those in its file that it may call."""
         return reach_of(file, first_line, text, self.lines(file))
 
     def close(self) -> None:
-        """Leave the interpreter as it was."""
+        """Undo all changes to the interpreter."""
         self._watch.close()
 
 
 def reach_of(file: str, first_line: int, text: str, run: Set[int]) -> CodeReach:
-    """How much of a function, and of those in its file that it may call, are the lines that were run."""
+    """How much of a function, and of those in its file that it may call, the lines in `run` cover."""
     functions = runnable_lines(file, first_line, text)
     name = PurePath(file).name
     missed = sorted(each for lines in functions for each in ranges(lines - run, lines))

@@ -1,4 +1,4 @@
-"""Follows a tool's own code by `sys.monitoring`, which Python has from 3.12 on."""
+"""Follows a tool's own code with `sys.monitoring` (Python 3.12 and later)."""
 
 import sys
 import threading
@@ -8,28 +8,28 @@ from typing import Any, TypeAlias
 
 from misstep.fuzzing.coverage.code import BITS, MOST_ERRORS, Errors, FunctionLines, ReachedLines
 
-Counts: TypeAlias = dict[int, int]  # how often an edge was passed
+Counts: TypeAlias = dict[int, int]  # how often each edge was taken
 
-# Not in the types of the oldest Python that misstep runs on.
+# Missing from the type stubs of the oldest supported Python.
 _monitoring: Any = getattr(sys, "monitoring", None)
-_TOOLS = (4, 3, 5, 2, 1, 0)  # those first that debuggers, coverage and profilers don't use
+_TOOLS = (4, 3, 5, 2, 1, 0)  # first those that debuggers, coverage and profilers don't use
 
 
 def free_tool() -> int | None:
-    """A number that nobody monitors under; None where there is none or no monitoring."""
+    """A free monitoring tool id; None if there is none, or no monitoring."""
     if _monitoring is None:
         return None
     return next((tool for tool in _TOOLS if _monitoring.get_tool(tool) is None), None)
 
 
 class _Position(threading.local):
-    """The place at which a thread was last, for each of them; nought where it begins."""
+    """The last location of each thread; 0 at the start."""
 
     place = 0
 
 
 class Monitoring:
-    """Follows all threads while it is started. Functions that are not the tool's own cost something once."""
+    """Follows all threads while started. Functions that the tool does not own cost time only once."""
 
     def __init__(self, owns: Callable[[str], bool], places: ReachedLines, tool: int) -> None:
         self._owns = owns
@@ -38,7 +38,7 @@ class Monitoring:
         self._counts = Counts()
         self.errors = Errors()
         self._lines = dict[int, FunctionLines]()
-        self._position: _Position | None = None  # while it is not started
+        self._position: _Position | None = None  # while not started
         _monitoring.use_tool_id(tool, "misstep")
         events = _monitoring.events
         _monitoring.register_callback(tool, events.PY_START, self._enter)
@@ -46,7 +46,7 @@ class Monitoring:
         _monitoring.register_callback(tool, events.LINE, self._stepper())
         _monitoring.register_callback(tool, events.RAISE, self._raise)
         _monitoring.set_events(tool, events.PY_START | events.PY_RESUME | events.RAISE)
-        _monitoring.restart_events()  # what an earlier user of the number had no interest in
+        _monitoring.restart_events()  # an earlier user of this id may have disabled some
 
     def start(self) -> None:
         self._counts.clear()
@@ -66,7 +66,7 @@ class Monitoring:
 
     def _enter(self, code: CodeType, _offset: int) -> Any:
         if id(code) in self._lines:
-            return None  # from Python 3.13 on, functions in one line tell it only while their start is heard
+            return None  # since Python 3.13, one-line functions report it only while their start is watched
         if not self._owns(code.co_filename):
             return _monitoring.DISABLE
         self._lines[id(code)] = self._places.lines_of(code)
@@ -74,12 +74,12 @@ class Monitoring:
         return None
 
     def _resume(self, code: CodeType, offset: int) -> Any:
-        """Generators may have begun before anybody watched."""
+        """Generators may have started before monitoring did."""
         self._enter(code, offset)
         return _monitoring.DISABLE
 
     def _raise(self, code: CodeType, offset: int, error: BaseException) -> None:
-        """An exception is raised in a function, or comes back from one that it has called."""
+        """An exception is raised in a function or propagates into it."""
         if self._position is not None and id(code) in self._lines and len(self.errors) < MOST_ERRORS:
             self.errors[id(code), offset] = error
 

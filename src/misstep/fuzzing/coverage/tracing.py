@@ -1,4 +1,4 @@
-"""Follows a tool's own code by `sys.settrace`."""
+"""Follows a tool's own code with `sys.settrace`."""
 
 import sys
 import threading
@@ -8,14 +8,14 @@ from typing import Any, TypeAlias
 
 from misstep.fuzzing.coverage.code import BITS, MOST_ERRORS, Errors, ReachedLines
 
-Counts: TypeAlias = dict[int, int]  # how often an edge was passed
+Counts: TypeAlias = dict[int, int]  # how often each edge was taken
 _Trace: TypeAlias = Callable[[FrameType, str, Any], Any]
 
 
 class Tracing:
-    """Follows the thread that starts it, and threads that begin meanwhile; other tracers get their turn back.
+    """Follows the thread that starts it and threads started meanwhile; other tracers are restored.
 
-    A thread that outlives the call counts again when it comes to a function of the tool in a later one.
+    A thread that outlives the call is counted again when it enters a function of the tool in a later call.
     """
 
     def __init__(self, owns: Callable[[str], bool], places: ReachedLines) -> None:
@@ -50,10 +50,10 @@ class Tracing:
         return counts
 
     def close(self) -> None:
-        """Nothing stays behind that would have to be taken back."""
+        """Nothing to undo."""
 
     def _follow(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """The first thing that is traced in a new thread."""
+        """The first trace event in a new thread."""
         counts = Counts()
         trace, rewind = self._tracer(counts)
         turn = 0
@@ -71,7 +71,7 @@ class Tracing:
         return enter(frame, event, arg)
 
     def _tracer(self, counts: Counts) -> tuple[_Trace, Callable[[], None]]:
-        """What to trace a thread with, and what makes it begin anew."""
+        """A trace function for a thread, and a function that resets it."""
         owned, lines_of, errors = self._owned, self._places.lines_of, self.errors
         known = dict[int, tuple[CodeType, _Trace]]()
         last = 0
@@ -109,7 +109,7 @@ class Tracing:
 
 
 class _Owned(dict[str, bool]):
-    """The answers of `owns`, as fast as they can be had."""
+    """A fast cache for the results of `owns`."""
 
     def __init__(self, owns: Callable[[str], bool]) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""Better words for a tool: written by models, tried on an agent, put in place."""
+"""Improves tool descriptions: models write candidates, an agent tries them, the best goes into the source."""

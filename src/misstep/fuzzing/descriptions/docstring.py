@@ -1,6 +1,6 @@
-"""Puts other words into the docstrings of functions, and leaves everything else in a file as it is.
+"""Replaces descriptions of tools and parameters in docstrings, and leaves the rest of a file unchanged.
 
-The sections of a docstring that tell of parameters.
+Google, NumPy and Sphinx styles are kept. Every edit is checked: only the docstring may differ afterwards.
 """
 
 import ast
@@ -30,9 +30,9 @@ _HEAD = re.compile(r"\s*[:@]param\s[^:]*:|\s*\*{0,2}\w+\s*(?:\([^)]*\))?\s*:")
 
 
 def put_parameters(lines: Sequence[str], texts: Mapping[str, str], width: int) -> list[str]:
-    """The sections with other texts for some parameters, each in the style that is there; others stay.
+    """Replace or add descriptions of parameters, in the style of the section; others stay.
 
-    `width` are the columns that stand before all lines.
+    `width` is the indentation that all lines will get.
     """
     made = list(lines)
     for name, text in texts.items():
@@ -54,7 +54,7 @@ def _put(lines: list[str], name: str, text: str, width: int) -> list[str]:
 
 
 def _entry(line: str, text: str, width: int, is_numpy: bool) -> list[str]:
-    """An entry whose first line begins like this one."""
+    """An entry with new text; its first line starts like this one."""
     indent = line[: _depth(line)]
     if is_numpy:
         return [line, *wrapped(f"{indent}{DEEPER}{text}", width, indent + DEEPER)]
@@ -63,7 +63,7 @@ def _entry(line: str, text: str, width: int, is_numpy: bool) -> list[str]:
 
 
 def _entry_of(lines: list[str], name: str) -> int | None:
-    """The line with which the entry of a parameter begins."""
+    """The index of the line on which a parameter's entry starts."""
     inside = False
     entry = re.compile(rf"\s*\*{{0,2}}{re.escape(name)}\s*(?:\([^)]*\))?\s*(:.*)?")
     field = re.compile(rf"\s*[:@]param\s+(?:[^:]*\s)?\*{{0,2}}{re.escape(name)}\s*:.*")
@@ -78,13 +78,13 @@ def _entry_of(lines: list[str], name: str) -> int | None:
 
 
 def _is_numpy(lines: list[str], at: int) -> bool:
-    """Whether the section that a line stands in has a line under its heading."""
+    """Whether the heading of the section around this line is underlined."""
     headings = [place for place in range(at) if begins_section(lines, place)]
     return bool(headings) and not _FIELD.match(lines[at].strip()) and is_underlined(lines, headings[-1])
 
 
 def _is_at_depth(lines: list[str], at: int) -> bool:
-    """Whether a line stands as far in as the first entry of its section."""
+    """Whether a line is indented no deeper than the first entry of its section."""
     begin = max(place for place in range(at) if begins_section(lines, place))
     first = begin + (2 if is_underlined(lines, begin) else 1)
     entries = [line for line in lines[first : at + 1] if line.strip()]
@@ -92,7 +92,7 @@ def _is_at_depth(lines: list[str], at: int) -> bool:
 
 
 def _added(lines: list[str], name: str, text: str, width: int) -> list[str]:
-    """The sections with an entry more, at the end of those there are."""
+    """Add an entry to the parameter section, or a new section if there is none."""
     begin = next((at for at, line in enumerate(lines) if _begins_parameters(lines, at, line)), None)
     if begin is None:
         fields = [at for at, line in enumerate(lines) if _FIELD.match(line)]
@@ -118,7 +118,7 @@ def _begins_parameters(lines: list[str], at: int, line: str) -> bool:
 
 
 def _goes_on(lines: list[str], at: int, deep: int) -> bool:
-    """Whether an entry goes on after an empty line."""
+    """Whether an entry continues after an empty line."""
     after = next((line for line in lines[at:] if line.strip()), "")
     return bool(after) and _depth(after) > deep
 
@@ -128,7 +128,7 @@ def _depth(line: str) -> int:
 
 
 class DocstringChange(msgspec.Struct, frozen=True):
-    """Other words for the function that begins at a line."""
+    """New wording for the function that starts at `line`."""
 
     line: int
     wording: Wording
@@ -136,16 +136,16 @@ class DocstringChange(msgspec.Struct, frozen=True):
 
 
 def rewrite(text: str, changes: Sequence[DocstringChange]) -> str:
-    """The text of a file with other words in its docstrings.
+    """Apply the changes to the text of a file.
 
-    A `UsageError` where that can't be done so that nothing but those words is another.
+    Raises `UsageError` if a docstring cannot be replaced without changing something else.
     """
     lines = [change.line for change in changes]
     for change in changes:
         if lines.count(change.line) > 1:
             hint = "name the function by one spec only"
             raise UsageError("would get two descriptions at once", hint, where=change.where)
-    for change in sorted(changes, key=lambda change: change.line, reverse=True):  # so that lines stay true
+    for change in sorted(changes, key=lambda change: change.line, reverse=True):  # keeps line numbers valid
         text = _edited(text, change)
     return text
 
@@ -161,7 +161,7 @@ def _edited(text: str, change: DocstringChange) -> str:
 
 
 def _is_right(text: str, anew: str, change: DocstringChange) -> bool:
-    """Whether the new words are said now, and nothing else is another."""
+    """Whether the new text has the new wording, and everything else is unchanged."""
     try:
         before, said = _docstring(text, change), _docstring(anew, change)
         if _without_docstring(text, change.line) != _without_docstring(anew, change.line):
@@ -179,20 +179,20 @@ def _docstring(text: str, change: DocstringChange) -> str:
 
 
 def _others(docstring: str, wording: Wording) -> dict[str, str]:
-    """What is said about parameters for which there are no other words."""
+    """Descriptions of the parameters that the wording does not change."""
     told = parse_docstring(inspect.cleandoc(docstring)).parameters
     return {name: _plain(text) for name, text in told.items() if name not in wording.parameters}
 
 
 def same_words(told: Wording, wanted: Wording) -> bool:
-    """Whether all that is wanted is told, however it is broken into lines."""
+    """Whether all wanted descriptions are there, ignoring white space."""
     if wanted.description is not None and _plain(told.description) != _plain(wanted.description):
         return False
     return all(_plain(told.parameters.get(name)) == _plain(text) for name, text in wanted.parameters.items())
 
 
 def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
-    """What stands between the quotes then, line by line, without the function's indentation."""
+    """The new lines between the quotes, without the function's indentation."""
     before = place.lines
     end = next((at for at in range(len(before)) if begins_section(before, at)), len(before))
     width = len(place.indent.expandtabs(4))
@@ -200,7 +200,7 @@ def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
     if wording.description is not None:
         head = wrapped(escaped(wording.description, place), width + 3 * (end == len(before)))
         if head and place.inner is not None and re.match(r"\s*?\r?\n", place.inner):
-            head = ["", *head]  # the text began on a line of its own
+            head = ["", *head]  # the text started on a line of its own
     rest = before[end:]
     if wording.parameters:
         texts = {name: escaped(text, place) for name, text in wording.parameters.items()}
@@ -212,7 +212,7 @@ def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
 
 
 def _without_docstring(text: str, line: int) -> str:
-    """All that the code says but for that docstring."""
+    """The code without that docstring, as an AST dump."""
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if (

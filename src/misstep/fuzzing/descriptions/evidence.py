@@ -1,8 +1,6 @@
-"""What an earlier run knows about a tool that could be better described.
+"""Collects requests from an earlier run to test tool descriptions with, and judges how trials went.
 
-What a trial under other words is worth.
-
-Requests told apart: those by which a description is chosen, and those by which it is judged in the end.
+Requests are split in two: descriptions are chosen by one part and finally judged by the other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,14 +23,14 @@ from misstep.fuzzing.consistency.buckets import calls_of
 from misstep.fuzzing.consistency.forms import CORRECTNESS
 from misstep.fuzzing.consistency.oracle import judge_answer
 
-ID = 8  # hexadecimal digits
-SHOWN = 1_000  # characters of a text in an example
+ID = 8  # hexadecimal digits of an id
+SHOWN = 1_000  # characters of each text in an example
 
 
 class EarlierRequest(msgspec.Struct, frozen=True):
-    """A request of an earlier run. Those of one `group` mean the same; a `bad` one did not end well.
+    """A request of an earlier run. Requests in one `group` mean the same; a `bad` one failed.
 
-    `told` is what happened, in words for a model; nothing where the request was not `tried`.
+    `told` describes for a model what happened; it is empty if the request was not `tried`.
     """
 
     group: str
@@ -50,14 +48,14 @@ class EarlierRequest(msgspec.Struct, frozen=True):
 
 
 class FixEvidence(msgspec.Struct, frozen=True):
-    """Requests for a tool, and defects that were never put to an agent, in words."""
+    """Requests for a tool, and descriptions of defects for which no request was tried."""
 
     asked: tuple[EarlierRequest, ...] = ()
     defects: tuple[str, ...] = ()
 
 
 def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> FixEvidence:
-    """What fuzzing has found in a tool, under its name in reports, alone or beside others."""
+    """What fuzzing found in a tool, from reports on it alone or together with others."""
     passages = list(_passages(reports, name, tool))
     asked = [each for passage, finding in passages for each in _asked(passage, finding, tool)]
     put = {passage.finding for passage, _ in passages if passage.requests}
@@ -67,14 +65,14 @@ def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> 
 
 
 def evidence_of_sets(report: ConsistencyReport) -> FixEvidence:
-    """What the requests for a tool came to that mean the same; sets that could not be judged tell nothing."""
+    """The paraphrased requests for a tool and their results, without sets that could not be judged."""
     tool = report.name.partition(" of ")[0]
     judged = [one for one in report.sets if one.verdict in ("passed", "failed")]
     return FixEvidence(_each_once([each for one in judged for each in _asked_in(one, tool)]))
 
 
 def is_bad(trial: Trial, tool: str) -> Use | None:
-    """The call of a tool that went wrong: at run time, or refused and left at that."""
+    """The tool's call that went wrong: a run-time error, or a final refusal."""
     uses = calls_of(trial, tool)
     broken = [use for use in uses if use.judged.ruling in RUNTIME_ERRORS]
     stuck = [use for use in uses[-1:] if use.judged.ruling in REFUSALS]
@@ -100,20 +98,20 @@ def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterato
         trial = trials.get(request)
         bad = passage.fate == "reached" and trial is not None and is_bad(trial, tool) is not None
         told = _told(request, trial, tool) if trial else ""
-        # Requests for one defect stay together: who has seen one of them knows what the others are about.
+        # Requests for one defect stay in one part: one of them gives away what the others are about.
         group = passage.finding or request
         yield EarlierRequest(group, request, tools, "call", bad, told, tried=trial is not None)
 
 
 def _grouped(asked: Sequence[EarlierRequest]) -> list[EarlierRequest]:
-    """The requests for each defect together, if there are several: else each stands for itself."""
+    """Group requests by defect if several defects were reached; otherwise each request is its own group."""
     if len({each.group for each in asked if each.bad}) > 1:
         return list(asked)
     return [msgspec.structs.replace(each, group=each.request) for each in asked]
 
 
 def _asked_in(one: PromptSet, tool: str) -> Iterator[EarlierRequest]:
-    """The requests of a set; where nobody said what to expect, what was found in order is to be expected."""
+    """The requests of a set. Without an expectation, the answer of a set that passed is the expected one."""
     answers = [trial.answer for trial in one.trials if trial.is_usable]
     usual = answers[0] if answers and one.verdict == "passed" and len(one.requests) > 1 else ""
     expected = one.expectation.statement if one.expectation else usual
@@ -142,7 +140,7 @@ def _defect(finding: Finding) -> str:
 
 
 def _each_once(asked: Sequence[EarlierRequest]) -> tuple[EarlierRequest, ...]:
-    """Each request once, a bad one before others."""
+    """Remove duplicate requests; bad ones win."""
     found = dict[str, EarlierRequest]()
     for each in sorted(asked, key=lambda each: not each.bad):
         found.setdefault(each.request, each)
@@ -159,9 +157,9 @@ VERDICTS: dict[str, Judgement] = {
 
 
 async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> FixAttempt:
-    """What came of a request: it passes if the agent ended without an error or a refusal of the tool.
+    """Judge a trial: it passes if the agent finished without an error or a final refusal of the tool.
 
-    Where an answer counts, a judge has to find it right beside that.
+    If the answer matters, a judge must also find it right.
     """
     verdict, why = _verdict(trial, tool)
     if verdict == "passed" and trying.matter == "answer":
@@ -174,7 +172,7 @@ async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, m
         trying.id,
         verdict,
         cut(why, SHOWN_REASON),
-        # An answer that is right has been come by somehow.
+        # A right answer may have been found without calling the tool.
         bool(calls_of(trial, tool)) or trying.matter == "answer",
         len(trial.uses),
         trial.usage.input + trial.usage.output,
@@ -201,14 +199,14 @@ async def _judged(trying: Trying, trial: Trial, tool: str, models: Models) -> tu
     return ("passed" if found.correct else "failed"), found.reason
 
 
-LEAST = 2  # groups that did not end well, or may not: one to learn from, one to be judged by
+LEAST = 2  # groups that failed or are untried: one to choose by, one to judge by
 
 
 def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Trying, ...], tuple[str, ...]]:
-    """The requests in two parts of about the same size, and what went wrong in the first of them, in words.
+    """Split the requests into a validation and a test part, and describe what went wrong in the first.
 
-    Requests that mean the same stay together, and each part has its share of those that did not end well, and
-    of those that were not tried. What is held out is not told. `most` bounds each part.
+    Requests that mean the same stay together, and failed and untried ones are divided evenly. Nothing about
+    the test part is revealed. `most` limits the size of each part.
     """
     groups = dict[str, list[EarlierRequest]]()
     for each in evidence.asked:
@@ -232,7 +230,7 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
 
 
 def limited(trying: Sequence[Trying], seed: int, most: int | None) -> tuple[Trying, ...]:
-    """Up to so many of each part."""
+    """A random sample of at most `most` requests of each part."""
     parts = [[each for each in trying if each.part == part] for part in ("validation", "test")]
     dice = Dice(derive_seed(seed, "fix"))
     return tuple(each for part in parts for each in dice.sample(part, min(most or len(part), len(part))))

@@ -1,4 +1,4 @@
-"""The docstring of a function where it stands in a file."""
+"""Finds a function's docstring in source text, and writes it back with other lines."""
 
 import ast
 import io
@@ -12,17 +12,17 @@ from msgspec import structs
 
 from misstep.errors import UsageError
 
-WIDTH = 100  # of lines that are written anew
+WIDTH = 100  # of rewritten lines
 
 _LITERAL = re.compile(r"(?P<prefix>[rRuU]?)(?P<quotes>\"\"\"|'''|\"|')(?P<inner>.*)(?P=quotes)", re.DOTALL)
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 class DocstringPlace(msgspec.Struct, frozen=True):
-    """Where a docstring stands in a text, or would: from `start` to `end`, characters from the beginning.
+    """Where a docstring is in a text, or could be inserted: characters `start` to `end`.
 
-    `prefix` and `quotes` are those of the literal, `inner` is what stands between them as it was typed;
-    `indent` is what stands before the function's own lines, `newline` what ends a line there.
+    `prefix` and `quotes` belong to the literal, and `inner` is the source text between the quotes. `indent`
+    is the indentation of the function's body, `newline` its line ending.
     """
 
     start: int
@@ -39,8 +39,7 @@ class DocstringPlace(msgspec.Struct, frozen=True):
 
     @property
     def lines(self) -> list[str]:
-        """What stands between the quotes as it was typed, without indentation, line ends and empty lines at
-        the end."""
+        """The source lines between the quotes, without indentation, line endings and trailing empty lines."""
         first, *others = [_bare(line) for line in lines_of(self.inner or "")] or [""]
         lines = [first.lstrip(), *[_dedented(line, self.indent) for line in others]]
         while lines and not lines[-1].strip():
@@ -48,15 +47,15 @@ class DocstringPlace(msgspec.Struct, frozen=True):
         return lines
 
     def cooked(self) -> "DocstringPlace":
-        """A raw literal as one with escapes, in which everything can be said."""
+        """A raw literal turned into a plain one with escapes, which can hold any text."""
         plain = structs.replace(self, prefix="")
         return structs.replace(plain, inner=escaped(self.inner or "", plain))
 
 
 def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
-    """The docstring of the function that begins at a line, counted from 1 with its decorators.
+    """Find the docstring of the function that starts at `line` (from 1, decorators included).
 
-    A `UsageError` where there is no function, or one whose docstring can't be told from the rest.
+    Raises `UsageError` if there is no function, or if its docstring cannot be isolated.
     """
     function = find_function(text, line, where)
     starts = _line_starts(text)
@@ -81,16 +80,15 @@ def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
 
 
 def code_of(text: str, line: int, where: str) -> str:
-    """The whole function that begins at a line, as it was typed; a `UsageError` where there is none."""
+    """The source of the function that starts at `line`. Raises `UsageError` if there is none."""
     function = find_function(text, line, where)
     return "".join(lines_of(text)[line - 1 : function.end_lineno])
 
 
 def written(place: DocstringPlace, lines: list[str]) -> str:
-    """The literal with these lines between its quotes, the first of them right behind them.
+    """The literal with these lines, the first one right after the opening quotes.
 
-    Lines come without the function's indentation. Those that were there before stay as they are to the last
-    byte.
+    Lines come without the function's indentation. Unchanged lines stay the same to the byte.
     """
     quotes = place.quotes if len(place.quotes) == 3 or len(lines) == 1 else place.quotes * 3
     before, kept = lines_of(place.inner or ""), _kept(place.lines, lines)
@@ -106,7 +104,7 @@ def written(place: DocstringPlace, lines: list[str]) -> str:
 
 
 def escaped(text: str, place: DocstringPlace) -> str:
-    """A text as it has to be typed between the quotes; raw literals take it as it is."""
+    """Escape a text for use between the quotes; in raw literals it stays as it is."""
     if place.is_raw:
         return text
     quote = place.quotes[0]
@@ -115,7 +113,7 @@ def escaped(text: str, place: DocstringPlace) -> str:
 
 
 def wrapped(text: str, indent: int, further: str = "") -> list[str]:
-    """The lines of a text, long ones broken at spaces; `further` stands before what is broken off."""
+    """Wrap the lines of a text at spaces; `further` is the indentation of continuation lines."""
     lines = list[str]()
     for line in text.split("\n"):
         lines += textwrap.wrap(
@@ -131,7 +129,7 @@ def wrapped(text: str, indent: int, further: str = "") -> list[str]:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text with their ends, as Python counts them."""
+    """The lines of a text with their endings, split like Python source."""
     return _LINE.findall(text)
 
 
@@ -148,13 +146,13 @@ def find_function(text: str, line: int, where: str) -> ast.FunctionDef | ast.Asy
 
 
 def first_line(node: ast.stmt) -> int:
-    """The line with which a statement begins, that of its first decorator if it has some."""
+    """The line on which a statement starts, including decorators."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *[each.lineno for each in decorators]])
 
 
 def _end_of_head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The last line that arguments and the return hint take up."""
+    """The last line of the arguments and the return annotation."""
     args = node.args
     parts = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg, node.returns]
     defaults = [*args.defaults, *args.kw_defaults]
@@ -162,14 +160,14 @@ def _end_of_head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def _kept(before: list[str], after: list[str]) -> dict[int, int]:
-    """Where lines that stay stood before, by where they stand now; the first line is like no other."""
+    """Map new indexes of unchanged lines to their old ones; the first line is compared separately."""
     same = SequenceMatcher(None, before[1:], after[1:], autojunk=False).get_matching_blocks()
     kept = {each.b + at + 1: each.a + at + 1 for each in same for at in range(each.size)}
     return {0: 0, **kept} if before[:1] == after[:1] else kept
 
 
 def _tail(place: DocstringPlace, lines: list[str]) -> str:
-    """What stands between the last line and the quotes."""
+    """The text between the last line and the closing quotes."""
     if len(lines) == 1:
         return ""
     count = len(place.lines)
@@ -196,7 +194,7 @@ def _first_end(inner: str) -> str:
 
 
 def _taken_apart(literal: str, where: str) -> tuple[str, str, str]:
-    """Prefix, quotes and what is between them, of a docstring that is one literal."""
+    """Split a docstring into prefix, quotes and content. Raises `UsageError` for concatenated literals."""
     tokens = tokenize.generate_tokens(io.StringIO(f"({literal})").readline)
     found = _LITERAL.fullmatch(literal)
     if found is None or sum(token.type == tokenize.STRING for token in tokens) != 1:
@@ -212,7 +210,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _offset(text: str, start: int, column: int) -> int:
-    """The place of a column that is counted in bytes, as Python does."""
+    """The offset of a column that is counted in UTF-8 bytes, as `ast` does."""
     return start + len(
         text[start : start + column].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
     )

@@ -1,6 +1,7 @@
-"""Asks models for better words about a tool, by one strategy or another.
+"""Asks models for better descriptions of a tool, with several strategies.
 
-What models answer who are asked for better words, read strictly.
+Answers are validated: no unknown parameters, no repetition, limited length. The `explore` strategy calls the
+tool and rewrites the description until it stops changing.
 """
 
 import inspect
@@ -26,10 +27,10 @@ from misstep.schemas.answers import AnswerSchema, FormatError, form_of
 from misstep.schemas.source import parse_docstring
 
 MOST_SAID = 20_000  # characters
-MOST_CHARACTERS = 4_000  # of a candidate: not all scripts have spaces between words
+MOST_CHARACTERS = 4_000  # of a candidate: not all scripts separate words with spaces
 MOST_ARGUMENTS = 20_000
 
-# Marks of direction are among them: with them, code shows as something else than it is.
+# Includes directional marks, which make code look different from what it is.
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]")
 _Said = Annotated[str, Meta(max_length=MOST_SAID)]
 
@@ -52,28 +53,28 @@ class _Planned(msgspec.Struct, frozen=True):
 
 
 class WordingProposal(msgspec.Struct, frozen=True):
-    """Other words for a tool, with an argument for them if there is one."""
+    """A new wording for a tool, with the model's reasons if it gave any."""
 
     wording: Wording
     why: str = ""
 
 
 def rewritten_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[WordingProposal]:
-    """Words for a tool that are neither its own nor among those used before."""
+    """A schema for a wording that is neither the current one nor in `used`."""
     return form_of(_Rewritten, parameters=_texts_for(tool)).then(
         lambda form: _proposal(form.description, form.parameters, tool, used)
     )
 
 
 def observed_form(tool: Described) -> AnswerSchema[WordingProposal]:
-    """Words for a tool, which may as well be its own."""
+    """A schema for a wording that may be the current one."""
     return form_of(_Rewritten, parameters=_texts_for(tool)).then(
         lambda form: _proposal(form.description, form.parameters, tool)
     )
 
 
 def argued_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[WordingProposal]:
-    """The same behind what misleads, and an argument."""
+    """Like `rewritten_form`, preceded by what is misleading now and an argument."""
 
     def make(form: _Argued) -> WordingProposal | FormatError:
         found = _proposal(form.description, form.parameters, tool, used)
@@ -86,7 +87,7 @@ def argued_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[Wordin
 
 
 def planned_form(tool: Described) -> AnswerSchema[str]:
-    """The arguments of a call to be made, as a JSON text."""
+    """A schema for the arguments of a call to make, parsed to a JSON text."""
     parameters = tool.tool.parameters
 
     def make(form: _Planned) -> str | FormatError:
@@ -101,7 +102,7 @@ def planned_form(tool: Described) -> AnswerSchema[str]:
 
 
 def clean(text: str) -> str:
-    """A text as a docstring can hold it: no control characters, no white space round lines."""
+    """Make a text suitable for a docstring: no control characters, indentation or trailing white space."""
     spaced = _CONTROL.sub(" ", storable(text.replace("\r\n", "\n")))
     return inspect.cleandoc("\n".join(line.rstrip() for line in spaced.split("\n"))).strip()
 
@@ -113,7 +114,7 @@ def _texts_for(tool: Described) -> dict[str, Any]:
 
 
 def wrong_at_last(wording: Wording, tool: Described, used: Sequence[Wording]) -> str:
-    """What is wrong with words that were put together out of several answers; empty if nothing is."""
+    """What is wrong with a wording combined from several answers; empty if nothing is."""
     return " ".join([*_wrong_with(wording, tool), *_repeated(wording, tool, used)])
 
 
@@ -158,17 +159,17 @@ def _repeated(wording: Wording, tool: Described, used: Sequence[Wording]) -> lis
     return ["That has been proposed before: say something else."] if wording in used else []
 
 
-EXAMPLES = 8  # that a model is shown at once
-ROUNDS = 5  # of trying a tool and rewriting
-ALIKE = 0.95  # so much of a text has to stay for it to have converged
-SHOWN = 2_000  # characters of what a tool answered
+EXAMPLES = 8  # examples per question to a model
+ROUNDS = 5  # of trying the tool and rewriting
+ALIKE = 0.95  # similarity from which a text counts as unchanged
+SHOWN = 2_000  # characters of a tool's answer
 
-# Makes a call of the tool where it is safe, and gives what an agent would be told.
+# Calls the tool in its sandbox and returns what an agent would see.
 Call: TypeAlias = Callable[[Invocation], Awaitable[str]]
 
 
 class Proposer:
-    """Asks for words about one tool. Nothing is proposed twice, as long as the model has other ideas."""
+    """Asks for descriptions of one tool, without proposing the same one twice."""
 
     def __init__(
         self, tool: Described, models: Models, examples: Sequence[str], seed: int, call: Call
@@ -180,7 +181,7 @@ class Proposer:
         self._call = call
 
     async def propose(self, number: int, strategy: Strategy, before: Sequence[Candidate]) -> Candidate:
-        """A candidate, which has no words if the model gave none that can be used."""
+        """A candidate, which has no wording if the model gave no usable one."""
         used = [each.wording for each in before if each.wording is not None]
         blank = Candidate(number, strategy)
         try:
@@ -201,13 +202,13 @@ class Proposer:
         return await models.ask("generator", stage, rewritten_form(tool, used), **told)
 
     def _drawn(self, number: int) -> str:
-        """Some of what went wrong, others for each candidate where there is more than a model is shown."""
+        """A random selection of failures, a different one for each candidate."""
         dice = Dice(derive_seed(self._seed, "examples", number))
         drawn = dice.sample(list(self._examples), min(EXAMPLES, len(self._examples)))
         return fenced("\n\n".join(drawn) or "(none)")
 
     async def _explored(self, blank: Candidate, used: Sequence[Wording]) -> Candidate:
-        """Words that were made better by trying the tool, until they stay what they are."""
+        """Try the tool and improve its description until it stops changing."""
         now, tried, why = Wording(), list[str](), ""
         for _ in range(ROUNDS):
             tool = reworded(self._tool, {self._tool.name: now})
@@ -225,7 +226,7 @@ class Proposer:
         return structs.replace(blank, wording=found, why=wrong, tried=tuple(tried))
 
     async def _try(self, tool: Described, tried: Sequence[str]) -> str:
-        """A call that the model wants to see made, and what came of it."""
+        """Make a call that the model chooses, and describe the result."""
         documented = documentation_of([tool])
         arguments = await self._models.ask(
             "generator", "fix-explore", planned_form(tool), tools=documented, tried=listed(tried)
@@ -236,7 +237,7 @@ class Proposer:
     async def _observed(
         self, tool: Described, tried: Sequence[str], used: Sequence[Wording]
     ) -> WordingProposal:
-        """Better words after what was seen, or the same again where there are none."""
+        """A better description after these calls, or the same one again."""
         told = {"tools": documentation_of([tool]), "tried": listed(tried), **_limits(used)}
         return await self._models.ask("generator", "fix-observed", observed_form(tool), **told)
 

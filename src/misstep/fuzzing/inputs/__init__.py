@@ -1,1 +1,1 @@
-"""Values for the arguments of tools: ones that fit, ones at an edge, ones that are wrong on purpose."""
+"""Generates arguments for tools: valid ones, boundary values, and deliberately invalid ones."""

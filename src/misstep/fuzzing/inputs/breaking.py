@@ -1,4 +1,4 @@
-"""Breaks one demand of a schema in a value that meets them all."""
+"""Makes an invalid value that violates exactly one constraint of a schema."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -14,12 +14,12 @@ from misstep.schemas.schema import BREAKABLE, fits, places_in
 from misstep.schemas.shape import as_list, count, mapping, names_in
 
 MOST_PLACES = 40
-LONGEST = 100_000  # characters or items that a demand for fewer is broken with
+LONGEST = 100_000  # characters or items to exceed a maximum with
 UNKNOWN = ("unknown", "UNKNOWN", "other", "x", " ", "")
 
 
 class SchemaDemand(msgspec.Struct, frozen=True):
-    """A keyword of a schema that has a say in the part of a value at a place."""
+    """A keyword of a schema that applies to the part of a value at a path."""
 
     keyword: str
     schema: Mapping[str, Any]
@@ -28,7 +28,7 @@ class SchemaDemand(msgspec.Struct, frozen=True):
 
 
 def demands_on(schema: Any, value: Any, root: Mapping[str, Any]) -> list[SchemaDemand]:
-    """Whatever is demanded of the value that can be broken."""
+    """All constraints on the value that can be violated."""
     return [
         SchemaDemand(keyword, node, part, place)
         for node, part, place in islice(places_in(schema, value, root), MOST_PLACES)
@@ -38,7 +38,7 @@ def demands_on(schema: Any, value: Any, root: Mapping[str, Any]) -> list[SchemaD
 
 
 def break_demand(demand: SchemaDemand, schema: Any, value: Any, root: Mapping[str, Any]) -> list[Breach]:
-    """Ways to do it. Each is the whole value, which no longer fits, and would but for this demand."""
+    """Values that violate this constraint and no other. Each is the whole value."""
     found = list[Breach]()
     for broken, at in _ways(demand.keyword, demand.schema, demand.part):
         if _is_alone(demand.keyword, demand.schema, broken, root):
@@ -49,7 +49,7 @@ def break_demand(demand: SchemaDemand, schema: Any, value: Any, root: Mapping[st
 
 
 def _is_alone(keyword: str, node: Mapping[str, Any], value: Any, root: Mapping[str, Any]) -> bool:
-    """Whether the value breaks this demand of the schema and no other."""
+    """Whether the value violates this constraint of the schema and no other."""
     if fits(node, value, root) is None:
         return False
     rest = {key: demand for key, demand in node.items() if key != keyword}
@@ -57,7 +57,7 @@ def _is_alone(keyword: str, node: Mapping[str, Any], value: Any, root: Mapping[s
 
 
 def _ways(keyword: str, node: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, Path]]:
-    """Values instead of this one that may break the demand, and where within them."""
+    """Replacement values that may violate the constraint, and where in them."""
     wanted = node[keyword]
     if keyword == "required" and isinstance(value, dict):
         for name in names_in(wanted):
@@ -108,7 +108,7 @@ def _others(keyword: str, wanted: Any, node: Mapping[str, Any], value: Any) -> l
 
 
 def _resized(value: Any, keyword: str, node: Mapping[str, Any], filling: Any) -> list[Any]:
-    """The text or list with too little in it, or too much."""
+    """The text or list, too short or too long."""
     limit = count(node, keyword, LONGEST)
     if keyword.startswith("min"):
         return [value[: max(0, limit - 1)], value[:0], value[:1]]
@@ -124,7 +124,7 @@ def _resized(value: Any, keyword: str, node: Mapping[str, Any], filling: Any) ->
 
 
 def _unlike(known: list[Any]) -> list[Any]:
-    """Values that are none of those, but nearly."""
+    """Values that differ slightly from the known ones."""
     near = list[Any]()
     for each in known[:5]:
         if isinstance(each, str):

@@ -1,7 +1,4 @@
-"""Values at the edge of what types can hold, whatever a schema says.
-
-Which places in a tool's arguments want the name of a file.
-"""
+"""Boundary values of each type, whatever the schema says, and the parameters that take file names."""
 
 import sys
 from collections.abc import Mapping
@@ -22,7 +19,7 @@ TEXTS = (
     "", " ", "\n", "\t", "\r\n", "\0", "a\0b", "'", '"', "`", "\\", "'\"", "'; --", "${x}", "{}", "{0}", "%s",
     "%", "<b>", "&amp;", "null", "None", "nan", "-1", "0", "1e309", "../..", "~", "*", "-", "--help", ".",
     "a" * 256, "a\nb", " a ", "A" * 64 + "\0",
-    "\ud800", "\udfff", "a\udc80b",  # halves of pairs
+    "\ud800", "\udfff", "a\udc80b",  # lone surrogates
     "\u202eabc", "שלום", "\u200b", "\ufeff", "\ufffe", "e\u0301", "Z\u0351\u036b\u0343", "ß", "ı", "İ",
     "👩‍👩‍👧‍👦", "𝟘", "٣", "½", "ﬀ", "\U0010ffff", "\x1b[31m", "\x7f",
 )  # fmt: skip
@@ -52,7 +49,7 @@ def beyond(limit: int | float, up: bool, whole: bool) -> list[int | float]:
 
 
 def nested(depth: int, inner: Any = None) -> list[Any]:
-    """Lists within lists."""
+    """Lists nested to a depth."""
     value: list[Any] = [] if inner is None else [inner]
     for _ in range(depth):
         value = [value]
@@ -71,7 +68,7 @@ ANYTHING: tuple[Any, ...] = (
     [1, "a", None], {"a": {"b": []}}, nested(60), nested_object(60), "a" * 10_000, list(range(1000)),
 )  # fmt: skip
 
-# A few of each type, none of which is of another one too.
+# A few values of each type, none of which also has another type.
 BY_KIND: dict[str, tuple[Any, ...]] = {
     "string": ("abc", "", "1", "true"),
     "integer": (0, 1, -1, 7),
@@ -87,7 +84,7 @@ TOPICS = ("path", "directory")
 
 
 def file_places(schema: Mapping[str, Any]) -> list[Path]:
-    """Places for texts that are about files or folders more than about anything else."""
+    """Paths of text parameters that mainly concern files or folders."""
     return [slot.path for slot in slots_within(ArgumentSlot((), schema), schema) if _wants_file(slot, schema)]
 
 

@@ -1,7 +1,4 @@
-"""Makes up a value for a schema, one choice of Hypothesis after the other.
-
-What a schema says of the members of an object.
-"""
+"""Generates a value for a schema from Hypothesis choices."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -17,9 +14,9 @@ from misstep.schemas.shape import KINDS, as_list, count, flatten, kinds_of, mapp
 
 
 class Members:
-    """The names that a schema knows, and the schemas of whatever a name stands for.
+    """The property names that a schema defines, and the schema for any name.
 
-    `are_open` if it is about members that it has no names for.
+    `are_open` if it describes properties that it does not name.
     """
 
     def __init__(self, schema: Mapping[str, Any], most: int) -> None:
@@ -33,7 +30,7 @@ class Members:
         self.are_open = is_map or not self.properties or bool(self.patterns)
 
     def schema_of(self, name: str) -> Any:
-        """All that is asked of the member of this name; False where there must be none."""
+        """All constraints on the property of this name; False if it is forbidden."""
         demands = [wanted for pattern, wanted in self.patterns.items() if matches(pattern, name)]
         own = self.properties.get(name, True if self._rest is None or demands else self._rest)
         return {"allOf": [own, *demands]} if demands and own is not False else own
@@ -41,19 +38,19 @@ class Members:
 
 T = TypeVar("T")
 
-SHALLOW = 3  # schemas within schemas, until what may be left out is
-DEEPEST = 14  # where whatever goes on is given up
-MOST_MADE = 300  # parts of one value; only a schema that is made to take long needs more
-PLENTY = 50  # parts of one value; from then on what may be left out is
-MOST_ITEMS = 400  # in a list that has to be long
+SHALLOW = 3  # nesting, from where on optional parts are left out
+DEEPEST = 14  # nesting at which generation gives up
+MOST_MADE = 300  # parts of one value; only a pathological schema needs more
+PLENTY = 50  # parts of one value, from where on optional parts are left out
+MOST_ITEMS = 400  # items of a list with a large minimum
 TRIES = 3
-MANY = 40  # items in a list that is long for no reason
+MANY = 40  # items of a list that is long as a boundary case
 FEW = 6
 EXTRA = ("extra", "note", "x", "key", "id", "name", "value", "a", "b", "c")
 
 
 class Maker:
-    """Makes one value. `edgy` asks for a value at an edge; how deep it goes is drawn as well."""
+    """Makes one value. `edgy` asks for a boundary value; the depth is random as well."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any], root: Mapping[str, Any]) -> None:
         self._chance = Chance(draw)
@@ -81,7 +78,7 @@ class Maker:
         raise Impossible
 
     def _is_sure(self, schema: Any, value: Any) -> bool:
-        """Whether it need not be looked at here: its parts fit, and the whole will be looked at."""
+        """Whether no validation is needed here: the parts fit, and the whole value is validated later."""
         tangled = not isinstance(schema, Mapping) or bool(_TANGLED & schema.keys())
         return self._deep > 1 and isinstance(value, list | dict) and not tangled
 
@@ -104,7 +101,7 @@ class Maker:
         return self._first(self._ordered(kinds), lambda kind: self._of_kind(kind, schema, edgy))
 
     def _ordered(self, kinds: Sequence[str]) -> list[str]:
-        """The types in an order that chance has given them, those that end before those that go on."""
+        """The types in random order; late in a value, lists and objects come last."""
         turned = self._chance.turned(kinds)
         return sorted(turned, key=lambda kind: kind in ("array", "object")) if self._is_late() else turned
 
@@ -125,7 +122,7 @@ class Maker:
         return []
 
     def _first(self, choices: Sequence[T], make: Callable[[T], Any]) -> Any:
-        """What is made of the first choice of which anything can be."""
+        """The value for the first choice that is possible."""
         for choice in choices:
             try:
                 return make(choice)
@@ -175,7 +172,7 @@ class Maker:
         if self._is_late():
             return least
         if edgy:
-            long = MANY if self._deep <= 2 else FEW  # or what holds its own kind would have no end
+            long = MANY if self._deep <= 2 else FEW  # otherwise recursive schemas would never end
             longest = most if most < MOST_ITEMS else long
             return self._chance.pick(
                 sorted({least, min(most, least + 1), max(least, longest), min(most, max(least, usual))})
@@ -184,7 +181,7 @@ class Maker:
         return usual + self._chance.below(min(most - usual, 3) + 1)
 
     def _item(self, schema: Any, edgy: bool, others: Sequence[Any]) -> Any:
-        """An item unlike the others, or `_NONE`."""
+        """An item that differs from the others, or `_NONE`."""
         for _ in range(TRIES if others else 1):
             try:
                 item = self.make(schema, edgy and self._chance.one_in(2))
@@ -210,7 +207,7 @@ class Maker:
         return made
 
     def _names(self, members: Members, edgy: bool) -> list[str]:
-        """Those that are given: all that have to be, and of the others some, none or all."""
+        """The properties to include: all required ones, and some, none or all of the others."""
         share = self._chance.pick((0, 1, 2)) if edgy else 1
         if self._is_late():
             share = 0
@@ -219,7 +216,7 @@ class Maker:
         return [*members.required, *some]
 
     def _add_more(self, made: dict[str, Any], members: Members, edgy: bool) -> None:
-        """Members that no name asks for: as many as there have to be, more where it is about them."""
+        """Add properties beyond the named ones: as many as required, more if the schema describes them."""
         wanted = members.least - len(made)
         if members.are_open and not self._is_late():
             wanted = max(wanted, self._chance.below(3))
@@ -231,19 +228,19 @@ class Maker:
             if name in made or schema is False:
                 continue
             try:
-                made[name] = self.make({"allOf": [schema]}, edgy)  # looked at, since it can be left out
+                made[name] = self.make({"allOf": [schema]}, edgy)  # validated, since it can be left out
             except Impossible:
                 continue
             wanted -= 1
 
     def _spare(self, members: Members, wanted: int, edgy: bool) -> list[str]:
-        """Names for more members, those first that the schema is about."""
+        """Names for further properties, those that the schema mentions first."""
         others = [*(NAMES if edgy and self._chance.one_in(2) else ()), *EXTRA]
         numbered = (f"key{number}" for number in range(wanted))
         return [*members.properties, *self._matching(members.patterns), *others, *numbered]
 
     def _matching(self, patterns: Mapping[str, Any]) -> list[str]:
-        """Names that the patterns are about."""
+        """Names that match the patterns."""
         found = list[str]()
         for pattern in patterns:
             try:

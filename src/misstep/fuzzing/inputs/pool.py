@@ -1,6 +1,7 @@
-"""Gives arguments for calls of one tool, as fast as they are asked for.
+"""Provides arguments for calls of one tool, fast, from values that are generated in advance.
 
-Keeps values for one place in a tool's arguments ready, sorted by kind and origin.
+Each parameter has a shelf of valid, boundary and invalid values, generated with Hypothesis, gathered from the
+tool's source and documentation, or learnt from earlier calls.
 """
 
 from collections.abc import Iterator, Mapping
@@ -20,17 +21,17 @@ from misstep.schemas.shape import flatten, mapping, names_in
 
 DRAWN: dict[Kind, int] = {"valid": 24, "boundary": 40, "invalid": 24}
 MOST_LEARNT = 300
-MOST_WITHIN = 60  # ideas for each place within this one
-MOST_PATTERNS = 4  # regular expressions of the source that texts are made for
+MOST_WITHIN = 60  # ideas per nested place
+MOST_PATTERNS = 4  # regular expressions in the source that texts are generated for
 PER_PATTERN = 6
-LONGEST_KEY = 1000  # characters by which values are told apart
+LONGEST_KEY = 1000  # characters by which values are compared
 
-# Values of quite another type are drawn for the schema anyhow; from elsewhere they tell nothing new.
+# Values of a different type are generated from the schema anyway; from other sources they add nothing.
 UNTELLING = ("type", "anyOf", "oneOf", "schema")
 
 
 class PoolEntry(msgspec.Struct, frozen=True):
-    """A value on a shelf; `at` is a place within the value."""
+    """A value on a shelf; `at` is the path within it that is invalid."""
 
     value: Any
     origin: Origin
@@ -39,7 +40,7 @@ class PoolEntry(msgspec.Struct, frozen=True):
 
 
 class Shelf:
-    """Values for one slot. They are got when they are first asked for, the same ones for the same seed."""
+    """Values for one slot, generated on first use and determined by the seed."""
 
     def __init__(
         self, slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValues, seed: int
@@ -57,17 +58,17 @@ class Shelf:
         return bool(self._ready.get(kind) or self._lists(kind))
 
     def pick(self, kind: Kind, dice: Dice) -> PoolEntry:
-        """A value of the kind, of which there has to be one. Every origin has the same chance."""
+        """A value of this kind; there must be one. All origins are equally likely."""
         return dice.pick(dice.pick(self._ready.get(kind) or self._lists(kind)))
 
     def refill(self, kind: Kind) -> None:
-        """Get other values of the schema's."""
+        """Replace the values generated from the schema by new ones."""
         if self._ready.get(kind):
             self._rounds += 1
             self._store(kind, "schema", self._drawn(kind))
 
     def learn(self, value: Any) -> None:
-        """Keep a value that has turned out to be interesting; the oldest one makes room."""
+        """Keep a value that turned out to be interesting; the oldest is dropped."""
         self._lists("valid")
         if entry := self._judged(ValueIdea(value, "valid", "learnt")):
             kind: Kind = "invalid" if entry.broken else "valid"
@@ -96,7 +97,7 @@ class Shelf:
         return draw_entries(self._slot.schema, self._root, kind, seed, DRAWN[kind])
 
     def _judged(self, idea: ValueIdea) -> PoolEntry | None:
-        """The idea with what is wrong with it; None if it is known already."""
+        """The idea with the constraint that it violates; None if it is known already."""
         key = repr(idea.value)[:LONGEST_KEY]
         if key in self._known:
             return None
@@ -105,7 +106,7 @@ class Shelf:
         return PoolEntry(idea.value, idea.origin, broken, at)
 
     def _matching(self) -> Iterator[ValueIdea]:
-        """Texts that regular expressions in the tool's source match."""
+        """Texts that match regular expressions in the tool's source."""
         if "string" not in kinds_within(flatten(self._slot.schema, self._root) or {}, self._root):
             return
         for pattern in self._found.patterns[:MOST_PATTERNS]:
@@ -114,7 +115,7 @@ class Shelf:
                 yield ValueIdea(entry.value, "valid", "harvested")
 
     def _within(self) -> Iterator[ValueIdea]:
-        """Ideas for places inside this one, each put into a value that was drawn."""
+        """Ideas for nested places, each put into a generated value."""
         drawn = self._groups["valid"]["schema"]
         for slot in slots_within(self._slot, self._root) if drawn else ():
             inside = slot.path[len(self._slot.path) :]
@@ -126,7 +127,7 @@ class Shelf:
 
 
 def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, count: int) -> list[PoolEntry]:
-    """Values that Hypothesis draws for a schema."""
+    """Values that Hypothesis generates for a schema."""
     try:
         from misstep.fuzzing.inputs import strategies
     except ModuleNotFoundError as error:
@@ -138,15 +139,15 @@ def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, co
     return [PoolEntry(value, "schema") for value in strategies.draw_values(strategy, seed, count)]
 
 
-VALID, BOUNDARY = 0.42, 0.8  # shares of draws that are valid, and that are valid or at an edge
-WHOLE = 0.08  # share of draws that are arguments somebody has given as an example
-ALSO_ODD = 0.25  # chance that values beside the one in question are at an edge too
-REFILL = 3000  # draws until some of the values are replaced by others
-WHOLES = 64  # arguments drawn in one piece
+VALID, BOUNDARY = 0.42, 0.8  # shares of draws that are valid, and that are valid or boundary
+WHOLE = 0.08  # share of draws that are given examples
+ALSO_ODD = 0.25  # chance that other values in a draw are of the same kind
+REFILL = 3000  # draws after which some values are replaced
+WHOLES = 64  # complete arguments generated at once
 MOST_EXAMPLES = 100
 STRANGERS = ("unexpected", "extra", "")
 
-# What may be asked of arguments as a whole, so that parameters can't be chosen one by one.
+# Keywords about the arguments as a whole, so that parameters cannot be chosen independently.
 TOGETHER = frozenset((
     "anyOf", "oneOf", "allOf", "not", "enum", "const", "minProperties", "maxProperties", "patternProperties",
     "$ref",
@@ -154,9 +155,9 @@ TOGETHER = frozenset((
 
 
 class Pool:
-    """Arguments for one tool. The same seed and the same requests give the same, in any process.
+    """Arguments for one tool, reproducible in any process from the seed and the sequence of requests.
 
-    Values are drawn with Hypothesis ahead of time; from then on they are only picked and put together.
+    Values are generated in advance with Hypothesis; draws only pick and combine them.
     """
 
     def __init__(self, described: Described, seed: int) -> None:
@@ -175,7 +176,7 @@ class Pool:
         self._examples = [each for each in self._found.examples if self._breach(each) is None][:MOST_EXAMPLES]
 
     def draw(self, dice: Dice) -> Drawn:
-        """Arguments for a call, whatever the schema is like."""
+        """Arguments for a call, whatever the schema."""
         self._drawn += 1
         if self._drawn % REFILL == 0:
             self._refill()
@@ -191,7 +192,7 @@ class Pool:
         return found or self._mix("valid", kinds, dice) or self._anything(dice)
 
     def learn(self, path: Path, value: Any) -> None:
-        """Use a value from now on, at this place in the arguments; with no path it is all of them."""
+        """Use a value at this path from now on; an empty path means complete arguments."""
         if not path:
             if isinstance(value, dict) and self._breach(value) is None:
                 self._examples = [*self._examples, value][-MOST_EXAMPLES:]
@@ -216,7 +217,7 @@ class Pool:
         return shelf
 
     def _look(self) -> dict[Kind, list[str]]:
-        """Find out for which parameters there are values of each kind."""
+        """Find the parameters that have values of each kind."""
         self._usable = {
             kind: [name for name in self._names if self._shelf((name,)).has(kind)] for kind in KINDS
         }
@@ -228,7 +229,7 @@ class Pool:
             self._shelf((name,)).refill(KINDS[turn // len(self._names) % 3])
 
     def _mix(self, kind: Kind, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
-        """Values of each parameter put together, one of which is of the kind, or None where there is none."""
+        """Combine a value for each parameter, at least one of this kind; None if there is none."""
         chosen = kinds[kind]
         if not chosen or (kind == "boundary" and not self._required and dice.chance(0.05)):
             return None if self._required else Drawn({}, "boundary", "schema")
@@ -254,7 +255,7 @@ class Pool:
         return Drawn(arguments, kind, origin or "schema")
 
     def _break(self, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
-        """Arguments that are fine but for one thing."""
+        """Arguments with exactly one violation."""
         whole = self._mix("valid", kinds, dice)
         ways = [way for way in (self._leave_out, self._add, self._spoil) if whole is not None]
         first = dice.pick((0, 1, 2, 2, 2))
@@ -289,7 +290,7 @@ class Pool:
         return Drawn(dict(dice.pick(self._examples)), "valid", "harvested")
 
     def _together_fitting(self, kind: Kind, dice: Dice) -> Drawn | None:
-        """Arguments that fit as a whole: a mixture if it does, else some that were drawn in one piece."""
+        """Arguments that fit as a whole: a combination if that fits, else some generated at once."""
         mixed = self._mix(kind, self._usable or self._look(), dice)
         if mixed is not None and self._breach(mixed.arguments) is None:
             return mixed
@@ -306,7 +307,7 @@ class Pool:
         return Drawn(dict(entry.value), kind, "schema", entry.broken, entry.at)
 
     def _anything(self, dice: Dice) -> Drawn:
-        """Arguments for a schema that nothing is known to fit."""
+        """Arguments for a schema without any known fitting values."""
         values = [each for some in BY_KIND.values() for each in some]
         arguments = {name: dice.pick(values) for name in self._names}
         breach = self._breach(arguments)

@@ -1,11 +1,4 @@
-"""Makes up texts or numbers for a schema that asks for nothing else.
-
-Chance as Hypothesis deals it out, in the few forms that making a value takes.
-
-Numbers that a schema allows, drawn from within its limits or from their edges.
-
-Texts that a schema allows, drawn from everyday ones or from those at which programs stumble.
-"""
+"""Generates texts and numbers for a schema, ordinary ones or boundary values, with Hypothesis."""
 
 import re
 import warnings
@@ -30,11 +23,11 @@ T = TypeVar("T")
 
 
 class Impossible(Exception):
-    """There is no value for the schema, or none that can be found."""
+    """No value fits the schema, or none was found."""
 
 
 class Chance:
-    """Choices of Hypothesis; `Impossible` where there is nothing to choose from."""
+    """Choices made by Hypothesis. Raises `Impossible` if there is nothing to choose from."""
 
     def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
         self._draw = draw
@@ -57,25 +50,25 @@ class Chance:
         return self.below(times) == times - 1
 
     def turned(self, items: Sequence[T]) -> list[T]:
-        """All of them, from any one on and round again."""
+        """All items, rotated by a random number of places."""
         first = self.below(len(items))
         return [*items[first:], *items[:first]]
 
 
-REACH = 1000  # beyond the only limit that there is
+REACH = 1000  # distance beyond the only limit
 LARGEST = 10**300
 WIDTHS = (10, 100, 10_000, 2**31, 2**53)
 
 
 def whole_numbers(schema: Mapping[str, Any]) -> st.SearchStrategy[int] | None:
-    """Integers within the limits; None where there are none."""
+    """Integers within the limits; None if there are none."""
     low, high = _limits(schema)
     step = _step(schema, whole=True)
     return _multiples(low, high, step, lambda number: int(number))
 
 
 def real_numbers(schema: Mapping[str, Any]) -> st.SearchStrategy[float | int] | None:
-    """Numbers within the limits, most of them short when written; None where there are none."""
+    """Numbers within the limits, most of them with a short notation; None if there are none."""
     low, high = _limits(schema)
     if is_number(schema.get("multipleOf")):
         return _multiples(low, high, _step(schema, whole=False), _written)
@@ -110,11 +103,11 @@ def _multiples(
 
 
 def edge_numbers(schema: Mapping[str, Any], whole: bool) -> list[int | float]:
-    """Those at the limits and those at which computers stumble, as far as they fit."""
+    """Numbers at the limits, and numbers that often cause errors, as far as they fit."""
     own = {key: value for key, value in schema.items() if key in _DEMANDS}
     limits: dict[str, int | float] = {repr(each): each for each in _edge_numbers(schema, whole)}
     others = {repr(each): each for each in (*INTEGERS, *(() if whole else FLOATS))}
-    # Limits count twice: they are few, and somebody has thought about them.
+    # Limits count twice: they are few, and somebody chose them.
     candidates = [*limits.values(), *limits.values(), *others.values()]
     return [each for each in candidates if abs(each) < inf and fits(own, each) is None]
 
@@ -136,7 +129,7 @@ def _edge_numbers(schema: Mapping[str, Any], whole: bool) -> Iterator[int | floa
 
 
 def _limits(schema: Mapping[str, Any]) -> tuple[Fraction | None, Fraction | None]:
-    """Least and most; where the edge itself is ruled out, the nearest that a finite step leaves."""
+    """Minimum and maximum; an exclusive limit is moved to the next integer or float."""
     whole = schema.get("type") != "number"
     lows, highs = list[Fraction](), list[Fraction]()
     for key, found, sign in (("minimum", lows, 1), ("maximum", highs, -1)):
@@ -164,22 +157,22 @@ def _step(schema: Mapping[str, Any], whole: bool) -> Fraction:
 
 
 def _is_sane(limit: Any) -> bool:
-    return is_number(limit) and abs(limit) < LARGEST  # not a number is less than nothing
+    return is_number(limit) and abs(limit) < LARGEST  # false for NaN too
 
 
 def _written(number: Fraction) -> int | float:
     return int(number) if number.denominator == 1 and abs(number) < 2**53 else float(number)
 
 
-LONGEST = 100_000  # characters; a text that has to be longer is not made
+LONGEST = 100_000  # characters; longer texts are not made
 LONGEST_PATTERN = 2000
-ROOM = 24  # characters beyond the fewest allowed
-SAFE = 200  # characters that a pattern can be held against unless it is one of those that take for ever
+ROOM = 24  # characters beyond the minimum
+SAFE = 200  # characters that a pattern is matched against, unless it may backtrack exponentially
 ALPHABET = (
     "".join(map(chr, range(32, 127))) + "\tÄßéñøşЖعא中日한٣½€→😀"
-)  # the same on every Python, unlike what Unicode calls a letter
+)  # the same on every Python, unlike the letters of Unicode
 
-# How other languages write what Python writes otherwise.
+# Syntax of other regex dialects, with the Python equivalent.
 _FOREIGN = (
     (re.compile(r"\(\?<(?=[A-Za-z_])"), "(?P<"),
     (re.compile(r"\\p\{(L|Lu|Ll|Letter|Alphabetic)\}"), "[A-Za-z]"),
@@ -189,7 +182,7 @@ _FOREIGN = (
 
 
 def texts(schema: Mapping[str, Any]) -> st.SearchStrategy[str] | None:
-    """Texts of the pattern or the format, or else of the length; None where there are none."""
+    """Texts that match the pattern, the format or the length; None if there are none."""
     low, high = count(schema, "minLength", 0), count(schema, "maxLength", LONGEST)
     if low > min(high, LONGEST):
         return None
@@ -204,7 +197,7 @@ def texts(schema: Mapping[str, Any]) -> st.SearchStrategy[str] | None:
 
 
 def edge_texts(schema: Mapping[str, Any]) -> list[str]:
-    """Those of the least and the greatest length, and those that are hard to handle; they may not all fit."""
+    """Texts of minimum and maximum length, and difficult ones; not all of them need to fit."""
     low, high = count(schema, "minLength", 0), count(schema, "maxLength", LONGEST)
     if low > min(high, LONGEST):
         return []
@@ -219,22 +212,22 @@ def edge_texts(schema: Mapping[str, Any]) -> list[str]:
 
 @lru_cache(maxsize=256)
 def from_pattern(pattern: str) -> st.SearchStrategy[str] | None:
-    """Texts in which the pattern is found; None where that can't be had, or might take for ever."""
+    """Texts that contain a match; None if that is impossible or might take too long."""
     for before, after in _FOREIGN:
         pattern = before.sub(after, pattern)
     if len(pattern) > LONGEST_PATTERN or not is_readable(pattern) or matches(pattern, "a" * SAFE) is None:
         return None
     alphabet = "".join(dict.fromkeys(ALPHABET + "".join(each for each in pattern if each.isprintable())))
-    # Digits and letters are ASCII's, as in most languages that check patterns.
+    # Digits and letters are ASCII, as in most languages that check patterns.
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what will mean something else one day
+        warnings.simplefilter("ignore")  # about syntax that will change its meaning
         made = st.from_regex(re.compile(pattern, re.ASCII), alphabet=alphabet)
-    # Where `$` stands for the end, Python takes a line break before it, and nobody else does.
+    # Python's `$` also matches before a final line break, unlike other languages.
     return made.map(lambda text: text.removesuffix("\n") if pattern.endswith("$") else text)
 
 
 def formatted(name: str) -> st.SearchStrategy[str] | None:
-    """Texts of a format that a schema may name; None for one that is not known."""
+    """Texts in a JSON Schema format; None if it is unknown."""
     match name:
         case "date":
             return st.dates().map(lambda day: day.isoformat())
@@ -251,19 +244,19 @@ def formatted(name: str) -> st.SearchStrategy[str] | None:
 
 
 def _of_length(text: str, low: int, high: int) -> str:
-    """The text, cut or said again and again until its length is within the limits."""
+    """The text, cut or repeated until its length is within the limits."""
     if len(text) < low:
         text = ((text or "a") * (low // max(1, len(text)) + 1))[:low]
     return text[:high]
 
 
-RARELY = 12  # one in so many edges is a huge one
+RARELY = 12  # one in this many boundary values is huge
 
 _TEXTUAL = ("pattern", "format", "minLength", "maxLength")
 
 
 def make_text(schema: dict[str, Any], root: Mapping[str, Any], edgy: bool, chance: Chance) -> str:
-    """A text that may fit; at an edge if there is one that does."""
+    """A text that may fit; a boundary value if there is one that fits."""
     if edgy:
         limited = schema.keys() & {"pattern", "minLength", "maxLength"}
         if not limited and schema.get("format") is None and chance.one_in(RARELY):
@@ -272,13 +265,13 @@ def make_text(schema: dict[str, Any], root: Mapping[str, Any], edgy: bool, chanc
             return chance.pick(candidates)
     try:
         return chance.drawn(texts({key: each for key, each in schema.items() if key in _TEXTUAL}))
-    except InvalidArgument:  # a pattern that is beyond Hypothesis
+    except InvalidArgument:  # a pattern that Hypothesis does not support
         text: str = chance.pick(fitting(schema, root, [*WORDS, *TEXTS]))
         return text
 
 
 def make_number(schema: dict[str, Any], whole: bool, edgy: bool, chance: Chance) -> int | float:
-    """A number that may fit; at an edge if there is one that does."""
+    """A number that may fit; a boundary value if there is one that fits."""
     own = {**schema, "type": "integer" if whole else "number"}
     if edgy and (edges := edge_numbers(own, whole)):
         return chance.pick(edges)

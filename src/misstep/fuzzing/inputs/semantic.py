@@ -1,7 +1,4 @@
-"""Values that suit the name, the description and the format of a parameter.
-
-Values for a place in a tool's arguments that come from its surroundings rather than its schema.
-"""
+"""Chooses values for a parameter by its name, description and format, and by the tool's source."""
 
 import re
 import tomllib
@@ -18,12 +15,12 @@ from misstep.schemas.mentions import find_numbers, find_texts
 from misstep.schemas.samples import words_of
 from misstep.schemas.shape import as_list, flatten, kinds_of
 
-LONGEST_TOLD = 400  # characters of a description; what a parameter is gets said early
+LONGEST_TOLD = 400  # characters of a description; the first sentences say what a parameter is
 MOST_TOPICS = 3
 
 
 class LongText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A long text, told in short."""
+    """A long text in compact form."""
 
     repeat: str
     times: int
@@ -36,9 +33,9 @@ class LongText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ParameterTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that parameters are about. `names` are ends of their names, `told` words of descriptions.
+    """A subject of parameters. `names` are endings of their names, `told` words in descriptions.
 
-    `plain` values are what anybody would give, `odd` ones what somebody might.
+    `plain` values are ordinary ones, `odd` ones unusual.
     """
 
     name: str
@@ -58,7 +55,7 @@ def load_topics() -> tuple[ParameterTopic, ...]:
 
 
 def _spelt(topic: Mapping[str, Any]) -> dict[str, Any]:
-    """The topic with its long texts written out."""
+    """The topic with its long texts expanded."""
     return {
         key: [msgspec.convert(each, LongText).text if isinstance(each, dict) else each for each in value]
         if isinstance(value, list)
@@ -68,14 +65,14 @@ def _spelt(topic: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def topics_for(name: str, description: str = "", form: object = None) -> list[ParameterTopic]:
-    """What a parameter is about, the likeliest first: its format says, else its name, else what is told."""
+    """The topics of a parameter, likeliest first: by its format, else its name, else its description."""
     ranked = [(_likeness(topic, name, description, form), topic) for topic in load_topics()]
     ranked = sorted((each for each in ranked if each[0] > 0), key=lambda each: -each[0])
     return [topic for _, topic in ranked[:MOST_TOPICS]]
 
 
 def values_for_format(name: str) -> tuple[str, ...]:
-    """Texts of the topic that the format belongs to; not all of them need to have it."""
+    """Texts of the topic that the format belongs to; not all of them need to match the format."""
     return tuple(
         value
         for topic in load_topics()
@@ -95,7 +92,7 @@ def _likeness(topic: ParameterTopic, name: str, description: str, form: object) 
 
 
 def _overlap(words: Sequence[str], ending: tuple[str, ...]) -> int:
-    """How well the words of a name go with those of a topic: best where they end with them."""
+    """How well the words of a name match a topic: best if the name ends with them."""
     size = len(ending)
     if tuple(words[-size:]) == ending:
         return 100 + size * 10
@@ -117,11 +114,11 @@ def _told(topic: ParameterTopic) -> re.Pattern[str] | None:
 
 
 OPEN_ENDS = (":", "/", "=", "#", "-", "_", ".", " ", "(", "[", "{", "?", "&", "@")
-WORDS = ("abc", "1")  # that may follow a text which looks like the start of one
+WORDS = ("abc", "1")  # words appended to a text that looks like a prefix
 
 
 class ValueIdea(msgspec.Struct, frozen=True):
-    """A value that may fit; `kind` is what it is if it does."""
+    """A value that may fit; `kind` applies if it does."""
 
     value: Any
     kind: Kind
@@ -145,7 +142,7 @@ def ideas_for(slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValue
 
 
 def kinds_within(schema: Mapping[str, Any], root: Mapping[str, Any]) -> set[str]:
-    """The types that a value may have, whichever form it takes."""
+    """The types that a value may have in any of its alternatives."""
     forms = [*as_list(schema.get("anyOf")), *as_list(schema.get("oneOf"))]
     if not forms:
         return set(kinds_of(schema))
@@ -153,7 +150,7 @@ def kinds_within(schema: Mapping[str, Any], root: Mapping[str, Any]) -> set[str]
 
 
 def _named(slot: ArgumentSlot, flat: Mapping[str, Any], found: SuggestedValues) -> Iterator[Any]:
-    """What the schema names itself, and what examples have at this place."""
+    """Values that the schema lists, and values of the examples at this place."""
     yield from values_in(flat)
     for example in found.examples:
         value: Any = example

@@ -1,7 +1,4 @@
-"""The places in a tool's arguments that values can be put in.
-
-Values that were drawn for a tool, with what is known about them.
-"""
+"""The places in a tool's arguments that values are put in (`Slot`), and complete arguments (`Drawn`)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeAlias, get_args
@@ -17,7 +14,7 @@ LONGEST_TOLD = 2000  # characters of a description
 
 
 class ArgumentSlot(msgspec.Struct, frozen=True):
-    """A place: the first item of a list stands for all of them. `name` is the last one on the way there."""
+    """A place in the arguments; a list's first item stands for all. `name` is the last key on its path."""
 
     path: Path
     schema: Any
@@ -26,7 +23,7 @@ class ArgumentSlot(msgspec.Struct, frozen=True):
 
 
 def slot_at(path: Path, schema: Any, root: Mapping[str, Any]) -> ArgumentSlot:
-    """The slot at a path; where the schema knows nothing of it, one that may hold anything."""
+    """The slot at a path; if the schema does not describe it, one that accepts anything."""
     slot = ArgumentSlot((), schema)
     for step in path:
         slot = next(
@@ -37,7 +34,7 @@ def slot_at(path: Path, schema: Any, root: Mapping[str, Any]) -> ArgumentSlot:
 
 
 def slots_within(slot: ArgumentSlot, root: Mapping[str, Any]) -> list[ArgumentSlot]:
-    """The slots inside one, those that are nearest first."""
+    """The slots inside this one, nearest first."""
     found, ahead = list[ArgumentSlot](), [slot]
     while ahead and len(found) < MOST:
         inner = list(_inner(ahead.pop(0), root))
@@ -75,7 +72,7 @@ def _described(schema: Any, root: Mapping[str, Any]) -> str:
 
 
 def put(value: Any, path: Path, new: Any) -> Any:
-    """A copy of the value with something new at this place; what is missing on the way there is made."""
+    """A copy of the value with `new` at this path; missing containers are created."""
     if not path:
         return new
     step, rest = path[0], path[1:]
@@ -92,7 +89,7 @@ Kind: TypeAlias = Literal["valid", "boundary", "invalid"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 Origin: TypeAlias = Literal[
-    "schema",  # what it demands
+    "schema",  # its constraints
     "semantic",  # the names and descriptions of parameters
     "harvested",  # the tool's source, documentation and examples
     "learnt",  # earlier calls
@@ -100,7 +97,7 @@ Origin: TypeAlias = Literal[
 
 
 class Breach(msgspec.Struct, frozen=True):
-    """A value that breaks one demand of its schema: `broken` is the keyword, `at` the place in the value."""
+    """A value that violates one constraint: `broken` is the keyword, `at` the path in the value."""
 
     value: Any
     broken: str
@@ -108,10 +105,10 @@ class Breach(msgspec.Struct, frozen=True):
 
 
 class Drawn(msgspec.Struct, frozen=True, gc=False):
-    """Arguments for a call. What lies within them is shared with other draws and must not be changed.
+    """Arguments for a call. Nested values are shared between draws and must not be modified.
 
-    `origin` is where the value comes from that the draw is about. Where the arguments are invalid, `broken`
-    is the keyword of the schema that they break, and `at` the place where they do.
+    `origin` is the source of the value that this draw is about. If the arguments are invalid, `broken` is the
+    keyword that they violate, and `at` the path where they do.
     """
 
     arguments: dict[str, Any]

@@ -1,7 +1,4 @@
-"""Hypothesis strategies for a JSON schema: what fits, what fits just so, what breaks one demand.
-
-Lets Hypothesis draw values that are the same in every process.
-"""
+"""Hypothesis strategies for a JSON schema (valid, boundary, invalid), with reproducible draws."""
 
 from collections.abc import Mapping
 from hashlib import shake_128
@@ -21,21 +18,21 @@ from misstep.fuzzing.inputs.slots import Breach
 
 T = TypeVar("T")
 
-BYTES = 6000  # of chance for one value
+BYTES = 6000  # of randomness per value
 TRIES = 3  # for every value wanted
 
-# Hypothesis leaves tables of characters in a directory where it can make one; in a file it can't.
+# Hypothesis caches character tables in a directory if it can create one; below a file it cannot.
 NOWHERE = Path(__file__) / "nowhere"
 
-# The directory is the same for all threads, and so is the state of chance that Hypothesis sets and puts back.
+# Hypothesis shares the directory and the random state it replaces between threads.
 _TURN = RLock()
 
 
 def draw_values(strategy: SearchStrategy[T], seed: int, count: int) -> list[T]:
-    """Up to so many values, which depend on the strategy and the seed alone; fewer where few are found.
+    """Up to `count` values, determined by strategy and seed alone; fewer if few are found.
 
-    They come from bytes of ours, as for an external fuzzer. Left to itself Hypothesis would look for
-    constants in whatever modules happen to be loaded.
+    They are generated from our own bytes, as for an external fuzzer: otherwise Hypothesis would use constants
+    from whatever modules are loaded.
     """
     found = list[T]()
 
@@ -60,17 +57,17 @@ def draw_values(strategy: SearchStrategy[T], seed: int, count: int) -> list[T]:
 
 
 def valid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:
-    """Values that fit the schema, such as anybody might give. `root` is what its references start from."""
+    """Ordinary values that fit the schema. `root` is where its references are resolved."""
     return _made(schema, _root(schema, root), False)
 
 
 def boundary(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:
-    """Values that fit the schema but lie at an edge: of its limits, or of what programs are ready for."""
+    """Values that fit the schema but lie at a boundary: of its limits, or of what programs handle well."""
     return _made(schema, _root(schema, root), True)
 
 
 def invalid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Breach]:
-    """Values that break one demand of the schema and are fine otherwise."""
+    """Values that violate exactly one constraint of the schema."""
     return _broken(schema, _root(schema, root))
 
 
@@ -80,7 +77,7 @@ def _root(schema: Any, root: Mapping[str, Any] | None) -> Mapping[str, Any]:
     return schema if isinstance(schema, Mapping) else {}
 
 
-# Strategies that take schemas as arguments would be described with them, at length, whenever a draw fails.
+# Strategies with schemas as arguments would print them at length whenever a draw fails.
 
 
 def _made(schema: Any, root: Mapping[str, Any], edgy: bool) -> st.SearchStrategy[Any]:

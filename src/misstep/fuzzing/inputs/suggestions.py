@@ -1,4 +1,4 @@
-"""Gathers values out of what is known about a tool: its source, its description, its examples."""
+"""Gathers values from a tool's source, description and examples."""
 
 import ast
 import json
@@ -24,7 +24,7 @@ _MATCHING = frozenset(("compile", "match", "search", "fullmatch", "findall", "fi
 
 
 class SuggestedValues(msgspec.Struct, frozen=True):
-    """What was found. `patterns` are regular expressions, `examples` whole arguments."""
+    """What was found. `patterns` are regular expressions, `examples` complete arguments."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int | float, ...] = ()
@@ -33,7 +33,7 @@ class SuggestedValues(msgspec.Struct, frozen=True):
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """Lengths of texts and lists that might matter: whatever is counted to, and what is next to it."""
+        """Lengths of texts and lists that may matter: numbers in the source, and their neighbours."""
         whole = [
             number for number in self.numbers if isinstance(number, int) and 0 < number <= LARGEST_LENGTH
         ]
@@ -41,7 +41,7 @@ class SuggestedValues(msgspec.Struct, frozen=True):
 
     @property
     def neighbours(self) -> tuple[int | float, ...]:
-        """The numbers, with those before and after each."""
+        """The numbers, with those just before and after each."""
         return tuple(dict.fromkeys(number + step for number in self.numbers for step in (-1, 0, 1)))
 
 
@@ -58,7 +58,7 @@ def harvest(described: Described) -> SuggestedValues:
 
 
 def read_source(source: str) -> tuple[list[str], list[int | float], list[str]]:
-    """Texts, numbers and regular expressions in Python code, or in whatever else it is."""
+    """Texts, numbers and regular expressions in Python code, or in any other text."""
     tree = parse_module(textwrap.dedent(source))
     if tree is None:
         return _read_roughly(source)
@@ -73,14 +73,14 @@ def read_source(source: str) -> tuple[list[str], list[int | float], list[str]]:
 
 
 def _read_roughly(source: str) -> tuple[list[str], list[int | float], list[str]]:
-    """As `read_source`, by the looks of it."""
+    """Like `read_source`, with regular expressions instead of a parser."""
     texts = [one or other for one, other in _QUOTED.findall(source)]
     numbers: list[int | float] = [float(n) if "." in n else int(n) for n in _NUMBER.findall(source)]
     return list(dict.fromkeys(texts)), list(dict.fromkeys(numbers)), []
 
 
 def _documentation(nodes: list[ast.AST]) -> set[int]:
-    """Texts that stand for themselves: docstrings, mostly."""
+    """Ids of string expressions that are statements: mostly docstrings."""
     return {
         id(node.value)
         for node in nodes
@@ -122,7 +122,7 @@ def _called(function: ast.expr) -> str:
 
 
 def _examples(described: Described) -> Iterator[dict[str, Any]]:
-    """Whole arguments that the author gives as examples, or the schema does."""
+    """Complete arguments given as examples by the author or the schema."""
     for text in described.examples:
         try:
             example = json.loads(text)
@@ -138,7 +138,7 @@ def _examples(described: Described) -> Iterator[dict[str, Any]]:
 
 
 def values_in(schema: Mapping[str, Any]) -> list[Any]:
-    """Values that a schema names itself: its examples, its default, those it lists."""
+    """Values that a schema names: its examples, default, enum and const."""
     named = [schema[key] for key in ("default", "example", "const") if key in schema]
     for key in ("examples", "enum"):
         listed = schema.get(key)

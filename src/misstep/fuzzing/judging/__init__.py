@@ -1,1 +1,1 @@
-"""What a reaction of a tool is: a defect, a refusal, trouble of the environment, or nothing to speak of."""
+"""Judges a tool's reaction: a defect, a refusal, an environment problem, or nothing notable."""

@@ -1,6 +1,7 @@
-"""Names the demand of a schema that arguments break.
+"""Names the constraint of a schema that arguments violate, and excuses refusals and long calls.
 
-Says when arguments may be refused, or a call may take long, though they fit the schema.
+Arguments that fit the schema may still be refused (formats, invalid Unicode, extreme numbers, long file
+names), and a tool that is asked to wait may take long: neither is a defect.
 """
 
 import json
@@ -18,7 +19,7 @@ from misstep.schemas.shape import as_list, find_reference, mapping, resolve
 
 DEEPEST = 30
 
-# Limits that a tool's author has written down, so that whoever goes beyond them should be told.
+# Limits that the author stated explicitly, so violating them should be reported.
 _CLEAR = frozenset(
     {
         "enum",
@@ -36,7 +37,7 @@ _CLEAR = frozenset(
 
 
 def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
-    """The first demand that a value breaks and where, as in `minimum at amount`; empty if it fits."""
+    """The first constraint that a value violates and where, as in `minimum at amount`; empty if it fits."""
     if fits(schema, value) is None:
         return ""
     keyword, place = _find(schema, value, schema)
@@ -45,7 +46,7 @@ def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
 
 
 def is_clear(broken: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether a broken demand is a limit that was written down, and not just another spelling of the same."""
+    """Whether the violated constraint is an explicit limit, and the value is not just another spelling."""
     keyword, _, where = broken.partition(" at ")
     if keyword not in _CLEAR:
         return False
@@ -53,7 +54,7 @@ def is_clear(broken: str, schema: Mapping[str, Any], arguments: Mapping[str, Any
 
 
 def _is_other_spelling(name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether a choice was met but for case, blanks around it, or a number's being written as a text."""
+    """Whether the value equals a choice apart from case, white space, or a number written as text."""
     wanted = mapping(resolve(mapping(schema.get("properties")).get(name), schema))
     choices = [*as_list(wanted.get("enum")), *([wanted["const"]] if "const" in wanted else [])]
     return _plain(arguments.get(name)) in {_plain(each) for each in choices}
@@ -67,7 +68,7 @@ def _plain(value: Any) -> str:
 def _find(
     schema: Any, value: Any, root: Mapping[str, Any], place: Path = (), depth: int = 0
 ) -> tuple[str, Path]:
-    """The first demand that is broken, as far in as it is plain which, and where."""
+    """The first violated constraint, as deep as it can be located, and its path."""
     if not isinstance(schema, Mapping) or depth > DEEPEST:
         return "schema", place
     for keyword in schema:
@@ -86,7 +87,7 @@ def _find(
 def _inner(
     keyword: str, schema: Mapping[str, Any], value: Any, root: Mapping[str, Any]
 ) -> tuple[Any, Any, Path] | None:
-    """The part that is broken further in: its schema, the value there, and the way to it."""
+    """The nested part that is violated: its schema, its value and the path to it."""
     wanted = schema[keyword]
     match keyword:
         case "$ref":
@@ -108,17 +109,17 @@ def _inner(
 
 
 def _is_of_type(schema: Any, value: Any, root: Mapping[str, Any]) -> bool:
-    """Whether an alternative asks for this type, so that the value breaks something else about it."""
+    """Whether an alternative has the value's type, so that something else about it must be violated."""
     schema = resolve(schema, root)
     return isinstance(schema, Mapping) and fits({"type": schema.get("type", [])}, value) is None
 
 
-SAFE = 2**53  # beyond it not every integer is a number to everybody
+SAFE = 2**53  # larger integers are not exact everywhere
 READ = 10_000  # characters of a reply
-HUGE = 1e9  # seconds, more than anybody waits
-LONG_NAME = 100  # bytes; file systems take 143 to 255, and tools add something to what they are given
+HUGE = 1e9  # seconds, longer than any call
+LONG_NAME = 100  # bytes; file systems allow 143 to 255, and tools add something to names
 
-# How an operating system refuses a name or an argument for its length, or a name that it can't write.
+# How operating systems refuse a name or argument as too long, or a name that they cannot encode.
 _TOO_LONG = re.compile(
     r"ENAMETOOLONG|E2BIG|\b(?:file ?name|argument list|filename or extension is|AF_UNIX path) too long\b"
     r"|filename or extension is too long",
@@ -156,7 +157,7 @@ _BEYOND_KEYWORDS = (
 
 
 def excuse_for(schema: Mapping[str, Any], message: str, given: GivenValues) -> str:
-    """Why such a refusal does not make the schema a lie, to end "were refused, …"; empty if it does."""
+    """Why this refusal does not contradict the schema, completing "were refused, …"; empty if it does."""
     beyond = load_wording().beyond
     if mentions(beyond.own_words, message):
         return "by a rule of the tool's own that it put into words"
@@ -174,7 +175,7 @@ def excuse_for(schema: Mapping[str, Any], message: str, given: GivenValues) -> s
 
 
 def refused_by_system(reaction: Reaction, given: GivenValues) -> str:
-    """Why an error is what any program says to such a name, to begin a sentence; empty if it is not."""
+    """Why any program would fail with such a name, as the start of a sentence; empty if not."""
     said = reaction.raised.message if reaction.raised else f"{reaction.text[:READ]}\n{reaction.detail[:READ]}"
     if _TOO_LONG.search(said) and any(
         len(text) > LONG_NAME / 4 and _size(text) > LONG_NAME for text in given.texts
@@ -186,7 +187,7 @@ def refused_by_system(reaction: Reaction, given: GivenValues) -> str:
 
 
 def asked_to_take_long(described: Described, given: GivenValues, seconds: float) -> str:
-    """Why a call that waited for so long did what it is for, to begin a sentence; empty if it did not.
+    """Why a call that took this long did what it should, as the start of a sentence; empty if it did not.
 
     Arguments that name a time decide; without any, the tool's name and description do.
     """
@@ -204,7 +205,7 @@ def asked_to_take_long(described: Described, given: GivenValues, seconds: float)
 
 
 def _seconds(name: str, value: Any) -> float | None:
-    """What a value means as a time, by the unit in its name or behind the number; None if it is no time."""
+    """The value in seconds, by the unit in its name or after the number; None if it is not a time."""
     plain = _snake(name)
     unit = 0.001 if _MILLISECONDS.search(plain) else 60.0 if _MINUTES.search(plain) else 1.0
     unit = 3600.0 if _HOURS.search(plain) else unit
@@ -224,7 +225,7 @@ def _size(text: str) -> int:
 
 
 def _named_with_more_to_it(schema: Mapping[str, Any], message: str) -> bool:
-    """Whether the message names a parameter with demands that nobody looks at when arguments are checked."""
+    """Whether the message names a parameter with constraints that the validation of arguments ignores."""
     properties = schema.get("properties")
     if not isinstance(properties, Mapping):
         return False
@@ -243,7 +244,7 @@ def _holds_no_text(arguments: dict[str, Any]) -> bool:
     except UnicodeEncodeError:
         return True
     except RecursionError:
-        return False  # its depth is reason enough
+        return False  # `_is_extreme` handles deep values
     return False
 
 

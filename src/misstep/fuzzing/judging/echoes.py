@@ -1,6 +1,6 @@
-"""Takes what came from the arguments out of a message, so that what remains is the tool's own.
+"""Removes from a tool's message everything that repeats the call's arguments.
 
-What a call was given, to tell an echo of it from words of the tool's own.
+What remains is the tool's own text, so messages of different calls can be compared.
 """
 
 import json
@@ -16,7 +16,7 @@ from misstep.core.tool import Invocation
 from misstep.fuzzing.judging.wording import LONGEST, MOST_READ, load_wording, normalise
 
 MOST_TEXTS = 200
-LONG_ENOUGH = 4  # characters of a text that is not part of another one by chance
+LONG_ENOUGH = 4  # characters of a text that rarely occurs by coincidence
 
 
 class GivenValues:
@@ -35,7 +35,7 @@ class GivenValues:
 
     @cached_property
     def texts(self) -> list[str]:
-        """All texts in it, keys as well."""
+        """All texts in the arguments, including keys."""
         found = list[str]()
         for text in _texts(self.arguments):
             found.append(text)
@@ -49,7 +49,7 @@ class GivenValues:
         return bool(words) and any(words == each.strip() or _inside(words, each) for each in self.texts)
 
     def has_path(self, path: str) -> bool:
-        """Whether a path in a message was made of the arguments: it ends like one of their texts, say."""
+        """Whether a path in a message comes from the arguments, for example because it ends with one."""
         if self.has(path):
             return True
         parts = {part for part in PurePosixPath(path).parts if part not in {"/", ".", ".."}}
@@ -74,17 +74,17 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 MOST_PIECES = 400
-SHORTEST_WORD = 3  # letters of a part of an argument; shorter ones are in any message by chance
-LONG = 24  # characters that nobody says by chance
-LONGEST_TEXT = 10_000  # characters of an argument that are looked through for words
+SHORTEST_WORD = 3  # letters of a word; shorter ones occur in any message
+LONG = 24  # characters that don't occur by coincidence
+LONGEST_TEXT = 10_000  # characters of an argument that are searched for words
 
 _WORD = re.compile(rf"\w{{{SHORTEST_WORD},}}")
 _PLACEHOLDERS = re.compile(r"""['"`(\[{]*(?:…|\#|<[a-z]+>)(?:[^\w…#<]*(?:…|\#|<[a-z]+>))*['"`)\]}]*""")
-_NOTHING_ELSE = re.compile(r"\A[\W_]*…[\W_]*\Z|…[\W_]*\Z|\A[\W_]+\Z")  # but marks around what was given
+_NOTHING_ELSE = re.compile(r"\A[\W_]*…[\W_]*\Z|…[\W_]*\Z|\A[\W_]+\Z")  # only punctuation around arguments
 
 
 def normalise_for(message: str, given: GivenValues) -> str:
-    """A message without what changes from call to call, or was said in the call: `…` stands for all of it."""
+    """The message with `…` for everything that varies between calls or repeats the arguments."""
     own = _without(message[:MOST_READ], given)
     plain = _PLACEHOLDERS.sub("…", normalise(own))
     return _NOTHING_ELSE.sub("…", plain)[:LONGEST]
@@ -101,7 +101,7 @@ def _without(message: str, given: GivenValues) -> str:
 
 
 def _without_beginnings(message: str, given: GivenValues) -> str:
-    """The message without long texts that it need not give to their end."""
+    """The message without long arguments, which it may have truncated."""
     for value in islice(_values(given.arguments), MOST_PIECES):
         for text in _whole(value) if isinstance(value, str) and len(value) >= LONG else ():
             start = message.find(text[:LONG])
@@ -113,16 +113,16 @@ def _without_beginnings(message: str, given: GivenValues) -> str:
 
 
 def _alone(piece: str) -> str:
-    """A pattern for it where it is no part of a longer word."""
+    """A pattern for the piece as a whole word."""
     before = r"(?<!\w)" if re.match(r"\w", piece) else ""
     after = r"(?!\w)" if re.search(r"\w\Z", piece) else ""
     return f"{before}{re.escape(piece)}{after}"
 
 
 def _pieces(given: GivenValues) -> Iterator[str]:
-    """Texts and numbers of the arguments as a message may spell them, and the words in them.
+    """Texts and numbers of the arguments, as a message may spell them, and the words in them.
 
-    Words that errors are told in are none of that, whoever said them.
+    Words that are common in error messages are left out.
     """
     left, known = MOST_PIECES, _words_of_errors()
     for value in _values(given.arguments):
@@ -144,7 +144,7 @@ def _spellings(value: str | float) -> Iterator[str]:
 
 
 def _whole(text: str) -> list[str]:
-    """All of a text, as it is and as languages write it."""
+    """The whole text, plain and in the notations of several languages."""
     text = text[:LONGEST_TEXT]
     plain = text.strip()
     spelt = [json.dumps(plain, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)]
@@ -152,7 +152,7 @@ def _whole(text: str) -> list[str]:
 
 
 def _values(value: Any) -> Iterator[str | float]:
-    """The texts and numbers in arguments, and the keys within them, but not the names of parameters."""
+    """The texts and numbers in arguments, and nested keys, but not the names of parameters."""
     waiting = list(value.values())
     while waiting:
         each = waiting.pop(0)

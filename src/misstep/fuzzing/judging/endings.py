@@ -1,8 +1,6 @@
-"""Rules on calls that never came to an answer.
+"""Judges calls that ended without a result, and results that don't match the output schema.
 
-Holds results against what a tool promises of them.
-
-Knows tools that carry out code which they are given, whose errors are then the code's.
+Also recognises tools that run code they are given: errors in their replies belong to that code.
 """
 
 import json
@@ -22,13 +20,13 @@ from misstep.fuzzing.judging.results import find_error
 from misstep.fuzzing.judging.wording import in_short, load_wording, normalise
 from misstep.schemas.schema import TOO_DEEP, TOO_MUCH, fits
 
-UNREACHABLE = "the server can't be reached"  # how a workbench says that there is nobody to call any more
+UNREACHABLE = "the server can't be reached"  # how a workbench says that the server is gone
 
 End: TypeAlias = Literal["hung", "exhausted", "died", "garbled"]
 
 
 def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
-    """A ruling on how a call with arguments of so many characters ended, as the workbench saw it."""
+    """Judge how a call with `size` characters of arguments ended, as observed by the workbench."""
     detail = reaction.detail
     match end:
         case "hung":
@@ -49,7 +47,7 @@ def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
 
 
 def _computing(hang: Judged, seconds: float, size: int) -> Judged:
-    """A blow-up with the signature of the hang: it is one defect, however busy the machine was."""
+    """A blow-up with the signature of the hang, because it is the same defect on a slower machine."""
     why = (
         f"it computed until it was given up: {seconds:.1f} seconds of processor time "
         f"for {size:,} characters of arguments"
@@ -68,7 +66,7 @@ def _judge_death(reaction: Reaction) -> Judged:
 
 
 def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:
-    """A ruling in which the place where the call was, if that is known, tells one defect from another."""
+    """A ruling whose signature contains the code location of the call, if known."""
     message = in_short(reaction.detail)
     if reaction.raised is not None and any(frame.own for frame in reaction.raised.frames):
         where = judge_raised(reaction.raised, GivenValues({})).where
@@ -79,7 +77,7 @@ def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:
 
 
 def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
-    """A ruling on a structured result that is not what the output schema promises."""
+    """A ruling on a structured result that does not match the output schema, else None."""
     if described.output is None:
         return None
     if reaction.structured is None:
@@ -101,7 +99,7 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
 
 
 def _is_worded(described: Described, value: object) -> bool:
-    """Whether a text was promised, and the framework makes one of the result; of nothing it can make none."""
+    """Whether the schema allows text and the framework converts results to text; None cannot be converted."""
     made = described.kind not in ("function", "mcp") and value is not None
     return made and fits(described.output or {}, "") is None
 
@@ -129,7 +127,7 @@ _SPEAKS_OF_ERRORS = re.compile(
 
 
 def runs_what_it_is_given(described: Described) -> bool:
-    """Whether the tool runs code, commands or queries, going by its name and its parameters."""
+    """Whether the tool runs code, commands or queries, judged by its name and parameters."""
     parameters = described.tool.parameters.get("properties")
     names = (
         tuple(name for name in parameters if isinstance(name, str)) if isinstance(parameters, dict) else ()
@@ -138,12 +136,12 @@ def runs_what_it_is_given(described: Described) -> bool:
 
 
 def runs_queries(described: Described) -> bool:
-    """Whether all it runs is SQL and the like, which knows nothing of the language that the tool is in."""
+    """Whether it runs only SQL or similar queries, which cannot raise Python errors."""
     return _RUNS_QUERIES.search(described.name) is not None and not _runs_code(described)
 
 
 def speaks_of_errors(described: Described) -> bool:
-    """Whether the tool is for errors, logs, documentation or texts of others, which its replies quote."""
+    """Whether the tool is about errors, logs, documentation or other texts that its replies quote."""
     return (
         _SPEAKS_OF_ERRORS.search(f"{described.name.replace('_', ' ')} {described.tool.description}")
         is not None

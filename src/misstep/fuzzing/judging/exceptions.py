@@ -1,10 +1,7 @@
-"""Puts an exception that left a tool into a value that can leave the process too.
+"""Describes and judges exceptions that a tool raised, or that it caught and put into its reply.
 
-Tells an exception that code raised in so many words from one that happened to it.
-
-Finds exceptions that a tool caught and put into its reply.
-
-Rules on an exception that left a tool in a process whose code can be seen.
+An exception that the tool's own code raised with a message is an answer (a refusal). One that just happened
+to it is a defect, unless the environment caused it.
 """
 
 import re
@@ -24,13 +21,13 @@ from misstep.fuzzing.judging.signatures import place_of, signature_of, spot
 from misstep.fuzzing.judging.wording import in_short, load_wording
 
 _RAISE = opmap["RAISE_VARARGS"]
-_ASSERTION = opmap.get("LOAD_ASSERTION_ERROR")  # later versions have another way to say it
+_ASSERTION = opmap.get("LOAD_ASSERTION_ERROR")  # later Python versions use LOAD_COMMON_CONSTANT
 _COMMON = opmap.get("LOAD_COMMON_CONSTANT")
 _ENDS = frozenset(opmap[name] for name in ("RAISE_VARARGS", "RERAISE", "RETURN_VALUE") if name in opmap)
 
 
 def made_by_raise(place: TracebackType, error: BaseException) -> bool:
-    """Whether a `raise` with something to raise stands there; `assert` is not that."""
+    """Whether the exception comes from a `raise` statement with an operand, and not from `assert`."""
     code, at = place.tb_frame.f_code.co_code, place.tb_lasti
     if not 0 <= at < len(code) - 1 or code[at] != _RAISE or not code[at + 1]:
         return False
@@ -38,7 +35,7 @@ def made_by_raise(place: TracebackType, error: BaseException) -> bool:
 
 
 def _is_assert(code: bytes, at: int) -> bool:
-    """Whether what is raised was loaded by an `assert` since the last statement that ends a block."""
+    """Whether an `assert` loaded the exception since the last instruction that ends a block."""
     for place in range(at - 2, -1, -2):
         if code[place] == _ASSERTION or (code[place] == _COMMON and code[place + 1] == 0):
             return True
@@ -49,13 +46,13 @@ def _is_assert(code: bytes, at: int) -> bool:
 
 MESSAGE = 2_000  # characters
 NAME = 200
-OUTER, INNER = 8, 24  # frames that are kept of very many, at either end
-DEEPEST = 20  # exceptions within exceptions, or because of them
+OUTER, INNER = 8, 24  # frames kept at either end of a long traceback
+DEEPEST = 20  # nested or chained exceptions
 MOST_BASES = 12
-MOST_WALKED = 100_000  # frames; only a traceback that was tied into a knot has more
+MOST_WALKED = 100_000  # frames; only a cyclic traceback has more
 
 
-# Whatever checks arguments on the way to a tool, by the names of its exceptions.
+# Exception names of libraries that validate arguments before the tool runs.
 _CHECKERS = frozenset({"ValidationError", "ArgumentsRefused", "RequestValidationError", "SchemaError"})
 _BINDING = ("missing", "unexpected keyword", "positional argument", "multiple values for")
 
@@ -63,10 +60,10 @@ Owns: TypeAlias = Callable[[str], bool]
 
 
 def describe_exception(error: BaseException, owns: Owns) -> Raised:
-    """What is to be known of an exception that left a tool; `owns` says whether a file is the tool's own.
+    """Describe an exception that a tool raised, as plain data; `owns` tells which files are the tool's.
 
-    Of a group, and of an exception that somebody else's code has put around another, it is the first one
-    that went through the tool's own code. Frames of misstep are left out, as are those before the tool's.
+    For a group, or an exception that foreign code wrapped around another, this is the first one that passed
+    through the tool's own code. Frames of misstep and those before the tool's are left out.
     """
     seen = _Files(owns)
     outermost = _lead(_walk(error), seen)
@@ -93,7 +90,7 @@ def describe_exception(error: BaseException, owns: Owns) -> Raised:
 
 
 class _Files:
-    """Whose code a place in a traceback is in, asked once per file."""
+    """Caches whether the file of a traceback entry belongs to the tool."""
 
     def __init__(self, owns: Owns) -> None:
         self._owns = owns
@@ -108,12 +105,12 @@ class _Files:
     def _asked(self, file: str) -> bool:
         try:
             return bool(self._owns(file))
-        except (OSError, ValueError):  # such as a name that is no path
+        except (OSError, ValueError):  # for example, a name that is not a path
             return False
 
 
 def _frames(way: list[TracebackType], seen: _Files) -> list[Frame]:
-    """The frames from the tool's first one on, or all where it has none."""
+    """The frames from the tool's first one on, or all if it has none."""
     first = next((number for number, place in enumerate(way) if seen.own(place)), 0)
     return _lead(iter(way[first:]), seen)
 
@@ -129,7 +126,7 @@ def _frame(place: TracebackType, seen: _Files) -> Frame:
 
 
 def _few(frames: list[Frame]) -> list[Frame]:
-    """The outermost and the innermost frames, with the innermost of the tool's own among them."""
+    """The outermost and innermost frames, including the innermost of the tool's own."""
     if len(frames) <= OUTER + INNER:
         return frames
     own = [number for number, frame in enumerate(frames) if frame.own][-1:]
@@ -147,7 +144,7 @@ def _walk(error: BaseException) -> Iterator[TracebackType]:
 
 
 def _related(error: BaseException) -> Iterator[BaseException]:
-    """The exception, those in it if it is a group, and what it was raised because of; each once."""
+    """The exception, the members of a group, and their causes, each once."""
     waiting, seen = [error], set[int]()
     while waiting and len(seen) < DEEPEST:
         each = waiting.pop(0)
@@ -175,7 +172,7 @@ def _innermost_of_group(error: BaseException) -> BaseException:
 
 
 def _own_attribute(error: BaseException, name: str) -> Any:
-    """An attribute as BaseException has it, whatever a class of the tool's makes of it."""
+    """The attribute of BaseException, even if the tool's class overrides it."""
     return getattr(BaseException, name).__get__(error)
 
 
@@ -184,7 +181,7 @@ def _message(error: BaseException) -> str:
 
 
 def _is_sayable(error: BaseException) -> bool:
-    """Whether it says anything at all: to be put into words breaks some exceptions themselves."""
+    """Whether `str` works on it: some exceptions fail in `__str__`."""
     try:
         str(error)
     except BaseException:
@@ -193,7 +190,7 @@ def _is_sayable(error: BaseException) -> bool:
 
 
 def _new(error: BaseException, message: str) -> bool:
-    """Whether it says more than what it was raised because of said already."""
+    """Whether its message differs from that of its cause."""
     return all(message.strip() != _message(reason).strip() for reason in _reasons(error))
 
 
@@ -218,14 +215,14 @@ def _qualified(kind: type) -> str:
     )
 
 
-MOST = 3  # exceptions that are told of
-LONG = 8  # characters of a message that nobody says by chance, if it has a blank in it
-SHORT = 600  # characters of a reply that is taken to be about nothing else
+MOST = 3  # exceptions reported
+LONG = 8  # characters of a message with a space in it that cannot be a coincidence
+SHORT = 600  # characters of a reply that is only about the error
 _END = re.compile(r"[\s\"'`)\]}.!]*\Z")
 
 
 def put_into(text: str, errors: Sequence[BaseException], owns: Callable[[str], bool]) -> tuple[Raised, ...]:
-    """Those of the exceptions whose type or message stands in the reply."""
+    """The exceptions whose type or message the reply contains."""
     found = [error for error in reversed(errors) if _is_in(error, text)]
     return tuple(describe_exception(error, owns) for error in found[:MOST])
 
@@ -236,16 +233,16 @@ def _is_in(error: BaseException, text: str) -> bool:
 
 
 def is_told_in(text: str, raised: Raised, given: GivenValues, by_name: bool) -> bool:
-    """Whether a reply passes an exception on, rather than saying in words of its own what is wrong.
+    """Whether a reply passes on an exception, instead of explaining the problem in its own words.
 
-    `by_name` if the name of its type alone may tell. What was given in the call is no news.
+    `by_name` if the name of its type alone is enough. Text from the call's arguments does not count.
     """
     start = _place(text, raised, given, by_name)
     return start is not None and not has_own_words(text[:start])
 
 
 def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int | None:
-    """Where in the text the exception is told of."""
+    """The position in the text where the exception is mentioned."""
     message, name = raised.message.strip(), raised.kind
     echo = not message or any(message.strip("'\"") in each or message in each for each in given.texts)
     found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
@@ -274,7 +271,7 @@ _NETWORK_FILES = re.compile(
 
 
 def judge_raised(raised: Raised, given: GivenValues) -> Judged:
-    """A ruling on an exception by its type, by who raised it, and by what it says."""
+    """Judge an exception by its type, by whose code raised it, and by its message."""
     types, kinds = load_wording().types, _kinds(raised)
     if kinds & types.exits:
         return _defect(
@@ -293,7 +290,7 @@ def judge_raised(raised: Raised, given: GivenValues) -> Judged:
 
 
 def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
-    """A ruling on an exception that the tool's own code raised: an answer, if it says what is wrong."""
+    """Judge an exception that the tool's own code raised: an answer, if it says what is wrong."""
     message, shown = raised.message.strip(), in_short(raised.message)
     told = read_error(message, bare=False, said=given.texts) if message else None
     if raised.kind == "AssertionError":
@@ -312,7 +309,7 @@ def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
 
 
 def _has_own_words(message: str) -> bool:
-    """Whether something stands before what another exception says, other than that one's type."""
+    """Whether the message has an explanation before that of another exception, not only its type."""
     before, colon, _ = message.partition(": ")
     return bool(colon) and " " in before.strip() and not _VAGUE.search(before) and "Traceback" not in message
 
@@ -323,7 +320,7 @@ def _is_echo(message: str, given: GivenValues) -> bool:
 
 
 def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
-    """What is to blame, if it is not the tool; empty if it is."""
+    """What in the environment caused it; empty if the tool did."""
     types, message = load_wording().types, raised.message
     if kinds & types.input or "unknown url type" in message or "no host given" in message:
         return ""
@@ -347,7 +344,7 @@ def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
 
 
 def _by_words(raised: Raised, given: GivenValues) -> str:
-    """The same by the message; those of mere slips say nothing about the environment."""
+    """The same, judged by the message; messages of simple programming errors don't count."""
     if raised.kind in {
         "IndexError",
         "AttributeError",
@@ -376,7 +373,7 @@ def _by_errno(number: int, message: str, given: GivenValues, kinds: set[str]) ->
 
 
 def _names_given(message: str, given: GivenValues) -> bool:
-    """Whether something that a message quotes comes from the arguments."""
+    """Whether something quoted in the message comes from the arguments."""
     quoted = [one or other for one, other in _QUOTED.findall(message)]
     return any(each in given.texts or (each and given.has_path(each)) for each in quoted)
 
@@ -396,7 +393,7 @@ def _is_about_network(raised: Raised) -> bool:
 
 
 def _kinds(raised: Raised) -> set[str]:
-    """The names of its types without their modules."""
+    """The names of its types, without modules."""
     return {raised.kind, *(base.rpartition(".")[2] for base in raised.bases)}
 
 
@@ -407,7 +404,7 @@ def _defect(raised: Raised, why: str, blow_up: bool = False) -> Judged:
 
 
 def _deed(raised: Raised) -> str:
-    """What the tool's own code did, as far as the frames tell."""
+    """What the tool's own code did, as far as the frames show."""
     own = [frame for frame in raised.frames if frame.own]
     if not own:
         return "nobody handled it"

@@ -1,4 +1,4 @@
-"""Reads what a text tells of an error."""
+"""Classifies the text of an error message: refused arguments, environment, crash and so on."""
 
 import re
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ Sort: TypeAlias = Literal["validation", "output", "environment", "crash", "refus
 
 
 class ErrorReading(msgspec.Struct, frozen=True):
-    """What a text tells: of which sort it is, the error it names, its message without what was put around it.
+    """What a message says: its sort, the error it names, and its text without wrappers.
 
-    `layer` if the words are those of whatever checks arguments before a tool sees them. `why` is what is to
-    blame in the environment.
+    `layer` if the words are those of a validation layer in front of the tool. `why` is the cause in the
+    environment.
     """
 
     sort: Sort
@@ -27,7 +27,7 @@ class ErrorReading(msgspec.Struct, frozen=True):
 
 
 def read_error(text: str, bare: bool, said: Sequence[str]) -> ErrorReading:
-    """What a text tells of an error. `bare` if it may be nothing but the message of an exception."""
+    """Classify an error message. `bare` if it may be just the message of an exception."""
     wording = load_wording()
     whole, core = text[:MOST_READ].strip(), _without_wrappers(text[:MOST_READ].strip())
     said = [each for each in said if each]
@@ -63,7 +63,7 @@ def mentions(texts: Sequence[str], message: str) -> bool:
 
 
 def find_trouble(message: str, said: Sequence[str]) -> str:
-    """What is to blame in the environment, going by a message; empty if nothing is."""
+    """What in the environment caused the message; empty if nothing did."""
     rule = _first(load_wording().environment, message[:MOST_READ], said)
     return "" if rule is None else rule.why
 
@@ -71,13 +71,13 @@ def find_trouble(message: str, said: Sequence[str]) -> str:
 def _first(
     rules: tuple[WordingRule, ...], text: str, said: Sequence[str], from_start: bool = False
 ) -> WordingRule | None:
-    """The first rule whose words are in the text, and not just because they were in the arguments."""
+    """The first rule whose words are in the text but not in the arguments."""
     return next(
         (rule for rule, words in _matching(rules, text, from_start) if not _repeated(words, said)), None
     )
 
 
-@lru_cache(maxsize=1024)  # tools keep saying the same
+@lru_cache(maxsize=1024)  # tools repeat their messages
 def _matching(rules: tuple[WordingRule, ...], text: str, from_start: bool) -> list[tuple[WordingRule, str]]:
     lower = text.lower()
     found = ((rule, _found(rule, text, lower, from_start)) for rule in rules)
@@ -85,7 +85,7 @@ def _matching(rules: tuple[WordingRule, ...], text: str, from_start: bool) -> li
 
 
 def _found(rule: WordingRule, text: str, lower: str, from_start: bool) -> str:
-    """The words of a rule that are in the text."""
+    """The words of a rule that occur in the text."""
     for words in rule.has:
         if text.startswith(words) if from_start else words in text:
             return words
@@ -101,7 +101,7 @@ def _repeated(words: str, said: Sequence[str]) -> bool:
 
 
 def _says_nothing(message: str, said: Sequence[str]) -> bool:
-    """Whether a message is empty, or no more than a text of the arguments, or a path that was made of one."""
+    """Whether a message is empty, repeats an argument, or is a path that ends with one."""
     plain = message.strip("'\"` \n.:")
     for each in said:
         given = each.strip("'\"` \n.:")
@@ -121,7 +121,7 @@ def _without_wrappers(text: str) -> str:
 
 
 def _split_type(message: str) -> tuple[str, str]:
-    """`ValueError: no` and `ValueError('no')` as the type and what it says."""
+    """Split `ValueError: no` and `ValueError('no')` into type and message."""
     found = compiled(r"(?:[\w$]+\.)*([A-Z]\w*(?:Error|Exception))(?:: |\(|$)\s*").match(message)
     if found is None:
         return "", message
@@ -140,7 +140,7 @@ def _last_line(traceback: str) -> str:
 
 
 def _was_raised_on_purpose(traceback: str) -> bool:
-    """Whether the innermost line of code is a `raise` with a message, and not in a library."""
+    """Whether the innermost line of code is a `raise` with a message outside of libraries."""
     lines = traceback.splitlines()
     places = [number for number, line in enumerate(lines) if line.lstrip().startswith('File "')]
     if not places or places[-1] + 1 >= len(lines):

@@ -1,4 +1,4 @@
-"""Finds out whether a result tells of an error."""
+"""Detects results that report an error."""
 
 import json
 import re
@@ -8,10 +8,10 @@ from itertools import islice
 from misstep.fuzzing.judging.wording import MOST_READ, compiled, load_wording
 
 MOST_PARSED = 100_000  # characters of a text that may be JSON
-MOST_OBJECTS = 20  # of a list that are looked at
-MOST_LEAVES = 20  # texts in a reply in JSON; one with more is a listing
-LONGEST_PREFIX = 300  # characters before an exception's words
-SHORT = 600  # characters of a text in which words of refusal are taken to be about the call
+MOST_OBJECTS = 20  # of a list
+MOST_LEAVES = 20  # texts in a JSON reply; one with more is a listing
+LONGEST_PREFIX = 300  # characters before an exception's message
+SHORT = 600  # characters of a text in which refusing words are about the call
 
 
 _JOINTS = r":\s+|\s*[(\[](?=\s*[\w'\"<])|\s[-–—]\s"
@@ -22,7 +22,7 @@ _FAILING = (
 
 
 def find_error(text: str, flagged: bool) -> str | None:
-    """The part of a result that tells of an error; None if none does. `flagged` says that the whole does."""
+    """The part of a result that reports an error, or None. `flagged` if the whole result is one."""
     text = text[:MOST_PARSED].strip()
     if flagged:
         return _in_json(text) or text
@@ -34,7 +34,7 @@ def find_error(text: str, flagged: bool) -> str | None:
 
 
 def is_echo(text: str, said: Sequence[str]) -> bool:
-    """Whether a result tells of an error merely because an argument does with which it begins."""
+    """Whether a result looks like an error only because it starts with an argument that does."""
     text = text.strip()
     begins = (
         each for each in said if text.startswith(each.strip()[:MOST_READ]) or each.lstrip().startswith(text)
@@ -43,7 +43,7 @@ def is_echo(text: str, said: Sequence[str]) -> bool:
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a result, though it is not told as an error, says that something was not as it should be."""
+    """Whether a result that is not marked as an error says that something was wrong."""
     text = text.strip()
     if text in {"", "None", "null", "[]", "{}", "false", "False", '""', "''"}:
         return True
@@ -51,9 +51,9 @@ def is_refusal(text: str) -> bool:
 
 
 def find_caught(text: str) -> Iterator[str]:
-    """What an exception may say within a short reply that something did not work, or within a text in JSON.
+    """Possible exception messages in a short reply about a failure, or in the texts of a JSON reply.
 
-    The reply is "Something went wrong: KeyError('x')", say.
+    For example, "Something went wrong: KeyError('x')".
     """
     text = text[:MOST_PARSED].strip()
     parsed = _parsed(text)
@@ -63,7 +63,7 @@ def find_caught(text: str) -> Iterator[str]:
 
 
 def _caught_in(text: str) -> Iterator[str]:
-    """What follows upon each joint, if what stands before the first one is told of a failure."""
+    """The text after each separator, if the text before the first one reports a failure."""
     if len(text) > SHORT:
         return
     for number, found in enumerate(compiled(_JOINTS).finditer(text[:LONGEST_PREFIX])):
@@ -74,18 +74,18 @@ def _caught_in(text: str) -> Iterator[str]:
 
 
 def fails_vaguely(text: str) -> bool:
-    """Whether words say that something did not work."""
+    """Whether the text says that something did not work."""
     return compiled(_FAILING, re.IGNORECASE).search(text) is not None
 
 
 def has_own_words(before: str) -> bool:
-    """Whether what stands before an exception's words says what was wrong with the call."""
+    """Whether the text before an exception's message explains what was wrong with the call."""
     words = compiled(r"[^\W\d_]{2,}").findall(before)
     return len(words) > 1 and not fails_vaguely(before)
 
 
 def _in_json(text: str) -> str | None:
-    """The error that JSON tells of: `{"error": "no such city"}`, `[{"type": "error", "text": …}]`."""
+    """The error in JSON such as `{"error": "no such city"}` or `[{"type": "error", "text": …}]`."""
     value = _parsed(text)
     found = (_error_of(each) for each in islice(_objects(value), MOST_OBJECTS))
     return next((each for each in found if each is not None), None)
@@ -103,7 +103,7 @@ def _error_of(value: dict[str, object]) -> str | None:
 
 
 def _objects(value: object) -> Iterator[dict[str, object]]:
-    """The object that JSON is, or those of a list at its top, which is how parts of a reply are sent."""
+    """The JSON object, or the objects of a list, which is how frameworks send the parts of a reply."""
     if isinstance(value, dict):
         yield value
     elif isinstance(value, list):
@@ -123,7 +123,7 @@ def _leaves(value: object) -> Iterator[str]:
 
 
 def _parsed(text: str) -> object:
-    """What the text is as JSON, if it is an object or a list."""
+    """The text parsed as JSON, if it is an object or a list."""
     if text[:1] not in ("{", "["):
         return None
     try:

@@ -1,7 +1,4 @@
-"""Rules on what came of a call: a defect of the tool, or one of the ways in which tools rightly react.
-
-Judges calls of known tools from nothing but the call and the reaction.
-"""
+"""Judges the reaction to a call: a defect of the tool, or one of the correct ways to react."""
 
 import json
 import re
@@ -34,7 +31,7 @@ from misstep.fuzzing.judging.signatures import place_of
 from misstep.fuzzing.judging.suspicion import find_suspicion, names_call
 from misstep.fuzzing.judging.wording import in_short, load_wording
 
-ANY_ERROR = ("Error", "Exception", "Warning")  # names of types that any message may hold, as of shutil
+ANY_ERROR = ("Error", "Exception", "Warning")  # type names that any message may contain
 MUCH_MEMORY = 512 << 20  # bytes
 MUCH_TEXT = 16 << 20  # characters
 SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
@@ -47,11 +44,11 @@ FINE = Judged("fine")
 def judge(
     described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
 ) -> Judged:
-    """What the reaction of a tool to a call is, and why.
+    """Judge a tool's reaction to a call, and say why.
 
-    `fits` says whether the arguments fit the tool's schema. `broken` is which demand of it they break, as in
-    `minimum at amount`, for demands that nobody finds by looking at schema and arguments. An error in answer
-    to what the schema forbids is a refusal, however clumsy.
+    `fits` says whether the arguments fit the tool's schema. `broken` is the constraint they violate, as in
+    `minimum at amount`, for violations that cannot be found from schema and arguments. An error in response
+    to arguments that the schema forbids is always a refusal.
     """
     judged = _judge(described, invocation, fits, broken, reaction)
     if reason := _excuse(judged, described, invocation, reaction):
@@ -68,7 +65,7 @@ def judge(
 
 
 def _excuse(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> str:
-    """Why something that looks like a defect is none; empty if it is one."""
+    """Why an apparent defect is none; empty if it is one."""
     if judged.ruling == "hang":
         return asked_to_take_long(described, GivenValues.of(invocation), reaction.seconds)
     if judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
@@ -77,7 +74,7 @@ def _excuse(judged: Judged, described: Described, invocation: Invocation, reacti
 
 
 def _suspected(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> Judged:
-    """The ruling on a refusal, or that it is a suspicious one."""
+    """The refusal, or a ruling that it is suspicious."""
     given, raised = GivenValues.of(invocation), reaction.raised
     if not judged.message or (raised is None and runs_what_it_is_given(described)):
         return judged
@@ -110,7 +107,7 @@ def _judge_exception(described: Described, invocation: Invocation, fits: bool, r
     raised, given = reaction.raised, GivenValues.of(invocation)
     if raised is None:
         return Judged("crash", "an exception left the tool", "exception", "exception")
-    if not raised.frames and described.kind == "mcp":  # what a client says of an answer that is an error
+    if not raised.frames and described.kind == "mcp":  # a client's message about an error reply
         return _judge_words(described, raised.message, given, fits, bare=True)
     if raised.validation or load_wording().types.validation & {raised.kind, *raised.bases}:
         return _judge_refusal(described, raised.message, given, fits, raised.kind)
@@ -120,7 +117,7 @@ def _judge_exception(described: Described, invocation: Invocation, fits: bool, r
 def _judge_returned(
     described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
 ) -> Judged:
-    # What a function makes of arguments that nobody checks is chance.
+    # What a function does with arguments that nobody validates proves nothing.
     trusted = fits or described.kind == "mcp"
     if trusted and not reaction.flagged and (breach := broken_promise(described, reaction)):
         return breach
@@ -141,13 +138,13 @@ def _judge_returned(
 
 
 def _judge_handled(described: Described, invocation: Invocation, reaction: Reaction) -> Judged | None:
-    """A ruling on an exception that the tool caught and told of, unless that is an answer."""
+    """Judge an exception that the tool caught and reported; None if that is a proper answer."""
     given = GivenValues.of(invocation)
     if runs_what_it_is_given(described) and not runs_queries(described):
         return None
     for raised in reaction.handled:
         judged = judge_raised(raised, given)
-        # Others than slips of code are about what was given, or the system's own words: "Is a directory".
+        # Other errors than programming errors are about the arguments, or come from the system.
         is_slip = raised.kind in {*load_wording().types.crash, "TypeError"} and "Unicode" not in raised.kind
         is_named = raised.kind in reaction.text and raised.kind not in ANY_ERROR
         speaks_of_call = not is_slip and (not is_named or names_call(described, raised.message, given))
@@ -162,7 +159,7 @@ def _judge_handled(described: Described, invocation: Invocation, reaction: React
 
 
 def _find_caught(described: Described, text: str, given: GivenValues) -> ErrorReading | None:
-    """What the middle of a reply tells of an exception that was caught; None if it tells of none."""
+    """The caught exception that a reply mentions, or None."""
     if speaks_of_errors(described) or runs_what_it_is_given(described):
         return None
     for words in find_caught(text):
@@ -173,7 +170,7 @@ def _find_caught(described: Described, text: str, given: GivenValues) -> ErrorRe
 
 
 def _may_tell(described: Described, reaction: Reaction) -> bool:
-    """Whether a result may tell of an exception: a plain function that catches none has none to tell of."""
+    """Whether a result may report an exception: a plain function without `except` cannot."""
     if reaction.flagged or described.kind != "function" or described.source is None:
         return True
     text = described.source.text
@@ -181,14 +178,14 @@ def _may_tell(described: Described, reaction: Reaction) -> bool:
 
 
 def _is_no_news(described: Described, words: str, given: GivenValues) -> bool:
-    """Whether an error in a result is not the tool's: an echo, or an exception of code that it was given."""
+    """Whether an error in a result is not the tool's: an echo, or an error of code it was given."""
     if is_echo(words, given.texts):
         return True
     return _is_about_code(described, words, given) and read_error(words, False, given.texts).sort == "crash"
 
 
 def _is_about_code(described: Described, words: str, given: GivenValues) -> bool:
-    """Whether an error is that of code which the tool was given; no query brings about those of Python."""
+    """Whether an error belongs to code that the tool was given; queries cannot raise Python errors."""
     if not runs_what_it_is_given(described):
         return False
     return not runs_queries(described) or read_error(words, False, given.texts).sort != "crash"
@@ -202,7 +199,7 @@ def _accepted(broken: str) -> Judged:
 def _judge_words(
     described: Described, words: str, given: GivenValues, fits: bool, bare: bool, detail: str = ""
 ) -> Judged:
-    """A ruling on an error that a result tells of, or `detail` where the result keeps it to itself."""
+    """Judge an error that a result reports, or the one in `detail` if the result hides it."""
     told = read_error(words, bare, given.texts)
     if told.error == "hidden exception" and "Traceback (most recent call last)" in detail:
         told = read_error(detail, True, given.texts)
@@ -221,7 +218,7 @@ def _is_of_unknown_tool(told: ErrorReading) -> bool:
 
 
 def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
-    """A ruling on an error by its sort; what was refused is taken to have been refused rightly."""
+    """Judge an error by its sort; refusals are assumed to be correct."""
     message = in_short(told.message)
     match told.sort:
         case "validation" | "refused":
@@ -243,14 +240,14 @@ def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
 
 
 def _signature(told: ErrorReading, given: GivenValues) -> str:
-    """Which defect it is, going by the words alone."""
+    """The signature of a defect, from its message alone."""
     if told.error in load_wording().types.reading:
         return told.error
     return f"{told.error}: {normalise_for(told.message, given)}"
 
 
 def _judge_refusal(described: Described, message: str, given: GivenValues, fits: bool, error: str) -> Judged:
-    """A ruling on arguments that were refused before the tool saw them."""
+    """Judge arguments that were refused before the tool ran."""
     said = in_short(message)
     if not fits:
         return Judged("refused", f"the arguments do not fit the schema, and were refused: {said}")
@@ -279,7 +276,7 @@ def _blown_up(invocation: Invocation, reaction: Reaction) -> Judged | None:
 
 
 def judge_calls_of(tools: Sequence[Described]) -> Callable[[Invocation, Reaction], Judged]:
-    """Rulings on calls of these tools; what the arguments break is found out, as when a call is replayed."""
+    """A judge for calls of these tools that validates the arguments itself, as for replays."""
     by_name = {described.name: described for described in tools}
 
     def rule(invocation: Invocation, reaction: Reaction) -> Judged:

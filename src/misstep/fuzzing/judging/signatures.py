@@ -1,4 +1,4 @@
-"""Which defect a reaction shows: the same text for all calls that show the same one."""
+"""Identifies defects: all calls that show the same defect get the same signature."""
 
 from collections import Counter
 from hashlib import sha256
@@ -8,11 +8,11 @@ from misstep.core.results.finding import FindingKind
 from misstep.core.tool import Frame, Raised
 from misstep.fuzzing.judging.wording import normalise
 
-ID = 10  # hexadecimal digits
+ID = 10  # hexadecimal digits of an id
 
 
 def signature_of(raised: Raised) -> str:
-    """Its type and the innermost place of the tool's own code; the message only where no place is known."""
+    """The exception's type and location in the tool's own code, or its message if that is unknown."""
     place = decisive_frame(raised)
     if place is None:
         return f"{raised.kind}: {normalise(raised.message)}"
@@ -20,10 +20,10 @@ def signature_of(raised: Raised) -> str:
 
 
 def decisive_frame(raised: Raised) -> Frame | None:
-    """The innermost frame of the tool's own code, or of any where there is none of that.
+    """The innermost frame of the tool's own code, or of any code if there is none.
 
-    Where a recursion ends is chance: there it is the first place, in the order of files and lines, of those
-    that keep coming back.
+    Where a recursion ends is arbitrary, so for recursion errors it is the first of the repeated frames,
+    ordered by file and line.
     """
     own = [frame for frame in raised.frames if frame.own] or list(raised.frames)
     if raised.kind == "RecursionError":
@@ -35,16 +35,16 @@ def decisive_frame(raised: Raised) -> Frame | None:
 
 
 def spot(frame: Frame) -> str:
-    """`tools.py:12 in f`, without the folder, which may be another one next time."""
+    """`tools.py:12 in f`, without the folder, which may differ next time."""
     return f"{PurePath(frame.file).name}:{frame.line} in {frame.function}"
 
 
 def place_of(raised: Raised) -> str:
-    """The spot in the tool's own code that an exception came from; empty where that is not known."""
+    """The location in the tool's own code that raised the exception; empty if unknown."""
     place = decisive_frame(raised)
     return spot(place) if place is not None and place.own else ""
 
 
 def finding_id(tool: str, kind: FindingKind, signature: str) -> str:
-    """A short name for a defect that stays the same from run to run."""
+    """A short id for a defect that is the same in every run."""
     return sha256("\0".join((tool, kind, signature)).encode("utf-8", "replace")).hexdigest()[:ID]

@@ -1,4 +1,4 @@
-"""Says when a refusal tells of a bug in the tool rather than of something wrong with the call."""
+"""Detects refusals that point to a bug in the tool instead of a problem with the call."""
 
 import re
 from functools import lru_cache
@@ -7,8 +7,8 @@ from misstep.core.tool import Described
 from misstep.fuzzing.judging.echoes import GivenValues
 from misstep.fuzzing.judging.wording import MOST_READ, compiled, load_wording
 
-SHORTEST = 3  # letters of a word that says something
-STEM = 5  # letters by which words are taken to be of one family
+SHORTEST = 3  # letters of a meaningful word
+STEM = 5  # letters that related words share
 MOST_WORDS = 600  # of the documentation
 _WORD = re.compile(rf"[^\W\d_]{{{SHORTEST},}}")
 _EMPTY = re.compile(
@@ -18,10 +18,10 @@ _EMPTY = re.compile(
 
 
 def find_suspicion(described: Described, message: str, given: GivenValues, error: str = "") -> str:
-    """Why a refusal of fitting arguments is suspicious, to end a sentence; empty if it is not.
+    """Why a refusal of valid arguments is suspicious, as the end of a sentence; empty if it is not.
 
-    `error` is the type of the exception, where that is known. What was said in the call, or is said in the
-    tool's own documentation, is no word about its insides.
+    `error` is the exception type, if known. Words from the call or from the tool's documentation don't count
+    as internals.
     """
     words, text = load_wording().suspicion, message[:MOST_READ]
     about = _documentation(described)
@@ -38,7 +38,7 @@ def find_suspicion(described: Described, message: str, given: GivenValues, error
 
 
 def _said_by_tool(pattern: str, text: str, about: str, given: GivenValues) -> str:
-    """The first words of the tool's own that match."""
+    """The first match that is the tool's own wording."""
     for found in compiled(pattern).finditer(text):
         words = found.group().strip()
         plain, content = words.casefold(), _content(words)
@@ -49,7 +49,7 @@ def _said_by_tool(pattern: str, text: str, about: str, given: GivenValues) -> st
 
 
 def names_call(described: Described, text: str, given: GivenValues) -> bool:
-    """Whether a parameter or a value of the call is named."""
+    """Whether the text names a parameter or a value of the call."""
     lower = text.casefold()
     names = described.tool.parameters.get("properties") or {}
     words = {word for name in names for word in (name.casefold(), name.replace("_", " ").casefold())}
@@ -77,7 +77,7 @@ def _is_quoted(value: str, text: str) -> bool:
 
 
 def _is_related(text: str, about: str) -> bool:
-    """Whether a word of the text is one of the documentation's, in whatever form."""
+    """Whether the text shares a word stem with the documentation."""
     known = _stems(about)
     return any(word[:STEM] in known for word in _content(text))
 
@@ -92,7 +92,7 @@ def _content(text: str) -> list[str]:
 
 
 def _documentation(described: Described) -> str:
-    """All that is said about the tool, its name and those of its parameters included, in lower case."""
+    """All text about the tool, including names of parameters and choices, in lower case."""
     parameters = described.tool.parameters.get("properties")
     parts = [described.name.replace("_", " "), described.tool.description]
     for name, schema in parameters.items() if isinstance(parameters, dict) else ():

@@ -1,7 +1,4 @@
-"""The words that languages, libraries and servers use for errors, as data.
-
-Makes messages plain: without what changes from call to call, or in short.
-"""
+"""Loads the phrases that languages, libraries and servers use for errors, and normalises messages."""
 
 import re
 import tomllib
@@ -14,9 +11,9 @@ from misstep.core.text import cut
 
 
 class WordingRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Words to look for. The other fields say what it means to find them.
+    """Phrases to look for, and what finding them means.
 
-    Where `match` finds something, one of the `hints` is in the text in lower case, if there are any.
+    If there are `hints`, one of them occurs (in lower case) in every text that `match` matches.
     """
 
     has: tuple[str, ...] = ()
@@ -71,7 +68,7 @@ class Errno(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ErrorWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All that is known about words."""
+    """All known phrases, as loaded from wording.toml."""
 
     framing: Framing
     suspicion: Suspicion
@@ -98,9 +95,9 @@ def compiled(text: str, flags: int = 0) -> re.Pattern[str]:
     return re.compile(text, flags)
 
 
-MOST_READ = 2_000  # characters of a message; what an error has to say it says in fewer
+MOST_READ = 2_000  # characters of a message; errors say what matters at the start
 LONGEST = 200  # characters of a normalised message
-SHOWN = 300  # characters of a message within a reason
+SHOWN = 300  # characters of a message in a reason
 
 _CHANGING = re.compile(
     r"""
@@ -119,7 +116,7 @@ _STANDS_FOR = {"quoted": "'…'", "number": "#", "word": "…"}
 
 
 def normalise(text: str) -> str:
-    """A message without what changes from call to call: numbers, quotations, paths, dates, long words."""
+    """The message without what varies between calls: numbers, quotations, paths, dates, long words."""
     plain = _CHANGING.sub(_placeholder, text[:MOST_READ])
     return " ".join(plain.split())[:LONGEST]
 
@@ -130,5 +127,5 @@ def _placeholder(found: re.Match[str]) -> str:
 
 
 def in_short(text: str) -> str:
-    """A message as it is told within a sentence: on one line, and not at length."""
+    """The message on one line, truncated, for use in a sentence."""
     return cut(" ".join(text.split()), SHOWN)

@@ -1,1 +1,1 @@
-"""Where the documentation of tools and what they do part ways: rules, each with its evidence."""
+"""Lint rules: where a tool's documentation and its behaviour differ, with evidence for each."""

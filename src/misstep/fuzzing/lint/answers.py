@@ -1,9 +1,4 @@
-"""What tools said to calls that fit their schemas.
-
-Calls a tool for evidence: what it refuses, and what it crashes on.
-
-What a tool wants and does not say, going by how it crashes.
-"""
+"""Calls a tool to see which valid arguments it refuses or crashes on, and infers what it requires."""
 
 import json
 import re
@@ -22,15 +17,15 @@ from misstep.fuzzing.lint.subject import LintSubject
 from misstep.fuzzing.triage.replay import Replayer, is_same
 from misstep.fuzzing.workbench import Workbench
 
-LONGEST = 200  # characters of arguments that anybody would give by hand
-LARGEST = 10**12  # number that anybody would
+LONGEST = 200  # characters of realistic arguments
+LARGEST = 10**12  # realistic number
 _ODD = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
 
 
 class CallAnswer(msgspec.Struct, frozen=True):
-    """What became of a call: `error` is a type or empty, `crashed` if nobody handled it.
+    """How a call ended: `error` is an exception type or empty, `crashed` if it was not handled.
 
-    `code` is the line of the tool's own code where it ended, as far as that is known.
+    `code` is the line of the tool's own code where it ended, if known.
     """
 
     arguments: str
@@ -46,15 +41,15 @@ class CallAnswer(msgspec.Struct, frozen=True):
 
     @property
     def evidence(self) -> str:
-        """The call and the tool's words."""
+        """The call and what the tool said."""
         said = f"{self.error}: {self.message}" if self.error and self.message else self.error or self.message
         return f"{self.arguments} → {said}"
 
 
 def answers_of(subject: LintSubject) -> Iterator[CallAnswer]:
-    """Refusals, then crashes, of arguments such as an agent might give; odd ones prove nothing.
+    """Refusals, then crashes, on realistic arguments; unusual ones prove nothing.
 
-    That a path can't hold a NUL byte, say, goes without saying.
+    For example, nobody has to document that a path cannot contain a NUL byte.
     """
     refused = [CallAnswer(each.arguments, each.error, each.message, False) for each in subject.refusals]
     broken = [answer for finding in subject.findings if (answer := _broken(subject, finding)) is not None]
@@ -64,7 +59,7 @@ def answers_of(subject: LintSubject) -> Iterator[CallAnswer]:
 
 
 def _broken(subject: LintSubject, finding: Finding) -> CallAnswer | None:
-    """A finding that one call shows by itself."""
+    """The finding as an answer, if a single call shows it."""
     crashed = finding.kind == "crash"
     if len(finding.calls) != 1 or not (
         crashed or (finding.kind == "schema" and finding.error != "output schema")
@@ -92,13 +87,13 @@ def _is_odd(value: Any) -> bool:
     return isinstance(value, int | float) and not abs(value) <= LARGEST
 
 
-PROVING = ("crash", "schema", "acceptance")  # kinds of findings that documentation may have to do with
+PROVING = ("crash", "schema", "acceptance")  # kinds of findings that may concern documentation
 
 
 def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Callable[[], bool]) -> ToolReport:
-    """What up to so many calls came to; of the findings, those that one call shows once more.
+    """Fuzz a tool with up to `most` calls, and keep the findings that one replayed call shows again.
 
-    They are not made smaller than the smallest calls that happened to show them.
+    Findings are not minimised.
     """
     examination = Examination(bench, [tool], tool.where, seed, ToolReport(tool.name, 0))
     while not over() and examination.calls < most and examination.go_on(most - examination.calls, over):
@@ -128,9 +123,9 @@ _KEY = re.compile(r"(['\"])(?P<key>.{1,80})\1")
 
 
 class Want(msgspec.Struct, frozen=True):
-    """What it takes not to crash, of the parameters in question.
+    """What some parameters must fulfil so that the tool does not crash.
 
-    `told` is a pattern that some words of the documentation match if they tell of it.
+    `told` is a pattern that matches documentation which mentions it.
     """
 
     words: str
@@ -139,12 +134,12 @@ class Want(msgspec.Struct, frozen=True):
 
 
 def want_of(answer: CallAnswer) -> Want | None:
-    """As far as the type of the error, its words and the arguments leave no doubt."""
+    """The requirement, if error type, message and arguments determine it; otherwise None."""
     return next((want for reading in _READINGS for want in reading(answer)), None)
 
 
 def _nought(answer: CallAnswer) -> Iterator[Want]:
-    """A 0 that something is divided by: the only number there is, or seen to stand there."""
+    """A 0 used as a divisor: it is the only number, or the code shows it."""
     noughts = _named(answer, lambda value: value == 0 and value is not False)
     divisors = tuple(name for name in noughts if re.search(rf"[/%]\s*\(?{re.escape(name)}\b", answer.code))
     names = divisors or (noughts if len(_named(answer, _is_number)) == 1 else ())
@@ -153,7 +148,7 @@ def _nought(answer: CallAnswer) -> Iterator[Want]:
 
 
 def _nothing(answer: CallAnswer) -> Iterator[Want]:
-    """An empty list or text, where something was counted on."""
+    """An empty list or text where at least one item was expected."""
     ends = answer.error in {"ZeroDivisionError", "IndexError"} or "empty" in answer.message
     if ends and (names := _named(answer, lambda value: value == [])):
         yield Want("can't be empty", _EMPTY, names)
@@ -185,7 +180,7 @@ def _json(answer: CallAnswer) -> Iterator[Want]:
 
 def _parts(answer: CallAnswer) -> Iterator[Want]:
     short = r"index out of range|values to unpack|substring not found"
-    plain = "\\u" not in answer.arguments  # else it may be the letters
+    plain = "\\u" not in answer.arguments  # an escaped character may be the cause instead
     if plain and re.search(short, answer.message) and _APART.search(answer.code):
         yield Want(
             "has to be made up of certain parts",
@@ -195,14 +190,14 @@ def _parts(answer: CallAnswer) -> Iterator[Want]:
 
 
 def _key(answer: CallAnswer) -> Iterator[Want]:
-    """A key that an object among the arguments lacks."""
+    """A key that an object in the arguments lacks."""
     found = _KEY.fullmatch(answer.message) if answer.error == "KeyError" else None
     if found and found["key"] not in answer.arguments and (names := _named(answer, _is_object)):
         yield Want(f"has to have the key '{found['key']}'", re.escape(found["key"]), names)
 
 
 def _quoted(answer: CallAnswer) -> tuple[str, ...]:
-    """Texts that the message repeats, or else all of them."""
+    """Text parameters whose values the message repeats, or else all text parameters."""
     texts = _named(answer, lambda value: isinstance(value, str))
     said = tuple(name for name in texts if repr(answer.values[name]) in answer.message)
     return said or texts

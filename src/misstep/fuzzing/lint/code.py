@@ -1,10 +1,7 @@
-"""Reads out of a function's code which values it compares a parameter with.
+"""Compares the values that a tool's code accepts for a parameter with those its schema offers.
 
-Reads collections of constants out of code.
-
-Values of a parameter that the code was seen to know while it was called.
-
-Values that the code takes and the schema hides, or that the schema offers and the code refuses.
+Accepted values come from reading the code (comparisons, sets, match cases, lookup tables) and from
+comparisons observed while the tool was called.
 """
 
 import ast
@@ -39,7 +36,7 @@ _CHANGES = frozenset(
 
 
 def tables_in(tree: ast.Module | Function | None) -> dict[str, list[Any]]:
-    """Names that stand for one collection of constants from first to last."""
+    """Names that are assigned a collection of constants once and never changed."""
     if tree is None:
         return {}
     nodes = list(ast.walk(tree))
@@ -54,7 +51,7 @@ def tables_in(tree: ast.Module | Function | None) -> dict[str, list[Any]]:
 
 
 def dicts_in(tree: ast.Module | Function | None) -> frozenset[str]:
-    """Names that a dict is given to, of which the values of other collections are no keys."""
+    """Names that are assigned a dict, so that only its keys are valid lookups."""
     given = [_assigned(node) for node in tree.body] if tree is not None else []
     return frozenset(name for name, value in given if isinstance(value, ast.Dict))
 
@@ -68,7 +65,7 @@ def _assigned(node: ast.stmt) -> tuple[str, ast.expr | None]:
 
 
 def _changed(nodes: list[ast.AST]) -> list[str]:
-    """Names as often as they are given a value, or what they stand for is changed."""
+    """Names that are assigned or modified, once for each time."""
     found = list[str]()
     for node in nodes:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -84,7 +81,7 @@ def _changed(nodes: list[ast.AST]) -> list[str]:
 
 
 def values_of(node: ast.expr) -> list[Any] | None:
-    """The constants in a display of them; the keys of a dict."""
+    """The constants in a collection literal; for a dict, its keys."""
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") in {"frozenset", "set", "tuple", "list"}:
         return values_of(node.args[0]) if len(node.args) == 1 else None
     if isinstance(node, ast.Dict):
@@ -103,21 +100,21 @@ _MAYBE = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.Dict
 
 
 class Compared(msgspec.Struct, frozen=True):
-    """Values of a parameter. `known` lead somewhere; `only` are all that are taken, None if that is open."""
+    """Values of a parameter: `known` ones have a branch; `only` are all accepted ones, None if open."""
 
     known: tuple[Any, ...] = ()
     only: tuple[Any, ...] | None = None
 
 
 def compare(function: Function, module: ast.Module | None, name: str) -> Compared:
-    """What the code of a function does with a parameter that it leaves as it is; nothing for others."""
+    """Read how a function compares a parameter; empty if the parameter is reassigned."""
     if name not in [each.arg for each in arguments_of(function)] or _is_rebound(function, name):
         return Compared()
     return _Reader(function, module, name).read()
 
 
 class _Reader:
-    """Goes through a function once."""
+    """Reads the comparisons of one parameter in a function."""
 
     def __init__(self, function: Function, module: ast.Module | None, name: str) -> None:
         self._body = function.body
@@ -134,7 +131,7 @@ class _Reader:
         return Compared(_distinct(known))
 
     def _always(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:
-        """The statements that every call comes to in which it is given."""
+        """The statements that every call with this parameter executes."""
         for statement in body:
             yield statement
             if isinstance(statement, ast.If) and not self._asks_for_it(statement.test):
@@ -143,12 +140,12 @@ class _Reader:
                 yield from self._always(statement.body)
 
     def _asks_for_it(self, test: ast.expr) -> bool:
-        """`if it:` and `if it is not None:`"""
+        """Whether the test is `if parameter:` or `if parameter is not None:`."""
         is_not = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot)
         return self._is_it(test.left if isinstance(test, ast.Compare) and is_not else test)
 
     def _taken(self, node: ast.AST) -> list[Any]:
-        """Values for which a branch goes on."""
+        """Values for which a branch does not raise."""
         if isinstance(node, ast.If | ast.IfExp) and not _refuses(node.body):
             return self._tested(node.test) or []
         if isinstance(node, ast.Match) and self._is_it(node.subject):
@@ -157,7 +154,7 @@ class _Reader:
         return []
 
     def _all_taken(self, node: ast.stmt) -> list[Any] | None:
-        """All values with which a call gets past here, if it is a place that lets only some past."""
+        """The complete set of values that pass this statement, if it rejects all others."""
         if isinstance(node, ast.If) and _refuses(node.body) and isinstance(node.test, ast.Compare):
             return self._members(node.test, ast.NotIn)
         if isinstance(node, ast.Assert) and isinstance(node.test, ast.Compare):
@@ -176,7 +173,7 @@ class _Reader:
         return self._looked_up(tables[0]) if tables else None
 
     def _tested(self, test: ast.expr) -> list[Any] | None:
-        """The values for which a test comes out true; None if it is about something else as well."""
+        """The values for which a test is true; None if it tests something else as well."""
         if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
             parts = [self._tested(each) for each in test.values]
             return None if None in parts else [value for part in parts for value in part or ()]
@@ -194,7 +191,7 @@ class _Reader:
         return self._table(test.comparators[0])
 
     def _chain(self, node: ast.If) -> list[Any] | None:
-        """The values of `if … elif … else: raise`, each branch of which asks for nothing but values."""
+        """The values of `if … elif … else: raise`, if every branch tests only values."""
         found, last = list[Any](), node
         while True:
             values = self._tested(last.test)
@@ -207,7 +204,7 @@ class _Reader:
             return found if _refuses(last.orelse) else None
 
     def _looked_up(self, table: ast.expr) -> list[Any] | None:
-        """The keys of a table in which it is looked up with no second thought."""
+        """The keys of a dict indexed by the parameter, if nothing handles missing keys."""
         asked = any(isinstance(each, ast.Try) for each in self._nodes) or any(
             isinstance(each, ast.Compare) and self._is_it(each.left) for each in self._nodes
         )
@@ -224,7 +221,7 @@ class _Reader:
 
 
 def _match_values(node: ast.Match) -> list[Any] | None:
-    """The values of cases, if whatever is none of them is refused."""
+    """The values of the cases, if anything else is rejected."""
     last = node.cases[-1]
     rest = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
     if not rest or last.guard is not None or not _refuses(last.body):
@@ -239,7 +236,7 @@ def _pattern_values(pattern: ast.pattern) -> list[Any]:
 
 
 def _refuses(body: list[ast.stmt] | ast.expr) -> bool:
-    """Whether a branch comes to nothing but an exception."""
+    """Whether a branch ends by raising an exception."""
     return isinstance(body, list) and bool(body) and isinstance(body[-1], ast.Raise)
 
 
@@ -264,15 +261,15 @@ def _distinct(values: list[Any]) -> tuple[Any, ...]:
     return tuple({(type(value), value): value for value in values}.values())
 
 
-MOST_COMPARED = 30  # values of a collection that choices are made from; more are data
-ENOUGH_TAKEN = 2  # values with which calls went well
-ENOUGH_REFUSED = 3  # other values with which none did
+MOST_COMPARED = 30  # values of a collection of choices; a larger one is data
+ENOUGH_TAKEN = 2  # values with which calls succeeded
+ENOUGH_REFUSED = 3  # other values with which all calls failed
 
-# Names of what stands for a thing among many that come and go, rather than for a choice.
+# Names of parameters that identify one of many things, instead of being a choice.
 _THINGS = re.compile(
     r"(?:^|_)(?:ids?|name|key|path|file|filename|title|user|url|email|number)$", re.IGNORECASE
 )
-# Words of refusals that are about the world, or about how something is written.
+# Words in refusals that are about the environment or about syntax, not about the choice.
 _ELSEWHERE = re.compile(
     r"\bnot found\b|\bnot exist|n't exist|\bErrno\b|\bdenied\b|\balready\b|\bavailable\b|\bunable to\b"
     r"|\bfailed\b|\bcould(?: not|n't)\b|\bconnect|\bnetwork\b|\btime[ds]? ?out\b|\bauthori[sz]|\bcredential"
@@ -282,10 +279,10 @@ _ELSEWHERE = re.compile(
 
 
 def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
-    """What calls leave no doubt about.
+    """The accepted values, as far as calls prove them.
 
-    A collection that has a value which the schema offers has nothing but such values. Constants that stand
-    alone prove something only where calls go well with them and with nothing else.
+    If one value of a compared collection is offered by the schema, all of them count. Single constants count
+    only if calls succeed with these and with no other values.
     """
     found = next((each for each in subject.compared if each.path == part.path), None)
     if found is None or runs_what_it_is_given(subject.described):
@@ -301,7 +298,7 @@ def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
 
 
 def _together(found: Comparisons, part: SchemaPart) -> list[Constant]:
-    """All but refused ones of a collection that has one which is taken, and offered where any are."""
+    """Values of collections that contain an accepted (and offered) value, without refused ones."""
     offered = [value for value in found.taken if value in (part.choices or found.taken)]
     small = [
         each
@@ -321,19 +318,19 @@ def _is_closed(found: Comparisons) -> bool:
 
 
 def _is_about_things(subject: LintSubject, part: SchemaPart, found: Comparisons) -> bool:
-    """Whether other values may only not be there at the moment, or not be written as they should."""
+    """Whether other values may just not exist at the moment, or be written in the wrong format."""
     if _THINGS.search(part.name):
         return True
     refused = [each for each in answers_of(subject) if each.values.get(part.path[0]) not in found.taken]
     return any(_ELSEWHERE.search(each.message) or want_of(each) for each in refused)
 
 
-MOST_LISTED = 30  # values that anybody would list
+MOST_LISTED = 30  # values that can reasonably be listed
 SEEN = ", seen while it was called"
 
 
 def wrong_choices(subject: LintSubject) -> Iterator[Remark]:
-    """By the code, comparisons, sets, cases and tables; then by what more it was seen to compare with."""
+    """Values that the code accepts but the schema hides, or that the schema offers but the code refuses."""
     for part in subject.parts:
         read, seen = _read(subject, part), values_seen(subject, part)
         if part.choices:
@@ -344,7 +341,7 @@ def wrong_choices(subject: LintSubject) -> Iterator[Remark]:
 
 
 def taken_values(subject: LintSubject) -> dict[str, tuple[Any, ...]]:
-    """All values that the code takes, for each parameter of which it takes only certain ones."""
+    """All values that the code accepts, for parameters that accept only certain ones."""
     parts = [part for part in subject.parts if len(part.path) == 1]
     found = {part.name: _read(subject, part).only or values_seen(subject, part).only for part in parts}
     return {name: only for name, only in found.items() if only}

@@ -1,4 +1,4 @@
-"""Puts tools to all rules."""
+"""Applies all lint rules to tools."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -19,7 +19,7 @@ from misstep.fuzzing.lint.wording import (
     undescribed_parameters,
 )
 
-LONGEST = 500  # characters of what is said in one place
+LONGEST = 500  # characters of a message or of evidence
 
 _RULES: tuple[Callable[[LintSubject], Iterator[Remark]], ...] = (
     refused_names,
@@ -37,7 +37,7 @@ _RULES: tuple[Callable[[LintSubject], Iterator[Remark]], ...] = (
 
 
 def lint(subjects: Sequence[LintSubject]) -> list[LintedTool]:
-    """All that is to be said about each tool of a set, in the order of the rules, nothing twice."""
+    """The remarks on each tool, in the order of the rules and without duplicates."""
     return [
         _linted(subject, _remarks(subject, [*subjects[:place], *subjects[place + 1 :]]))
         for place, subject in enumerate(subjects)
@@ -57,6 +57,6 @@ def _remarks(subject: LintSubject, others: Sequence[LintSubject]) -> list[Remark
 
 
 def _bounded(remark: Remark) -> Remark:
-    """The remark at a length that can be read, however much a schema or a tool says."""
+    """The remark with its message and evidence cut to a readable length."""
     message, evidence = cut(remark.message, LONGEST), cut(remark.evidence, LONGEST)
     return structs.replace(remark, message=message, evidence=evidence)

@@ -1,8 +1,6 @@
-"""Whether the documentation of a tool says what the tool says when it refuses.
+"""Finds constraints that the code enforces but the documentation hides, and the other way round.
 
-Demands of a schema that the tool does not make.
-
-Constraints that the code has and the documentation hides, as calls have shown.
+The evidence is calls: valid arguments that were refused or crashed the tool, and invalid ones it accepted.
 """
 
 import json
@@ -18,7 +16,7 @@ from misstep.fuzzing.lint.subject import LintSubject, SchemaPart
 
 
 def needless_demands(subject: LintSubject) -> Iterator[Remark]:
-    """By calls that the schema forbids and that were taken without a word."""
+    """Constraints of the schema that the tool does not enforce, shown by invalid calls that it accepted."""
     for finding in subject.findings:
         if finding.kind == "acceptance" and len(finding.calls) == 1:
             keyword, _, place = finding.message.partition(" at ")
@@ -29,10 +27,10 @@ def needless_demands(subject: LintSubject) -> Iterator[Remark]:
             yield Remark("acceptance", "over", where, message, evidence, advice)
 
 
-ENOUGH = 0.5  # share of the words of a message that the documentation has too
-STEM = 5  # letters by which words are the same
+ENOUGH = 0.5  # share of a message's words that the documentation must contain
+STEM = 5  # letters that two words must share to count as the same
 
-# About what is there at the moment and what is not, which no documentation can tell.
+# Messages about the current state of the world, which documentation cannot know.
 _WORLD = (
     r"\bnot found\b|\bno such\b|\bnot exist|n't exist|\balready\b|\bunknown\b|\bno match",
     r"\bdenied\b|\bpermi(?:ssion|tted)|\boutside\b|\bescapes?\b|\bauthori[sz]|\bcredential|\bapi key\b",
@@ -41,14 +39,14 @@ _WORLD = (
     r"\bunable to\b|\bfailed\b|\bcould(?: not|n't)\b",
     r"\bnot (?:a )?(?:file|directory|folder|repository)\b|\bis a directory\b",
 )
-# About what the arguments should have been.
+# Messages about what the arguments should have been.
 _DEMAND = (
     r"\bmust\b|\bshould\b|\bneeds?\b|\bha(?:s|ve) to\b|\brequire[sd]?\b|\bexpect(?:s|ed)?\b|\bonly\b",
     r"\binvalid\b|\bnot (?:an? )?valid\b|\bmalformed\b|\bunsupported\b|\bnot supported\b|\bone of\b",
     r"\bca(?:n't|nnot|n not)\b|\bmay not\b|\bat (?:least|most)\b|\bno more than\b|\bout of range\b",
     r"\b(?:less|greater|fewer|more|longer|shorter) than\b|\bexceed|\btoo \w+\b",
 )
-# Words that any refusal may have.
+# Words that any refusal may contain.
 _GENERIC = (
     r"an?|and|any|are|arguments?|as|at|bad|be|been|both|by|can|can't|cannot|errors?|exactly|expected|field|for|from",
     r"given|got|has|have|if|in|inputs?|instead|invalid|is|its?|may|must|needs?|not|of|on|one|only|or|parameters?",
@@ -77,17 +75,17 @@ _WORD = re.compile(r"[^\W\d_]{2,}(?:'t)?")
 
 
 def said_by(subject: LintSubject) -> str:
-    """All that is said about a tool in words, for agents and for whoever reads its code."""
+    """All text about a tool: its description and its docstring."""
     return "\n".join([subject.said, *subject.documented.values()])
 
 
 def is_demand(message: str) -> bool:
-    """Whether a tool says what the arguments should have been, and not what the world is like."""
+    """Whether a message says what the arguments should be, and not what state the world is in."""
     return _has(_DEMAND, message) and not _has(_WORLD, message)
 
 
 def is_told(subject: LintSubject, answer: CallAnswer) -> bool:
-    """Whether the documentation says what the message says: its literals, else its words."""
+    """Whether the documentation contains the message's literals, or else enough of its words."""
     said, literals = said_by(subject), _literals(subject, answer)
     if literals:
         return all(each.strip().casefold() in said.casefold() for each in literals)
@@ -101,7 +99,7 @@ def is_told(subject: LintSubject, answer: CallAnswer) -> bool:
 
 
 def _literals(subject: LintSubject, answer: CallAnswer) -> list[str]:
-    """Quotations and numbers that come neither from the arguments nor from names."""
+    """Quotations and numbers in the message that are neither arguments nor names."""
     quoted = [text for _, text in _QUOTED.findall(answer.message)]
     given = {float(each) for each in _NUMBER.findall(answer.arguments)}
     numbers = [each for each in _NUMBER.findall(answer.message) if float(each) not in given]
@@ -110,7 +108,7 @@ def _literals(subject: LintSubject, answer: CallAnswer) -> list[str]:
 
 
 def _own_words(subject: LintSubject, answer: CallAnswer) -> list[str]:
-    """The words of a message that say something of their own."""
+    """The words of a message that are specific to it."""
     names = [subject.name, *(part.name for part in subject.parts)]
     known = {*_words(" ".join(names).replace("_", " ")), *_words(answer.arguments)}
     generic = re.compile("|".join(_GENERIC))
@@ -125,7 +123,7 @@ def _has(patterns: tuple[str, ...], text: str) -> bool:
     return re.search("|".join(patterns), text, re.IGNORECASE) is not None
 
 
-REASON = 160  # characters of a tool's own words
+REASON = 160  # characters of the tool's message
 
 _UNWELCOME = re.compile(
     r"\b(?:unknown|unsupported|not supported|invalid|not (?:an? )?valid|unrecogni[sz]ed|one of)\b",
@@ -134,14 +132,14 @@ _UNWELCOME = re.compile(
 
 
 def hidden_constraints(subject: LintSubject) -> Iterator[Remark]:
-    """Each once, with the smallest arguments that fit the schema and were not taken."""
+    """Undocumented constraints, each once, with arguments that fit the schema but were refused."""
     if runs_what_it_is_given(subject.described):
-        return  # what it says is about the program that it was given
+        return  # its messages are about the program it was given
     told = dict[tuple[str, str], Remark]()
     taken = taken_values(subject)
     for answer in answers_of(subject):
         if any(answer.values.get(name, only[0]) not in only for name, only in taken.items()):
-            continue  # which values there are is another matter
+            continue  # `wrong_choices` reports these
         remark = _refused_choice(subject, answer) or (
             _of_crash(subject, answer) if answer.crashed else _of_refusal(subject, answer)
         )
@@ -151,7 +149,7 @@ def hidden_constraints(subject: LintSubject) -> Iterator[Remark]:
 
 
 def _refused_choice(subject: LintSubject, answer: CallAnswer) -> Remark | None:
-    """A value that the schema lists, refused by name."""
+    """A value that the schema lists and the tool refuses by name."""
     for part in _top(subject):
         value = answer.values.get(part.name)
         if value not in part.choices or not isinstance(value, str) or not value:
@@ -177,7 +175,7 @@ def _of_refusal(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     if not is_demand(answer.message) or is_told(subject, answer):
         return None
     named = [part for part in _top(subject) if _quotes(answer.message, part.name)]
-    reason = cut(answer.message, REASON)  # two constraints of one parameter differ in nothing else
+    reason = cut(answer.message, REASON)  # tells two constraints of one parameter apart
     if len(named) > 1:
         message = f"{_list(named)} depend on each other in a way that is not documented: {reason}"
         return _remark("parameters", message, answer)

@@ -1,7 +1,4 @@
-"""What the rules look at: a tool with all that is known about it.
-
-Finds every parameter in a tool's schema, nested ones as well.
-"""
+"""A tool with everything the lint rules need: its parameters, nested ones included, code and findings."""
 
 import ast
 import textwrap
@@ -17,16 +14,16 @@ from misstep.core.tool import Described
 from misstep.schemas.shape import find_reference
 from misstep.schemas.source import Documented, parse_docstring, parse_module
 
-DEEPEST = 6  # objects within objects
+DEEPEST = 6  # nesting of objects
 MOST = 500  # parameters of one tool
 
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 
 
 class SchemaPart(msgspec.Struct, frozen=True):
-    """A parameter: its path, its own schema with what it refers to, and whether it has to be given.
+    """A parameter: its path, its schema with references resolved, and whether it is required.
 
-    `variants` are the schemas one of which its values follow; the schema itself where it names none.
+    `variants` are the alternatives of its schema, or just the schema if it has none.
     """
 
     path: tuple[str, ...]
@@ -44,13 +41,13 @@ class SchemaPart(msgspec.Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """All that is said about it, by itself or with one of its variants."""
+        """The descriptions of the parameter and of its variants."""
         said = [self.schema.get("description"), *(each.get("description") for each in self.variants)]
         return "\n".join(dict.fromkeys(text for text in said if isinstance(text, str) and text.strip()))
 
     @property
     def types(self) -> frozenset[str]:
-        """The types of JSON that it may have; empty where nothing is said."""
+        """The JSON types that it may have; empty if not specified."""
         found = set[str]()
         for each in self.variants:
             kind = each.get("type")
@@ -59,7 +56,7 @@ class SchemaPart(msgspec.Struct, frozen=True):
 
     @property
     def choices(self) -> tuple[Any, ...]:
-        """The values that it may have, if every variant but null lists them; else none."""
+        """The allowed values, if every variant except null lists them; otherwise empty."""
         lists = [_choices(each) for each in self.variants if each.get("type") != "null"]
         return tuple(value for each in lists for value in each) if lists and all(lists) else ()
 
@@ -69,7 +66,7 @@ class SchemaPart(msgspec.Struct, frozen=True):
 
 
 def parts_of(parameters: Mapping[str, Any]) -> list[SchemaPart]:
-    """The parameters of a tool, each before those within it."""
+    """The parameters of a tool, each before the ones nested in it."""
     found = list[SchemaPart]()
     for part in _parts(parameters, parameters, ()):
         found.append(part)
@@ -93,7 +90,7 @@ def _parts(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, 
 
 
 def _followed(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema with what it refers to; what it says itself goes first."""
+    """The schema with its reference resolved; its own keywords take precedence."""
     found = schema if isinstance(schema, Mapping) else {}
     for _ in range(DEEPEST):
         target = find_reference(found.get("$ref"), root)
@@ -125,15 +122,15 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
-LONGEST = 200_000  # characters of words that are read
+LONGEST = 200_000  # characters of text that are read
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class LintSubject:
-    """A tool under the rules. `module` is the text of the file it stands in, empty where nobody has that.
+    """A tool to lint. `module` is the source of its file, or empty if unknown.
 
-    `refusals`, `findings` and `compared` are what fuzzing has shown of this tool.
+    `refusals`, `findings` and `compared` are results of fuzzing this tool.
     """
 
     def __init__(
@@ -164,12 +161,12 @@ class LintSubject:
 
     @property
     def said(self) -> str:
-        """All that an agent is told about it in words."""
+        """All text that an agent sees about the tool."""
         return "\n".join([self.description, *(part.description for part in self.parts)])[:LONGEST]
 
     @cached_property
     def function(self) -> Function | None:
-        """The function that takes the arguments, where it can be read; of a class the first that could."""
+        """The function that takes the arguments, if its source is known; in a class, the first that fits."""
         source = self.described.source
         tree = parse_module(textwrap.dedent(source.text)) if source is not None else None
         found = tree.body[0] if tree is not None and tree.body else None
@@ -179,7 +176,7 @@ class LintSubject:
         return found if isinstance(found, Function) else None
 
     def code_at(self, where: str) -> str:
-        """The line of code at a place like `tools.py:12 in f`; empty if that is not in the tool's file."""
+        """The line of code at a location like `tools.py:12 in f`; empty if that is not the tool's file."""
         file, _, rest = where.rpartition(" in ")[0].rpartition(":")
         source, lines = self.described.source, self._module.splitlines()
         if source is None or not rest.isdecimal() or PurePath(source.file).name != file:
@@ -188,12 +185,12 @@ class LintSubject:
 
     @cached_property
     def module(self) -> ast.Module | None:
-        """The file it stands in."""
+        """The parsed file of the tool."""
         return parse_module(textwrap.dedent(self._module)) if self._module else None
 
     @cached_property
     def documented(self) -> dict[str, str]:
-        """What the docstring, or the description in a docstring's form, says about parameters."""
+        """Parameter descriptions from the docstring, or from a description written like one."""
         docstring = ast.get_docstring(self.function) if self.function is not None else None
         texts: list[Documented] = [
             parse_docstring(each[:LONGEST]) for each in (self.description, docstring) if each
@@ -201,11 +198,11 @@ class LintSubject:
         return {name: said for each in texts for name, said in each.parameters.items()}
 
     def _takes(self, function: Function) -> bool:
-        """Whether it is a method with a parameter for each of the tool's."""
+        """Whether the method has a parameter for each of the tool's."""
         names = {each.arg for each in arguments_of(function)}
         return bool(self.parts) and {part.name for part in self.parts if len(part.path) == 1} <= names
 
 
 def arguments_of(function: Function) -> list[ast.arg]:
-    """All that can be given by name or by place, but for `*args` and `**kwargs`."""
+    """All named parameters, without `*args` and `**kwargs`."""
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]

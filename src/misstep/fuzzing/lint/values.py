@@ -1,9 +1,4 @@
-"""Descriptions that promise what the schema forbids.
-
-Defaults on which schema, code and description disagree.
-
-Examples that the tool's own schema forbids.
-"""
+"""Checks defaults, examples and limits in descriptions against the schema and the code."""
 
 import ast
 import json
@@ -19,7 +14,7 @@ from misstep.schemas.schema import fits
 
 ADVICE = "say the same everywhere"
 
-# What stands for itself: a quotation, a number with no unit after it, a truth value.
+# Only unambiguous values: a quotation, a number without a unit, a truth value.
 _SAID_DEFAULT = re.compile(
     r"""\bdefault(?:s|ed)?(?:\s+value)?(?:\s+(?:is|to|of))?\s*[:=]?\s*
     (?: (?P<mark>['"`“])(?P<text>[^'"`“”\n]{0,100})['"`”]
@@ -30,7 +25,7 @@ _SAID_DEFAULT = re.compile(
 
 
 def wrong_defaults(subject: LintSubject) -> Iterator[Remark]:
-    """Null stands for anything that the code makes up: it contradicts nobody."""
+    """Defaults on which schema, code and description disagree. Null never contradicts anything."""
     signature = _defaults(subject.function) if subject.function is not None else {}
     for part in subject.parts:
         own = part.schema.get("default")
@@ -46,7 +41,7 @@ def wrong_defaults(subject: LintSubject) -> Iterator[Remark]:
 
 
 def stated_default(text: str, part: SchemaPart) -> tuple[Any, str] | None:
-    """The default that a text states, and its words; None where it states none that could be compared."""
+    """The default stated in a text, and the words that state it; None if it cannot be compared."""
     found = _SAID_DEFAULT.search(text[:20_000])
     if found is None:
         return None
@@ -74,7 +69,7 @@ def _defaults(function: Function) -> dict[str, Any]:
 
 
 def _value(node: ast.expr) -> Any:
-    """A default that JSON knows, else None."""
+    """A default that JSON can represent, else None."""
     try:
         value = ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
@@ -99,7 +94,7 @@ def _json(value: Any) -> str:
         return repr(value)
 
 
-LONGEST = 200  # characters of an example that are shown
+LONGEST = 200  # characters of an example
 _LIMITS = ("enum", "const", "pattern", "minLength", "maxLength")
 _SAID_EXAMPLE = re.compile(
     r"""(?:\be\.\s?g\.,?|\bfor\s+example,?|\bfor\s+instance,?|\bexamples?:|\bsuch\s+as)\s*:?\s*
@@ -110,7 +105,7 @@ _SAID_EXAMPLE = re.compile(
 
 
 def wrong_examples(subject: LintSubject) -> Iterator[Remark]:
-    """Whole calls, values beside a parameter, and values that a description mentions."""
+    """Examples that don't fit the schema: whole calls, values for a parameter, values in descriptions."""
     root = subject.described.tool.parameters
     for text in subject.described.examples:
         if misfit := fits(root, json.loads(text)):
@@ -141,7 +136,7 @@ def _given(part: SchemaPart) -> list[Any]:
 
 
 def _mentioned(part: SchemaPart) -> Iterator[Any]:
-    """Values of which no more than one reading makes sense."""
+    """Example values in the description that can be read in only one way."""
     for found in _SAID_EXAMPLE.finditer(part.description[:20_000]):
         if found["mark"] and part.types == {"string"} and any(key in part.schema for key in _LIMITS):
             yield found["text"]
@@ -185,8 +180,8 @@ _COUNT = re.compile(r"^\s*(?:items?|elements?|entries)\b", re.IGNORECASE)
 
 
 def broken_promises(subject: LintSubject) -> Iterator[Remark]:
-    """What the words about a parameter say, against what its schema says."""
-    strict = subject.described.kind == "openai-agents"  # its schemas have everything given
+    """Descriptions of parameters that contradict the schema."""
+    strict = subject.described.kind == "openai-agents"  # its strict schemas mark every parameter as required
     for part in subject.parts:
         text = part.description[:20_000]
         for rule in _RULES:
@@ -215,7 +210,7 @@ def _dates(part: SchemaPart, text: str) -> Iterator[Remark]:
 
 
 def _bounds(part: SchemaPart, text: str) -> Iterator[Remark]:
-    """Limits in words, against those of the schema for the same thing."""
+    """Limits in the description that differ from those in the schema."""
     for found in _BETWEEN.finditer(text):
         low, high = _keywords(part, text[found.end() :])
         yield from _against(part, low, float(found[1]), found[0])

@@ -1,11 +1,4 @@
-"""What is not said about a tool, or said at too great length.
-
-Names that providers refuse.
-
-Parameters that are documented and don't exist.
-
-Tools of one set that can't be told apart.
-"""
+"""Checks names and descriptions: missing, too long, ambiguous, refused by providers, or out of date."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +14,7 @@ _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]*")
 
 
 def refused_names(subject: LintSubject) -> Iterator[Remark]:
-    """The tool's own name, by what OpenAI and Anthropic both take, and those of parameters by Anthropic's."""
+    """Tool names that OpenAI or Anthropic refuse, and parameter names that Anthropic refuses."""
     if problem := _problem(subject.name, _TOOL):
         yield _remark(
             "name",
@@ -50,7 +43,7 @@ def _remark(where: str, name: str, message: str, allowed: str) -> Remark:
 
 
 def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
-    """Those of a docstring that neither the schema has nor the code, which may be given some by others."""
+    """Parameters in the docstring that neither schema nor code have, unless the code takes `**kwargs`."""
     function = subject.function
     if function is not None and function.args.kwarg is not None:
         return
@@ -65,15 +58,15 @@ def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
             yield Remark("phantom", "ill", "description", message, f"“{name}: {text}”", advice)
 
 
-LONGEST = 1_024  # characters of a description that OpenAI takes
-FEWEST = 3  # words of a description that says anything
-FRESH = 2  # words, for fewer, that the name does not have
+LONGEST = 1_024  # characters of a description that OpenAI accepts
+FEWEST = 3  # words of a useful description
+FRESH = 2  # words that are not in the name, for shorter descriptions
 _INPUT = re.compile(r"\b(?:input|argument|parameter)s?\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 
 
 def missing_description(subject: LintSubject) -> Iterator[Remark]:
-    """A tool that says nothing about itself, or next to nothing."""
+    """A tool with no description, or with one that says almost nothing."""
     said, name = _words(subject.description), _words(_apart(subject.name))
     fresh = [word for word in said if word not in name]
     if fresh and (len(said) >= FEWEST or len(fresh) >= FRESH):
@@ -84,7 +77,7 @@ def missing_description(subject: LintSubject) -> Iterator[Remark]:
 
 
 def long_description(subject: LintSubject) -> Iterator[Remark]:
-    """A description that a provider would not take."""
+    """A description that is too long for a provider."""
     length = len(subject.description)
     if length > LONGEST:
         message = f"is longer than the {LONGEST:,} characters that OpenAI takes"
@@ -92,16 +85,16 @@ def long_description(subject: LintSubject) -> Iterator[Remark]:
 
 
 def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
-    """Parameters about which nothing is said, neither by themselves nor in the tool's description."""
+    """Parameters that neither their own description nor the tool's mentions."""
     described = [name for name, text in subject.documented.items() if text.strip()]
     told = subject.description
     if len(subject.parts) == 1 and _INPUT.search(told):
-        return  # there is but one that it could be about
+        return  # it can only mean this one
     for part in subject.parts:
         if part.description or part.name in described or _mentions(told, part.name):
             continue
         if part.choices and all(isinstance(each, str) for each in part.choices) and len(part.choices) == 1:
-            continue  # a mark that tells one kind of object from another
+            continue  # a discriminator of an object type
         others = [each.name for each in subject.parts if each.description or each.name in described]
         evidence = f"others have one: {', '.join(others[:5])}" if others else ""
         advice = "say what it means, and in which unit or format"
@@ -109,13 +102,13 @@ def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
 
 
 def _mentions(text: str, name: str) -> bool:
-    """Whether a text speaks of a parameter: by its name, or by the words that the name is made of."""
+    """Whether a text mentions a parameter, by its name or by the words in its name."""
     words, own = _words(text), _words(_apart(name))
     return bool(own) and any(words[place : place + len(own)] == own for place in range(len(words)))
 
 
 def _apart(name: str) -> str:
-    """`getUserName` and `get_user_name` as words."""
+    """Split `getUserName` into words."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
 
 
@@ -127,11 +120,11 @@ def _shown(text: str) -> str:
     return f"“{text.strip()}”" if text.strip() else ""
 
 
-SHORTEST = 3  # words of a description that says anything
+SHORTEST = 3  # words of a description that can be compared
 
 
 def twins_of(subject: LintSubject, others: Sequence[LintSubject]) -> Iterator[Remark]:
-    """Remarks on one tool of a set; `others` are the rest of it."""
+    """Names or descriptions that this tool shares with others of the set."""
     alike = _alike(subject, others, _bare_name)
     if alike:
         message = "can't be told from the name of another tool"

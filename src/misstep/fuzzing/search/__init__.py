@@ -1,4 +1,4 @@
-"""The fuzzer of a tool or a toolkit: says which calls to make, and is told what came of them."""
+"""The fuzzer of a tool or toolkit: proposes calls and learns from the reactions."""
 
 from misstep.fuzzing.search.attempt import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer

@@ -1,7 +1,4 @@
-"""Calls that the fuzzer wants to be made.
-
-Calls that somebody thought of, before it is settled whether they are made.
-"""
+"""A proposed call sequence: as an `Idea` before it is accepted, and as an `Attempt` to be made."""
 
 import msgspec
 
@@ -10,11 +7,11 @@ from misstep.fuzzing.search.corpus import Calls, CorpusEntry
 
 
 class CallSequence(msgspec.Struct, frozen=True):
-    """Calls to be made one after the other.
+    """Calls to make one after the other.
 
-    `mark` asks for what the code does with their arguments. `origin` says how they were come by. `fits` says
-    of each whether its arguments are what the schema asks for; `broken` is what is wrong with the first that
-    are not.
+    `mark` requests observations of what the code does with the arguments. `origin` says how they were
+    generated. `fits` says for each call whether its arguments fit the schema; `broken` is what is wrong with
+    the first that don't.
     """
 
     number: int
@@ -26,11 +23,11 @@ class CallSequence(msgspec.Struct, frozen=True):
 
 
 class CallIdea:
-    """Calls with how they were come by.
+    """Calls and how they were generated.
 
-    `broken` is what is wrong with their arguments, empty if nothing is, None if that is not known. `entry` is
-    what in the corpus they are to tell more about. `again` if it doesn't matter that they were made before,
-    `urgent` if they come of something new.
+    `broken` is what is wrong with their arguments, empty if nothing, None if unknown. `entry` is the corpus
+    entry they are to tell more about. `again` if they may repeat earlier calls, `urgent` if they follow a
+    discovery.
     """
 
     __slots__ = ("again", "broken", "calls", "entry", "mark", "origin", "size", "source", "urgent")

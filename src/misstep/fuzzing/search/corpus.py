@@ -1,6 +1,6 @@
-"""Keeps the calls that reached something, the smallest for each thing reached.
+"""Keeps calls that reached something new, the smallest for each feature.
 
-What is new about a call: places of the code where they can be seen, else the shape of its result.
+A feature is an edge in the tool's code if coverage is available, or else the shape of the result.
 """
 
 import re
@@ -13,13 +13,13 @@ from misstep.core.results.trial import REFUSALS, Judged
 from misstep.core.rng import Dice
 from misstep.core.tool import Reaction
 
-# An edge of the code, or a result in outline.
+# An edge in the code, or the outline of a result.
 Feature: TypeAlias = int | str
 
-_READ = 400  # characters of a text that its outline is made of
+_READ = 400  # characters of a text used for its outline
 _SHOWN = 120  # characters of an outline
-_WORDS = 8  # of a text that tells of no error; what follows is its content
-_MOST_OUTLINES = 96  # of one tool; more mean that it says something else each time
+_WORDS = 8  # of a text that is not an error; the rest is content
+_MOST_OUTLINES = 96  # per tool; with more, the outline differs each time
 _MOST_KEYS = 24
 _EDGE = 56  # bits, more than an edge has
 _DEEPEST = 3
@@ -39,15 +39,15 @@ def is_bad(judged: Judged) -> bool:
 
 
 def is_costly(reaction: Reaction) -> bool:
-    """Whether a call like this one had better not be made again."""
+    """Whether similar calls should be avoided."""
     return reaction.ended in _LASTING
 
 
 class Feedback:
-    """Tells what is new about the calls of one tool, or about what follows upon what."""
+    """Tells what is new about the calls of one tool, or about the order of results."""
 
     def __init__(self, tool: int) -> None:
-        self._tool = tool  # among those of the toolkit, which may share code
+        self._tool = tool  # its index in the toolkit, since tools may share code
         self._seen = set[Feature]()
         self._outlines = 0
         self._has_edges = False
@@ -55,7 +55,7 @@ class Feedback:
     def features(
         self, reaction: Reaction, judged: Judged, arguments: Mapping[str, Any]
     ) -> tuple[Feature, ...]:
-        """All that is known to set the call apart; of the edges only new ones, unless it was marked."""
+        """All features of the call; only new edges are known unless it was marked."""
         self._has_edges = self._has_edges or bool(reaction.edges)
         shape = outline(reaction, judged, arguments, brief=self._has_edges)
         if not self._tool:
@@ -64,7 +64,7 @@ class Feedback:
         return (*(edge | apart for edge in reaction.edges), f"{self._tool} {shape}")
 
     def fresh(self, features: Sequence[Feature]) -> list[Feature]:
-        """Those that were never seen before; outlines only as long as they are not new each time."""
+        """The features never seen before; no more outlines once there are too many."""
         return [feature for feature in features if self._is_new(feature)]
 
     def _is_new(self, feature: Feature) -> bool:
@@ -79,9 +79,9 @@ class Feedback:
 
 
 def outline(reaction: Reaction, judged: Judged, arguments: Mapping[str, Any], brief: bool = False) -> str:
-    """A text that calls have in common whose results differ in their content only.
+    """A text that is equal for results that differ only in content.
 
-    A brief one is for tools whose code can be seen, so that the result has less to tell.
+    `brief` is for tools with coverage, for which the result matters less.
     """
     if judged.signature:
         return f"!{judged.ruling} {judged.signature}"
@@ -104,7 +104,7 @@ def outline(reaction: Reaction, judged: Judged, arguments: Mapping[str, Any], br
 
 
 def normalised(text: str, arguments: Mapping[str, Any]) -> str:
-    """The text without what changes from call to call: numbers, what is quoted, what was given."""
+    """The text without what varies between calls: numbers, quotations, arguments."""
     text = text[:_READ]
     for value in arguments.values():
         if type(value) is str and len(value) > 2:
@@ -132,7 +132,7 @@ def form(value: Any, deep: int = 0) -> str:
     return type(value).__name__[:1]
 
 
-Calls: TypeAlias = tuple[tuple[str, dict[str, Any]], ...]  # the tool of each and its arguments
+Calls: TypeAlias = tuple[tuple[str, dict[str, Any]], ...]  # tool name and arguments of each
 
 _CONTENDERS = 3
 _MOST = 600
@@ -146,16 +146,16 @@ class CorpusEntry:
     def __init__(self, calls: Calls, size: int, spoilt: bool = False) -> None:
         self.calls = calls
         self.size = size
-        self.spoilt = spoilt  # it ended in a defect: what is like it mostly ends there too
+        self.spoilt = spoilt  # it ended in a defect, as similar calls mostly will
         self.features = dict[Feature, None]()
-        self.leads = 0  # features that no smaller entry has
+        self.leads = 0  # features for which this is the smallest entry
         self.used = 0
         self.kept = True
         self.rank = 0
 
 
 class Corpus:
-    """Every feature has the smallest entry that is known to reach it; an entry that is none of those goes."""
+    """The smallest known entry for every feature; entries that are smallest for none are dropped."""
 
     def __init__(self) -> None:
         self._entries = list[CorpusEntry]()
@@ -175,7 +175,7 @@ class Corpus:
             self._drop(max(self._entries, key=lambda each: (each.used, each.size)))
 
     def credit(self, entry: CorpusEntry, features: Sequence[Feature]) -> None:
-        """Note what an entry reaches, unless it has gone by now."""
+        """Record what an entry reaches, unless it has been dropped."""
         if not entry.kept:
             return
         for feature in features:
@@ -193,12 +193,12 @@ class Corpus:
             self._drop(entry)
 
     def improved_by(self, size: int, features: Sequence[Feature]) -> bool:
-        """Whether calls of this size reach something that took far more so far."""
+        """Whether calls of this size reach a feature whose entry is more than twice as large."""
         best = self._best
         return any(feature in best and best[feature].size > 2 * size for feature in features)
 
     def pick(self, dice: Dice) -> CorpusEntry | None:
-        """One that is small, seldom used, and alone in what it reaches: the best of a few."""
+        """The best of a few random entries: small, rarely used, with features of its own."""
         if not self._entries:
             return None
         best = min((dice.pick(self._entries) for _ in range(_CONTENDERS)), key=_effort)
@@ -209,7 +209,7 @@ class Corpus:
         return dice.pick(self._entries) if self._entries else None
 
     def _drop(self, entry: CorpusEntry) -> None:
-        """Take out an entry; the last one takes its place."""
+        """Remove an entry; the last one moves to its index."""
         entry.kept = False
         last = self._entries.pop()
         if last is not entry:
@@ -221,5 +221,5 @@ class Corpus:
 
 
 def _effort(entry: CorpusEntry) -> float:
-    """Less is better."""
+    """Lower is better."""
     return (entry.used + 1) * entry.size.bit_length() * (4 if entry.spoilt else 1) / (1 + entry.leads)

@@ -1,4 +1,4 @@
-"""Decides which calls to make next, by what came of those before."""
+"""Decides which calls to make next, based on the reactions to earlier ones."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
@@ -12,21 +12,21 @@ from misstep.fuzzing.search.lessons import Lessons
 from misstep.fuzzing.search.subject import FuzzSubject, Opener, Supply, encode, open_gates, pools
 
 _INVALID = 0.1  # share of calls that the schema forbids
-_TRIES = 300  # ideas in a row that are no use, after which there are none left
+_TRIES = 300  # rejected ideas in a row after which nothing is left
 _LARGEST = 1 << 18  # characters of one call's arguments
-_URGENT, _OTHER = 4, 2  # one idea in so many is no follow-up, while there are follow-ups
+_URGENT, _OTHER = 4, 2  # one idea in this many is not a follow-up, while there are follow-ups
 _WAITING = 2000  # ideas
-_PATIENCE = 4  # calls that have been told about for each that is asked for at once
-_ONE_IN = 64  # other calls of which one is marked
-_LINGERING = 0.002  # chance of a call that may not come back
+_PATIENCE = 4  # calls with known results for each call requested at once
+_ONE_IN = 64  # one in this many other calls is marked
+_LINGERING = 0.002  # chance of a call that may hang or crash
 
 
 class Fuzzer:
-    """The fuzzer of one tool, or of a toolkit whose tools share a state.
+    """The fuzzer of one tool, or of a toolkit whose tools share state.
 
-    `supplies` gives arguments for a tool, from pools of values unless told otherwise; `opener` reads the
-    observations of marked calls; `corpus` is what an earlier fuzzer kept; `files` are names of files that the
-    tools can find. The same seed and the same reactions give the same attempts.
+    `supplies` provides arguments for a tool, by default from pools; `opener` interprets the observations of
+    marked calls; `corpus` is what an earlier fuzzer kept; `files` are paths that the tools can find. The same
+    seed and the same reactions give the same attempts.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Fuzzer:
 
     @property
     def exhausted(self) -> bool:
-        """Whether there is nothing left to try."""
+        """Whether nothing is left to try."""
         return self._over
 
     @property
@@ -63,10 +63,10 @@ class Fuzzer:
         return [written_calls(entry.calls) for entry in self._ideas.corpus]
 
     def ask(self, most: int) -> list[CallSequence]:
-        """The next attempts, with no more than so many calls in all, or one attempt that has more.
+        """The next attempts, with at most `most` calls in total (or one longer attempt).
 
-        There are fewer while little is known, so that each can learn from the one before; none while those
-        under way should be told about first, and when there is nothing left to try.
+        There are fewer while little is known, so that each can learn from the one before. There are none
+        while results are outstanding, and when nothing is left to try.
         """
         room = min(most, 1 + self._told // _PATIENCE - self._under_way)
         attempts = list[CallSequence]()
@@ -80,13 +80,13 @@ class Fuzzer:
         return attempts
 
     def tell(self, attempt: CallSequence, reactions: Sequence[Reaction], judged: Sequence[Judged]) -> None:
-        """Hear what came of an attempt; fewer reactions than calls if it was broken off."""
+        """Take in the reactions to an attempt; fewer than calls if it was interrupted."""
         idea = self._flying.pop(attempt.number, None)
         if idea is None:
             return
         self._told += len(reactions)
         self._under_way -= len(attempt.calls)
-        # What has just got further goes on before anything else does.
+        # Follow-ups of the latest discovery come first.
         self._front.extendleft(reversed(self._lessons.learn(idea, reactions, judged)))
 
     def _next(self) -> CallSequence | None:
@@ -103,11 +103,11 @@ class Fuzzer:
             self._ideas.waste(idea)
         if idea is None or self._ideas.finite:
             return None
-        idea.again = True  # rather once more than not at all, while not all has been tried
+        idea.again = True  # better a repetition than nothing, while not everything has been tried
         return self._accepted(idea)
 
     def _idea(self) -> CallIdea | None:
-        """What the latest calls lead to, with an interruption now and then, or every other time."""
+        """A follow-up of recent calls, with other ideas in between."""
         if self._front:
             self._turn += 1
             if self._turn % (_URGENT if self._front[0].urgent else _OTHER):
@@ -115,7 +115,7 @@ class Fuzzer:
         return self._ideas.next()
 
     def _accepted(self, idea: CallIdea) -> CallSequence | None:
-        """The attempt that an idea comes to; None if it isn't worth a call."""
+        """The attempt for an idea; None if it is not worth a call."""
         try:
             texts = [encode(arguments) for _, arguments in idea.calls]
         except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Values that results bring to light and later calls may want: identifiers, names, paths."""
+"""Collects values from results that later calls may need: ids, names, paths."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,8 +12,8 @@ from misstep.fuzzing.search.subject import Parameter
 from misstep.schemas.samples import words_of
 
 _READ = 2000  # characters of a result
-_MOST = 16  # values of one result
-_KEPT = 24  # values of one name
+_MOST = 16  # values per result
+_KEPT = 24  # values per name
 _LONGEST = 200
 
 _NAMED = re.compile(r"""["']?\b([A-Za-z_]\w{0,40})["']?\s*[:=#]\s*["']?([^\s"',;{}\[\]]{1,120})""")
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 
 class NamedValues:
-    """What the results of a toolkit have named, the latest of each name last."""
+    """Values from the results of a toolkit by name, the latest last."""
 
     def __init__(self) -> None:
         self._named = dict[str, dict[Any, None]]()
@@ -34,7 +34,7 @@ class NamedValues:
         self._made = dict[str, dict[Any, None]]()
 
     def gather(self, reaction: Reaction, maker: str = "") -> None:
-        """Keep what a result names; what a tool that makes something gives goes by the tool's words too."""
+        """Keep the named values of a result; if `maker` created something, also by the words of its name."""
         if reaction.ended != "returned" or reaction.flagged:
             return
         for name, value in values_in(reaction):
@@ -44,11 +44,11 @@ class NamedValues:
                 _keep(reaction.text, self._made.setdefault(word, {}))
 
     def wanted(self, parameter: Parameter) -> list[Any]:
-        """Values for a parameter: those that are named like it, else any that fit."""
+        """Values for a parameter: those with its name, else any that fit."""
         return self.named(parameter) or _typed(self._loose, parameter)
 
     def named(self, parameter: Parameter) -> list[Any]:
-        """Values of a parameter's name, else of one that is like it, else of what made them."""
+        """Values with the parameter's name, else a similar one, else from a tool with a word of it."""
         name = _plain(parameter.name)
         found = list(self._named.get(name, ()))
         if not found:
@@ -64,7 +64,7 @@ class NamedValues:
 
 
 def _typed(values: Iterable[Any], parameter: Parameter) -> list[Any]:
-    """Each of the values as the types that a parameter takes, once."""
+    """The values converted to the parameter's types, without duplicates."""
     typed = [each for value in values for each in _as_kinds(value, parameter.kinds)]
     return list(dict.fromkeys(typed))
 
@@ -77,7 +77,7 @@ def _keep(value: Any, kept: dict[Any, None]) -> None:
 
 
 def values_in(reaction: Reaction) -> Iterator[tuple[str, Any]]:
-    """Values of a result with their names; those that have none are named by an empty text."""
+    """Values of a result with their names; unnamed ones have an empty name."""
     return islice(_all_values(reaction), _MOST)
 
 
@@ -107,7 +107,7 @@ def _decoded(text: str) -> Any:
 
 
 def _within(name: str, value: Any, deep: int = 0) -> Iterator[tuple[str, Any]]:
-    """The plain values in a JSON value; those in a list have the name of the list."""
+    """The scalars in a JSON value; those in a list have the name of the list."""
     if isinstance(value, dict) and deep < 6:
         for key, each in value.items():
             yield from _within(key, each, deep + 1)
@@ -122,7 +122,7 @@ def _within(name: str, value: Any, deep: int = 0) -> Iterator[tuple[str, Any]]:
 
 
 def _as_kinds(value: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
-    """The value as the types that a parameter takes."""
+    """The value converted to the types of a parameter."""
     if "string" in kinds:
         yield str(value)
     elif "integer" in kinds or "number" in kinds:
@@ -133,6 +133,6 @@ def _as_kinds(value: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _plain(name: str) -> str:
-    """A name in lower case, without what separates its words, in the singular."""
+    """The name in lower case and singular, without separators."""
     plain = "".join(_WORD.findall(name)).lower()
     return plain[:-1] if plain.endswith("s") and len(plain) > 3 else plain

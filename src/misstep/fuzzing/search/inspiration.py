@@ -1,6 +1,6 @@
-"""Thinks of calls: from a plan at first, then from all sources by what they are worth.
+"""Generates ideas for calls: a fixed plan first, then from all sources in proportion to their success.
 
-The calls that come first, in the order in which they are most likely to find something soon.
+The plan has the calls that are most likely to find something soon.
 """
 
 import json
@@ -17,14 +17,14 @@ from misstep.fuzzing.search.shares import Hazards, Shares
 from misstep.fuzzing.search.subject import FuzzSubject, encode
 from misstep.fuzzing.search.telling import every_input, neighbours, telling_arguments
 
-_EARLY = 6  # telling calls of each tool before it is called twice with the same arguments
+_EARLY = 6  # telling calls per tool before repetitions
 _EXAMPLES = 8
 
 
 def opening_plan(
     subjects: list[FuzzSubject], sequences: Sequences, telling: Iterator[CallIdea], corpus: Iterable[str]
 ) -> Iterator[CallIdea]:
-    """What was kept of earlier runs, examples, simple calls, the most telling ones, the lives of things."""
+    """The corpus of earlier runs, examples, simple calls, the most telling ones, life cycles, repetitions."""
     names = {subject.name for subject in subjects}
     for text in corpus:
         calls = read_calls(text, names)
@@ -43,7 +43,7 @@ def opening_plan(
 
 
 def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
-    """Telling arguments of all tools, one of each in turn."""
+    """Telling arguments of all tools, taking turns."""
     return _taking_turns(
         [
             (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
@@ -53,7 +53,7 @@ def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
 
 
 def read_calls(text: str, names: set[str]) -> Calls:
-    """The calls of an entry that was kept; none where it can't be read or is about other tools."""
+    """The calls of a stored entry; empty if it is invalid or about other tools."""
     try:
         found = json.loads(text)
         calls = tuple((call["tool"], call["arguments"]) for call in found)
@@ -85,15 +85,15 @@ def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:
 
 _SHARES = {"telling": 0.45, "pool": 0.3, "mutation": 0.25}
 _TOOLKIT, _STATEFUL, _STATELESS = 0.4, 0.25, 0.02  # shares of sequences
-_WALKS = 0.15  # chance of a walk through a toolkit, which has as many calls as several other ideas
+_WALKS = 0.15  # chance of a walk through a toolkit, which is as long as several other ideas
 _REDRAWS = 4
 _REPEATS = 3
-_BOLDER, _BOLDEST = 4, 40  # wasted ideas that call for one more change in a mutant, and the most that count
-_FINITE_CALLS = 200  # of a tool with few possible inputs and a state
+_BOLDER, _BOLDEST = 4, 40  # wasted ideas per additional mutation, and their maximum
+_FINITE_CALLS = 200  # for a tool with few possible inputs
 
 
 class Inspiration:
-    """Ideas for calls on one tool or several, with what they draw upon."""
+    """Generates ideas for calls of one or several tools, and holds what they are generated from."""
 
     def __init__(self, subjects: list[FuzzSubject], kept: list[str], dice: Dice) -> None:
         self._subjects = subjects
@@ -102,7 +102,7 @@ class Inspiration:
         self.harvest = NamedValues()
         self.hazards = Hazards()
         self.stateful = len(subjects) > 1
-        self._wasted = 0  # ideas that were no use, less those that were
+        self._wasted = 0  # rejected ideas, less accepted ones
         self._sequences = Sequences({each.name: each for each in subjects}, self.corpus, self.harvest)
         self._shares = Shares({**_SHARES, "sequence": _TOOLKIT if self.stateful else _STATELESS}, floor=0.02)
         self._walks = Walks(subjects, self.harvest)
@@ -124,7 +124,7 @@ class Inspiration:
         return self._from(self._shares.pick(self._dice))
 
     def is_spent(self, asked: int) -> bool:
-        """Whether all there is to say has been said to a tool that takes few inputs."""
+        """Whether a tool with few possible inputs has been tried enough."""
         return self.finite and self._plan is None and asked > _FINITE_CALLS * len(self._subjects)
 
     def threatens(self, idea: CallIdea) -> bool:
@@ -139,7 +139,7 @@ class Inspiration:
         self._shares.waste(idea.source)
 
     def suspect_state(self) -> None:
-        """Take it that calls change what later ones do."""
+        """Assume from now on that calls affect later ones."""
         if not self.stateful:
             self.stateful = True
             self._shares.settle("sequence", _STATEFUL)
@@ -182,7 +182,7 @@ class Inspiration:
         return CallIdea(self._sequences.make(self._dice), "sequence")
 
     def _mutant(self) -> CallIdea | None:
-        """A call of the corpus, changed, mixed with another or with what earlier results named."""
+        """A call of the corpus, mutated or mixed with another one."""
         entry = self.corpus.pick(self._dice)
         if entry is None:
             return None

@@ -1,4 +1,4 @@
-"""Learns from what came of calls: what to keep, what to look at more closely, what to try next."""
+"""Learns from reactions: what to keep in the corpus, what to mark, what to try next."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
@@ -16,17 +16,17 @@ from misstep.fuzzing.search.mutation import renumbered
 from misstep.fuzzing.search.sequences import stage_of
 from misstep.fuzzing.search.subject import FuzzSubject, Opener
 
-_OPENINGS = 24  # that one call may give rise to
-_DEFECT = 3.0  # what a new defect is worth, in new ways through the code
-_CHOICES = 4  # of listed values that are tried with a call that reached something
-_NUMBERS = 24  # of texts with another number in them, that are tried with it
-_LEARNT = 1 << 12  # characters of arguments whose values are worth learning
-_URGENT = 8  # ideas that come of one call
-_TOLD = 64  # observations of one call that tokens are taken from
+_OPENINGS = 24  # openings per call
+_DEFECT = 3.0  # value of a new defect, in units of new coverage
+_CHOICES = 4  # other choices to try with a call that reached something
+_NUMBERS = 24  # texts with another number to try with it
+_LEARNT = 1 << 12  # characters of arguments whose values are learnt
+_URGENT = 8  # urgent ideas per call
+_TOLD = 64  # observations of a call that tokens are taken from
 
 
 class Lessons:
-    """What the fuzzer makes of reactions."""
+    """Turns reactions into corpus entries and follow-up ideas."""
 
     def __init__(
         self,
@@ -40,12 +40,12 @@ class Lessons:
         self._dice = dice
         self._ideas = inspiration
         self._signatures = set[str]()
-        self._turns = Feedback(0)  # what followed upon what in sequences
+        self._turns = Feedback(0)  # pairs of consecutive results in sequences
 
     def learn(
         self, idea: CallIdea, reactions: Sequence[Reaction], judged: Sequence[Judged]
     ) -> list[CallIdea]:
-        """Take in what came of an idea, and give those that it leads to."""
+        """Take in the reactions to an idea, and return the follow-up ideas."""
         gain = 0.0
         before: Feature | None = None
         follow_ups = list[CallIdea]()
@@ -89,7 +89,7 @@ class Lessons:
         bad: bool,
         costly: bool,
     ) -> list[CallIdea]:
-        """Put the calls so far into the corpus if they reached something, or something with less."""
+        """Add the calls so far to the corpus if they reached something new, or the same with less input."""
         corpus = self._ideas.corpus
         if idea.entry is not None:
             corpus.credit(idea.entry, features)
@@ -115,7 +115,7 @@ class Lessons:
         ]
 
     def _closer(self, idea: CallIdea, entry: CorpusEntry, subject: FuzzSubject) -> Iterator[CallIdea]:
-        """The same once more, marked."""
+        """The same calls again, marked."""
         if not idea.mark and subject.marking:
             closer = CallIdea(entry.calls, idea.origin, mark=True, again=True)
             closer.entry = entry
@@ -123,7 +123,7 @@ class Lessons:
             yield closer
 
     def _beside(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
-        """The same with another choice for one parameter: marks can't tell that the code looks at it."""
+        """The same with another choice for one parameter: marks cannot show that the code tests it."""
         others = (
             {**arguments, name: choice}
             for name, choices in subject.choices.items()
@@ -134,7 +134,7 @@ class Lessons:
             yield CallIdea(((subject.name, each),), "mutation")
 
     def _renumbered(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
-        """The same with a number of the code's in a text: marks are lost once a number is made of it."""
+        """The same with a constant of the code as a number in a text: converting to a number loses marks."""
         others = (
             {**arguments, name: other}
             for number in dict.fromkeys((0, *subject.constants.numbers))
@@ -148,7 +148,7 @@ class Lessons:
     def _read(
         self, subject: FuzzSubject, idea: CallIdea, index: int, observations: Sequence[Observation]
     ) -> Iterator[CallIdea]:
-        """What the observations of a marked call suggest."""
+        """Ideas from the observations of a marked call."""
         subject.heard(bool(observations))
         if not subject.sights.are_new(observations):
             return

@@ -1,9 +1,4 @@
-"""Changes arguments that reached something into others that may reach more.
-
-Changes one number into another.
-
-Changes one text into another.
-"""
+"""Mutates arguments that reached something into others that may reach more."""
 
 import math
 import re
@@ -13,7 +8,7 @@ from typing import Any, TypeAlias
 from misstep.core.rng import Dice
 from misstep.fuzzing.search.subject import FuzzSubject
 
-_WIDEST = 10**40  # numbers far beyond whatever a tool counts in; longer ones can't all be read back
+_WIDEST = 10**40  # limit of numbers; longer ones cannot all be parsed again
 INTERESTING = (
     0,
     1,
@@ -39,7 +34,7 @@ INTERESTING = (
 
 
 def changed_number(number: int | float, dice: Dice) -> int | float:
-    """Another number, near by or among those that programs trip over."""
+    """A nearby number, or one that often causes errors."""
     changed: int | float = dice.pick(_NUMBER_CHANGES)(number, dice)
     if isinstance(number, int) and isinstance(changed, float) and changed.is_integer():
         changed = int(changed)
@@ -64,8 +59,8 @@ _NUMBER_CHANGES: tuple[Callable[[Any, Dice], Any], ...] = (
 
 
 LONGEST = 1 << 16  # characters of a text, items of a list
-TIMES = (2, 3, 8, 64, 600)  # that something is repeated
-_READ = 4000  # characters of a text in which numbers are looked for
+TIMES = (2, 3, 8, 64, 600)  # repetitions
+_READ = 4000  # characters of a text that are searched for numbers
 _DIGITS = re.compile("[0-9]{1,40}")
 SPECIAL = (
     "\0", "\ud800", "\n", "\r\n", "\t", " ", "'", '"', "`", "\\", "/", "//", "..", "../", "%", "%00", "%s",
@@ -76,7 +71,7 @@ SPECIAL = (
 
 
 def changed_text(text: str, subject: FuzzSubject, dice: Dice) -> str:
-    """Another text, one change away."""
+    """The text with one mutation."""
     changed = dice.pick(_TEXT_CHANGES)(text, subject, dice)
     return changed[:LONGEST]
 
@@ -97,7 +92,7 @@ def _replaced(text: str, subject: FuzzSubject, dice: Dice) -> str:
 
 
 def any_token(subject: FuzzSubject, dice: Dice) -> str:
-    """Something that the tool knows, or that means something to somebody."""
+    """A token from the tool's source or observations, or one with a special meaning somewhere."""
     if subject.tokens and dice.chance(0.5):
         return dice.pick(list(subject.tokens))
     return dice.pick(SPECIAL)
@@ -136,14 +131,14 @@ def _as_number(text: str, _subject: FuzzSubject, dice: Dice) -> str:
 
 
 def renumbered(text: str, number: int) -> Iterator[str]:
-    """The text with this number in the place of each of the numbers in it."""
+    """The text with each of its numbers in turn replaced by this one."""
     for found in _DIGITS.finditer(text[:_READ]):
         if int(found[0]) != abs(number):
             yield f"{text[: found.start()]}{abs(number)}{text[found.end() :]}"
 
 
 def _other_number(text: str, subject: FuzzSubject, dice: Dice) -> str:
-    """Another number in the place of one in the text, of as many digits every other time."""
+    """Replace a number in the text, half of the time by one with as many digits."""
     places = [found.span() for found in _DIGITS.finditer(text[:_READ])]
     if not places:
         return _inserted(text, subject, dice)
@@ -175,19 +170,19 @@ _TEXT_CHANGES: tuple[Callable[[str, FuzzSubject, Dice], str], ...] = (
 
 
 def _span(items: Sequence[Any], dice: Dice) -> tuple[int, int]:
-    """A stretch, mostly a short one."""
+    """A random slice, mostly a short one."""
     start = dice.below(len(items) + 1)
     length = 1 + dice.below(3) if dice.chance(0.6) else dice.below(len(items) - start + 1)
     return start, min(start + length, len(items))
 
 
-_UNLISTED = 0.05  # chance that a parameter with listed values gets another one
+_UNLISTED = 0.05  # chance of another value for a parameter with listed ones
 
 _Change: TypeAlias = Callable[[dict[str, Any], FuzzSubject, Dice], dict[str, Any]]
 
 
 def mutated(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice, more: int = 0) -> dict[str, Any]:
-    """Other arguments, one to four changes away, and so many more. What was given stays as it is."""
+    """A copy of the arguments with one to four mutations, plus `more`."""
     changed = arguments
     for _ in range(1 + dice.below(2) + dice.below(2) * dice.below(3)):
         changed = dice.pick(_CHANGES)(changed, subject, dice)
@@ -197,7 +192,7 @@ def mutated(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice, more: i
 
 
 def spliced(one: dict[str, Any], other: dict[str, Any], dice: Dice) -> dict[str, Any]:
-    """Each parameter from either of two; those that only one has, mostly."""
+    """Each parameter from either of two calls; one that only one call has may be left out."""
     joined = dict[str, Any]()
     for name in {**one, **other}:
         source = other if (name in other and dice.chance(0.5)) or name not in one else one
@@ -209,7 +204,7 @@ def spliced(one: dict[str, Any], other: dict[str, Any], dice: Dice) -> dict[str,
 
 
 def changed_value(value: Any, subject: FuzzSubject, dice: Dice) -> Any:
-    """Another value, of the same type as a rule."""
+    """Another value, usually of the same type."""
     if isinstance(value, str):
         return changed_text(value, subject, dice)
     if isinstance(value, bool):
@@ -238,7 +233,7 @@ def _one_value(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> d
 
 
 def _known_value(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
-    """A parameter has a value that was seen before; one that was left out may come in."""
+    """Set a parameter to a value seen before; it may have been absent."""
     if not subject.parameters:
         return arguments
     name = dice.pick(subject.parameters).name
@@ -278,7 +273,7 @@ _CHANGES: tuple[_Change, ...] = (
 
 
 def _joined(one: Any, other: Any, dice: Dice) -> Any:
-    """The beginning of one with the end of the other."""
+    """The start of one with the end of the other."""
     if isinstance(one, str) and isinstance(other, str):
         return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
     if isinstance(one, list) and isinstance(other, list):

@@ -1,6 +1,7 @@
-"""Puts calls into sequences that lead tools through their states.
+"""Combines calls into sequences that take tools through different states.
 
-Calls several tools about one and the same thing, in one order after the other.
+Most sequences follow the life of a thing: create, read, change, delete. Walks try tools on the same thing in
+different orders.
 """
 
 import re
@@ -17,7 +18,7 @@ from misstep.fuzzing.search.subject import FuzzSubject, Parameter
 
 LONGEST = 8
 
-# Words in the names of tools that say in which part of something's life they have their place.
+# Words in tool names for each stage of a thing's life.
 _STAGES = (
     "create add new insert write put set open start register make save upload push store init login append",
     "read get list find search show fetch view describe query load count status download head exists peek",
@@ -30,13 +31,13 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 @cache
 def stage_of(name: str) -> int:
-    """0 for tools that bring something about, 1 that look, 2 that change, 3 that take away."""
+    """0 for tools that create something, 1 read, 2 change, 3 delete."""
     found = (_STAGE_OF.get(word.lower()) for word in _WORD.findall(name))
     return next((stage for stage in found if stage is not None), 1)
 
 
 class Sequences:
-    """Makes sequences out of calls that are known to reach something, and of values that results brought."""
+    """Makes sequences from calls in the corpus and values from results."""
 
     def __init__(self, subjects: dict[str, FuzzSubject], corpus: Corpus, harvest: NamedValues) -> None:
         self._subjects = subjects
@@ -47,7 +48,7 @@ class Sequences:
             self._stages[stage_of(subject.name)].append(subject)
 
     def lives(self) -> list[Calls]:
-        """For each thing that can be made: make, look, change, look, take away twice, look again."""
+        """For each creating tool: create, read, change, read, delete twice, read again."""
         makers, lookers, changers, takers = self._stages
         found = list[Calls]()
         for maker in makers[:6]:
@@ -79,7 +80,7 @@ class Sequences:
         return self._changed(entry, dice)
 
     def related(self, subject: FuzzSubject, before: Calls, dice: Dice) -> dict[str, Any]:
-        """Arguments for a tool that take up what was given to earlier calls or came out of results."""
+        """Arguments for a tool that reuse arguments of earlier calls or values from results."""
         arguments = dict(subject.simple)
         for parameter in subject.parameters:
             told = [given[parameter.name] for _, given in before if parameter.name in given]
@@ -104,7 +105,7 @@ class Sequences:
         return tuple(calls)
 
     def _fresh(self, dice: Dice) -> Calls:
-        """A short life of something: a call that makes it, then others by their stages, more or less."""
+        """A short life: a call that creates something, then others roughly by stage."""
         calls: Calls = ()
         subjects = list(self._subjects.values())
         for stage in range(2 + dice.below(LONGEST - 1)):
@@ -114,11 +115,11 @@ class Sequences:
         return calls
 
     def _again(self, entry: CorpusEntry, dice: Dice) -> Calls:
-        """The same several times over."""
+        """The same calls several times."""
         return (entry.calls * (2 + dice.below(3)))[:LONGEST]
 
     def _afterwards(self, dice: Dice) -> Calls:
-        """Something is taken away, and then others are asked about the same thing."""
+        """Delete something, then use other tools on it."""
         subjects = list(self._subjects.values())
         taker = dice.pick(self._stages[3] or subjects)
         given = self.related(taker, (), dice)
@@ -131,7 +132,7 @@ class Sequences:
         return calls
 
     def _longer(self, entry: CorpusEntry, dice: Dice) -> Calls:
-        """Something more at the end, about the same things."""
+        """Append calls about the same things."""
         calls = entry.calls[-LONGEST + 2 :]
         for _ in range(1 + dice.below(2)):
             subject = dice.pick(list(self._subjects.values()))
@@ -143,7 +144,7 @@ class Sequences:
         return (entry.calls + other.calls)[:LONGEST]
 
     def _changed(self, entry: CorpusEntry, dice: Dice) -> Calls:
-        """One call left out, moved, or given other arguments."""
+        """Remove, move or mutate one call."""
         calls = list(entry.calls)
         place = dice.below(len(calls))
         way = dice.below(4)
@@ -157,15 +158,15 @@ class Sequences:
         return tuple(calls) if len(calls) > 1 else (*calls, calls[0])
 
 
-WINDOW = 4  # calls in a row whose every order is to be tried
-MOST_TOOLS = 6  # of one walk: the orders of more are too many
+WINDOW = 4  # consecutive calls of which every order should be tried
+MOST_TOOLS = 6  # per walk, since more have too many orders
 
 
 class Walks:
-    """Sequences in which a parameter has one value throughout, and in which no order comes twice if it can.
+    """Sequences that keep a shared parameter at one value, and avoid repeating an order of calls.
 
-    What a tool does may depend on what was done before to the same thing, without any new code being run on
-    the way there.
+    What a tool does may depend on earlier calls about the same thing, without any new code running in
+    between, so coverage does not lead there.
     """
 
     def __init__(self, subjects: Sequence[FuzzSubject], harvest: NamedValues) -> None:
@@ -191,7 +192,7 @@ class Walks:
         return tuple((each.name, self._arguments(each, given)) for each in steps)
 
     def _told(self, subjects: Sequence[FuzzSubject], dice: Dice) -> dict[str, Any]:
-        """Values that results have named for parameters that tools share, the latest as a rule."""
+        """Values from results for parameters that tools share, usually the latest."""
         told = dict[str, Any]()
         for parameter in (each for subject in subjects for each in subject.parameters):
             values = self._harvest.named(parameter) if parameter.name in self._shared else []
@@ -200,7 +201,7 @@ class Walks:
         return told
 
     def _steps(self, subjects: Sequence[FuzzSubject], told: bool, dice: Dice) -> list[FuzzSubject]:
-        """Tools in an order with as many new windows as can be, mostly from one on that makes something."""
+        """Tools in an order with as many new windows as possible, mostly starting with a creating one."""
         makers = [each for each in subjects if stage_of(each.name) == 0]
         steps = [dice.pick(makers if makers and dice.chance(0.7) else list(subjects))]
         width, seen = min(WINDOW, len(subjects)), self._seen[told]
@@ -216,7 +217,7 @@ class Walks:
         return steps
 
     def _own(self, parameter: Parameter, subject: FuzzSubject, dice: Dice) -> Any:
-        """A simple value, or one that no walk has had: what was done to it is what this one does."""
+        """A simple value, or one that no other walk uses, so that only this walk affects it."""
         simple = subject.complete.get(parameter.name)
         if parameter.choices or dice.chance(0.3):
             return simple

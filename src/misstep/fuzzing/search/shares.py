@@ -1,9 +1,4 @@
-"""Divides the calls among ways to make them, by what each has found lately.
-
-Remembers what made calls hang or die, which cost the time of thousands of others.
-
-Remembers what marked calls have shown, since only what is new leads to new ideas.
-"""
+"""Divides calls among their sources by recent success, and remembers hazards and observations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -13,15 +8,15 @@ from misstep.core.tool import Observation, Path
 
 _ENOUGH = 2
 
-_Kind: TypeAlias = tuple[str, str, str, bool]  # tool, parameter, type, whether it is less than nothing
+_Kind: TypeAlias = tuple[str, str, str, bool]  # tool, parameter, type, whether it is negative
 
 
 class Hazards:
-    """Sizes of values that calls did not come back from, while none came back with one so large."""
+    """Sizes of values with which calls hung or died, if no call with such a size has returned."""
 
     def __init__(self) -> None:
-        self._costly = dict[_Kind, dict[float, int]]()  # sizes, with how often
-        self._harmless = dict[_Kind, float]()  # the largest one
+        self._costly = dict[_Kind, dict[float, int]]()  # counts by size
+        self._harmless = dict[_Kind, float]()  # the largest size
 
     def note(self, tool: str, arguments: Mapping[str, Any], costly: bool) -> None:
         if costly:
@@ -33,7 +28,7 @@ class Hazards:
                 self._harmless[kind] = max(size, self._harmless.get(kind, -1))
 
     def threaten(self, tool: str, arguments: Mapping[str, Any]) -> bool:
-        """Whether there is a value as large as those of several calls that were never heard of again."""
+        """Whether a value is as large as those of several calls that hung or died."""
         return bool(self._costly) and any(self._threatens(*each) for each in _sizes(tool, arguments))
 
     def _threatens(self, kind: _Kind, size: float) -> bool:
@@ -56,20 +51,20 @@ def _size(value: Any) -> float:
     return abs(value) if isinstance(value, int | float) else 0
 
 
-_FORGET = 0.98  # how much of what a source has done still counts after one more of its calls
-_PRIOR = 10.0  # calls that the first guess is worth
-_RENEWED = 16  # after so many results the shares are worked out anew
+_FORGET = 0.98  # weight that past results keep after each call
+_PRIOR = 10.0  # calls that the first estimate counts for
+_RENEWED = 16  # results after which the shares are recomputed
 
 
 class Shares:
-    """A bandit with a floor: nothing is ever given up, since any source may find something later."""
+    """A bandit with a minimum share, since any source may find something later."""
 
     def __init__(self, first: Mapping[str, float], floor: float = 0.05) -> None:
         self._first = dict(first)
         self._floor = floor
         self._tried = dict.fromkeys(first, 0.0)
         self._gained = dict.fromkeys(first, 0.0)
-        self._useful = dict.fromkeys(first, 1.0)  # how many of its ideas are made into calls
+        self._useful = dict.fromkeys(first, 1.0)  # share of its ideas that become calls
         self._told = 0
         self._bounds = list[tuple[float, str]]()
         self._renew()
@@ -82,7 +77,7 @@ class Shares:
         return self._bounds[-1][1]
 
     def reward(self, name: str, gain: float) -> None:
-        """Count a call by this source, and what it was good for; other names are not its business."""
+        """Count a call by this source and its gain; unknown names are ignored."""
         if name not in self._tried:
             return
         self._useful[name] += (1 - self._useful[name]) * (1 - _FORGET)
@@ -91,7 +86,7 @@ class Shares:
         self._count()
 
     def waste(self, name: str) -> None:
-        """Count an idea of this source that came to no call."""
+        """Count an idea of this source that was rejected."""
         if name in self._useful:
             self._useful[name] *= _FORGET
             self._count()
@@ -102,7 +97,7 @@ class Shares:
             self._renew()
 
     def settle(self, name: str, share: float) -> None:
-        """Guess anew how much a source is worth."""
+        """Set a new first estimate for a source."""
         self._first[name] = share
         self._renew()
 
@@ -129,28 +124,28 @@ class Shares:
             self._bounds.append((bound, name))
 
     def _pace(self) -> float:
-        """What a call gains on average, lest first guesses weigh more the less there is left to find."""
+        """The average gain of a call, so that first estimates don't dominate when little is left to find."""
         return (sum(self._gained.values()) + 1.0) / (sum(self._tried.values()) + 1.0)
 
 
-_VARIANTS = 16  # operands of one test; what has more is compared with other arguments
+_VARIANTS = 16  # operands per test; with more, it is a comparison with other arguments
 _MOST = 4000
-_OPERAND = 100  # characters that tell one from another
-_PLACES = {str(place) for place in range(8)}  # that are told apart; more are taken for those of a loop
+_OPERAND = 100  # characters by which operands are compared
+_PLACES = {str(place) for place in range(8)}  # indexes told apart; larger ones probably come from a loop
 _PARTS = frozenset({"at", "slice", "partition", "rpartition", "url", "group"})
 
 _Test: TypeAlias = tuple[Path, str, bool | None, tuple[str, ...]]
 
 
 class Sights:
-    """What the code of one tool was seen to do with its arguments."""
+    """The operations of one tool's code on its arguments that have been observed."""
 
     def __init__(self) -> None:
         self._operands = dict[_Test, set[str]]()
         self._count = 0
 
     def are_new(self, observations: Sequence[Observation]) -> bool:
-        """Whether there is one among them like none before."""
+        """Whether any of these observations is new. All of them are recorded."""
         return any([self._is_new(each) for each in observations])
 
     def _is_new(self, observation: Observation) -> bool:
@@ -166,7 +161,7 @@ class Sights:
 
 
 def _told(name: str, operands: str) -> str:
-    """A step, and which part it took: the second of three may be tested as the first was."""
+    """A step and the part it took, because each part may be tested in the same way."""
     if name not in _PARTS:
         return name
     first, *_, last = operands.strip("[]").split(", ") * 2

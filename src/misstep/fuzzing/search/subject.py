@@ -1,9 +1,4 @@
-"""What is known about one tool under test: its parameters, values for them, simple arguments.
-
-What a tool's source compares with and looks for: the constants in it.
-
-Where a fuzzer gets arguments from that it doesn't make itself.
-"""
+"""What the fuzzer knows about one tool: parameters, constants in its source, values, simple arguments."""
 
 import ast
 import json
@@ -32,14 +27,14 @@ _LONGEST_CONSTANT = 40
 
 
 class Constants(msgspec.Struct, frozen=True):
-    """Short texts and whole numbers, each once, in the order in which they come."""
+    """Short texts and integers, without duplicates, in order of appearance."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
 
 
 def constants_in(source: str) -> Constants:
-    """The constants of a function, without its documentation; none where the source can't be read."""
+    """The constants of a function, without its docstring; empty if the source cannot be parsed."""
     tree = parse_module(textwrap.dedent(source))
     if tree is None:
         return Constants()
@@ -55,22 +50,22 @@ def constants_in(source: str) -> Constants:
 
 
 class Supply(Protocol):
-    """Arguments for one tool. What is drawn is not changed by whoever draws it."""
+    """Arguments for one tool. Callers must not modify what they draw."""
 
     def draw(self, dice: Dice) -> Drawn: ...
 
     def learn(self, path: Path, value: Any) -> None:
-        """Hear of a value that has worked, or was seen, for a place in the arguments."""
+        """Take in a value that worked or was observed at a path in the arguments."""
         ...
 
 
 class Opener(Protocol):
-    """Reads what the code did with marked arguments."""
+    """Interprets what the code did with marked arguments."""
 
     def __call__(
         self, arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
     ) -> Iterable[dict[str, Any]]:
-        """Arguments that should get past tests that these failed, or break behind those they passed."""
+        """Arguments that should pass tests which these failed, or break the code after tests they passed."""
         ...
 
 
@@ -82,13 +77,13 @@ def pools(seed: int) -> Callable[[Described], Supply]:
 def open_gates(
     arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
 ) -> Iterator[dict[str, Any]]:
-    """The opener that knows the gates of Python."""
+    """The default opener, which knows the operations of Python."""
     return (opened(arguments, each) for each in openings(arguments, observations, dice))
 
 
-_KEPT = 48  # values of a parameter that are remembered
-_LONGEST = 1 << 12  # characters of one
-_NO_MARKS = 12  # marked calls that told nothing, after which marking is given up
+_KEPT = 48  # values remembered per parameter
+_LONGEST = 1 << 12  # characters of a value
+_NO_MARKS = 12  # marked calls without observations, after which marking stops
 _TOKENS = 96
 _TOKEN = 40
 
@@ -96,13 +91,13 @@ encode = json.JSONEncoder(allow_nan=False).encode
 
 
 class Parameter(msgspec.Struct, frozen=True):
-    """One of a tool's parameters. `schema` has no reference at its top, `kinds` are the types it may have."""
+    """A parameter of a tool. `schema` has its reference resolved; `kinds` are its possible types."""
 
     name: str
     schema: dict[str, Any]
     kinds: tuple[str, ...]
     required: bool
-    choices: tuple[Any, ...] = ()  # all its values, where the schema lists them
+    choices: tuple[Any, ...] = ()  # all values, if the schema lists them
 
 
 class FuzzSubject:
@@ -135,15 +130,15 @@ class FuzzSubject:
 
     @property
     def marking(self) -> bool:
-        """Whether it is worth while to mark arguments: somebody has to see what becomes of them."""
+        """Whether marking arguments is useful, that is, whether observations come back."""
         return self._unheard < _NO_MARKS
 
     def heard(self, observed: bool) -> None:
-        """Count a marked call; one that told something makes up for all that did not."""
+        """Count a marked call; once one had observations, marking never stops."""
         self._unheard = -1_000_000 if observed else self._unheard + 1
 
     def can_get(self, text: str) -> bool:
-        """Whether arguments, as JSON, can reach the tool: no server is sent half of a surrogate pair."""
+        """Whether arguments (as JSON) can be sent to the tool: lone surrogates cannot be sent to a server."""
         if self.described.kind != "mcp" or "\\ud" not in text:
             return True
         try:
@@ -156,7 +151,7 @@ class FuzzSubject:
         return fits(self._schema, arguments)
 
     def remember(self, arguments: Mapping[str, Any]) -> None:
-        """Keep the values for later mixtures."""
+        """Keep the values for later combinations."""
         for name, value in arguments.items():
             self.remember_value(name, value)
 
@@ -178,7 +173,7 @@ class FuzzSubject:
             self.tokens[token] = None
 
     def _learn_files(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Have the files used wherever a name of one is asked for; those of each parameter that is one."""
+        """Use the files for all parameters that take file names, and return the files by parameter."""
         places = file_places(self._schema) if files else []
         for path in places:
             for file in files:
@@ -186,14 +181,14 @@ class FuzzSubject:
         return {str(path[0]): tuple(files) for path in places if len(path) == 1}
 
     def _simple(self, dice: Dice) -> dict[str, Any]:
-        """Arguments that nobody could object to; the supply's where none can be made up."""
+        """Ordinary arguments; from the supply if none can be made up."""
         try:
             return make_up(self._schema, dice)
         except UsageError:
             return self.supply.draw(dice).arguments
 
     def _optional(self, dice: Dice) -> dict[str, Any]:
-        """Values for the parameters that may be left out."""
+        """Values for the optional parameters."""
         made = dict[str, Any]()
         for each in self.parameters:
             if each.name in self.simple:
@@ -227,7 +222,7 @@ def _choices(flat: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _kinds(flat: dict[str, Any], root: Mapping[str, Any]) -> tuple[str, ...]:
-    """The types of a parameter; of all alternatives, where it has some."""
+    """The types of a parameter, including those of its alternatives."""
     found = dict[str, None]()
     for option in [*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf"))]:
         inner = flatten(option, root)

@@ -1,8 +1,7 @@
-"""Values that tell much about a tool in few calls, tried one parameter at a time.
+"""Lists arguments that reveal much about a tool in few calls.
 
-Lists all arguments that a tool can be given, where there are only a few.
-
-Arguments that a schema just doesn't allow, next to those that it does.
+One parameter at a time gets a revealing value. If a tool has few possible inputs, all of them are listed, and
+also invalid ones next to them.
 """
 
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ _ABSENT = object()
 
 
 def every_input(subject: FuzzSubject) -> list[dict[str, Any]] | None:
-    """All arguments that fit the schema; None where they are many."""
+    """All arguments that fit the schema; None if there are too many."""
     choices = list[list[Any]]()
     count = 1
     for parameter in subject.parameters:
@@ -51,24 +50,24 @@ def _values(parameter: Parameter) -> list[Any] | None:
     return None
 
 
-_NEIGHBOURS = 2  # listed values that others are made of
+_NEIGHBOURS = 2  # listed values that neighbours are derived from
 _STEPS = {"minimum": -1, "maximum": 1, "exclusiveMinimum": 0, "exclusiveMaximum": 0}
 _STRANGERS: tuple[Any, ...] = (None, "", 0, -1, [], {}, True)
 
 
 def neighbours(subject: FuzzSubject) -> Iterator[CallIdea]:
-    """Simple arguments with one parameter that is missing, or wrong in one of the ways that come to mind."""
+    """Simple arguments with one parameter missing or invalid in an obvious way."""
     for parameter in subject.parameters:
         rest = {name: value for name, value in subject.simple.items() if name != parameter.name}
         wrong = [rest, *({**rest, parameter.name: value} for value in _beside(parameter))]
         for arguments in wrong:
             if misfit := subject.misfit(arguments):
-                # None of them may be left out because few calls have been made that fit.
+                # `again` exempts them from the limit on the share of invalid calls.
                 yield CallIdea(((subject.name, arguments),), "neighbour", broken=misfit, again=True)
 
 
 def _beside(parameter: Parameter) -> Iterator[Any]:
-    """Values close to those of a parameter; some of them may be among them."""
+    """Values close to those of a parameter; some may be valid."""
     for choice in parameter.choices[:_NEIGHBOURS]:
         if isinstance(choice, str):
             yield from (choice.swapcase(), f"{choice}x")
@@ -81,9 +80,9 @@ def _beside(parameter: Parameter) -> Iterator[Any]:
     yield from _STRANGERS
 
 
-LONG = 5000  # longer than names and paths of files may be
+LONG = 5000  # longer than file names and paths may be
 
-# What is most telling comes first. `{}` stands for the simple value of the parameter.
+# The most revealing come first. `{}` stands for the simple value of the parameter.
 TEXTS = (
     "",
     "{}\0",
@@ -128,13 +127,13 @@ _ITEMS: dict[str, Any] = {
     "null": None,
 }
 _NONE: Any = object()
-_LATER, _CONSTANTS = 5, 24  # constants of the code come after so many values, and so many of them
+_LATER, _CONSTANTS = 5, 24  # how many values come before constants of the code, and how many of these
 _CHOICES = 24
-_ROUND = 10  # values of each parameter before relations between parameters have their turn
+_ROUND = 10  # values of each parameter before relations between parameters
 
 
 def telling_arguments(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
-    """Arguments in which one parameter is telling and the others are simple, round by round."""
+    """Arguments with one revealing parameter and simple others, round by round."""
     simple = subject.simple
     columns = [_column(each, subject) for each in subject.parameters]
     deepest = max((len(column) for column in columns), default=0)
@@ -149,7 +148,7 @@ def telling_arguments(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
 
 
 def relations(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
-    """Arguments in which two parameters of one type are equal, ordered the other way, or far apart."""
+    """Arguments in which two parameters of one type are equal, swapped, or far apart."""
     complete = subject.complete
     for one, other in combinations(subject.parameters, 2):
         for kind in ("string", "integer", "number", "array"):
@@ -169,7 +168,7 @@ def _pairs(kind: str, one: Any, other: Any) -> tuple[tuple[Any, Any], ...]:
 
 
 def _column(parameter: Parameter, subject: FuzzSubject) -> list[Any]:
-    """Telling values of a parameter, those of its several types in turn."""
+    """Revealing values of a parameter, alternating between its types."""
     schema = parameter.schema
     if parameter.choices:
         return list(parameter.choices[:_CHOICES])
@@ -185,7 +184,7 @@ def _column(parameter: Parameter, subject: FuzzSubject) -> list[Any]:
 
 
 def _limits(schema: dict[str, Any]) -> list[Any]:
-    """Values just at the limits that a schema sets."""
+    """Values exactly at the limits of the schema."""
     found = [schema[key] for key in ("minimum", "maximum") if _is_count(schema.get(key))]
     sizes = [schema[key] for key in ("minLength", "maxLength") if _is_count(schema.get(key))]
     return found + ["a" * size for size in sizes if 0 <= size <= LONG]

@@ -1,7 +1,7 @@
-"""Marked values: they behave like plain ones and tell what code does with them.
+"""Marked values: they behave like plain ones and record what code does with them.
 
-Used in the process in which tools are called. Code that asks for the very type of a value, as in
-`type(x) is str`, can tell that it is marked; so a finding counts only if a plain call shows it too.
+Used in the process that calls tools. Code that tests for an exact type, as in `type(x) is str`, can tell a
+marked value from a plain one, so a finding counts only if a plain call shows it too.
 """
 
 from misstep.fuzzing.taint.marking import Marks, observe, plain

@@ -1,8 +1,8 @@
-"""What the code that uses a marked value is about to do with it, read from its source.
+"""Reads from source what the calling code is about to do with a marked value.
 
-Containers ask for nothing but a value's hash, and `len` gives a plain number. The line of code that asks
-tells the rest. Nothing is evaluated that could run code: only names, attributes found without calling
-anything, and constants.
+A container asks only for a value's hash, and `len` returns a plain number, so the rest has to be read from
+the calling line. Nothing is evaluated that could run code: only names, constants, and attributes that can be
+found without calling anything.
 """
 
 import ast
@@ -36,14 +36,14 @@ Span = tuple[int | None, int | None, int | None, int | None]
 
 
 class SourceTree(NamedTuple):
-    """The syntax tree of a file: its expressions by their place, and what each is a part of."""
+    """The syntax tree of a file: its expressions by position, and the parent of each node."""
 
     nodes: dict[Span, ast.AST]
     parents: dict[ast.AST, ast.AST]
 
 
 class ExpressionUse(NamedTuple):
-    """An expression, or a statement's target, that is being evaluated."""
+    """An expression, or an assignment target, that is being evaluated."""
 
     node: ast.AST
     parent: ast.AST | None
@@ -51,7 +51,7 @@ class ExpressionUse(NamedTuple):
 
 
 def current_use() -> ExpressionUse | None:
-    """What the calling code evaluates at this moment, if its source can be had."""
+    """What the calling code is evaluating now, if its source is available."""
     frame = calling()
     source = _source(frame.f_code.co_filename) if frame else None
     if frame is None or source is None or frame.f_lasti < 0:
@@ -61,7 +61,7 @@ def current_use() -> ExpressionUse | None:
 
 
 def current_instruction() -> tuple[str, int]:
-    """The name and the argument of the instruction that the calling code is at."""
+    """The name and argument of the calling code's current instruction."""
     frame = calling()
     if frame is None or frame.f_lasti < 0:
         return "", 0
@@ -70,7 +70,7 @@ def current_instruction() -> tuple[str, int]:
 
 
 def keys_in_question(use: ExpressionUse) -> list[Any] | None:
-    """The keys, or members, of the container in which something is being looked up by its hash."""
+    """The keys or members of the container in which something is being looked up by hash."""
     match use.node:
         case ast.Subscript(value=container):
             return _keys(container, use.frame)
@@ -84,7 +84,7 @@ def keys_in_question(use: ExpressionUse) -> list[Any] | None:
 
 
 def lengths_in_question(use: ExpressionUse) -> Iterator[tuple[str, int]]:
-    """What the length that is being asked for is about to be compared with, and how."""
+    """The comparisons that the requested length is about to be used in: operator and bound."""
     if not (isinstance(use.node, ast.Call) and isinstance(use.parent, ast.Compare)):
         return
     sides = [use.parent.left, *use.parent.comparators]
@@ -97,7 +97,7 @@ def lengths_in_question(use: ExpressionUse) -> Iterator[tuple[str, int]]:
 
 
 def shape_in_question(use: ExpressionUse) -> tuple[list[str], int | None]:
-    """The keys that a `case` wants, and how many items, where its length is being asked for."""
+    """The keys and the number of items that a `case` pattern requires."""
     match use.node:
         case ast.MatchMapping(keys=keys):
             names = [value_of(key, use.frame) for key in keys]
@@ -108,7 +108,7 @@ def shape_in_question(use: ExpressionUse) -> tuple[list[str], int | None]:
 
 
 def names_called(use: ExpressionUse) -> set[str]:
-    """The names of functions that stand in the expression, or in the value that is being unpacked."""
+    """The names in the expression, or in the value that is being unpacked."""
     node = use.node
     if isinstance(use.parent, ast.Assign) and node in use.parent.targets:
         node = use.parent.value
@@ -119,7 +119,7 @@ def names_called(use: ExpressionUse) -> set[str]:
 
 
 def name_called(use: ExpressionUse) -> str:
-    """The name of the function that is being called, without what stands in front of its last dot."""
+    """The name of the function being called, without anything before its last dot."""
     match use.node:
         case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
             return name
@@ -127,13 +127,13 @@ def name_called(use: ExpressionUse) -> str:
 
 
 def values_mentioned(use: ExpressionUse) -> list[Any]:
-    """What the names in the expression stand for."""
+    """The values of the names in the expression."""
     names = [part for part in ast.walk(use.node) if isinstance(part, ast.Name)]
     return [value_of(name, use.frame) for name in names]
 
 
 def value_of(node: ast.AST, frame: FrameType) -> Any:
-    """What an expression stands for, or UNKNOWN where only running it would tell."""
+    """The value of an expression, or UNKNOWN if code would have to run."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -155,7 +155,7 @@ def _attribute(owner: Any, name: str) -> Any:
     try:
         found = inspect.getattr_static(owner, name, UNKNOWN)
         return found.__get__(owner) if isinstance(found, MemberDescriptorType) else found
-    except Exception:  # an empty slot, or an owner that refuses to be looked at
+    except Exception:  # an empty slot, or an owner that fails on access
         return UNKNOWN
 
 

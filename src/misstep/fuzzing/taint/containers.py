@@ -1,4 +1,4 @@
-"""Lists and objects that tell what is looked up in them."""
+"""Marked lists and dicts, which record what is looked up in them."""
 
 from collections.abc import Iterator
 from copy import deepcopy
@@ -10,7 +10,7 @@ from misstep.fuzzing.taint.record import ValueOrigin
 
 @marked.passes_for(list)
 class MarkedList(list):  # type: ignore[type-arg]
-    """A marked list. Its items are marked on their own account."""
+    """A marked list. Its items are marked separately."""
 
     __slots__ = ("_misstep_origin",)
     __class__ = property(marked.class_asked_for)
@@ -18,7 +18,7 @@ class MarkedList(list):  # type: ignore[type-arg]
     _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return list(*args, **kwargs)  # asked for by somebody who has found out about the type
+        return list(*args, **kwargs)  # called through the type of a marked value
 
     def __len__(self) -> int:
         length = list.__len__(self)
@@ -61,7 +61,7 @@ class MarkedList(list):  # type: ignore[type-arg]
 
 @marked.passes_for(dict)
 class MarkedDict(dict):  # type: ignore[type-arg]
-    """A marked object. Its values are marked on their own account, its keys are plain."""
+    """A marked dict. Its values are marked separately, its keys are plain."""
 
     __slots__ = ("_misstep_origin",)
     __class__ = property(marked.class_asked_for)
@@ -116,7 +116,7 @@ class MarkedDict(dict):  # type: ignore[type-arg]
 
 
 def row(items: Any, origin: ValueOrigin | None) -> Any:
-    """A plain list marked."""
+    """Mark a plain list."""
     if origin is None:
         return items
     made = list.__new__(MarkedList)
@@ -126,7 +126,7 @@ def row(items: Any, origin: ValueOrigin | None) -> Any:
 
 
 def table(items: Any, origin: ValueOrigin | None) -> Any:
-    """A plain object marked."""
+    """Mark a plain dict."""
     if origin is None:
         return items
     made = dict.__new__(MarkedDict)
@@ -136,7 +136,7 @@ def table(items: Any, origin: ValueOrigin | None) -> Any:
 
 
 def _item_of(self: Any, base: Any, place: Any) -> Any:
-    """An item by its place, or some of them; a look-up by name tells that an object is wanted."""
+    """An item or a slice; a lookup by a text key shows that a dict is expected."""
     if isinstance(place, int):
         note_place(self, place, base.__len__(self))
     elif isinstance(place, str):

@@ -1,4 +1,4 @@
-"""Puts marks on JSON values and takes them off."""
+"""Adds marks to JSON values and removes them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,12 +10,12 @@ from misstep.fuzzing.taint.text import MarkedText, Octets, octets, text
 
 DEEPEST = 100
 
-# By identity what has been met, which is kept so that nothing else gets its identity, and what became of it.
+# By id: each value seen (kept alive so that its id is not reused) and its result.
 _Done = dict[int, tuple[Any, Any]]
 
 
 def dress(value: Any, origin: ValueOrigin | None, depth: int = DEEPEST) -> Any:
-    """The value marked throughout, as far down as makes sense. Other things than JSON stay what they are."""
+    """Mark the value and everything in it, up to a depth. Values that are not JSON stay unchanged."""
     kind = type(value)
     if origin is None or depth == 0:
         return value
@@ -35,7 +35,7 @@ def _dress_property(key: Any, item: Any, origin: ValueOrigin, depth: int) -> Any
 
 
 def plain(value: Any) -> Any:
-    """The same without marks; what has none is the same object as before."""
+    """The value without marks; unmarked values are returned as they are."""
     return _plain(value, {}, DEEPEST)
 
 
@@ -46,7 +46,7 @@ def _plain(value: Any, done: _Done, depth: int) -> Any:
     if depth == 0 or kind not in _CONTAINERS:
         return value
     if id(value) not in done:
-        done[id(value)] = value, value  # what contains itself is met again before it is done
+        done[id(value)] = value, value  # a container may contain itself
         done[id(value)] = value, _plain_container(value, kind, done, depth - 1)
     return done[id(value)][1]
 

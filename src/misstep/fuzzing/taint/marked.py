@@ -1,4 +1,4 @@
-"""What all marked values have in common: they know their origin, and pass for what they are made from."""
+"""What all marked types share: they know their origin and behave like the type they are based on."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,11 +15,11 @@ def origin_of(value: Any) -> ValueOrigin | None:
     return getattr(value, "_misstep_origin", None) if type(value) in KINDS else None
 
 
-KINDS: dict[type, type] = {}  # marked types, and the type that each passes for
+KINDS: dict[type, type] = {}  # marked types and their base types
 
 
 def passes_for(base: type) -> Callable[[type], type]:
-    """Make a subclass pass for its base wherever that doesn't ask for the very type."""
+    """Make a subclass pass as its base type, except for tests of the exact type."""
 
     def dress(kind: Any) -> type:
         KINDS[kind] = base
@@ -35,7 +35,7 @@ def passes_for(base: type) -> Callable[[type], type]:
 
 
 def class_asked_for(self: Any) -> type:
-    """Asked for by `isinstance` if, and only if, the type itself doesn't fit."""
+    """The `__class__` of a marked value; `isinstance` reads it only if the type itself does not match."""
     base = KINDS[type(self)]
     use = caller.current_use()
     if use and caller.name_called(use) == "isinstance" and len(getattr(use.node, "args", ())) == 2:
@@ -69,7 +69,7 @@ def _comparison(base: type, name: str) -> Callable[[Any, Any], Any]:
 
 
 def note_comparison(self: Any, sign: str, other: Any, outcome: bool | None) -> None:
-    """Write down a comparison, on both sides where both are marked."""
+    """Record a comparison, for both sides if both are marked."""
     self._misstep_origin.note(sign, other, outcome)
     theirs = origin_of(other)
     if theirs:
@@ -77,7 +77,7 @@ def note_comparison(self: Any, sign: str, other: Any, outcome: bool | None) -> N
 
 
 def note_lookup(self: Any) -> None:
-    """Write down the keys of whatever is being searched for this value's hash."""
+    """Record the keys of the container that this value's hash is used for."""
     if self._misstep_origin.record.closed:
         return
     use = caller.current_use()
@@ -88,7 +88,7 @@ def note_lookup(self: Any) -> None:
 
 
 def note_length(self: Any, length: int) -> None:
-    """Write down what the length is compared with, or that it stands for true or false."""
+    """Record what the length is compared with, or that it is used as a truth value."""
     if self._misstep_origin.record.closed:
         return
     instruction, _ = caller.current_instruction()
@@ -123,7 +123,7 @@ HOLDS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def note_unpacking(self: Any, length: int) -> None:
-    """Write down into how many parts this is being taken apart, if it is."""
+    """Record how many parts this is being unpacked into, if it is."""
     if self._misstep_origin.record.closed:
         return
     instruction, argument = caller.current_instruction()
@@ -134,7 +134,7 @@ def note_unpacking(self: Any, length: int) -> None:
 
 
 def note_conversion(self: Any) -> None:
-    """Write down what could not be made out of a text: the message of such an error asks for its `repr`."""
+    """Record a failed conversion of a text: the error message uses its `repr`."""
     if self._misstep_origin.record.closed:
         return
     use = caller.current_use()

@@ -1,10 +1,7 @@
-"""Puts marks on values, keeps them there for one call, and takes them off again.
+"""Marks the arguments of one call, and watches standard library functions meanwhile.
 
-Watches functions of the standard library while marked values are about.
-
-A function stands under its name in its module, and under any name by which other code has imported it; all
-of these are replaced, and put back at the end. Code that holds one of them in another way is not heard, and
-works as ever.
+A watched function is replaced in its own module and under every name by which other modules have imported it,
+and restored at the end. Code that holds a reference in another way is not observed, and works as usual.
 """
 
 import dataclasses
@@ -28,7 +25,7 @@ Namespace = dict[str, Any]
 
 
 class _Switch:
-    """Replaces the functions for as long as anybody wants them replaced."""
+    """Replaces the functions for as long as at least one user needs them replaced."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -54,7 +51,7 @@ class _Switch:
                 self._undo.pop()()
 
     def _known_places(self) -> list[tuple[Namespace, str]]:
-        """Where watched functions have names; looked for again only once modules have come or gone."""
+        """Where watched functions are bound; searched again only if modules were loaded or removed."""
         if self._modules != len(sys.modules):
             self._modules = len(sys.modules)
             self._stand_ins_for_latecomers()
@@ -83,7 +80,7 @@ class _Switch:
 
 
 def _borrowers() -> Iterator[Namespace]:
-    """The globals of the modules that own watched functions, and of those that may have imported them."""
+    """The globals of modules that define watched functions, and of modules that may have imported them."""
     owners = {owner.__name__ for owner, _ in _OWNED}
     for name, module in list(sys.modules.items()):
         top = name.partition(".")[0]
@@ -99,7 +96,7 @@ def _places(namespaces: Iterable[Namespace]) -> Iterator[tuple[Namespace, str]]:
 
 
 def _stand_in(value: Any) -> Any:
-    """What stands in for a watched function or a compiled pattern; None for anything else."""
+    """The replacement of a watched function or compiled pattern; None for anything else."""
     if type(value) is re.Pattern:
         return watched_pattern(value) if isinstance(value.pattern, str) else None
     return _STAND_INS.get(id(value))
@@ -117,7 +114,7 @@ _SWITCH = _Switch()
 
 @contextmanager
 def watched(namespaces: Iterable[Namespace] = ()) -> Iterator[None]:
-    """Have the functions watched; everything is as before at the end, also where it ends in an error."""
+    """Watch the functions within this context."""
     _SWITCH.on(namespaces)
     try:
         yield
@@ -137,13 +134,13 @@ class Marks:
         self._record = ObservationLog()
 
     def arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a call, each marked; the object that holds them is none of the tool's business."""
+        """Mark each argument of a call; the dict itself is not marked."""
         return {name: self.mark(value, (name,)) for name, value in arguments.items()}
 
     def mark(self, value: Any, path: Path = ()) -> Any:
-        """The value with everything in it marked that can be; objects are marked where they stand.
+        """Mark everything in a value that can be marked.
 
-        JSON values are copied. Of dataclasses and pydantic models the fields are replaced, in place.
+        JSON values are copied. The fields of dataclasses and pydantic models are replaced in place.
         """
         return self._marked(value, path, DEEPEST)
 
@@ -162,15 +159,15 @@ class Marks:
         return self._record.observations
 
     def close(self) -> None:
-        """Write nothing down any more. Values that are still in use stay marked to no effect."""
+        """Stop recording. Values still in use stay marked, without effect."""
         self._record.closed = True
 
 
 @contextmanager
 def observe(namespaces: Iterable[dict[str, Any]] = ()) -> Iterator[Marks]:
-    """Marks for one call, with library functions watched for as long.
+    """Provide marks for one call, and watch library functions meanwhile.
 
-    `namespaces` are globals of code that is not in `sys.modules`, in which such functions have names too.
+    `namespaces` are globals of code that is not in `sys.modules` but may have imported such functions.
     """
     marks = Marks()
     try:
@@ -181,20 +178,20 @@ def observe(namespaces: Iterable[dict[str, Any]] = ()) -> Iterator[Marks]:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """The fields of a dataclass or of a pydantic model; nothing of anything else."""
+    """The fields of a dataclass or pydantic model; empty for anything else."""
     if isinstance(value, type):
         return {}
     if dataclasses.is_dataclass(value):
         names = [field.name for field in dataclasses.fields(value)]
         return {name: getattr(value, name) for name in names if hasattr(value, name)}
-    known = getattr(type(value), "model_fields", None)  # of pydantic, without having it here
+    known = getattr(type(value), "model_fields", None)  # pydantic's, which may not be installed
     if isinstance(known, dict) and isinstance(getattr(value, "__dict__", None), dict):
         return {name: value.__dict__[name] for name in known if name in value.__dict__}
     return {}
 
 
 def _put(value: Any, name: str, field: Any) -> None:
-    """Replace a field past whatever checks or forbids it: what is put there is equal to what was."""
+    """Replace a field without validation or immutability checks: the new value equals the old one."""
     attributes = getattr(value, "__dict__", None)
     if isinstance(attributes, dict) and name in attributes:
         attributes[name] = field

@@ -1,12 +1,8 @@
-"""Puts marks back on what pydantic has checked: it makes plain values of marked ones.
+"""Restores marks that pydantic validation and conversions such as `int(...)` would lose.
 
-Most frameworks have a model check a tool's arguments before the tool is called. It is given plain values,
-because it looks at what is only like a text in other ways than at a text.
-
-Hears of calls of built-in types with a marked value, which they make a plain one of.
-
-Only Python 3.12 and later tell of them. Before that, a text that no number can be made of is heard of by the
-message of the error, and one that is a number is not.
+Most frameworks validate a tool's arguments with a pydantic model, which does not treat subclasses of `str`
+like `str`; so it gets plain values, and its results are marked again. Conversions are observed through
+`sys.monitoring`, from Python 3.12 on. Before that, only failed ones are noticed, by their error message.
 """
 
 import sys
@@ -18,7 +14,7 @@ from typing import Any
 from misstep.fuzzing.taint.dressing import dress, plain
 from misstep.fuzzing.taint.marked import origin_of
 
-LISTENER = 4  # among those who may listen: none that Python has given a use to
+LISTENER = 4  # a monitoring tool id that Python reserves for no purpose
 
 _CONVERSIONS: dict[int, tuple[str, Callable[[Any], Any]]] = {
     id(int): ("int", int),
@@ -29,7 +25,7 @@ _CONVERSIONS: dict[int, tuple[str, Callable[[Any], Any]]] = {
 
 
 def listen() -> Callable[[], None] | None:
-    """Begin to listen; what is given back ends it. None where nobody tells, or the place is taken."""
+    """Start observing, and return a function that stops it. None if unavailable or the id is taken."""
     monitoring = getattr(sys, "monitoring", None)
     if monitoring is None or monitoring.get_tool(LISTENER) is not None:
         return None
@@ -68,7 +64,7 @@ Watch = Callable[[Any], Any]
 
 
 def methods() -> Iterator[tuple[Any, str, Watch]]:
-    """What is to be watched of pydantic, where somebody has loaded it."""
+    """The pydantic methods to watch, if pydantic is loaded."""
     pydantic = sys.modules.get("pydantic")
     model = getattr(pydantic, "BaseModel", None)
     if model is None or "model_validate" not in vars(model):
@@ -104,7 +100,7 @@ def _watch_adapting(original: Any) -> Any:
 
 
 def marked_again(given: Any, made: Any, depth: int = DEEPEST) -> Any:
-    """What was made of something given, with the marks that it had. Models are marked in place."""
+    """The result of validating `given`, with the same marks. Models are marked in place."""
     if depth == 0 or origin_of(made):
         return made
     fields = getattr(type(made), "model_fields", None)

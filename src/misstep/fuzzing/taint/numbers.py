@@ -1,4 +1,4 @@
-"""Numbers that tell what they are compared with, divided into or looked up by."""
+"""Marked numbers, which record comparisons, divisions and lookups."""
 
 import operator
 from collections.abc import Callable
@@ -24,14 +24,14 @@ def no_dictionary(self: Any) -> Any:
 
 @marked.passes_for(int)
 class MarkedInt(int):
-    """A marked whole number."""
+    """A marked integer."""
 
     __class__ = property(marked.class_asked_for)
     __dict__ = property(no_dictionary)
     _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return int(*args, **kwargs)  # asked for by somebody who has found out about the type
+        return int(*args, **kwargs)  # called through the type of a marked value
 
     from_bytes = staticmethod(int.from_bytes)  # type: ignore[assignment]
 
@@ -55,7 +55,7 @@ class MarkedInt(int):
 
 @marked.passes_for(float)
 class MarkedFloat(float):
-    """A marked number with a fraction."""
+    """A marked float."""
 
     __slots__ = ("_misstep_origin",)
     _misstep_origin: ValueOrigin
@@ -99,7 +99,7 @@ _NUMBERS: dict[type, Callable[[Any], Any]] = {
 
 
 def number(value: Any, origin: ValueOrigin | None) -> Any:
-    """A plain number marked; anything else as it is."""
+    """Mark a plain number; anything else is returned unchanged."""
     if origin is None or type(value) not in (int, float):
         return value
     made: Any = int.__new__(MarkedInt, value) if type(value) is int else float.__new__(MarkedFloat, value)
@@ -108,7 +108,7 @@ def number(value: Any, origin: ValueOrigin | None) -> Any:
 
 
 def _calculation(base: Any, name: str, reflected: bool) -> Callable[[Any, Any], Any]:
-    """A method that calculates as the base does and marks the result."""
+    """A method that calculates like the base type and marks the result."""
     calculate = _OPERATIONS[name]
     fallback = getattr(base, f"__r{name}__" if reflected else f"__{name}__")
 

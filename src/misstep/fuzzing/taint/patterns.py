@@ -1,4 +1,4 @@
-"""Regular expressions that tell what marked texts are held against them."""
+"""Regular expressions that record which marked texts are matched against them."""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ _FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII
 
 
 class Watched:
-    """Passes for a compiled pattern; what marked texts give is marked."""
+    """Behaves like a compiled pattern; results for marked texts are marked."""
 
     __slots__ = ("_pattern",)
     __class__ = property(lambda _: re.Pattern)
@@ -94,7 +94,7 @@ class Watched:
 
 
 class MarkedMatch:
-    """Passes for a match; its groups are marked."""
+    """Behaves like a match; its groups are marked."""
 
     __slots__ = ("_how", "_match", "_origin")
     __class__ = property(lambda _: re.Match)
@@ -149,7 +149,7 @@ MOST_STAND_INS = 10_000
 
 
 def watched_pattern(pattern: Any) -> Any:
-    """A stand-in for a compiled pattern, the same one each time."""
+    """The replacement for a compiled pattern, always the same object."""
     if type(pattern) is not re.Pattern:
         return pattern
     if pattern not in _STAND_INS and len(_STAND_INS) < MOST_STAND_INS:

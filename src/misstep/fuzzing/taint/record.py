@@ -1,4 +1,4 @@
-"""Where it is written down what code does with marked values."""
+"""Records what code does with marked values."""
 
 import json
 import math
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from misstep.core.tool import Observation, Path
 
-MOST = 400  # observations of one call
-MOST_AT_ONE_PLACE = 24  # by one line of code with one operation
+MOST = 400  # observations per call
+MOST_AT_ONE_PLACE = 24  # per line of code and operation
 LONGEST_TEXT = 200
 LONGEST_LIST = 40
-LONGEST_WAY = 12  # steps from an argument to what is made of it
+LONGEST_WAY = 12  # steps from an argument to a value derived from it
 LARGEST = 10**60
 
 Step = tuple[str, str]
@@ -21,20 +21,20 @@ _HERE = __name__.rpartition(".")[0]
 
 
 class ValueOrigin(NamedTuple):
-    """Where a marked value comes from: the place in the arguments, and the steps from there."""
+    """Where a marked value comes from: its path in the arguments, and the steps from there."""
 
     record: "ObservationLog"
     path: Path
     via: tuple[Step, ...] = ()
 
     def step(self, name: str, *operands: Any) -> "ValueOrigin | None":
-        """The origin of something made out of this; None where that is too far away to be of use."""
+        """The origin of a derived value; None if it is too many steps away."""
         if len(self.via) >= LONGEST_WAY or self.record.closed:
             return None
         return ValueOrigin(self.record, self.path, (*self.via, (name, _as_list(operands))))
 
     def below(self, part: str | int) -> "ValueOrigin | None":
-        """The origin of an item or a property."""
+        """The origin of an item or property."""
         if self.via:
             return self.step("at", part)
         return ValueOrigin(self.record, (*self.path, part))
@@ -44,7 +44,7 @@ class ValueOrigin(NamedTuple):
 
 
 class ObservationLog:
-    """The observations of one call, each once, in the order in which they were made."""
+    """The observations of one call, in order and without duplicates."""
 
     def __init__(self) -> None:
         self.closed = False
@@ -61,7 +61,7 @@ class ObservationLog:
         frame = calling()
         place = (frame.f_code.co_filename, frame.f_lineno, operation) if frame else (operation,)
         heard = self._places.get(place, 0)
-        if heard >= MOST_AT_ONE_PLACE:  # a loop must not drown the rest
+        if heard >= MOST_AT_ONE_PLACE:  # so that a loop does not use up the limit
             return
         observation = Observation(origin.path, operation, as_json(operand), outcome, origin.via)
         if observation not in self._noted:
@@ -70,7 +70,7 @@ class ObservationLog:
 
 
 def calling() -> FrameType | None:
-    """The frame of the code that uses a marked value: the innermost one outside of this room."""
+    """The frame of the code that uses a marked value: the innermost one outside of this package."""
     frame: FrameType | None = sys._getframe(1)
     while frame and str(frame.f_globals.get("__name__", "")).startswith(_HERE):
         frame = frame.f_back
@@ -78,12 +78,12 @@ def calling() -> FrameType | None:
 
 
 def as_json(value: Any) -> str:
-    """A JSON text for an operand, whatever it is; what is long is cut, what is no JSON becomes null."""
+    """An operand as JSON; long values are truncated, and what JSON cannot represent becomes null."""
     return json.dumps(_bounded(value, 3))
 
 
 def _as_list(operands: tuple[Any, ...]) -> str:
-    """The operands as a JSON list; numbers, as every step through a text has them, without a detour."""
+    """The operands as a JSON list, with a fast path for integers, which are the most frequent."""
     if all([type(operand) is int and -LARGEST < operand < LARGEST for operand in operands]):
         return str(list(operands))
     return as_json(list(operands))

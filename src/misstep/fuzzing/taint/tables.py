@@ -1,4 +1,4 @@
-"""Readers of CSV whose rows are marked, although they are read out of a plain copy of a marked text."""
+"""CSV readers with marked rows, although the csv module reads from a plain copy of a marked text."""
 
 import csv
 import functools
@@ -14,16 +14,16 @@ from misstep.fuzzing.taint.marked import origin_of
 from misstep.fuzzing.taint.record import ValueOrigin, calling
 from misstep.fuzzing.taint.text import MarkedText, plain_text, text
 
-FARTHEST = 12  # frames away from where a text is read
-MOST_ROWS = 6  # that are marked: code does with the others what it has done with these
+FARTHEST = 12  # frames searched for the text
+MOST_ROWS = 6  # rows that are marked: code treats the others in the same way
 
 Function = Callable[..., Any]
 
 
 class MarkedReader:
-    """A reader that tells where its rows come from. `first` is the very first of them.
+    """A reader that knows where its rows come from. `first` is the first row.
 
-    The rows are plain for somebody who only makes others of them.
+    Rows are plain if the csv module itself uses the reader.
     """
 
     def __init__(self, reader: Any, origin: ValueOrigin | None, bare: bool) -> None:
@@ -48,7 +48,7 @@ class MarkedReader:
         return dress(found, rows.below(place)) if rows else found
 
     def marked_object(self, members: dict[Any, Any]) -> Any:
-        """What was made of the latest row with the first one's names."""
+        """The latest row as a marked dict, with the names of the first row."""
         place, self.objects = self.objects, self.objects + 1
         rows = self._step("csv table") if place < MOST_ROWS else None
         origin = rows.below(place) if rows else None
@@ -75,7 +75,7 @@ class MarkedReader:
 
 
 def watch_reading(original: Function) -> Function:
-    """`csv.reader`, which is given lines, or a file in memory."""
+    """Watch `csv.reader`, which gets lines or a file in memory."""
 
     @functools.wraps(original)
     def stand_in(*args: Any, **kwargs: Any) -> Any:
@@ -91,7 +91,7 @@ def watch_reading(original: Function) -> Function:
 
 
 def watch_objects(original: Function) -> Function:
-    """`DictReader.__next__`, which makes an object of each row."""
+    """Watch `DictReader.__next__`, which makes a dict from each row."""
 
     def __next__(self: Any) -> Any:
         members = original(self)
@@ -103,7 +103,7 @@ def watch_objects(original: Function) -> Function:
 
 
 def watch_names(original: Any) -> Any:
-    """`DictReader.fieldnames`, which are the first row unless somebody has said what they are."""
+    """Watch `DictReader.fieldnames`, which is the first row unless given."""
 
     def fieldnames(self: Any) -> Any:
         names = original.fget(self)
@@ -115,7 +115,7 @@ def watch_names(original: Any) -> Any:
 
 
 def _origin_of_file(file: Any) -> ValueOrigin | None:
-    """Of a file in memory: that of the text with the same content which whoever reads it has at hand."""
+    """The origin of a file in memory: a marked text with the same content in one of the calling frames."""
     if type(file) is not io.StringIO or file.closed:
         return None
     content = file.getvalue()
@@ -129,13 +129,13 @@ def _origin_of_file(file: Any) -> ValueOrigin | None:
 
 
 def _before_lines(origin: ValueOrigin) -> ValueOrigin:
-    """The origin of the text that was divided into lines, if it was."""
+    """The origin of the text that was split into lines, if it was."""
     is_divided = bool(origin.via) and origin.via[-1][0] in ("splitlines", "split")
     return origin._replace(via=origin.via[:-1]) if is_divided else origin
 
 
 def _origin_mentioned() -> ValueOrigin | None:
-    """Of a text that stands somewhere in the expression which makes a reader."""
+    """The origin of a text that is used in the expression which creates the reader."""
     use = caller.current_use()
     found = (origin_of(value) for value in (caller.values_mentioned(use) if use else ()))
     return next(filter(None, found), None)

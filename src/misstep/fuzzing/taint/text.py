@@ -1,7 +1,4 @@
-"""Texts that tell what is looked for in them, and whose parts are marked as well.
-
-Bytes that were made out of a marked text, and become one again.
-"""
+"""Marked texts and bytes, which record what is searched in them, and whose parts are marked as well."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,7 +8,7 @@ from misstep.fuzzing.taint.containers import note_place, row
 from misstep.fuzzing.taint.numbers import no_dictionary
 from misstep.fuzzing.taint.record import ValueOrigin
 
-# Methods that answer with yes or no about the whole of a text.
+# Methods that answer yes or no about a whole text.
 _QUESTIONS = (
     "isalnum",
     "isalpha",
@@ -26,7 +23,7 @@ _QUESTIONS = (
     "istitle",
     "isupper",
 )
-# Methods that make one text of another.
+# Methods that return a changed text.
 _CHANGES = (
     "capitalize",
     "casefold",
@@ -60,7 +57,7 @@ class MarkedText(str):
     _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return str(*args, **kwargs)  # asked for by somebody who has found out about the type
+        return str(*args, **kwargs)  # called through the type of a marked value
 
     def __hash__(self) -> int:
         marked.note_lookup(self)
@@ -139,7 +136,7 @@ class MarkedText(str):
 
 
 def text(value: Any, origin: ValueOrigin | None) -> Any:
-    """A plain text marked; anything else as it is."""
+    """Mark a plain text; anything else is returned unchanged."""
     if origin is None or type(value) is not str:
         return value
     made = str.__new__(MarkedText, value)
@@ -159,9 +156,9 @@ def _note_part(self: MarkedText, operation: str, part: Any, outcome: bool) -> No
 
 
 def _added_to_something_else(self: MarkedText, other: Any) -> Any:
-    """What `+` comes to for a plain text: the other side is asked, and then it is an error.
+    """Do what `+` does for a plain text: try the other side's `__radd__`, else raise.
 
-    A class with an `__add__` of its own is not asked in this order by Python, so that it is done here.
+    Python does not try that first for a class with its own `__add__`, so it is done here.
     """
     add = getattr(type(other), "__radd__", None)
     result = add(other, plain_text(self)) if add else NotImplemented
@@ -266,7 +263,7 @@ class Octets(bytes):
     _misstep_origin: ValueOrigin
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return bytes(*args, **kwargs)  # asked for by somebody who has found out about the type
+        return bytes(*args, **kwargs)  # called through the type of a marked value
 
     fromhex = staticmethod(bytes.fromhex)  # type: ignore[assignment]
 

@@ -1,4 +1,4 @@
-"""Which library functions are watched, and what each of them says about a marked text."""
+"""The library functions that are watched, and what each of them records about a marked text."""
 
 import ast
 import base64
@@ -28,7 +28,7 @@ from misstep.fuzzing.taint.record import ValueOrigin
 from misstep.fuzzing.taint.tables import watch_names, watch_objects, watch_reading
 from misstep.fuzzing.taint.text import MarkedText, text
 
-_strptime = importlib.import_module("_strptime")  # where `strptime` of dates and times is done
+_strptime = importlib.import_module("_strptime")  # implements `strptime` for dates and times
 
 Function = Callable[..., Any]
 Watch = Callable[[Function], Function]
@@ -60,7 +60,7 @@ def _parsed(step: str, *operands: Any) -> Dress:
 
 
 def watch(operation: str, operand: Any = None, dressed: Dress = _as_it_is, at: int = 0) -> Watch:
-    """Have a function told about whose argument number `at` may be marked; it is given the plain one."""
+    """Record calls of a function whose argument number `at` may be marked; it gets the plain value."""
 
     def around(original: Function) -> Function:
         @_like(original)
@@ -113,7 +113,7 @@ def _words(result: list[str], origin: ValueOrigin) -> Any:
 
 
 def _watch_matching(name: str) -> Watch:
-    """`re.match` and its like, by way of the pattern, which tells on its own."""
+    """Watch `re.match` and similar functions through the pattern, which records by itself."""
 
     def around(original: Function) -> Function:
         at = 2 if name == "sub" else 1
@@ -150,7 +150,7 @@ def _watch_compiling(original: Function) -> Function:
 
 
 def _given_plain(original: Function) -> Function:
-    """For a function that wants values of the very type: it gets them."""
+    """For a function that requires exact types: pass it plain values."""
 
     @_like(original)
     def stand_in(*args: Any, **kwargs: Any) -> Any:
@@ -160,7 +160,7 @@ def _given_plain(original: Function) -> Function:
 
 
 def particular() -> dict[tuple[ModuleType, str], Function]:
-    """What stands in for functions, of modules that have been loaded, which refuse all but plain values."""
+    """Replacements for functions of loaded modules that accept only plain values."""
     loaded = [(sys.modules[module], name) for module, name in _PARTICULAR if module in sys.modules]
     return {
         (owner, name): _given_plain(getattr(owner, name)) for owner, name in loaded if hasattr(owner, name)
@@ -168,7 +168,7 @@ def particular() -> dict[tuple[ModuleType, str], Function]:
 
 
 def _watch_paths(name: str) -> Watch:
-    """Functions that make a path of several parts, any of which may be marked and stays so."""
+    """Watch functions that join path components; marked ones stay marked."""
 
     def around(original: Function) -> Function:
         @_like(original)
@@ -185,13 +185,13 @@ def _watch_paths(name: str) -> Watch:
 
 
 def _making(around: Watch) -> Callable[[Any], Any]:
-    """For `__new__`, which a class keeps as a static method."""
+    """For `__new__`, which is a static method."""
     return lambda original: staticmethod(around(original.__func__))
 
 
 @functools.cache
 def functions() -> dict[tuple[ModuleType, str], Function]:
-    """What stands in for each watched function."""
+    """The replacement for each watched function."""
     watches: dict[tuple[Any, str], Watch] = {
         (json, "loads"): watch("json", dressed=_parsed("json")),
         (ast, "literal_eval"): watch("literal", dressed=_parsed("literal")),
@@ -218,7 +218,7 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
     return {(owner, name): around(getattr(owner, name)) for (owner, name), around in watches.items()}
 
 
-# Methods of classes that are written in Python, which are found wherever the class is.
+# Methods of classes written in Python: replacing them in the class is enough.
 METHODS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (json.JSONDecoder, "decode", watch("json", dressed=_parsed("json"), at=1)),
     (csv.DictReader, "__next__", watch_objects),

@@ -1,1 +1,1 @@
-"""Findings: collected, counted, confirmed from a fresh start, made small."""
+"""Findings: collected, counted, confirmed from a fresh start, minimised."""

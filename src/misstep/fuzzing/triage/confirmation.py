@@ -1,7 +1,4 @@
-"""Finds the fewest calls that show a defect again.
-
-Settles what comes of one defect, in the time there is for it.
-"""
+"""Replays a defect from a fresh start, with as few calls as possible, and minimises it in limited time."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,18 +12,18 @@ from misstep.fuzzing.triage.replay import Judge, Replayer, never
 from misstep.fuzzing.triage.shrinking import Shrunk, shrink
 from misstep.fuzzing.workbench import Workbench
 
-REPLAYS = 3  # of calls that have shown it once again
-DEAR_REPLAYS = 2  # where a fresh start takes long
+REPLAYS = 3  # of calls that reproduced it once
+DEAR_REPLAYS = 2  # if a fresh start takes long
 MOST_CALLS = 600
-LONGER = 2.0  # times as long as a call may take, before it hangs once again: it may have been a busy machine
+LONGER = 2.0  # more time for a call that hung before: the machine may have been busy
 
 
 class Confirmed(msgspec.Struct, frozen=True):
     """The fewest calls found that show a defect from a fresh start, and how often they did.
 
-    With `reproduced` nought the calls are those that showed it first; it may have been chance, or have begun
-    longer ago than is remembered. With fewer than `replayed` it shows itself now and then only. With
-    `replayed` nought there was no time to find out. `spent` counts all calls made.
+    If `reproduced` is 0, the calls are those that showed it first: it may have been chance, or depend on
+    calls that were forgotten. If it is less than `replayed`, the defect is intermittent. If `replayed` is 0,
+    there was no time to try. `spent` counts all calls made.
     """
 
     calls: tuple[Invocation, ...]
@@ -38,7 +35,7 @@ class Confirmed(msgspec.Struct, frozen=True):
 def confirm(
     entry: Defect, bench: Workbench, judge: Judge, most: int = MOST_CALLS, over: Callable[[], bool] = never
 ) -> Confirmed:
-    """Replay a defect: the call alone, then with more and more of the calls that came before it."""
+    """Replay a defect: the call alone, then with more and more of the calls before it."""
     replayer = Replayer(bench, judge, most, over)
     patience = LONGER if _is_endless(entry) else 1.0
     for calls in _longer_and_longer(entry):
@@ -50,21 +47,21 @@ def confirm(
 
 
 def _replays(entry: Defect, bench: Workbench) -> int:
-    """How often it is worth seeing again; a hang takes all the time that a call may."""
+    """How often to replay; a hang takes the full time limit every time."""
     if _is_endless(entry):
         return 1
     return REPLAYS if bench.starts_quickly else DEAR_REPLAYS
 
 
 def _is_endless(entry: Defect) -> bool:
-    """Whether a call was given up on, computing or waiting."""
+    """Whether the call exceeded its time limit, computing or waiting."""
     return entry.kind == "hang" or entry.judged.error == "CPU"
 
 
 def _again(
     calls: Sequence[Invocation], entry: Defect, replayer: Replayer, replays: int, already: int = 1
 ) -> Confirmed:
-    """How often calls show it that have shown it `already` times out of once."""
+    """Replay calls that have shown the defect `already` times in one replay."""
     replayed, reproduced = 1, already
     while replayed < replays:
         shown = replayer.shows(calls, entry.judged)
@@ -75,7 +72,7 @@ def _again(
 
 
 def _longer_and_longer(entry: Defect) -> Iterator[tuple[Invocation, ...]]:
-    """The call alone, its attempt, what showed it first, then more and more of what came before them."""
+    """The call alone, its attempt, the first calls that showed it, then with more and more earlier calls."""
     yield entry.calls[-1:]
     if len(entry.calls) > 1:
         yield entry.calls
@@ -91,13 +88,13 @@ def _longer_and_longer(entry: Defect) -> Iterator[tuple[Invocation, ...]]:
 
 
 FOR_ONE = 20.0  # seconds
-FOR_SLOW_ONE = 40.0  # where every call that shows it takes as long as a call may
+FOR_SLOW_ONE = 40.0  # if every call that shows it takes the full time limit
 
 
 class Settled(msgspec.Struct, frozen=True):
-    """What a defect came to: `calls` show it from a fresh start if it was `reproduced`.
+    """The result for a defect: `calls` show it from a fresh start if it was `reproduced`.
 
-    With `replayed` nought there was no time to look at it again.
+    If `replayed` is 0, there was no time to try.
     """
 
     calls: tuple[Invocation, ...]
@@ -110,7 +107,7 @@ class Settled(msgspec.Struct, frozen=True):
 def settle(
     entry: Defect, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
 ) -> Settled:
-    """Whether a defect shows itself again, found out before `until`, by the clock that never goes back."""
+    """Try to reproduce a defect before `until` (by the monotonic clock)."""
     confirmed = confirm(entry, bench, judge, over=_over(entry, stopped, until))
     times = confirmed.replayed, confirmed.reproduced
     return Settled(confirmed.calls, entry.judged, *times, confirmed.spent)
@@ -119,7 +116,7 @@ def settle(
 def make_small(
     entry: Defect, settled: Settled, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
 ) -> Settled:
-    """The same with the smallest calls that are found before `until`."""
+    """The same defect with the smallest calls found before `until`."""
     large = Shrunk(settled.calls, entry.judged, 0, False)
     small = shrink(large.calls, entry.judged, bench, judge, over=_over(entry, stopped, until))
     if not bench.starts_quickly and small.calls != large.calls:
@@ -129,13 +126,13 @@ def make_small(
 
 
 def _over(entry: Defect, stopped: Callable[[], bool], until: float) -> Callable[[], bool]:
-    """Whether there is no more time for one defect."""
+    """A function that tells whether the time for this defect is up."""
     seconds = FOR_SLOW_ONE if entry.kind in ("hang", "blow-up") else FOR_ONE
     end = min(until, time.monotonic() + seconds)
     return lambda: stopped() or time.monotonic() >= end
 
 
 def _checked(small: Shrunk, large: Shrunk, replayer: Replayer) -> Shrunk:
-    """The small calls if they show it from a fresh start as well; else the large ones, which did."""
+    """The small calls if they show the defect from a fresh start too; otherwise the large ones."""
     chosen = small if replayer.shows(small.calls, large.judged) else large
     return Shrunk(chosen.calls, chosen.judged, small.spent + replayer.spent, chosen.minimal)

@@ -1,7 +1,4 @@
-"""Keeps the defects that a run has shown, each of them once.
-
-Which values of calls the documentation of their tools names.
-"""
+"""Collects the defects of a run, each once, with the simplest calls that showed it."""
 
 import json
 import re
@@ -17,11 +14,11 @@ from misstep.core.tool import Described, Frame, Invocation
 from misstep.fuzzing.judging.signatures import finding_id
 from misstep.schemas.shape import mapping, resolve
 
-SHORTEST = 3  # characters of a text that is not in a description by chance
+SHORTEST = 3  # characters of a text that is not in a description by coincidence
 
 
 def documented_values(calls: Sequence[Invocation], tools: Mapping[str, Described]) -> int:
-    """How many arguments have a value that a schema, an example or a description names."""
+    """How many arguments have a value that the schema, an example or the description mentions."""
     return sum(_named(tools[call.tool], call) for call in calls if call.tool in tools)
 
 
@@ -48,8 +45,8 @@ def _is_in(text: str, value: Any) -> bool:
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
-MOST_DEFECTS = 200  # of one examination: whoever has more than that has one, told in many ways
-HISTORY = 100  # calls that are remembered, since what shows itself now may have begun with one of them
+MOST_DEFECTS = 200  # per examination: more are probably one defect with varying messages
+HISTORY = 100  # calls remembered, since an earlier call may have caused a defect
 MOST_KEPT = 1 << 20  # characters of arguments in the history of one defect
 
 _KINDS = frozenset(get_args(FindingKind))
@@ -58,11 +55,10 @@ Key = tuple[str, str, str]
 
 
 class Defect(msgspec.Struct, kw_only=True):
-    """One defect. `calls` are the plainest that showed it, `before` those made ahead of them, oldest first.
+    """One defect. `calls` are the simplest that showed it, `before` the calls made before them, oldest first.
 
-    The last of `calls` showed it; those in front of it, and in `before`, may have had a part in it.
-    `original` are the calls that showed it first, and `earlier` those ahead of them, from which less has been
-    forgotten.
+    The last of `calls` showed it; the others and those in `before` may have contributed. `original` are the
+    calls that showed it first, and `earlier` those before them, whose history is more complete.
     """
 
     tool: str
@@ -84,7 +80,7 @@ class Defect(msgspec.Struct, kw_only=True):
     def finding(
         self, calls: Sequence[Invocation], replayed: int, reproduced: int, judged: Judged | None = None
     ) -> Finding:
-        """What is told of it, with these calls to show it, and the ruling on them if they got one."""
+        """The defect as a finding, with these calls and their ruling if there is one."""
         judged = judged or self.judged
         return Finding(
             id=self.id,
@@ -107,7 +103,7 @@ class Defect(msgspec.Struct, kw_only=True):
 
 
 class DefectIndex:
-    """The defects that calls have shown. It wants to hear of every call, in the order they are made."""
+    """The defects that calls have shown. Every call has to be added, in order."""
 
     def __init__(self, history: int = HISTORY) -> None:
         self._entries: dict[Key, Defect] = {}
@@ -121,9 +117,9 @@ class DefectIndex:
         origin: str = "",
         frames: Sequence[Frame] = (),
     ) -> Defect | None:
-        """Note what the last of an attempt's calls came to; the others of them have been added before.
+        """Record the ruling on the last of an attempt's calls; the others have been added before.
 
-        `number` counts the calls of the run. Gives the defect if it had not been seen.
+        `number` counts the calls of the run. Returns the defect if it is new.
         """
         last = calls[-1]
         new = self._count(calls, judged, number, origin, frames) if judged.ruling in _KINDS else None
@@ -131,7 +127,7 @@ class DefectIndex:
         return new
 
     def recall(self, finding: Finding) -> None:
-        """Note a defect of an earlier sitting, as if it had been added."""
+        """Record a defect of an earlier session."""
         ruling = Judged(
             finding.ruling, finding.why, finding.signature, finding.error, finding.where, finding.message
         )
@@ -149,7 +145,7 @@ class DefectIndex:
         )
 
     def begin_anew(self) -> None:
-        """Tell that the tools' state was put back, so that what was called before no longer matters."""
+        """Forget earlier calls, because the tools' state was reset."""
         self._history.clear()
 
     def __iter__(self) -> Iterator[Defect]:
@@ -176,7 +172,7 @@ class DefectIndex:
         before = self._before(calls)
         self._entries[key] = entry = Defect(
             tool=calls[-1].tool,
-            kind=judged.ruling,  # type: ignore[arg-type]  # whoever calls has looked
+            kind=judged.ruling,  # type: ignore[arg-type]  # checked by the caller
             judged=judged,
             calls=tuple(calls),
             before=before,
@@ -194,7 +190,7 @@ class DefectIndex:
             entry.judged, entry.calls, entry.before = judged, tuple(calls), self._before(calls)
 
     def _before(self, calls: Sequence[Invocation]) -> tuple[Invocation, ...]:
-        """What was called ahead of these calls, as far as there is room to keep it."""
+        """The calls made before these, as far as they fit the size limit."""
         earlier = list(self._history)[: max(0, len(self._history) - len(calls) + 1)]
         room, kept = MOST_KEPT, deque[Invocation]()
         for invocation in reversed(earlier):
@@ -206,5 +202,5 @@ class DefectIndex:
 
 
 def size_of(calls: Sequence[Invocation]) -> tuple[int, int, int, str]:
-    """Smaller for fewer calls, then for ordinary values, then for shorter arguments, then by the text."""
+    """A sort key: fewer calls, then ordinary values, then shorter arguments, then the text itself."""
     return len(calls), oddity_of(calls), length_of(calls), "\n".join(call.arguments for call in calls)

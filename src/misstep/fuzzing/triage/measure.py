@@ -1,7 +1,4 @@
-"""Which of two ways to show a defect is the simpler one.
-
-The simplest values that a schema allows.
-"""
+"""Measures how simple calls are, and lists the simplest values that a schema allows."""
 
 import json
 import re
@@ -15,7 +12,7 @@ from misstep.schemas.shape import mapping, names_in, resolve
 
 DEEPEST = 6
 MOST_CHOICES = 4
-LONGEST = 1_000  # characters or items that a lower limit may ask for
+LONGEST = 1_000  # characters or items that a minimum may require
 
 _PLAIN: dict[str, tuple[Any, ...]] = {
     "string": ("", "a", "0"),
@@ -27,7 +24,7 @@ _PLAIN: dict[str, tuple[Any, ...]] = {
 
 
 def simplest_values(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
-    """Some values that fit, simple ones first; none where it takes more than a guess to find one."""
+    """Some values that fit, simple ones first; none if they are hard to find."""
     schema = resolve(schema, root)
     if not isinstance(schema, Mapping):
         yield from ("", 0)
@@ -92,20 +89,20 @@ def _bounds(schema: Mapping[str, Any]) -> Iterator[int | float]:
         yield step
 
 
-# Whether arguments fit the schema of the tool that a call is for.
+# Whether arguments fit the schema of the tool with this name.
 Fits: TypeAlias = Callable[[str, dict[str, Any]], bool]
 
-# Calls, those that don't fit, odd characters, length, plainness of characters, size of numbers, the text.
+# Number of calls, invalid calls, odd characters, length, character complexity, size of numbers, text.
 Measure: TypeAlias = tuple[int, int, int, int, int, float, str]
 
 HUGE = 1e18
-READ = 4_000  # characters of a text in which there may be numbers
+READ = 4_000  # characters of a text that are searched for numbers
 
-_NUMBER = re.compile("(?<![0-9])[0-9]{1,40}(?![0-9])")  # what is longer is a text like any other
+_NUMBER = re.compile("(?<![0-9])[0-9]{1,40}(?![0-9])")  # longer ones are treated as text
 
 
 def measure(calls: Sequence[Invocation], fits: Fits) -> Measure:
-    """The smaller the simpler: fewer calls, arguments that fit, text that can be printed, less of all."""
+    """A sort key: fewer calls, valid arguments, printable text, and less of everything are simpler."""
     texts = [call.arguments for call in calls]
     values = [json.loads(text) for text in texts]
     misfits = sum(not fits(call.tool, value) for call, value in zip(calls, values, strict=True))
@@ -121,7 +118,7 @@ def measure(calls: Sequence[Invocation], fits: Fits) -> Measure:
 
 
 def plainness_of(character: str) -> int:
-    """Nought for the plainest letter, then digits, whose number counts, then whatever else is easily read."""
+    """0 for the simplest letter, then digits, letters, other printable characters, and so on."""
     if character == "a":
         return 0
     if character.isascii():
@@ -130,7 +127,7 @@ def plainness_of(character: str) -> int:
 
 
 def numbers_in(text: str) -> Iterator[re.Match[str]]:
-    """Where whole numbers stand in a text."""
+    """The integers in a text."""
     return _NUMBER.finditer(text, 0, READ)
 
 

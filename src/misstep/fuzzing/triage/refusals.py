@@ -1,6 +1,6 @@
-"""Keeps what tools refused though it fits their schemas: each sort once, with the smallest arguments.
+"""Collects refusals of valid arguments, and estimates how many defects there are in total.
 
-How many defects there are in all, by how often those that were seen were seen.
+The estimate (Chao1) is based on how often each known defect was seen.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,17 +15,17 @@ from misstep.core.tool import Invocation, Reaction
 from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
 from misstep.fuzzing.judging.signatures import place_of
 
-MOST = 50  # of one tool
+MOST = 50  # per tool
 LONGEST = 1_000  # characters of a message
-LONGEST_ARGUMENTS = 10_000  # characters; longer ones say nothing to anybody
+LONGEST_ARGUMENTS = 10_000  # characters; longer ones are unreadable
 
 _Key = tuple[str, str, str, str]
 
 
 class Refusals:
-    """Told apart by tool, type of error, place in the tool's own code, and message without what was given.
+    """One refusal per tool, error type, code location and message (without arguments), the smallest each.
 
-    `before` are those of an earlier sitting.
+    `before` are those of an earlier session.
     """
 
     def __init__(self, before: Iterable[Refusal] = ()) -> None:
@@ -35,7 +35,7 @@ class Refusals:
             self._take_room(refusal.tool)
 
     def add(self, call: Invocation, reaction: Reaction) -> None:
-        """Note a call with arguments that fit the schema, and how it was refused."""
+        """Record a refused call whose arguments fit the schema."""
         if len(call.arguments) > LONGEST_ARGUMENTS:
             return
         new = _refusal(call, reaction)
@@ -75,7 +75,7 @@ def _short(text: str) -> str:
 
 
 def chao1(abundances: Iterable[int]) -> Richness:
-    """Chao's estimate with the bias correction, and its log-normal 95 % interval, as EstimateS has them.
+    """Chao's bias-corrected estimate with a log-normal 95 % interval, as in EstimateS.
 
     `abundances` are how often each defect was seen. The interval never starts below the number seen.
     """
@@ -97,7 +97,7 @@ def _variance(once: int, twice: int, estimate: float) -> float:
 
 
 def _around_seen(counts: Sequence[int]) -> tuple[float, float]:
-    """The interval where nothing speaks for more defects than were seen."""
+    """The interval if nothing suggests more defects than were seen."""
     seen = len(counts)
     missed = exp(-sum(counts) / seen)
     width = Z_95 * sqrt(seen * missed * (1 - missed))

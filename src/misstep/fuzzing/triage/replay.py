@@ -1,6 +1,6 @@
 """Makes calls again from a fresh start, to see whether they still show a defect.
 
-Values that calls take from the results of earlier ones, put right when those results change.
+If a call uses a value that an earlier call returned, such as an id, it gets the newly returned one.
 """
 
 import json
@@ -15,11 +15,11 @@ from misstep.fuzzing.search.harvest import values_in
 from misstep.fuzzing.triage.steps import replaced, values_given
 from misstep.fuzzing.workbench import Workbench
 
-NAME = 4  # characters of a text that is in two places for a reason
+NAME = 4  # characters of a text that is not in two places by coincidence
 
 
 class Binding(msgspec.Struct, frozen=True):
-    """A value that stands at a place among those of a call's result, and that a later call was given."""
+    """A value at an index among those of a call's result, which a later call uses."""
 
     value: str | int
     producer: int
@@ -27,7 +27,7 @@ class Binding(msgspec.Struct, frozen=True):
 
 
 def bindings_of(calls: Sequence[Invocation], results: Sequence[Reaction]) -> list[Binding]:
-    """What calls took from results; what had been given to the tools before is an echo and is left alone."""
+    """The values that calls took from results; values that were arguments before are echoes and left out."""
     found, given = dict[str | int, Binding](), set[str]()
     known = dict[str, tuple[int, int]]()
     for number, (call, result) in enumerate(zip(calls, results, strict=False)):
@@ -43,19 +43,19 @@ def bindings_of(calls: Sequence[Invocation], results: Sequence[Reaction]) -> lis
 
 
 def is_name(value: str | int) -> bool:
-    """Whether a value is unlikely to be in a result by chance, as a small number may be."""
+    """Whether a value is unlikely to be in a result by coincidence, unlike a small number."""
     return isinstance(value, str) and len(value) >= NAME
 
 
 def rebound(call: Invocation, new: Mapping[str | int, str | int]) -> Invocation:
-    """The call with new values in place of old ones."""
+    """The call with old values replaced by new ones."""
     if not new:
         return call
     return Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), new)))
 
 
 def renewed(bindings: Sequence[Binding], number: int, result: Reaction) -> dict[str | int, str | int]:
-    """What values become that were taken from the result of a call, by what it gives now."""
+    """The new values for those taken from this call's result."""
     values = [value for _, value in values_in(result)]
     own = [each for each in bindings if each.producer == number and each.place < len(values)]
     return {each.value: _like(each.value, values[each.place]) for each in own}
@@ -67,7 +67,7 @@ def _like(old: str | int, new: Any) -> str | int:
     return str(new)
 
 
-# Rules on what came of a call; whoever gives it knows the tools.
+# Judges the reaction to a call of a known tool.
 Judge: TypeAlias = Callable[[Invocation, Reaction], Judged]
 
 
@@ -78,7 +78,7 @@ def never() -> bool:
 class Replayer:
     """Replays calls on a workbench and counts them; `left` is how many it may still make.
 
-    `made` are the calls of the last replay as they were made, `results` what came of them.
+    `made` are the calls of the last replay as they were made, `results` their reactions.
     """
 
     def __init__(self, bench: Workbench, judge: Judge, most: int, over: Callable[[], bool] = never) -> None:
@@ -97,10 +97,10 @@ class Replayer:
         patience: float = 1.0,
         bindings: Sequence[Binding] = (),
     ) -> Judged | None:
-        """What the last call comes to after the others, from a fresh start or from whatever there is.
+        """The ruling on the last call after the others, from a fresh start or the current state.
 
-        With `bindings`, values that were taken from results are taken from the new ones. None if there are
-        not enough calls left, it is over, or the workbench makes no more.
+        With `bindings`, values taken from results are replaced by the new ones. None if not enough calls are
+        left, time is over, or the workbench stopped.
         """
         if len(calls) > self.left or self._over():
             return None
@@ -116,7 +116,7 @@ class Replayer:
         return self._judge(self.made[-1], self.results[-1]) if len(self.results) == len(calls) else None
 
     def _make_bound(self, calls: Sequence[Invocation], patience: float, bindings: Sequence[Binding]) -> None:
-        """Make calls one by one, each with the values that results give now."""
+        """Make the calls one by one, each with values from the new results."""
         made, results, new = list[Invocation](), list[Reaction](), dict[str | int, str | int]()
         for number, call in enumerate(calls):
             made.append(rebound(call, new))
@@ -128,12 +128,12 @@ class Replayer:
         self.made, self.results = tuple(made), tuple(results)
 
     def shows(self, calls: Sequence[Invocation], like: Judged, patience: float = 1.0) -> bool | None:
-        """Whether the calls show the same defect from a fresh start; None if that can't be paid for."""
+        """Whether the calls show the same defect from a fresh start; None if there is no time or budget."""
         judged = self.last_of(calls, patience=patience)
         return None if judged is None else is_same(judged, like)
 
 
 def is_same(one: Judged, other: Judged) -> bool:
-    """Whether both are the same defect; what computes without end may look as if it waited."""
+    """Whether both are the same defect; an endless computation may look like waiting."""
     rulings = {one.ruling, other.ruling}
     return one.signature == other.signature and (len(rulings) == 1 or rulings == {"hang", "blow-up"})

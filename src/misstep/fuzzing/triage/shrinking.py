@@ -17,15 +17,15 @@ from misstep.fuzzing.workbench import Workbench
 from misstep.schemas.schema import fits
 
 MOST_CALLS = 200
-MORE_CALLS = 12  # for each call ahead of the one that shows it, since all are made again at every step
-MOST_SLOW_CALLS = 12  # where every call that shows it takes as long as a call may
-FIRST_TOGETHER = 24  # steps with a text that is given several times, before places are looked at one by one
+MORE_CALLS = 12  # for each earlier call, since all are repeated at every step
+MOST_SLOW_CALLS = 12  # if every call that shows it takes the full time limit
+FIRST_TOGETHER = 24  # steps that change repeated texts everywhere, before single places
 
 Calls = tuple[Invocation, ...]
 
 
 class Shrunk(msgspec.Struct, frozen=True):
-    """The simplest calls found. `minimal` if no single step makes them simpler; else it had to end before."""
+    """The simplest calls found. `minimal` if no single step makes them simpler, else it was stopped."""
 
     calls: Calls
     judged: Judged
@@ -41,14 +41,14 @@ def shrink(
     most: int | None = None,
     over: Callable[[], bool] = never,
 ) -> Shrunk:
-    """The simplest calls whose last one still shows the same defect, within so many calls to the tools.
+    """The simplest calls whose last one still shows the same defect, using at most `most` calls.
 
-    Without a number they are few where each takes long, as with hangs, and enough for most defects elsewhere.
-    These calls are taken to show it. Fewer calls come first, then arguments that fit their schema, then text
-    that can be printed, then whatever is shorter. Same calls, same tools: same result, unless it is over.
-    Where a fresh start takes long there is none between the steps of a single call: whether the result shows
-    the defect from one is to be seen. A call that is given what an earlier one returned, such as an id, is
-    given what that one returns now.
+    By default that is a small number if calls are slow, as with hangs, and otherwise enough for most defects.
+    The given calls are assumed to show it. Fewer calls are preferred, then arguments that fit their schema,
+    then printable text, then less of everything. The result is deterministic, unless time runs out.
+
+    If a fresh start takes long, a single call is tried without one, so the result has to be checked. A call
+    that uses a value that an earlier one returned, such as an id, gets the newly returned one.
     """
     if most is None:
         is_slow = like.ruling in ("hang", "blow-up")
@@ -59,7 +59,7 @@ def shrink(
 class _Shrinking:
     def __init__(self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer) -> None:
         self._schemas = {described.name: described.tool.parameters for described in bench.tools}
-        self._fresh = bench.starts_quickly or len(calls) > 1  # else what is left behind takes part
+        self._fresh = bench.starts_quickly or len(calls) > 1  # otherwise state from earlier steps interferes
         self._replayer = replayer
         self._like = like
         self._tried: set[Calls] = {calls}
@@ -67,10 +67,10 @@ class _Shrinking:
         self._measure = measure(calls, self._fits)
         self._exhausted = False
         self._results = tuple[Reaction, ...]()
-        self._bound = Counter[str | int]()  # names that calls take from results: they can't be made simpler
+        self._bound = Counter[str | int]()  # values that calls take from results: they cannot be simplified
 
     def run(self) -> Shrunk:
-        """Leave out calls, then make the rest simpler, again and again until neither leads any further."""
+        """Remove calls and simplify the rest until neither helps."""
         if len(self._best[0]) > 1:
             self._look_at_results()
         self._lower()
@@ -79,7 +79,7 @@ class _Shrinking:
         return Shrunk(*self._best, self._replayer.spent, not self._exhausted)
 
     def _look_at_results(self) -> None:
-        """See what the calls return from a fresh start, for what later ones take from it."""
+        """Replay the calls from a fresh start, to learn which results later calls use."""
         judged = self._replayer.last_of(self._best[0])
         if judged is not None and is_same(judged, self._like):
             self._keep_results()
@@ -91,11 +91,11 @@ class _Shrinking:
         self._bound = Counter(value for value in values_given(calls) if value in names)
 
     def _lower(self) -> bool:
-        """Have the calls be about things that were made earlier; whether that was possible."""
+        """Replace numbered things by earlier ones, as in `T9` by `T1`. Returns whether that worked."""
         return any(self._try(calls) for calls in lower_together(self._best[0]))
 
     def _drop_calls(self) -> bool:
-        """Leave out calls, many at a time at first and then fewer; whether there were any to leave out."""
+        """Remove calls, many at first and then fewer. Returns whether any were removed."""
         before = size = len(self._best[0]) - 1
         while size:
             start = 0
@@ -109,16 +109,16 @@ class _Shrinking:
         return len(self._best[0]) - 1 < before
 
     def _simplify(self) -> bool:
-        """Go on from step to step to the last one; whether any led further."""
+        """Apply all steps in order. Returns whether any helped."""
         start, improved = 0, False
         while (place := self._improve(start)) is not None:
             start, improved = place, True
         return improved
 
     def _improve(self, start: int) -> int | None:
-        """Take the first step from `start` on that leads further, and say which it was.
+        """Apply the first step from `start` on that helps, and return its index.
 
-        Where a step worked, the one in its place is the next to be tried: what lies before it is as it was.
+        After that, the same index is tried next, because the steps before it are unchanged.
         """
         steps = enumerate(self._steps())
         return next((place for place, calls in steps if place >= start and self._try(calls)), None)
@@ -133,7 +133,7 @@ class _Shrinking:
         yield from simpler_together(calls)
 
     def _try(self, calls: Calls, kept: Sequence[int] | None = None) -> bool:
-        """Take calls that are simpler and show the defect; `kept` are their places among the best so far."""
+        """Accept calls that are simpler and show the defect; `kept` are their indexes in the best so far."""
         if self._exhausted or calls in self._tried or measure(calls, self._fits) >= self._measure:
             return False
         if kept is None and not self._bound <= Counter(values_given(calls)):

@@ -1,6 +1,6 @@
-"""Steps that make the arguments of a call simpler, large ones first.
+"""Simplification steps for the arguments of calls, large ones first.
 
-Steps that change a value wherever it is given, for defects that need it twice.
+Some steps change a value wherever it occurs, for defects that need it twice.
 """
 
 import json
@@ -17,14 +17,14 @@ from misstep.schemas.shape import resolve
 
 DEEPEST = 40
 MOST_NUMBERS = 8  # within a text
-STAND_INS = " -/:'é€😀"  # for characters that can't be printed
-LONGEST_SINGLY = 400  # characters or items; of more than that only chunks are looked at
+STAND_INS = " -/:'é€😀"  # replacements for unprintable characters
+LONGEST_SINGLY = 400  # characters or items; longer values are only cut in chunks
 
 Some = TypeVar("Some", bound=Sequence[Any])
 
 
 def simpler_arguments(schema: Mapping[str, Any], arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Arguments a step simpler than these, or a step closer to what the schema asks for."""
+    """Arguments that are one step simpler, or closer to what the schema requires."""
     yield from (value for value in simplest_values(schema, schema) if isinstance(value, dict))
     for value in simpler_values(schema, arguments, schema):
         if isinstance(value, dict):
@@ -32,7 +32,7 @@ def simpler_arguments(schema: Mapping[str, Any], arguments: dict[str, Any]) -> I
 
 
 def simpler_values(schema: Any, value: Any, root: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
-    """Whether they really are simpler is for the measure to say."""
+    """Candidates for simpler values; `measure` decides whether they are."""
     schema = _fitting(resolve(schema, root), value, root)
     if depth > DEEPEST:
         return
@@ -52,9 +52,9 @@ def simpler_values(schema: Any, value: Any, root: Mapping[str, Any], depth: int 
 
 
 def without_chunks(items: Some) -> Iterator[Some]:
-    """The sequence without its halves, its quarters, …, each of its items."""
+    """The sequence without each half, quarter, …, single item."""
     for start, end in _chunks(len(items)):
-        yield items[:start] + items[end:]  # type: ignore[operator]  # texts, lists and tuples all can
+        yield items[:start] + items[end:]  # type: ignore[operator]  # works for texts, lists and tuples
 
 
 def _chunks(length: int) -> Iterator[tuple[int, int]]:
@@ -83,7 +83,7 @@ def _simpler_numbers(value: int | float) -> Iterator[int | float]:
 
 
 def simpler_texts(text: str) -> Iterator[str]:
-    """Plainer and shorter ones; whether they really are simpler is for the measure to say."""
+    """Candidates for plainer and shorter texts; `measure` decides whether they are."""
     yield "a" * len(text)
     yield from _shorter_beginnings(text)
     yield from without_chunks(text)
@@ -92,14 +92,14 @@ def simpler_texts(text: str) -> Iterator[str]:
         for start, end in _chunks(len(text)):
             if any(plainness_of(each) > plainness_of(letter) for each in text[start:end]):
                 yield text[:start] + letter * (end - start) + text[end:]
-    if not text.isprintable():  # what breaks on a NUL byte may well break on something that people type
+    if not text.isprintable():  # a tool that fails on a NUL byte may also fail on characters that people type
         yield from ("".join(each if each.isprintable() else other for each in text) for other in STAND_INS)
 
 
 def _lower_within(text: str) -> Iterator[str]:
-    """The text with a lower number in the place of one in it: nought, one, half of it, three quarters, …
+    """The text with one number replaced by a lower one: 0, 1, half of it, three quarters, …
 
-    With as many digits as before too, since the text may have to be so long.
+    Also padded to the same number of digits, in case the length matters.
     """
     for found in islice(numbers_in(text), MOST_NUMBERS):
         lower = [0, 1, *_simpler_numbers(int(found[0]))]
@@ -109,7 +109,7 @@ def _lower_within(text: str) -> Iterator[str]:
 
 
 def _shorter_beginnings(text: str) -> Iterator[str]:
-    """For texts that only have to be long: half of it, three quarters, …"""
+    """For texts that only have to be long: the first half, three quarters, …"""
     step = len(text) // 2
     while step:
         yield text[: len(text) - step]
@@ -141,7 +141,7 @@ def _simpler_objects(
 def _completed(
     schema: Any, members: dict[str, Any], known: Mapping[str, Any], root: Mapping[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """The object with what it lacks, and with simple values for whatever does not fit."""
+    """The object with required properties added, and simple values in place of invalid ones."""
     required = schema.get("required") if isinstance(schema, Mapping) else None
     missing = [name for name in required if name not in members] if isinstance(required, list) else []
     wrong = [name for name in members if name in known and fits(known[name], members[name], root) is not None]
@@ -150,7 +150,7 @@ def _completed(
 
 
 def _fitting(schema: Any, value: Any, root: Mapping[str, Any]) -> Any:
-    """The alternative of a schema that a value has taken, if it has alternatives."""
+    """The alternative of a schema that the value fits, if there are alternatives."""
     if not isinstance(schema, Mapping):
         return {}
     for keyword in ("anyOf", "oneOf"):
@@ -167,15 +167,15 @@ NUMBER = re.compile(r"[0-9]{1,40}")
 
 
 def simpler_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
-    """The calls with a simpler value in place of one that is given more than once, the longest first."""
+    """The calls with a simpler value in place of a repeated one, longest first."""
     for value in _repeated(calls):
         yield from (_with(calls, value, each) for each in _simpler(value, calls))
 
 
 def lower_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
-    """The calls with a lower number in a text that the last of them shares with others.
+    """The calls with a lower number in a text that the last call shares with others.
 
-    Where things are numbered, as in `T9`, that makes those unnecessary that were made before the ninth.
+    If things are numbered, as in `T9`, the calls that created the first eight become unnecessary.
     """
     last = {*_values_in(json.loads(calls[-1].arguments))}
     for value in _repeated(calls):
@@ -190,7 +190,7 @@ def _simpler(value: str | int, calls: Sequence[Invocation]) -> Iterable[str | in
 
 
 def _lower(text: str, calls: Sequence[Invocation]) -> list[str]:
-    """The text with the lowest numbers, the lowest given one that differs in numbers only, and one less."""
+    """The text with the lowest numbers, with the lowest among similar arguments, and with one less."""
     alike = [
         each for each in values_given(calls) if isinstance(each, str) and _outline(each) == _outline(text)
     ]
@@ -205,12 +205,12 @@ def _outline(text: str) -> str:
 
 
 def values_given(calls: Sequence[Invocation]) -> list[str | int]:
-    """All texts and whole numbers among the arguments."""
+    """All texts and integers among the arguments."""
     return [value for call in calls for value in _values_in(json.loads(call.arguments))]
 
 
 def _repeated(calls: Sequence[Invocation]) -> list[str | int]:
-    """Texts and whole numbers that are given more than once, the longest first."""
+    """Texts and integers that occur more than once, longest first."""
     times = Counter(values_given(calls))
     return sorted((each for each in times if times[each] > 1), key=lambda each: (-len(str(each)), str(each)))
 
@@ -236,7 +236,7 @@ def _values_in(value: Any) -> Iterator[str | int]:
 
 
 def replaced(value: Any, new: Mapping[str | int, str | int]) -> Any:
-    """A value with new texts and whole numbers in the place of old ones."""
+    """The value with texts and integers replaced."""
     match value:
         case bool():
             return value

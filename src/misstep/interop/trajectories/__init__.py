@@ -1,1 +1,1 @@
-"""What other tools have written down about agents, read as transcripts."""
+"""Reads what other tools have recorded about agents, as transcripts."""

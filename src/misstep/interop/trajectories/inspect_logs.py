@@ -1,4 +1,4 @@
-"""Logs of Inspect, whole ones in JSON and packed ones, without Inspect itself."""
+"""Reads logs of Inspect, plain JSON or packed, without Inspect itself."""
 
 import zipfile
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.interop.trajectories.trajectory import Trajectory, count_in, names_in, read_messages, text_in
 
 SAMPLES = "samples/"
-LARGEST = 1 << 28  # bytes of a sample, unpacked
+LARGEST = 1 << 28  # bytes of an unpacked sample
 ATTACHED = "attachment://"
 _LIMITS: dict[str, Ended] = {"time": "timeout", "working": "timeout"}
 
@@ -68,7 +68,7 @@ def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
 
 def _read_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     with suppress(ImportError):
-        import_module("zipfile_zstd")  # with which `zipfile` knows what Inspect packs by
+        import_module("zipfile_zstd")  # adds the compression that Inspect uses to `zipfile`
     with packed.open(entry) as file:
         return file.read(LARGEST + 1)
 
@@ -107,12 +107,12 @@ def _ended(sample: dict[str, Any]) -> Ended:
 
 def _usage(value: Any) -> Usage:
     cached = count_in(value, "input_tokens_cache_read")
-    # Where Inspect counts what was cached, it is beside the other tokens of the input.
+    # Inspect counts cached tokens separately from the other input.
     return Usage(count_in(value, "input_tokens") + cached, count_in(value, "output_tokens"), cached)
 
 
 def _resolved(value: Any, attached: dict[str, Any]) -> Any:
-    """A value with the long texts in it that Inspect keeps apart."""
+    """The value with Inspect's attachments (long texts) inserted."""
     if isinstance(value, str):
         return attached.get(value.removeprefix(ATTACHED), value) if value.startswith(ATTACHED) else value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Tells what a file of trajectories is by what is in it, and reads it."""
+"""Detects the format of a file of trajectories from its content, and reads it."""
 
 import codecs
 import json
@@ -16,14 +16,14 @@ from misstep.interop.trajectories import inspect_logs, traces
 from misstep.interop.trajectories.trajectory import Trajectory, is_messages, read_messages
 
 PACKED = b"PK\x03\x04"
-LARGEST = 1 << 29  # bytes of a file that has to be read whole, as one on which lines can't be told apart
+LARGEST = 1 << 29  # bytes of a file that has to be read at once, because it is not split into lines
 EXPECTED = "expected plans, message lists, an Inspect log or OTLP JSON, one to a line or one to a file"
 
 
 def is_foreign(path: str) -> bool:
-    """Whether a file holds something else than plans, one to a line.
+    """Whether a file holds something other than plans, one per line.
 
-    What is nothing that we know is not foreign: whoever reads plans says best what is wrong with it.
+    An unknown format is not foreign: the reader of plans gives the better error message.
     """
     if not os.path.isfile(path):
         return False  # a pipe can be read only once
@@ -88,7 +88,7 @@ def _plan(value: Any, where: str) -> Trajectory:
 
 
 def _values(path: str) -> Iterator[tuple[str, Any]]:
-    """The JSON values of a file with their places: one to a line, or the whole of it."""
+    """The JSON values of a file with their positions: one per line, or the whole file."""
     is_lined = None
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
@@ -132,7 +132,7 @@ def _decoded(data: bytes) -> tuple[Any, str]:
 
 
 def _mended(data: bytes) -> Any:
-    """A value with half characters in its texts, which can't be stored; None for what is no JSON."""
+    """A value with lone surrogates replaced, which cannot be stored; None for invalid JSON."""
     with suppress(ValueError, RecursionError):
         return msgspec.json.decode(
             json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace")

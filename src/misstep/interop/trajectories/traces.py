@@ -1,4 +1,4 @@
-"""OTLP/JSON, as collectors write it: the calls of each agent that was invoked, out of its spans."""
+"""Reads OTLP/JSON as collectors write it: the calls of each invoked agent, from its spans."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, get_args
@@ -15,7 +15,7 @@ MOST = 2_000_000  # spans
 
 
 class _Span(msgspec.Struct):
-    """A span of an agent or a tool, or just the way from one to the other."""
+    """A span of an agent or tool, or one between them."""
 
     id: str
     parent: str
@@ -32,7 +32,7 @@ def is_trace(value: Any) -> bool:
 
 
 def read_traces(values: Iterable[tuple[str, Any]], path: str) -> Iterator[Trajectory]:
-    """All agents in all of it, in the order in which they began; the spans of one may come in any order."""
+    """All agents in all traces; the spans of a trace may be in any order."""
     traces = dict[str, dict[str, _Span]]()
     count = 0
     for where, value in values:
@@ -79,7 +79,7 @@ def _listed(value: Any, name: str) -> list[dict[str, Any]]:
 
 
 def _agents(spans: dict[str, _Span]) -> Iterator[Trajectory]:
-    """A trajectory for each agent that no other one invoked; without any, the whole trace is one."""
+    """A trajectory for each agent that no other agent invoked; without any, the whole trace is one."""
     tools = dict[str, list[_Span]]()
     for span in spans.values():
         if span.operation == TOOL:
@@ -91,7 +91,7 @@ def _agents(spans: dict[str, _Span]) -> Iterator[Trajectory]:
 
 
 def _chief(spans: dict[str, _Span], span: _Span) -> str:
-    """The outermost agent above a span, or the span itself; empty where there is none."""
+    """The outermost agent above a span, or the span itself; empty if there is none."""
     found, seen = span.id if span.operation == AGENT else "", set[str]()
     above: _Span | None = span
     while above is not None and above.id not in seen:
@@ -143,7 +143,7 @@ def _call(said: dict[str, Any]) -> Call:
 
 
 def _message(given: Any, role: str) -> str:
-    """The text of the first message of somebody, in structured form or as JSON."""
+    """The text of the first message with this role, in structured form or as JSON."""
     messages = arguments_in(given)
     for message in messages if isinstance(messages, list) else ():
         if isinstance(message, dict) and message.get("role") == role:
@@ -166,7 +166,7 @@ def _attributes(given: Any) -> dict[str, Any]:
 
 
 def _value(given: Any) -> Any:
-    """What an AnyValue stands for."""
+    """The Python value of an AnyValue."""
     if not isinstance(given, dict) or len(given) != 1:
         return None
     ((kind, value),) = given.items()

@@ -1,8 +1,6 @@
-"""A trajectory from outside: what an agent did, and whatever may say with which case.
+"""A trajectory recorded by another tool, the case it belongs to, and message lists as input.
 
-Finds the case that a trajectory belongs to.
-
-Message lists as OpenAI's interfaces have them: chat messages, and items of the Responses interface.
+Message lists may be in OpenAI's chat or Responses format.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,9 +14,9 @@ from misstep.errors import UsageError, did_you_mean
 
 
 class Trajectory(msgspec.Struct, frozen=True):
-    """`names` may be the id of its case, `request` may be the text; `where` is for messages.
+    """`names` may be the id of its case, `request` the text; `where` is for messages.
 
-    `is_silent` if nothing is known of the arguments of its calls.
+    `is_silent` if the arguments of its calls are unknown.
     """
 
     where: str
@@ -33,7 +31,7 @@ class Trajectory(msgspec.Struct, frozen=True):
 
 
 def names_in(value: Any) -> tuple[str, ...]:
-    """Texts that may be the id of a case, the likeliest first, out of an object that describes it."""
+    """Texts in an object that may be the id of a case, likeliest first."""
     if not isinstance(value, dict):
         return ()
     inner = [value.get("misstep"), value.get("metadata")]
@@ -43,7 +41,7 @@ def names_in(value: Any) -> tuple[str, ...]:
 
 
 def text_in(content: Any) -> str:
-    """The text of a message, however it is wrapped up."""
+    """The text of a message, however it is wrapped."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
@@ -57,7 +55,7 @@ def text_in(content: Any) -> str:
 
 
 def arguments_in(given: Any) -> Any:
-    """The arguments of a call: an object, its JSON text, or the text as it is where it is no JSON."""
+    """The arguments of a call: an object, from JSON if possible, otherwise the text itself."""
     if given is None or given == "":
         return {}
     if not isinstance(given, str):
@@ -69,7 +67,7 @@ def arguments_in(given: Any) -> Any:
 
 
 def count_in(value: Any, *keys: str) -> int:
-    """The first of these numbers that is there."""
+    """The first of these numbers that exists."""
     if not isinstance(value, dict):
         return 0
     found = [value[key] for key in keys if isinstance(value.get(key), int)]
@@ -77,7 +75,7 @@ def count_in(value: Any, *keys: str) -> int:
 
 
 class Cases:
-    """Cases by their ids and by their texts; `given` is for trajectories that say nothing themselves."""
+    """Cases by id and by text; `given` is for trajectories that identify no case."""
 
     def __init__(self, cases: Iterable[Case], source: str, given: str = "") -> None:
         self._known = {case.id: case for case in cases}
@@ -108,7 +106,7 @@ class Cases:
         )
 
     def _find(self, trajectory: Trajectory) -> Case:
-        """By a name that is known, by the very text of the request, or else the one that was given."""
+        """By a known name, by the exact text of the request, or else the given one."""
         for name in trajectory.names:
             if name in self._known:
                 return self._known[name]
@@ -162,7 +160,7 @@ def read_messages(value: Any, where: str) -> Trajectory:
 
 
 def _messages(value: Any) -> list[dict[str, Any]]:
-    """All messages in their order; of a Responses object, what was asked before what was answered."""
+    """All messages in order; for a Responses object, the input before the output."""
     if isinstance(value, list):
         ours = value and all(isinstance(each, dict) and ("role" in each or _is_item(each)) for each in value)
         return value if ours else []
@@ -186,9 +184,9 @@ def _role(message: dict[str, Any]) -> str:
 
 
 def _calls(messages: list[dict[str, Any]], results: dict[str, str]) -> Iterator[Call]:
-    """In the order in which the model asked for them; those of one message, or in a row, are one turn.
+    """The calls in the order of the model's requests; those in one message, or in a row, are one turn.
 
-    Where results are there at all, a call that has none was never carried out.
+    If there are any results, a call without one was never executed.
     """
     turn, is_open = 0, False
     for message in messages:
@@ -206,14 +204,14 @@ def _calls(messages: list[dict[str, Any]], results: dict[str, str]) -> Iterator[
 
 
 def _outcome(results: dict[str, str], id: Any) -> tuple[str, int]:
-    """What came of a call, and whether it was carried out, as `Call.ran` says it."""
+    """The result of a call, and whether it was executed, as in `Call.ran`."""
     if not results or not isinstance(id, str):
         return "", 0
     return (results[id], 0) if id in results else ("", -1)
 
 
 def _asked(message: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
-    """The name, the arguments and the id of each call of a chat message."""
+    """The name, arguments and id of each call of a chat message."""
     found = list[tuple[Any, Any, Any]]()
     listed = message.get("tool_calls")
     for each in listed if isinstance(listed, list) else ():
@@ -234,7 +232,7 @@ def _call(name: Any, given: Any, turn: int, outcome: tuple[str, int]) -> Call:
 
 
 def _results(messages: list[dict[str, Any]]) -> dict[str, str]:
-    """What was answered to calls, by their ids."""
+    """The results of calls, by id."""
     found = dict[str, str]()
     for message in messages:
         if message.get("type") in ("function_call_output", "custom_tool_call_output"):
@@ -246,6 +244,6 @@ def _results(messages: list[dict[str, Any]]) -> dict[str, str]:
 
 
 def _ended(value: Any) -> Ended:
-    """Messages don't tell of time that ran out; whoever wraps them up may."""
+    """How it ended. Messages don't record timeouts, but an object around them may."""
     told = value.get("ended") if isinstance(value, dict) else None
     return next((ended for ended in get_args(Ended) if ended == told), "answered")

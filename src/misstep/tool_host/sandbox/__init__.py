@@ -1,1 +1,1 @@
-"""What keeps tools from doing harm, and what is refused where nothing does."""
+"""The sandbox that keeps tools from doing harm."""

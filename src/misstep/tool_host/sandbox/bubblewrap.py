@@ -1,4 +1,4 @@
-"""Command lines of bubblewrap, which gives processes a file tree, processes and a network of their own."""
+"""Builds bubblewrap command lines, which isolate files, processes and the network."""
 
 import functools
 import os
@@ -18,19 +18,19 @@ PATIENCE = 20.0  # seconds
 SHARED_MEMORY = 64 * MEGABYTE
 TEMPORARY = "/tmp"
 HOME = f"{TEMPORARY}/misstep/home"
-EMPTY = str(1 << 16)  # bytes of a folder in the place of a hidden one
-# Root inside may still be root to these, which no namespace keeps apart.
+EMPTY = str(1 << 16)  # size in bytes of the empty folder that replaces a hidden one
+# Not isolated by namespaces, and root inside may be root for these.
 OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/mtrr", "/proc/acpi", "/proc/scsi", "/proc/fs")
-# Not --die-with-parent: that goes by the thread that has started it. The warden ends with its line instead.
+# Not --die-with-parent, which depends on the thread that started it. The supervisor ends with its channel.
 APART = ("--unshare-all", "--unshare-user", "--cap-drop", "ALL", "--new-session", "--as-pid-1")
-NO_MORE_NAMESPACES = "--disable-userns"  # from 0.8 on, and not where it is installed with the rights of root
+NO_MORE_NAMESPACES = "--disable-userns"  # since 0.8, unless it is installed setuid root
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store", "/gnu/store")
 
-Word: TypeAlias = str | bytes  # bytes stand for the number of an open file with this content
+Word: TypeAlias = str | bytes  # bytes stand for an open file with this content
 
 
 class BubblewrapProgram(msgspec.Struct, frozen=True):
-    """The program with the flags that work here; or what the problem is."""
+    """The program with the flags that work here, or the problem."""
 
     program: str = ""
     flags: tuple[Word, ...] = ()
@@ -38,7 +38,7 @@ class BubblewrapProgram(msgspec.Struct, frozen=True):
 
 
 def find_bubblewrap() -> BubblewrapProgram:
-    """Bubblewrap, if it is installed and the system lets it do its work, which is found out by trying."""
+    """Bubblewrap, if it is installed and works here, which is tested by running it."""
     program = shutil.which(PROGRAM)
     return _tried(program) if program else BubblewrapProgram(problem="bubblewrap is not installed")
 
@@ -65,10 +65,10 @@ def walls(
     network: bool,
     open_to: Mapping[str, str],
 ) -> tuple[Word, ...]:
-    """What to put before a command, so that it sees nothing of the host's files but what is `shown`.
+    """The command prefix for a process that sees only the files that are `shown`.
 
-    All of that is read-only, and what is `hidden` in it is empty. The command can write `disk` bytes to /tmp,
-    and some to shared memory. It is `open_to` folders under other names, which it can write to.
+    These are read-only, and what is `hidden` in them is empty. The process can write `disk` bytes to /tmp,
+    and some to shared memory. `open_to` maps folders to the names under which it can write to them.
     """
     sharing = ("--share-net",) if network else ()
     bound = [word for folder, name in open_to.items() for word in ("--bind", folder, name)]
@@ -78,7 +78,7 @@ def walls(
 
 @contextmanager
 def opened(command: Sequence[Word]) -> Iterator[tuple[list[str], list[int]]]:
-    """The command with numbers of open files in it, and these numbers; they are closed afterwards."""
+    """The command with descriptors of open files filled in, and these descriptors; closed afterwards."""
     words, numbers = list[str](), list[int]()
     try:
         for word in command:
@@ -128,7 +128,7 @@ def _devices(disk: int) -> Iterator[Word]:
 
 
 def _accounts() -> Iterator[Word]:
-    """This user and nobody else, since programs ask for the name and the home of their user."""
+    """Only this user, because programs look up the name and home of their user."""
     user, group = os.getuid(), os.getgid()
     name = "user" if user else "root"
     nobody = "nobody:x:65534:65534::/nonexistent:/bin/false\n"
@@ -138,7 +138,7 @@ def _accounts() -> Iterator[Word]:
 
 
 def _mounts(shown: Iterable[str], hidden: Iterable[str]) -> Iterator[str]:
-    """Mount what is shown, and put nothing in the place of what is hidden, from outside in."""
+    """Mount what is shown and cover what is hidden, from the outside in."""
     wanted = {**dict.fromkeys(filter(os.path.exists, shown), True), **dict.fromkeys(hidden, False)}
     places: dict[str, bool] = {"/": False, TEMPORARY: False}
     empty = list[str]()
@@ -156,7 +156,7 @@ def _mounts(shown: Iterable[str], hidden: Iterable[str]) -> Iterator[str]:
 
 
 def _innermost(path: str, places: Mapping[str, bool]) -> bool:
-    """Whether the smallest of the places that a path is in or is itself can be seen."""
+    """Whether the innermost listed place that contains the path is shown."""
     while path not in places:
         if path == "/":
             return False
@@ -165,7 +165,7 @@ def _innermost(path: str, places: Mapping[str, bool]) -> bool:
 
 
 def _shown(path: str, wanted: Mapping[str, bool]) -> tuple[str, ...]:
-    """A link stays one where it leads to something that can be seen."""
+    """Keep a symbolic link if its target is shown."""
     if os.path.islink(path) and _innermost(os.path.realpath(path), wanted):
         return "--symlink", os.readlink(path), path
     return "--ro-bind", path, path

@@ -1,6 +1,6 @@
-"""The variables that tools get to see: none that hold keys.
+"""The environment variables that tools get (none with keys), and cgroup limits through systemd.
 
-Limits by cgroup, where systemd manages the user's session and lets it have cgroups of its own.
+Cgroups are used only if systemd manages the user's session and delegates them.
 """
 
 import functools
@@ -17,25 +17,25 @@ from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.serving.process_tree import THREADS
 
 PROGRAM = "systemd-run"
-VARIABLES = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # by which it reaches systemd
+VARIABLES = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # needed to reach systemd
 FLAGS = ("--user", "--scope", "--quiet", "--collect")
 PATIENCE = 10.0  # seconds
-# For the interpreter and what tools load, which is not known before: the supervisor measures that.
+# For the interpreter and what tools load, which is unknown here: the supervisor measures that.
 LOADING = 4096 * MEGABYTE
 GUARDS = 16  # processes that are not the tools' own
-# Says which limits hold in the cgroup that it runs in.
+# Prints the limits of the cgroup it runs in.
 SHOWING = 'read -r own < /proc/self/cgroup && cd "/sys/fs/cgroup${own#0::}" && cat memory.max pids.max'
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """What to put before a command, and the variables that this needs; nothing where there are no cgroups."""
+    """The command prefix and the variables it needs; empty if there are no cgroups."""
 
     command: tuple[str, ...] = ()
     variables: dict[str, str] = {}
 
 
 def cgroup_for(limits: Limits) -> Scope:
-    """A cgroup with these limits for a command and all that it starts; it is gone when they are."""
+    """A cgroup with these limits for a command and its children; it is removed when they end."""
     program = shutil.which(PROGRAM)
     variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
     if not program or not os.path.isdir(variables.get("XDG_RUNTIME_DIR", "")):
@@ -48,7 +48,7 @@ def cgroup_for(limits: Limits) -> Scope:
 
 @functools.cache
 def _holds(command: tuple[str, ...], expected: str) -> bool:
-    """Whether it works, and the limits are what was asked for, which is found out by trying."""
+    """Whether it works with exactly these limits, which is tested by running it."""
     try:
         tried = subprocess.run(
             [*command, "/bin/sh", "-c", SHOWING],
@@ -69,9 +69,9 @@ KEPT = (
 )
 KEPT_FAMILIES = ("LC_", "PYTHON", "PYENV_", "NVM_")
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)")
-# The same call is to come to the same, and files beside the tool's are not to change.
+# The same call should give the same result, and no files beside the tool's should change.
 SETTLED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-# What frameworks would otherwise send to their makers, or ask somebody at a terminal.
+# Keeps frameworks from sending telemetry or prompting on a terminal.
 QUIET = {
     "CREWAI_DISABLE_TELEMETRY": "true",
     "CREWAI_TRACING_ENABLED": "false",
@@ -82,13 +82,13 @@ QUIET = {
 
 
 def environment_for(spec: str, conditions: CallConditions, home: str, temporary: str) -> dict[str, str]:
-    """What stays of our own environment, with what the user adds and where tools may keep files.
+    """Allowed variables of our own environment, the user's additions, and locations for files.
 
-    Variables that a file of servers names are there too: it would mean nothing without them.
+    Variables that a file of MCP servers refers to are included, because it does not work without them.
     """
     named = _named_in(spec)
     kept = {name: value for name, value in os.environ.items() if _is_kept(name) or name in named}
-    user_base = {"PYTHONUSERBASE": os.path.expanduser("~/.local")}  # which goes by the home
+    user_base = {"PYTHONUSERBASE": os.path.expanduser("~/.local")}  # its default depends on HOME
     places = {
         "HOME": home,
         "TMPDIR": temporary,
@@ -109,4 +109,4 @@ def _named_in(spec: str) -> set[str]:
     try:
         return set(_VARIABLE.findall(Path(spec).read_text(encoding="utf-8")))
     except (OSError, ValueError):
-        return set()  # which will be told of when it is loaded
+        return set()  # reported when it is loaded

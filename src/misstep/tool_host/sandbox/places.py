@@ -1,4 +1,4 @@
-"""The part of the host's files that a sandbox shows."""
+"""Decides which of the host's files a sandbox shows."""
 
 import os
 import shlex
@@ -35,7 +35,7 @@ class VisiblePlaces(msgspec.Struct, frozen=True):
 
 
 def anchored(spec: str) -> str:
-    """The spec with its files by their whole paths, since tools start in another folder."""
+    """The spec with absolute paths, because tools start in another folder."""
     if spec.startswith(MCP):
         target = spec.removeprefix(MCP).strip()
         return spec if _is_address(target) else MCP + shlex.join(map(_whole, _words(target)))
@@ -44,7 +44,7 @@ def anchored(spec: str) -> str:
 
 
 def is_server(spec: str) -> bool:
-    """Whether it means servers, and not tools that a process can hold by itself."""
+    """Whether the spec means MCP servers, not tools that a process can hold itself."""
     return servers_meant(spec) is not None
 
 
@@ -79,7 +79,7 @@ def _places_of_spec(spec: str) -> Iterator[str]:
 
 
 def _named(paths: Iterable[str]) -> list[str]:
-    """Those that exist, by all their names."""
+    """The paths that exist, under all their names."""
     found = [os.path.abspath(os.path.expanduser(path)) for path in paths if path]
     names = dict.fromkeys(name for path in dict.fromkeys(found) for name in names_of(path))
     return [name for name in names if os.path.exists(name) and name != "/"]
@@ -93,7 +93,7 @@ def _words(target: str) -> list[str]:
     try:
         return shlex.split(target)
     except ValueError:
-        return [target]  # which will be found out when it is loaded
+        return [target]  # reported when it is loaded
 
 
 def _whole(word: str) -> str:

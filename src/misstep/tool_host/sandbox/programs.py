@@ -1,7 +1,4 @@
-"""What interpreters and other programs need of the disk in order to run.
-
-Folders that belong to a tool: which they are, and what is hidden in them.
-"""
+"""Finds the files that interpreters, programs and a tool's project need, and the secrets among them."""
 
 import ast
 import fnmatch
@@ -33,7 +30,7 @@ def listed_places() -> dict[str, list[str]]:
 
 
 def names_of(path: str) -> list[str]:
-    """A path as it is given, whatever its links lead to on the way, and the real one."""
+    """A path as given, the targets of its symbolic links, and the real path."""
     names = [os.path.abspath(path)]
     while os.path.islink(names[-1]) and len(names) < 40:
         target = os.path.join(os.path.dirname(names[-1]), os.readlink(names[-1]))
@@ -42,10 +39,10 @@ def names_of(path: str) -> list[str]:
 
 
 def project_of(file: str) -> Iterator[str]:
-    """What a file of code comes with: its folder, or the whole package that it is in.
+    """What a code file comes with: its folder, or the whole package that contains it.
 
-    Beside that it is code where imports look for it: next to the package, in our working folder, if the file
-    is below that, and where an object that was handed over looks for it.
+    Also code in places where imports look: next to the package, in our working directory if the file is below
+    it, and where a stored object looks for its modules.
     """
     for name in names_of(file):
         yield name
@@ -63,7 +60,7 @@ def project_of(file: str) -> Iterator[str]:
 
 
 def modules_here(module: str) -> Iterator[str]:
-    """What a module comes with if it is found in our working folder; nothing if it is installed."""
+    """What a module comes with if it is in our working directory; nothing if it is installed."""
     path = os.path.join(os.getcwd(), module.partition(".")[0])
     if os.path.isdir(path):
         yield path
@@ -73,7 +70,7 @@ def modules_here(module: str) -> Iterator[str]:
 
 
 def is_common(folder: str) -> bool:
-    """Whether a folder is one that holds all kinds of files, such as somebody's home."""
+    """Whether a folder holds all kinds of files, such as a home directory."""
     homes = {os.path.expanduser("~"), _registered_home()}
     common = {
         *listed_places()["common"],
@@ -87,7 +84,7 @@ def secrets_in(folders: Iterable[str]) -> Iterator[str]:
     """Files and folders that look like secrets, and pipes, sockets and devices, in these folders."""
     known = set[str]()
     for folder in folders:
-        # A link stays one in the sandbox, and what it leads to is among them.
+        # A link stays a link in the sandbox, and its target is among these folders.
         waiting = [folder] if os.path.isdir(folder) and not os.path.islink(folder) else []
         waiting = [each for each in waiting if not _is_vendored(each)]
         while waiting:
@@ -98,14 +95,14 @@ def secrets_in(folders: Iterable[str]) -> Iterator[str]:
 
 
 def _secrets_beside(folder: str, waiting: list[str]) -> Iterator[str]:
-    """Those in one folder; folders in it to look into are added to `waiting`."""
+    """Those in one folder; its subfolders are appended to `waiting`."""
     try:
         entries = sorted(os.scandir(folder), key=lambda each: each.name)
     except OSError:
-        return  # what can't be read here can't be read in the sandbox either
+        return  # unreadable here, so unreadable in the sandbox as well
     for entry in entries:
         if entry.is_symlink():
-            continue  # it leads to what is searched as well, or nowhere
+            continue  # its target is searched as well, or does not exist
         if _secret_names().fullmatch(entry.name) and entry.name not in listed_places()["shown"]:
             yield entry.path
         elif entry.is_dir(follow_symlinks=False):
@@ -125,7 +122,7 @@ def _is_vendored(folder: str) -> bool:
 
 
 def _registered_home() -> str:
-    """Our home as the system knows it, whatever the environment says."""
+    """Our home directory according to the system, whatever the environment says."""
     try:
         return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:
@@ -158,7 +155,7 @@ def _is_code(entry: os.DirEntry[str], is_shared: bool) -> bool:
 
 
 def _node_packages(file: str) -> Iterator[str]:
-    """The package that a script is in, and the folders of packages in which Node looks for what it needs."""
+    """The package that contains a script, and the folders in which Node looks for packages."""
     folder, package = os.path.dirname(file), ""
     while os.path.dirname(folder) != folder:
         if os.path.basename(folder) != MODULES and os.path.isdir(os.path.join(folder, MODULES)):
@@ -179,7 +176,7 @@ CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXT
 
 
 def places_of_program(program: str) -> Iterator[str]:
-    """A program by all its names, the installation that it is part of, and what carries it out."""
+    """A program under all its names, the installation it belongs to, and its interpreter."""
     found = shutil.which(os.path.expanduser(program))
     if found is None:
         return
@@ -191,7 +188,7 @@ def places_of_program(program: str) -> Iterator[str]:
 
 
 def editable_projects(places: list[str]) -> Iterator[str]:
-    """Folders of code that is installed from where it is written, in any of the installations."""
+    """Source folders of editable installs in any of the installations."""
     sites = [site for place in places for pattern in SITES for site in glob.glob(f"{place}/{pattern}")]
     for site in [*sites, *_user_sites()]:
         for file in glob.glob(f"{glob.escape(site)}/*.pth"):
@@ -201,29 +198,29 @@ def editable_projects(places: list[str]) -> Iterator[str]:
 
 
 def searched_places() -> list[str]:
-    """Folders of code that our own variables name, which tools get to see."""
+    """Code folders in our own environment variables, which tools can see."""
     return [path for name in SEARCHED for path in os.environ.get(name, "").split(os.pathsep)]
 
 
 def installed_places() -> list[str]:
-    """Libraries, certificates and packages that are installed for this user."""
+    """Libraries, certificates and packages installed for this user."""
     named = [os.environ.get(name, "").split(os.pathsep) for name in (*LIBRARIES, *CERTIFICATES)]
     return [*(path for paths in named for path in paths), *_user_sites()]
 
 
 def is_installation(folder: str) -> bool:
-    """Whether a Python, Node or Conda is installed in a folder."""
+    """Whether Python, Node or Conda is installed in a folder."""
     return any(glob.glob(f"{glob.escape(folder)}/{each}") for each in INSTALLED)
 
 
 def places_of_server(server: McpServer) -> Iterator[str]:
-    """The program that a server is, and what its command, its variables and its folder name."""
+    """The program of a server, and the paths in its command, variables and folder."""
     yield server.folder
     for word in server.command[:1]:
         yield from places_of_program(word)
     for word in server.command[1:]:
         yield from _named(word.partition("=")[2] or word if word.startswith("-") else word)
-        for part in _words(word) if " " in word else ():  # a script of a shell
+        for part in _words(word) if " " in word else ():  # a shell script
             yield from places_of_program(part)
             yield from _named(part)
     for value in server.environment.values():
@@ -248,7 +245,7 @@ def _words(script: str) -> list[str]:
 
 
 def _installation(prefix: str) -> Iterator[str]:
-    """A folder that something is installed in, and the installation that this was made from."""
+    """An installation folder, and the one a virtual environment was created from."""
     if is_common(prefix) or not is_installation(prefix):
         return
     yield prefix
@@ -259,7 +256,7 @@ def _installation(prefix: str) -> Iterator[str]:
 
 
 def _home_in(configuration: str) -> str:
-    """The folder of the interpreter from which an environment was made."""
+    """The `home` of a pyvenv.cfg: the folder of the interpreter that created it."""
     try:
         lines = Path(configuration).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -269,7 +266,7 @@ def _home_in(configuration: str) -> str:
 
 
 def _interpreter_of(program: str) -> str:
-    """The program that the first line of a script names."""
+    """The program in the shebang line of a script."""
     try:
         with open(program, "rb") as file:
             first = file.readline(LONGEST_FIRST_LINE)
@@ -282,7 +279,7 @@ def _interpreter_of(program: str) -> str:
 
 
 def _user_sites() -> list[str]:
-    """Packages that were installed for this user alone."""
+    """Packages installed for this user only."""
     base = os.environ.get("PYTHONUSERBASE") or os.path.expanduser("~/.local")
     return glob.glob(f"{glob.escape(base)}/lib/python3*/site-packages")
 
@@ -299,7 +296,7 @@ def _folders_in(file: str, site: str) -> Iterator[str]:
 
 
 def _mapped_in(file: str) -> Iterator[str]:
-    """The folders that a finder of setuptools has in its table."""
+    """The folders in the mapping of a setuptools editable finder."""
     try:
         tree = ast.parse(Path(file).read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError):

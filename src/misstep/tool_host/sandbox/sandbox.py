@@ -1,4 +1,4 @@
-"""The sandbox that tools are put into."""
+"""Sets up the sandbox for tools."""
 
 import os
 import sys
@@ -24,10 +24,10 @@ WITHOUT = 'to call tools without a sandbox: --sandbox none, or sandbox = "none" 
 
 
 class Sandbox(msgspec.Struct, frozen=True):
-    """What to start a process with, and what to say about it.
+    """How to start a process in the sandbox, and a description of it.
 
-    `command` is put before that of the process. Tools start in `folder`; `roots` are the folders that they
-    can write to, of which the `ground` is on the disk.
+    `command` is the prefix of the process's command. Tools start in `folder`; `roots` are the folders they
+    can write to, of which `ground` is on disk.
     """
 
     words: str
@@ -38,19 +38,19 @@ class Sandbox(msgspec.Struct, frozen=True):
     ground: ScratchDir | None = None
 
     def prepare(self) -> None:
-        """Make what there is of it on the disk, with nothing in it, and clear away what others left there."""
+        """Create its empty folder on disk, if it has one, and remove abandoned ones."""
         sweep()
         if self.ground:
             self.ground.claim()
 
     def remove(self) -> None:
-        """Take away what was put on the disk for it."""
+        """Remove its folder from disk."""
         if self.ground:
             self.ground.leave()
 
 
 def sandbox_for(spec: str, conditions: CallConditions) -> Sandbox:
-    """The sandbox that is asked for; a `UsageError` if there is none and nobody said that none is needed."""
+    """The sandbox for these conditions. Raises `UsageError` if it is unavailable and not turned off."""
     for given in (conditions.workspace, conditions.folder):
         if given and not os.path.isdir(given):
             raise UsageError("there is no such folder", where=given)
@@ -66,7 +66,7 @@ def sandbox_for(spec: str, conditions: CallConditions) -> Sandbox:
 
 
 def refuse_remote(spec: str, conditions: CallConditions) -> None:
-    """Raise a `UsageError` for a server that runs elsewhere, unless no sandbox is asked for."""
+    """Raise `UsageError` for a remote server, unless the sandbox is turned off."""
     remote = [server.url for server in servers_meant(spec) or () if server.url]
     if remote and conditions.shelter != "none":
         raise UsageError(f"no sandbox reaches the tools of {remote[0]}: they run on that server", WITHOUT)

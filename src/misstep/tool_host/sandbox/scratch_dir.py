@@ -1,6 +1,6 @@
-"""Folders on the disk in which tools work where no sandbox gives them one; none is left behind.
+"""Folders on disk for tools that run without a sandbox; they are always removed again.
 
-Removes folders that tools have worked in, whatever they have made there: no rights, depth, long paths.
+Removal copes with whatever tools leave behind: missing permissions, deep nesting, long paths.
 """
 
 import errno
@@ -17,10 +17,9 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def empty(path: str) -> None:
-    """Remove all that is in a folder. Raises an `OSError` if something can't be removed.
+    """Remove everything in a folder. Raises `OSError` if something cannot be removed.
 
-    No path gets longer than a few names, and nothing calls itself: what is inside of folders inside is moved
-    up first.
+    Paths stay short and nothing recurses: nested folders are moved up first.
     """
     os.chmod(path, 0o700)
     root = os.open(path, _FOLDER)
@@ -35,7 +34,7 @@ def empty(path: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Remove a folder with all that is in it, as far as that can be done."""
+    """Remove a folder and everything in it, as far as possible."""
     with suppress(OSError):
         empty(path)
     with suppress(OSError):
@@ -43,7 +42,7 @@ def remove(path: str) -> None:
 
 
 def _pass_over(root: int, new_name: Callable[[], str]) -> bool:
-    """Remove what can be at once, and bring the rest nearer; whether anything has changed."""
+    """Remove what can be removed and move the rest up. Returns whether anything changed."""
     changed = False
     for name in os.listdir(root):
         with suppress(OSError):
@@ -57,14 +56,14 @@ def _pass_over(root: int, new_name: Callable[[], str]) -> bool:
 
 
 def _unfold(name: str, root: int, new_name: Callable[[], str]) -> None:
-    """Take everything out of a folder: files go, folders come up to where it is itself."""
+    """Empty a folder: delete its files and move its subfolders up to its own level."""
     os.chmod(name, 0o700, dir_fd=root)
     folder = os.open(name, _FOLDER, dir_fd=root)
     try:
         for each in os.listdir(folder):
             with suppress(OSError):
                 if _is_folder(each, folder):
-                    os.chmod(each, 0o700, dir_fd=folder)  # or it can't be moved
+                    os.chmod(each, 0o700, dir_fd=folder)  # otherwise it cannot be moved
                     os.rename(each, new_name(), src_dir_fd=folder, dst_dir_fd=root)
                 else:
                     os.unlink(each, dir_fd=folder)
@@ -90,22 +89,22 @@ NAME = re.compile(r"misstep-[0-9a-f]{16}")
 
 
 class ScratchDir:
-    """A folder that is locked as long as this process lives and has not left it: the system sees to that."""
+    """A folder that stays locked while this process is alive and uses it; the system releases the lock."""
 
     def __init__(self) -> None:
         self.path = os.path.join(_temporary(), f"misstep-{secrets.token_hex(8)}")
         self._lock: int | None = None
 
     def claim(self) -> None:
-        """Make the folder anew, with nothing in it."""
+        """Create the folder anew and empty."""
         self.leave()
         while self._lock is None:
             os.mkdir(self.path, 0o700)
-            with suppress(FileNotFoundError):  # it was swept away before it was locked
+            with suppress(FileNotFoundError):  # it was removed by `sweep` before it was locked
                 self._lock = _locked(self.path, fcntl.LOCK_EX)
 
     def leave(self) -> None:
-        """Remove the folder with all that is in it."""
+        """Remove the folder and everything in it."""
         remove(self.path)
         if self._lock is not None:
             os.close(self._lock)
@@ -113,10 +112,10 @@ class ScratchDir:
 
 
 def sweep() -> None:
-    """Remove the folders that processes of this user have left behind which did not live to do so."""
+    """Remove folders of this user's processes that ended without doing so."""
     for name in filter(NAME.fullmatch, os.listdir(_temporary())):
         path = os.path.join(_temporary(), name)
-        with suppress(OSError):  # somebody lives in it, it is no folder, or another one is faster
+        with suppress(OSError):  # it is in use, not a folder, or being removed by another process
             lock = _locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
             try:
                 if os.fstat(lock).st_uid == os.geteuid():
@@ -130,7 +129,7 @@ def _temporary() -> str:
 
 
 def _locked(path: str, how: int) -> int:
-    """The folder that is at this path now, open and locked. Raises an `OSError`."""
+    """Open and lock the folder that is at this path now. Raises `OSError`."""
     folder = os.open(path, _FOLDER)
     try:
         fcntl.flock(folder, how)

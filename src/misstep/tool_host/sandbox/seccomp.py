@@ -57,7 +57,7 @@ MISSING: Mapping[str, tuple[int, int]] = {
     "io_uring_register": (427, 427),
     "io_uring_setup": (425, 425),
 }
-# Decided by their arguments.
+# Allowed or refused by their arguments.
 SOCKET, SOCKETPAIR, CLONE, IOCTL = (41, 198), (53, 199), (56, 220), (16, 29)
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
@@ -82,7 +82,7 @@ _MACHINES = {"x86_64": _Machine(0, 0xC000003E), "aarch64": _Machine(1, 0xC00000B
 
 
 def call_filter(machine: str = "") -> bytes | None:
-    """The program for this machine, or None if there is none for its architecture."""
+    """The filter for this machine, or None if its architecture is not supported."""
     known = _MACHINES.get(machine or platform.machine())
     return b"".join(_program(known)) if known else None
 
@@ -104,14 +104,14 @@ def _program(machine: _Machine) -> Iterable[bytes]:
 
 
 def _sockets() -> list[bytes]:
-    """Internet sockets, and netlink, by which programs list network interfaces."""
+    """Internet sockets, and netlink, which programs use to list network interfaces."""
     allowed = [line for family in (AF_INET, AF_INET6, AF_NETLINK) for line in _when(family, [_allow()])]
     refused = _when(AF_UNIX, [_fail(errno.EACCES)])
     return [_load(_ARGUMENTS[0]), *allowed, *refused, _fail(errno.EAFNOSUPPORT)]
 
 
 def _socket_pairs() -> list[bytes]:
-    """Pairs that stay connected. A datagram socket of a pair could still send to any address."""
+    """Connected pairs only. A datagram socket of a pair could still send to any address."""
     masked = [_load(_ARGUMENTS[1]), _compute(_AND, SOCK_TYPE_MASK)]
     allowed = [line for kind in (SOCK_STREAM, SOCK_SEQPACKET) for line in _when(kind, [_allow()])]
     return [*masked, *allowed, _fail(errno.EACCES)]
@@ -127,7 +127,7 @@ def _controls() -> list[bytes]:
 
 
 def _when(value: int, lines: list[bytes]) -> list[bytes]:
-    """Run `lines`, which end in a return, if what was loaded equals `value`."""
+    """Run `lines`, which end in a return, if the loaded value equals `value`."""
     return [_jump(_EQUAL, value, 0, len(lines)), *lines]
 
 

@@ -1,1 +1,1 @@
-"""What is inside the sandbox: a warden, a zygote that holds the tools, and copies of it that call them."""
+"""The processes inside the sandbox: a supervisor, a zygote with the tools, and copies that call them."""

@@ -1,6 +1,6 @@
-"""Makes the calls: one after the other, each with all that is to be known about it.
+"""Makes the calls one after the other, and reports everything about each.
 
-Hands marked arguments to the tool's own function, behind whatever would take the marks off them.
+Marks are added to the arguments right before the tool's own function, because validation removes them.
 """
 
 import functools
@@ -40,7 +40,7 @@ from misstep.tool_host.serving.traces import CrashTraces
 
 @contextmanager
 def marking(bound: BoundTool, marks: Marks, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The arguments to call with. They are marked on the way, or at once where there is no way in."""
+    """The arguments for the call: marked inside the tool, or at once if its function cannot be replaced."""
     entry = bound.entry
     if entry is None:
         yield marks.arguments(arguments)
@@ -54,7 +54,7 @@ def marking(bound: BoundTool, marks: Marks, arguments: dict[str, Any]) -> Iterat
 
 
 def _marked(function: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
-    """The function with its arguments marked. Its result is not: what we do with that is our business."""
+    """The function with its arguments marked. Its result is unmarked, since only the tool's code matters."""
     names = _names(function)
 
     def call(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
@@ -72,7 +72,7 @@ def _marked(function: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
 
 
 def _names(function: Callable[..., Any]) -> list[str]:
-    """The names of those parameters that can be given by their place."""
+    """The names of parameters that can be passed by position."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -82,16 +82,16 @@ def _names(function: Callable[..., Any]) -> list[str]:
 
 
 TEXT = 4_000  # characters of a result that are kept
-LARGE = 8 * MEGABYTE  # growth that is told of
-UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
-ALLOWANCE = 1.0  # seconds for which processor time is given out
-HIGH = 200  # number of a file that tools which close some at random won't come across
+LARGE = 8 * MEGABYTE  # memory growth that is reported
+UNIT = 1024 if sys.platform == "linux" else 1  # unit of peak memory in bytes
+ALLOWANCE = 1.0  # seconds between renewals of the CPU limit
+HIGH = 200  # file descriptor that tools which close random ones don't reach
 
 _decoder = msgspec.json.Decoder(Probe)
 
 
 class Caller:
-    """Calls the tools in this process, until one has ended the server behind it or taken all memory."""
+    """Calls the tools in this process, until one ends its server or uses all memory."""
 
     def __init__(self, tools: Toolset, ownership: Ownership, order: LoadTools, traces: CrashTraces) -> None:
         self._bounds = {bound.described.name: bound for bound in tools.bounds}
@@ -106,27 +106,27 @@ class Caller:
 
     def serve(self, line: Channel) -> None:
         line = line.moved(HIGH)
-        os.register_at_fork(after_in_child=line.close)  # or it would be open when we are gone
+        os.register_at_fork(after_in_child=line.close)  # otherwise it stays open after this process ends
         self._traces.begin()
         process = os.getpid()
         try:
             for row in line.rows():
                 report = self._report(_decoder.decode(row))
                 if os.getpid() != process:
-                    os._exit(0)  # a copy that the tool has made
+                    os._exit(0)  # a fork made by the tool
                 line.say(report)
                 if report.reaction.ended in LAST_WORDS:
                     return
-        except MemoryError:  # which tools have left too little of for ourselves
+        except MemoryError:  # tools have left too little for this code
             os._exit(MEMORY_FULL)
         except OSError:
             os._exit(LINE_CLOSED)
-        except BaseException:  # they have put something else in the place of what we use
+        except BaseException:  # tools have replaced something that this code uses
             os._exit(BROKEN)
 
     def _report(self, probe: Probe) -> Report:
         bound = self._bounds.get(probe.invocation.tool)
-        if bound is None:  # a server may list other tools each time it is started
+        if bound is None:  # a server may list different tools each time it starts
             detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
             return Report(Reaction("garbled", detail=detail))
         arguments = json.loads(probe.invocation.arguments)
@@ -135,7 +135,7 @@ class Caller:
         return Report(reaction, self._new_lines(bound) if reaction.edges else {})
 
     def _allow_cpu(self) -> None:
-        """Now and then only, which is often enough: there is more than a call may use."""
+        """Renew the CPU limit, but rarely: it exceeds what one call may use."""
         now = time.monotonic()
         if now >= self._allowed_until:
             self._allowed_until = now + ALLOWANCE
@@ -148,13 +148,13 @@ class Caller:
         return msgspec.structs.replace(reaction, observations=observations)
 
     def _called(self, bound: BoundTool, arguments: dict[str, Any], everything: bool = False) -> Reaction:
-        """What comes of a call, with the edges that are new to it, or all of them."""
+        """Make a call and describe the result, with its new edges, or with all of them."""
         returned, failure = None, None
         began = time.perf_counter()
         self._coverage.begin()
         try:
             returned = bound.call(arguments)
-        except BaseException as error:  # such as SystemExit and KeyboardInterrupt
+        except BaseException as error:  # including SystemExit and KeyboardInterrupt
             failure = error
         edges = self._coverage.end(everything)
         errors = self._coverage.errors()
@@ -169,7 +169,7 @@ class Caller:
         try:
             return self._failed(failure, seconds, memory, edges)
         finally:
-            del failure, errors  # lest they keep alive all that the tool had in its hands
+            del failure, errors  # they keep the tool's local variables alive
 
     def _failed(self, error: BaseException, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:
         if isinstance(error, ServerGone | Garbled):
@@ -211,5 +211,5 @@ def _returned(
 
 
 def _peak() -> int:
-    """The most memory that this process ever had, in bytes."""
+    """The maximum memory of this process so far, in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT

@@ -1,9 +1,4 @@
-"""The processes in the sandbox, so that all of them can be ended.
-
-Tells processes that compute from processes that wait.
-
-Limits of the system for the process that calls tools and for all that it starts.
-"""
+"""Lists, measures, limits and ends the processes in the sandbox."""
 
 import os
 import resource
@@ -16,14 +11,14 @@ from contextlib import suppress
 from misstep.adapters.processes import ListedProcess, held_up, kill_process_tree, listed, numbers
 from misstep.tool_host.protocol import Limits
 
-PATIENCE = 5.0  # seconds for the system to end what was killed
+PATIENCE = 5.0  # seconds until killed processes are gone
 PAUSE = 0.0005
-FAR = 4  # times too many
+FAR = 4  # times the limit
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def namespace() -> str:
-    """The name of the process namespace that this process is in; empty where there are none."""
+    """The id of this process's PID namespace; empty if there are none."""
     try:
         return os.readlink("/proc/self/ns/pid")
     except OSError:
@@ -31,10 +26,10 @@ def namespace() -> str:
 
 
 class ProcessTree:
-    """Counts the processes below the one that made it: the warden.
+    """The processes below the one that creates this object: the supervisor.
 
-    In a namespace of their own these are all that there are. Elsewhere they are its descendants, found by
-    who started whom; those whose parents have ended have become the warden's children.
+    In a PID namespace of their own these are all processes. Otherwise they are its descendants, found by
+    parent; orphans become children of the supervisor.
     """
 
     def __init__(self, outside: str) -> None:
@@ -45,9 +40,9 @@ class ProcessTree:
         self._count = 0
 
     def count(self, most: int) -> int:
-        """How many there are; of far too many, how many there seem to be.
+        """The number of processes, or an estimate if there are far too many.
 
-        Nobody is counted again unless a process has been started since.
+        They are only counted again after a process was started.
         """
         newest = _newest()
         if newest != self._newest or not newest:
@@ -57,7 +52,7 @@ class ProcessTree:
         return self._count
 
     def living(self) -> list[ListedProcess]:
-        """All that live but the warden."""
+        """All live processes except the supervisor."""
         everybody = {each.pid: each for each in listed()}
         found = {self._warden}
         size = 0
@@ -68,7 +63,7 @@ class ProcessTree:
         return [everybody[pid] for pid in members if pid != self._warden]
 
     def memory(self) -> int:
-        """The bytes of memory that each of them has, added up; what several share counts for each."""
+        """The sum of their resident memory in bytes; shared memory counts for each of them."""
         total = 0
         for each in self.living():
             with suppress(OSError, IndexError), open(f"/proc/{each.pid}/statm", "rb") as file:
@@ -76,9 +71,9 @@ class ProcessTree:
         return total
 
     def true_memory(self) -> int:
-        """The bytes of memory that all have together; nought while that can't be found out.
+        """The memory of all together in bytes, counting shared memory once; 0 if unknown at the moment.
 
-        A process that is just being copied would keep us waiting, and many of them for too long.
+        A process that is being forked would make this wait, and many of them for too long.
         """
         before, total = _newest(), 0
         for each in self.living():
@@ -89,11 +84,11 @@ class ProcessTree:
         return total
 
     def end_others(self) -> None:
-        """End all but the warden and the process that asks for it, and wait until they are gone."""
+        """End all processes except the supervisor and the current one, and wait until they are gone."""
         until = time.monotonic() + PATIENCE
         while others := [each.pid for each in self.living() if each.pid != os.getpid()]:
             if self.is_private:
-                os.kill(-1, signal.SIGKILL)  # spares the init of the namespace and whoever calls it
+                os.kill(-1, signal.SIGKILL)  # spares the init of the namespace and the calling process
             else:
                 _kill(others)
             if time.monotonic() > until:
@@ -101,9 +96,9 @@ class ProcessTree:
             time.sleep(PAUSE)
 
     def end_all(self, litter: Sequence[str] = ()) -> None:
-        """End the warden that asks for it with all others, and remove what they leave on the disk.
+        """End the supervisor (which is calling) and all other processes, and remove the files they leave.
 
-        In a namespace of its own they end when it does, and their files with them.
+        In a PID namespace they end with it, and their files with the mount namespace.
         """
         if not self.is_private:
             self.end_others()
@@ -119,7 +114,7 @@ def _kill(pids: list[int]) -> None:
 
 
 def _newest() -> bytes:
-    """The number of the process that was started last, in this namespace."""
+    """The id of the most recently started process in this namespace."""
     try:
         with open("/proc/loadavg", "rb") as file:
             return file.read().rpartition(b" ")[2]
@@ -127,14 +122,13 @@ def _newest() -> bytes:
         return b""
 
 
-MUCH = 0.3  # of the time that the system let them have; the last delay of a thread is not known yet
+MUCH = 0.3  # share of the time they could run; the latest delay of a thread is not known yet
 
 
 class Gauge:
-    """Measures what goes on in the sandbox from when it is made, but for the warden and whoever made it.
+    """Measures the CPU use of the sandbox from now on, without the supervisor and the current process.
 
-    On a busy machine a loop gets little of the processor. So the time for which it was kept from running is
-    not counted as if it had waited.
+    On a busy machine a loop gets little CPU time, so time spent in the run queue does not count as waiting.
     """
 
     def __init__(self, census: ProcessTree) -> None:
@@ -143,14 +137,14 @@ class Gauge:
         self._seconds, self._delays = self._look()
 
     def computed(self) -> float:
-        """Seconds of processor time that were used since; nought if most of the time they waited."""
+        """Seconds of CPU time used since the start; 0 if the processes waited most of the time."""
         seconds, delays = self._look()
         used = seconds - self._seconds
         kept = max((delay - self._delays.get(thread, 0.0) for thread, delay in delays.items()), default=0.0)
         return used if used > max(0.0, MUCH * (time.monotonic() - self._began - kept)) else 0.0
 
     def _look(self) -> tuple[float, dict[tuple[int, int], float]]:
-        """Seconds of processor time used by all up to now, and for how long each thread was kept from it."""
+        """CPU time of all processes so far, and the time that each thread was delayed."""
         seconds, delays = 0.0, dict[tuple[int, int], float]()
         for each in self._census.living():
             if each.pid != os.getpid():
@@ -160,13 +154,13 @@ class Gauge:
 
 
 OPEN_FILES = 512
-THREADS = 4  # for each process that is allowed; to the system both are the same
-MORE_CPU = 60  # seconds beside those for a call
-NICE = 5  # whatever they do, the warden and the user come first
+THREADS = 4  # per allowed process; the system does not distinguish them
+MORE_CPU = 60  # seconds in addition to those for a call
+NICE = 5  # so that the supervisor and the user have priority
 
 
 def limit(limits: Limits, private: bool, address_space: bool = True) -> None:
-    """Hold this process to the limits. `private` if no others of this user are counted with it."""
+    """Apply the limits to this process. `private` if no other processes of this user count."""
     os.nice(NICE)
     _set(resource.RLIMIT_CORE, 0)
     _set(resource.RLIMIT_FSIZE, limits.disk)
@@ -178,7 +172,7 @@ def limit(limits: Limits, private: bool, address_space: bool = True) -> None:
 
 
 def allow_cpu(timeout: float) -> None:
-    """Let this process, and any that it starts from now on, have the time of a call and some more."""
+    """Set a CPU limit for this process and its future children: the time of a call and a margin."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = int(used.ru_utime + used.ru_stime + 2 * timeout + MORE_CPU)
     with suppress(ValueError, OSError):
@@ -186,7 +180,7 @@ def allow_cpu(timeout: float) -> None:
 
 
 def _set(which: int, amount: int) -> None:
-    """Set a limit, unless there is a lower one or the system has no such limit."""
+    """Set a limit, unless a lower one exists or the system does not support it."""
     _, highest = resource.getrlimit(which)
     if highest != resource.RLIM_INFINITY:
         amount = min(amount, highest)

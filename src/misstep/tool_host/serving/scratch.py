@@ -1,7 +1,4 @@
-"""The folders that tools can write to, which can be put back to what they were.
-
-Names of the files that tools find where they start, since made-up names lead nowhere.
-"""
+"""Restores the folders that tools can write to, and lists file names for the fuzzer to use."""
 
 import os
 import shutil
@@ -12,12 +9,12 @@ from itertools import islice
 from typing import NamedTuple
 
 MOST = 50
-DEEPEST = 3  # parts of a name
-LONGEST = 200  # characters of one
+DEEPEST = 3  # components of a name
+LONGEST = 200  # characters of a name
 
 
 def names_in(folder: str) -> list[str]:
-    """Files, folders and links, seen from the folder: in order, and those that are nearest first."""
+    """Relative paths of files, folders and links: sorted, nearest first."""
     return list(islice(_names_in(folder), MOST))
 
 
@@ -43,7 +40,7 @@ KEPT_BITS = 0o7777
 
 
 class _Entry(NamedTuple):
-    """A file, folder or link as it was, with what tells whether it has been touched since."""
+    """The saved state of a file, folder or link, with a stamp that shows later changes."""
 
     mode: int
     stamp: tuple[int, ...]
@@ -51,14 +48,14 @@ class _Entry(NamedTuple):
 
 
 class Scratch:
-    """A copy of what was in the folders when it was made. What others have mounted there is left alone."""
+    """A copy of the folders' contents at creation. Other mounts below them are ignored."""
 
     def __init__(self, roots: Sequence[str]) -> None:
         self._roots = tuple(roots)
         self._entries = {path: _read(path, found) for path, found in self._walk()}
 
     def restore(self) -> bool:
-        """Make everything as it was; whether that worked."""
+        """Restore the contents. Returns whether that worked."""
         try:
             self._clear()
             for path, entry in self._entries.items():
@@ -69,7 +66,7 @@ class Scratch:
         return all(os.path.lexists(path) for path in self._entries)
 
     def _clear(self) -> None:
-        """Remove what was not there or is not the same."""
+        """Remove what is new or has changed."""
         for path, found in self._walk():
             entry = self._entries.get(path)
             if entry is None or stat.S_IFMT(entry.mode) != stat.S_IFMT(found.st_mode):
@@ -81,7 +78,7 @@ class Scratch:
                 os.unlink(path)
 
     def _walk(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Everything in the folders, each folder before what is in it. Folders are made accessible first."""
+        """Everything in the folders, parents first. Folders are made accessible before they are listed."""
         for root in self._roots:
             with suppress(FileNotFoundError):
                 yield from _walk(root, os.lstat(root).st_dev)
@@ -117,7 +114,7 @@ def _read(path: str, found: os.stat_result) -> _Entry:
 
 
 def _written(path: str, entry: _Entry) -> _Entry:
-    """Make it anew, and say what it is now; sockets and the like are of no use to anybody any more."""
+    """Recreate the entry and return its new state; sockets and other special files are skipped."""
     if stat.S_ISDIR(entry.mode):
         os.mkdir(path)
     elif stat.S_ISLNK(entry.mode):

@@ -1,6 +1,6 @@
-"""The first process in the sandbox: lets nobody take more than the limits, and ends everything in the end.
+"""The first process in the sandbox: enforces the limits, and ends everything at the end.
 
-With a process namespace of its own it is the init of that: nothing inside can end it, and all ends with it.
+With a PID namespace it is the init process: nothing inside can end it, and everything ends with it.
 """
 
 import os
@@ -14,20 +14,20 @@ from misstep.tool_host.protocol import GuardOrder, Limits, Overrun, to_warden, w
 from misstep.tool_host.serving.process_tree import FAR, ProcessTree
 from misstep.tool_host.serving.zygote import Zygote
 
-TICK = 0.005  # seconds between two looks while calls are under way
+TICK = 0.005  # seconds between checks while calls are in flight
 SLOW_TICK = 0.1
-FEWEST = 2  # processes: the zygote, and its copy, which may not have been started yet
+FEWEST = 2  # processes: the zygote and its copy, which may not have started yet
 TICKS_PER_WEIGHING = 4
 CHUNK = 4096
 
 
 def serve(number: int) -> None:
-    """Guard what the other side asks for, until it is gone."""
+    """Start the zygote and supervise all processes until the other side is gone."""
     line = Channel(socket.socket(fileno=number), trusting=True)
     order = line.receive(to_warden)
     census = ProcessTree(order.outside)
     keep_orphans()
-    open_to_family(False)  # tools must not answer for the warden or the zygote
+    open_to_family(False)  # tools must not impersonate the supervisor or the zygote
     loaded, loading = os.pipe()
     zygote = os.fork()
     if not zygote:
@@ -47,7 +47,7 @@ def serve(number: int) -> None:
 
 
 class _Watch:
-    """Looks after the processes until one of the ends has come."""
+    """Supervises the processes until there is a reason to end them."""
 
     def __init__(
         self, line: Channel, census: ProcessTree, order: GuardOrder, zygote: int, loaded: int
@@ -57,9 +57,9 @@ class _Watch:
         self._limits: Limits = order.limits
         self._zygote = zygote
         self._loaded = loaded
-        self._memory = 0  # bytes that all may have together; nought until that is known
+        self._memory = 0  # bytes that all may use together; 0 until that is known
         self._busy = True
-        self._usual = 0  # processes there are when the tools have been loaded
+        self._usual = 0  # number of processes after the tools were loaded
 
     def keep(self) -> None:
         poll = select.poll()
@@ -74,7 +74,7 @@ class _Watch:
                 return
 
     def _pause(self) -> float | None:
-        """Milliseconds until the next look; None if nobody is called and nothing was left running."""
+        """Milliseconds until the next check; None if no calls are in flight and nothing was left running."""
         if self._busy:
             return TICK * 1000
         count = self._census.count(self._limits.processes)
@@ -85,11 +85,11 @@ class _Watch:
         for file, _ in events:
             if file == self._loaded:
                 poll.unregister(self._loaded)
-                # A copy of the zygote will have as much again, though it shares it, and a server as well.
+                # A copy of the zygote uses as much again, although shared, and so does a server.
                 self._memory = 3 * self._census.memory() + self._limits.memory
                 continue
             if file != self._line.fileno():
-                os.read(file, CHUNK)  # of those who are to be buried
+                os.read(file, CHUNK)  # notifications about ended children
                 continue
             try:
                 self._line.read()
@@ -100,7 +100,7 @@ class _Watch:
         return True
 
     def _bury(self) -> bool:
-        """Whether the zygote lives, when all that is dead has been buried."""
+        """Reap ended children. Returns whether the zygote is alive."""
         while True:
             try:
                 pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -123,9 +123,9 @@ class _Watch:
 
 
 def _deaths() -> int:
-    """A pipe that something comes out of whenever a child of this process has ended."""
+    """A pipe that becomes readable whenever a child of this process ends."""
     told, telling = os.pipe()
     os.set_blocking(telling, False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)  # or nobody is told
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # otherwise there are no notifications
     signal.set_wakeup_fd(telling, warn_on_full_buffer=False)
     return told

@@ -1,4 +1,4 @@
-"""The loaded tools, and what is needed to call them."""
+"""Loads the tools, and serves calls of them in copies of the process."""
 
 import contextlib
 import os
@@ -26,28 +26,28 @@ STREAMS = (0, 1, 2)
 
 
 class ToolServer(Protocol):
-    """Where tools are called, once in each copy of the process."""
+    """Serves calls of tools, once in each copy of the process."""
 
     def owns(self, file: str, /) -> bool:
-        """Whether a file holds code of the tools' own."""
+        """Whether a file is the tools' own code."""
         ...
 
     def serve(self, line: Channel, traces: CrashTraces) -> None:
-        """Make the calls that are asked for, until the line ends."""
+        """Make the requested calls until the channel closes."""
         ...
 
 
 def make_tool_server(order: LoadTools) -> tuple[ToolsLoaded | Unloadable, ToolServer | None]:
-    """Load the tools, and say how that went. Tools that load apart will tell of themselves later."""
+    """Load the tools and report the result. Tools that load `apart` report later."""
     try:
         _set_up(order)
-    except OSError as error:  # shutil's own is one
+    except OSError as error:  # includes shutil.Error
         problem = cut(error_in_words(error), LONGEST_ERROR)
         return _unloadable("the workspace can't be copied", [problem], order.workspace), None
     if order.read:
         return _read(order), None
     if order.apart:
-        with contextlib.suppress(ImportError):  # a server is needed then, and it will be said
+        with contextlib.suppress(ImportError):  # reported later, if a server needs it
             import mcp  # noqa: F401  (every copy would have to load it)
         _hush()
         return ToolsLoaded(()), UncopiedTools(order)
@@ -59,7 +59,7 @@ def make_tool_server(order: LoadTools) -> tuple[ToolsLoaded | Unloadable, ToolSe
 
 
 class Common:
-    """Tools that were loaded before the process was copied."""
+    """Tools that were loaded before the process was forked."""
 
     def __init__(self, order: LoadTools, tools: Toolset) -> None:
         self._order = order
@@ -74,7 +74,7 @@ class Common:
 
 
 class UncopiedTools:
-    """Tools that every copy loads for itself, since they keep something that can't be copied."""
+    """Tools that every copy loads itself, because their state cannot be forked."""
 
     def __init__(self, order: LoadTools) -> None:
         self._order = order
@@ -103,7 +103,7 @@ def _ownership(tools: Toolset) -> Ownership:
 
 
 def _set_up(order: LoadTools) -> None:
-    """Make the folders that tools find themselves in."""
+    """Create the folders that tools use."""
     for folder in (os.environ["HOME"], os.environ["TMPDIR"]):
         os.makedirs(folder, exist_ok=True)
     if order.workspace:
@@ -146,12 +146,12 @@ def _last_place(error: BaseException) -> list[str]:
 
 
 def _hush() -> None:
-    """Nothing is to be read, and nobody wants to know what tools print."""
+    """Connect the standard streams to /dev/null: tools have nothing to read, and their output is ignored."""
     for stream in STREAMS:
         nowhere = os.open(os.devnull, os.O_RDWR)
         os.dup2(nowhere, stream)
         if nowhere != stream:
             os.close(nowhere)
     for printed in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, ValueError, OSError):  # tools may have put others there
+        with contextlib.suppress(AttributeError, ValueError, OSError):  # tools may have replaced the streams
             printed.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]

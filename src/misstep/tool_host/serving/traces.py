@@ -1,4 +1,4 @@
-"""Finds out where a process was when it hung or broke off, without its help."""
+"""Finds out where a process was when it hung or crashed, without its cooperation."""
 
 import faulthandler
 import os
@@ -13,7 +13,7 @@ from misstep.core.outcome import storable
 from misstep.core.text import is_ours
 from misstep.core.tool import Frame
 
-LONGEST = 1 << 18  # bytes that are read of it
+LONGEST = 1 << 18  # bytes that are read
 MOST_FRAMES = 40
 PATIENCE = 1.0  # seconds
 PAUSE = 0.01
@@ -23,24 +23,24 @@ _THREAD = re.compile(r"(Current thread|Thread|Stack) ")
 
 
 class CrashTraces:
-    """A file that the interpreter writes its stack to when it breaks down, or when it is asked to.
+    """A file that the interpreter writes its stack to when it crashes, or on a signal.
 
-    It is asked by a signal, and answers in the midst of whatever it does. To look at a stack while it changes
-    would be the end of the process, so that is done only to one that is about to end.
+    The signal interrupts the process wherever it is. Reading a stack while it changes could crash the
+    process, so the signal is sent only to one that is about to be ended.
     """
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process lives)
 
     def begin(self) -> None:
-        """In the process that is to be watched."""
+        """To be called in the process that is watched."""
         os.ftruncate(self._file.fileno(), 0)
         os.lseek(self._file.fileno(), 0, os.SEEK_SET)
         faulthandler.enable(self._file)
         faulthandler.register(ASKING, self._file)
 
     def ask(self, process: int) -> None:
-        """Have it written where a process is, and wait until it is, though not for long."""
+        """Make the process write its stack, and wait briefly until it has."""
         until, size = time.monotonic() + PATIENCE, 0
         with suppress(ProcessLookupError):
             os.kill(process, ASKING)
@@ -51,10 +51,9 @@ class CrashTraces:
                 return
 
     def read(self, owns: Callable[[str], bool]) -> tuple[Frame, ...]:
-        """From any process that shares the file: the frames that were written, the innermost last.
+        """The frames written, innermost last; works in any process that shares the file.
 
-        They are those of a thread that runs the tool's own code, if there is one: of the main one rather
-        than of another.
+        They belong to a thread that runs the tool's own code, preferably the main thread.
         """
         text = os.pread(self._file.fileno(), LONGEST, 0).decode("utf-8", "replace")
         threads = [_frames(part, owns) for part in _split(text)]
@@ -62,7 +61,7 @@ class CrashTraces:
 
 
 def _split(text: str) -> list[list[str]]:
-    """The lines of each thread, in the order of the dump, where the main thread comes last."""
+    """The lines of each thread, in the order of the dump, in which the main thread comes last."""
     parts: list[list[str]] = [[]]
     for line in text.splitlines():
         if _THREAD.match(line):

@@ -1,4 +1,4 @@
-"""Holds the tools, ready to be called, and makes copies of itself that do the calling."""
+"""The process that holds the loaded tools and forks copies of itself, which make the calls."""
 
 import os
 import resource
@@ -16,12 +16,12 @@ from misstep.tool_host.serving.scratch import Scratch
 from misstep.tool_host.serving.tool_server import ToolServer, make_tool_server
 from misstep.tool_host.serving.traces import CrashTraces
 
-UNIT = 1024 if sys.platform == "linux" else 1  # bytes in which peaks of memory are told
-PAUSE = 20  # milliseconds between two looks at a copy, where the system does not tell of its end
+UNIT = 1024 if sys.platform == "linux" else 1  # unit of peak memory in bytes
+PAUSE = 20  # milliseconds between checks of a copy, if the system does not report its end
 
 
 class Zygote:
-    """Serves one line of orders; `loading` is a pipe that is closed when the tools are there."""
+    """Handles the commands of one channel; `loading` is a pipe that is closed when the tools are loaded."""
 
     def __init__(self, line: Channel, census: ProcessTree, loading: int) -> None:
         self._line = line
@@ -31,8 +31,8 @@ class Zygote:
         self._computed = 0.0
 
     def serve(self) -> None:
-        """Serve until the line ends, or the tools can't be loaded."""
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is meant for our side
+        """Serve until the channel closes, or until the tools fail to load."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for our side
         order = self._line.receive(to_zygote)
         assert isinstance(order, LoadTools)
         try:
@@ -49,8 +49,8 @@ class Zygote:
         traces = CrashTraces()
         while True:
             if not isinstance(self._line.receive(to_zygote), Start):
-                continue  # to stop what has ended by itself
-            os.chdir(order.folder)  # it may be another one under the same name
+                continue  # a Stop for a copy that had already ended
+            os.chdir(order.folder)  # it may be a new folder with the same name
             self._gauge, self._computed = None, 0.0
             status, usage = self._wait(self._copy(order, shop, traces), traces)
             self._census.end_others()
@@ -59,10 +59,10 @@ class Zygote:
             self._line.send(CallerStopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
 
     def _copy(self, order: LoadTools, shop: ToolServer, traces: CrashTraces) -> int:
-        """A copy of this process, which takes over the line that came last."""
+        """Fork a copy of this process that takes over the channel received last."""
         end = self._line.files.pop()
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # threads that the tools have started stay behind
+            warnings.simplefilter("ignore")  # threads that the tools started are not copied
             copy = os.fork()
         if copy:
             os.close(end)
@@ -77,10 +77,10 @@ class Zygote:
             os._exit(1)
 
     def _wait(self, copy: int, traces: CrashTraces) -> tuple[int, resource.struct_rusage]:
-        """How the copy ended, by itself or because it had to."""
+        """How the copy ended, by itself or because it was stopped."""
         poll = select.poll()
         poll.register(self._line, select.POLLIN)
-        # Not on all systems; its number is the copy's until it has been waited for.
+        # Not available on all systems. The id stays the copy's until it has been waited for.
         ending = os.pidfd_open(copy) if hasattr(os, "pidfd_open") else None
         if ending is not None:
             poll.register(ending, select.POLLIN)
@@ -97,7 +97,7 @@ class Zygote:
                 os.close(ending)
 
     def _obey(self, copy: int, traces: CrashTraces) -> None:
-        """Do what is asked for while the copy is at work."""
+        """Handle commands while the copy is running."""
         self._line.read()
         while (row := self._line.take()) is not None:
             if isinstance(to_zygote.decode(row), Measure):

@@ -101,7 +101,7 @@ class Channel:
         return bool(poll.poll(None if patience is None else patience * 1000))
 
     def read(self) -> bool:
-        """Read what has arrived, without waiting. Returns whether there was anything. Raises `ChannelLost`."""
+        """Read what has arrived, without waiting; whether there was anything. Raises `ChannelLost`."""
         try:
             data, attached, _flags, _sender = self._end.recvmsg(CHUNK, self._room, socket.MSG_DONTWAIT)
         except (BlockingIOError, InterruptedError):

@@ -29,7 +29,7 @@ from misstep.store.tables import (
     outcomes,
     records,
     runs,
-    sittings,
+    sessions,
     tool_reports,
 )
 from tests.conftest import Command
@@ -75,7 +75,7 @@ def copy_run(connection: sa.Connection, template: int, name: str) -> dict[str, i
     fresh = {key: value for key, value in row.items() if key != "number"} | {"id": name}
     number = connection.scalar(runs.insert().returning(runs.c.number), fresh)
     made = {"runs": int(number or 0)}
-    for table in (outcomes, tool_reports, labels, sittings):
+    for table in (outcomes, tool_reports, labels, sessions):
         for each in list(
             connection.execute(
                 sa.select(table).where(table.c.run == template).order_by(table.c.number)

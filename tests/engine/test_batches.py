@@ -76,10 +76,10 @@ def test_what_comes_together_is_written_together() -> None:
 
 
 def test_what_comes_while_one_batch_is_written_makes_up_the_next() -> None:
-    pages, gate = list[list[int]](), threading.Event()
+    pages, rate_limiter = list[list[int]](), threading.Event()
 
     def write(items: Sequence[int]) -> list[int]:
-        gate.wait()
+        rate_limiter.wait()
         pages.append(list(items))
         return list(items)
 
@@ -89,7 +89,7 @@ def test_what_comes_while_one_batch_is_written_makes_up_the_next() -> None:
             await asyncio.sleep(0.05)
             rest = [asyncio.create_task(batches.put(item)) for item in (2, 3, 4)]
             await asyncio.sleep(0.05)
-            gate.set()
+            rate_limiter.set()
             await asyncio.gather(first, *rest)
 
     asyncio.run(run())

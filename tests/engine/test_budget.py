@@ -4,8 +4,8 @@ import pytest
 
 from misstep.core.outcome import Usage
 from misstep.core.spending import Budget, Cost, Spent
-from misstep.engine.budget import BudgetTracker, Purse
-from misstep.runs.budget import Allowance
+from misstep.engine.budget import BudgetTracker, CaseBudget
+from misstep.runs.budget import RunBudget
 
 
 class Clock:
@@ -20,11 +20,11 @@ def price(role: str, usage: Usage) -> float:
 
 
 def of_agent(budget: Budget) -> BudgetTracker:
-    return Purse(budget, price, Spent(), Cost(), Clock())
+    return CaseBudget(budget, price, Spent(), Cost(), Clock())
 
 
 def of_tools(budget: Budget) -> BudgetTracker:
-    return Allowance(budget, Spent(), price, Clock())
+    return RunBudget(budget, Spent(), price, Clock())
 
 
 @pytest.mark.parametrize("tracker", [of_agent, of_tools])
@@ -51,10 +51,10 @@ def test_all_calls_of_a_budget_may_be_made_and_no_more(tracker) -> None:
     assert unasked.lacking == "calls"
 
 
-@pytest.mark.parametrize("kind", [Purse, Allowance])
+@pytest.mark.parametrize("kind", [CaseBudget, RunBudget])
 def test_time_is_up_beyond_its_limit(kind: type) -> None:
     clock = Clock()
-    arguments = (price, Spent(), Cost(), clock) if kind is Purse else (Spent(), price, clock)
+    arguments = (price, Spent(), Cost(), clock) if kind is CaseBudget else (Spent(), price, clock)
     run = kind(Budget(seconds=5.0), *arguments)
     clock.now = 5.0
     assert not run.is_over()

@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.outcome import Usage
 from misstep.core.spending import Budget, Cost, Spent
-from misstep.engine.budget import CaseAccount, Purse
+from misstep.engine.budget import CaseAccount, CaseBudget
 
 
 class Clock:
@@ -25,8 +25,10 @@ def price(role: str, usage: Usage) -> float:
 NOTHING, FREE = Spent(), Cost()
 
 
-def purse(budget: Budget, before: Spent = NOTHING, guess: Cost = FREE, clock: Clock | None = None) -> Purse:
-    return Purse(budget, price, before, guess, clock or Clock())
+def case_budget(
+    budget: Budget, before: Spent = NOTHING, guess: Cost = FREE, clock: Clock | None = None
+) -> CaseBudget:
+    return CaseBudget(budget, price, before, guess, clock or Clock())
 
 
 def spend(account: CaseAccount, tokens: int, role: str = "agent") -> None:
@@ -34,7 +36,7 @@ def spend(account: CaseAccount, tokens: int, role: str = "agent") -> None:
 
 
 def test_without_a_budget_everything_may_start() -> None:
-    unlimited = purse(Budget())
+    unlimited = case_budget(Budget())
     for _ in range(1000):
         assert unlimited.admit()
         spend(unlimited.open(), 10**9)
@@ -46,7 +48,7 @@ def test_a_run_never_uses_more_than_its_budget_when_cases_are_alike(kind: str, s
     """Whatever the order in which cases in flight end, once the first has shown what one needs."""
     dice = random.Random(seed)
     each, limit = dice.randint(1, 20), dice.randint(20, 500)
-    limited = purse(Budget(**{kind: limit}))
+    limited = case_budget(Budget(**{kind: limit}))
     flying, used = list[CaseAccount](), 0
     while True:
         while len(flying) < 5 and (used or not flying) and limited.admit():
@@ -66,7 +68,7 @@ def test_a_run_never_uses_more_than_its_budget_when_cases_are_alike(kind: str, s
 
 
 def test_room_is_kept_for_the_dearest_case_so_far_and_a_margin_for_several() -> None:
-    limited = purse(Budget(tokens=140))
+    limited = case_budget(Budget(tokens=140))
     for tokens in (30, 5):
         account = limited.open()
         spend(account, tokens)
@@ -84,7 +86,7 @@ def test_a_run_hardly_ever_uses_more_than_its_budget_when_cases_differ(seed: int
     """Costs vary by a factor of two. The last case may be a little dearer than any before it, no more."""
     dice = random.Random(seed)
     limit = dice.randint(2_000, 20_000)
-    limited = purse(Budget(tokens=limit), guess=Cost(tokens=dice.choice([300, 1_000])))
+    limited = case_budget(Budget(tokens=limit), guess=Cost(tokens=dice.choice([300, 1_000])))
     flying, used = list[CaseAccount](), 0
     while True:
         while len(flying) < 8 and limited.admit():
@@ -101,7 +103,7 @@ def test_a_run_hardly_ever_uses_more_than_its_budget_when_cases_differ(seed: int
 
 
 def test_a_case_in_flight_that_gets_dearer_raises_what_others_may_need() -> None:
-    limited = purse(Budget(tokens=100), guess=Cost(tokens=10))
+    limited = case_budget(Budget(tokens=100), guess=Cost(tokens=10))
     running = limited.open()
     assert limited.admit()
     spend(running, 60)
@@ -109,7 +111,7 @@ def test_a_case_in_flight_that_gets_dearer_raises_what_others_may_need() -> None
 
 
 def test_one_case_may_find_out_what_cases_cost_where_the_guess_is_too_high() -> None:
-    limited = purse(Budget(tokens=100), guess=Cost(tokens=10_000))
+    limited = case_budget(Budget(tokens=100), guess=Cost(tokens=10_000))
     assert limited.admit()
     probe = limited.open()
     assert not limited.admit()
@@ -120,16 +122,16 @@ def test_one_case_may_find_out_what_cases_cost_where_the_guess_is_too_high() -> 
 
 def test_what_earlier_sittings_have_used_counts() -> None:
     before = Spent({"agent": Usage(50, 0), "judge": Usage(10, 10)}, calls=3, seconds=7.0)
-    assert purse(Budget(tokens=100), before, Cost(tokens=30)).admit()
-    assert not purse(Budget(tokens=99), before, Cost(tokens=30)).admit()
-    assert purse(Budget(usd=100), before, Cost(usd=10)).admit()
-    assert not purse(Budget(usd=99), before, Cost(usd=10)).admit()
-    assert not purse(Budget(calls=3), before, Cost(calls=1)).admit()
-    assert not purse(Budget(seconds=7), before, Cost(seconds=1)).admit()
+    assert case_budget(Budget(tokens=100), before, Cost(tokens=30)).admit()
+    assert not case_budget(Budget(tokens=99), before, Cost(tokens=30)).admit()
+    assert case_budget(Budget(usd=100), before, Cost(usd=10)).admit()
+    assert not case_budget(Budget(usd=99), before, Cost(usd=10)).admit()
+    assert not case_budget(Budget(calls=3), before, Cost(calls=1)).admit()
+    assert not case_budget(Budget(seconds=7), before, Cost(seconds=1)).admit()
 
 
 def test_every_role_is_paid_out_of_the_same_purse() -> None:
-    limited = purse(Budget(usd=100))
+    limited = case_budget(Budget(usd=100))
     account = limited.open()
     spend(account, 10)
     spend(account, 20, role="judge")
@@ -142,7 +144,7 @@ def test_every_role_is_paid_out_of_the_same_purse() -> None:
 
 def test_time_must_be_left_for_a_case_as_long_as_the_longest() -> None:
     clock = Clock()
-    limited = purse(Budget(seconds=100), clock=clock)
+    limited = case_budget(Budget(seconds=100), clock=clock)
     account = limited.open()
     clock.now += 30
     account.close(finished=True)
@@ -154,7 +156,7 @@ def test_time_must_be_left_for_a_case_as_long_as_the_longest() -> None:
 
 def test_a_case_that_was_cut_short_says_nothing_about_how_long_cases_take() -> None:
     clock = Clock()
-    limited = purse(Budget(seconds=100), clock=clock)
+    limited = case_budget(Budget(seconds=100), clock=clock)
     account = limited.open()
     clock.now += 60
     account.close(finished=False)
@@ -162,7 +164,7 @@ def test_a_case_that_was_cut_short_says_nothing_about_how_long_cases_take() -> N
 
 
 def test_the_alarm_is_raised_once_and_only_when_more_is_used_than_allowed() -> None:
-    limited = purse(Budget(tokens=100))
+    limited = case_budget(Budget(tokens=100))
     alarms = list[str]()
     limited.overdrawn = lambda: alarms.append(limited.lacking)
     account = limited.open()
@@ -174,7 +176,7 @@ def test_the_alarm_is_raised_once_and_only_when_more_is_used_than_allowed() -> N
 
 
 def test_nothing_is_lost_when_many_threads_spend_at_once() -> None:
-    unlimited = purse(Budget(tokens=10**9))
+    unlimited = case_budget(Budget(tokens=10**9))
 
     def work() -> None:
         for _ in range(500):
@@ -193,7 +195,7 @@ def test_nothing_is_lost_when_many_threads_spend_at_once() -> None:
 
 
 def test_the_first_case_to_end_does_not_make_others_look_cheaper_than_they_are() -> None:
-    limited = purse(Budget(tokens=10_000))
+    limited = case_budget(Budget(tokens=10_000))
     dear, cheap = limited.open(), limited.open()
     spend(dear, 4_000)
     spend(cheap, 100)
@@ -204,7 +206,7 @@ def test_the_first_case_to_end_does_not_make_others_look_cheaper_than_they_are()
 
 
 def test_a_guess_is_forgotten_once_something_has_been_seen() -> None:
-    limited = purse(Budget(tokens=1_000), guess=Cost(tokens=400))
+    limited = case_budget(Budget(tokens=1_000), guess=Cost(tokens=400))
     account = limited.open()
     spend(account, 10)
     account.close(finished=True)
@@ -214,7 +216,7 @@ def test_a_guess_is_forgotten_once_something_has_been_seen() -> None:
 
 
 def test_what_is_spent_when_a_case_is_over_counts_as_well() -> None:
-    limited = purse(Budget(tokens=100))
+    limited = case_budget(Budget(tokens=100))
     account = limited.open()
     spend(account, 10)
     account.close(finished=True)
@@ -225,7 +227,7 @@ def test_what_is_spent_when_a_case_is_over_counts_as_well() -> None:
 
 
 def test_time_that_is_up_is_what_is_lacking_whatever_was_lacking_before() -> None:
-    limited = purse(Budget(tokens=100, seconds=10), guess=Cost(tokens=60))
+    limited = case_budget(Budget(tokens=100, seconds=10), guess=Cost(tokens=60))
     limited.open()
     assert not limited.admit()
     assert limited.lacking == "tokens"

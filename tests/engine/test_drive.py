@@ -9,7 +9,7 @@ from misstep.core.case import Case
 from misstep.core.outcome import Outcome, Transcript, Verdict
 from misstep.core.run import FixedSuite
 from misstep.core.spending import Budget, Cost, Spent
-from misstep.engine.budget import CaseAccount, Purse
+from misstep.engine.budget import CaseAccount, CaseBudget
 from misstep.engine.drive import drive
 from misstep.planning.synthesis.suite import Suite, make_case
 
@@ -37,12 +37,12 @@ class Flight:
         return outcome(case)
 
 
-def purse(budget: Budget | None = None) -> Purse:
-    return Purse(budget or Budget(), lambda role, usage: 0.0, Spent(), Cost(calls=1))
+def case_budget(budget: Budget | None = None) -> CaseBudget:
+    return CaseBudget(budget or Budget(), lambda role, usage: 0.0, Spent(), Cost(calls=1))
 
 
 def fly(flight: Flight, jobs: int) -> bool:
-    return asyncio.run(asyncio.wait_for(drive(FixedSuite(CASES), flight.start, jobs, purse()), 30))
+    return asyncio.run(asyncio.wait_for(drive(FixedSuite(CASES), flight.start, jobs, case_budget()), 30))
 
 
 @pytest.mark.parametrize("jobs", [1, 3, 100])
@@ -72,7 +72,7 @@ class Ladder:
 
 def test_a_campaign_may_wait_for_outcomes() -> None:
     ladder = Ladder()
-    assert asyncio.run(asyncio.wait_for(drive(ladder, Flight().start, 4, purse()), 30))
+    assert asyncio.run(asyncio.wait_for(drive(ladder, Flight().start, 4, case_budget()), 30))
     assert ladder.told == [case.id for case in CASES[1:6]]
 
 
@@ -95,7 +95,7 @@ def test_nothing_is_asked_for_that_there_is_no_means_to_run(jobs: int) -> None:
         account.close(finished=True)
         return outcome(case)
 
-    assert not asyncio.run(drive(campaign, start, jobs, purse(Budget(calls=7))))
+    assert not asyncio.run(drive(campaign, start, jobs, case_budget(Budget(calls=7))))
     assert campaign.asked == 7
 
 
@@ -110,7 +110,7 @@ def test_means_held_back_are_used_once_it_turns_out_that_less_was_needed() -> No
         account.close(finished=True)
         return outcome(case)
 
-    assert not asyncio.run(drive(campaign, start, 5, purse(Budget(calls=10))))
+    assert not asyncio.run(drive(campaign, start, 5, case_budget(Budget(calls=10))))
     assert campaign.asked == 6  # 3 + 5 × 1 = 8 calls, and another case might take 3
 
 
@@ -120,7 +120,7 @@ def test_what_is_raised_by_the_harness_ends_the_run_as_itself() -> None:
         raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
-        asyncio.run(drive(FixedSuite(CASES), start, 4, purse()))
+        asyncio.run(drive(FixedSuite(CASES), start, 4, case_budget()))
 
 
 def test_a_cancelled_run_cancels_what_is_in_flight() -> None:
@@ -135,7 +135,7 @@ def test_a_cancelled_run_cancels_what_is_in_flight() -> None:
         return outcome(case)
 
     async def run() -> None:
-        task = asyncio.create_task(drive(FixedSuite(CASES), start, 5, purse()))
+        task = asyncio.create_task(drive(FixedSuite(CASES), start, 5, case_budget()))
         await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

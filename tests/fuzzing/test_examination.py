@@ -89,7 +89,7 @@ class Leaving(Bench):
         )
 
 
-class Purse:
+class CaseBudget:
     """Grants so many calls in all."""
 
     def __init__(self, calls: int) -> None:
@@ -109,12 +109,12 @@ class Purse:
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_no_call_is_made_that_was_not_granted(most: int) -> None:
     bench = Bench((share, PARAMETERS))
-    examination, purse = examined(bench), Purse(most)
-    assert not examination.settle((), never, grants=purse)
-    assert (bench.calls, purse.left) == (CALLS + most, 0)
+    examination, case_budget = examined(bench), CaseBudget(most)
+    assert not examination.settle((), never, grants=case_budget)
+    assert (bench.calls, case_budget.left) == (CALLS + most, 0)
     assert examination.report("stopped").triage_calls == most
     assert [each.replayed for each in unconfirmed(examination)] == [0]
-    assert examination.settle((), never, grants=Purse(1000))
+    assert examination.settle((), never, grants=CaseBudget(1000))
     assert [each.reproduced for each in findings(examination)] == [3]
     assert examination.report("calls").triage_calls == bench.calls - CALLS
 
@@ -176,7 +176,7 @@ def test_all_are_confirmed_before_any_is_made_small() -> None:
     examination = examined(bench)
     count = len(unconfirmed(examination))
     assert count > 1
-    assert not examination.settle((), never, grants=Purse(3 * count))
+    assert not examination.settle((), never, grants=CaseBudget(3 * count))
     assert [(each.reproduced, each.minimised) for each in findings(examination)] == [(3, False)] * count
     again = Examination(bench, bench.tools, "tools.py", 0, examination.report("stopped"))
     assert again.settle((), never)

@@ -92,8 +92,10 @@ async def ask(model: OpenAIModel, meter: Counter) -> str:
         await model.close()
 
 
-def open_model(server: CountingServer, gates: Throttles, **options: Any) -> OpenAIModel:
-    return OpenAIModel(ModelName("vllm", "m"), Endpoint(server.base_url, "none"), Options(**options), gates)
+def open_model(server: CountingServer, rate_limiters: Throttles, **options: Any) -> OpenAIModel:
+    return OpenAIModel(
+        ModelName("vllm", "m"), Endpoint(server.base_url, "none"), Options(**options), rate_limiters
+    )
 
 
 def test_requests_of_all_threads_keep_within_the_limit() -> None:
@@ -103,11 +105,11 @@ def test_requests_of_all_threads_keep_within_the_limit() -> None:
         await asyncio.sleep(0.02)  # for others to come who may not
         return answer()
 
-    gates = Throttles()
+    rate_limiters = Throttles()
     with CountingServer(behave) as server, Threads() as threads:
 
         async def work() -> None:
-            roles = [open_model(server, gates, in_flight=3) for _ in range(2)]
+            roles = [open_model(server, rate_limiters, in_flight=3) for _ in range(2)]
             await asyncio.gather(*[ask(role, Counter()) for role in roles])
 
         for _ in range(4):
@@ -118,17 +120,17 @@ def test_requests_of_all_threads_keep_within_the_limit() -> None:
 def test_what_a_server_says_to_one_holds_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throttles, "STEP", 0.01)
     now = [1000.0]
-    gates, second = Throttles(lambda: now[0]), Told()
+    rate_limiters, second = Throttles(lambda: now[0]), Told()
 
     async def behave(number: int, crowd: Crowd) -> Reply:
         return answer() if number else Reply({"error": {"message": "too much"}}, 429, {"retry-after": "7"})
 
     async def refused() -> None:
         with suppress(ModelError):
-            await ask(open_model(server, gates, retries=0), Counter())
+            await ask(open_model(server, rate_limiters, retries=0), Counter())
 
     async def follow() -> None:
-        assert await ask(open_model(server, gates, retries=0), second) == "done"
+        assert await ask(open_model(server, rate_limiters, retries=0), second) == "done"
 
     with CountingServer(behave) as server:
         with Threads() as threads:
@@ -223,11 +225,11 @@ def test_who_waits_on_a_loop_that_was_closed_is_in_nobody_s_way() -> None:
 
 
 def test_threads_that_ask_at_once_get_the_same_throttle() -> None:
-    gates, found, together = Throttles(), set[object](), threading.Barrier(8)
+    rate_limiters, found, together = Throttles(), set[object](), threading.Barrier(8)
 
     async def work() -> None:
         together.wait(SECONDS)
-        found.add(gates("openai/a", 4, None))
+        found.add(rate_limiters("openai/a", 4, None))
 
     with Threads() as threads:
         for _ in range(8):

@@ -182,11 +182,11 @@ def test_all_who_ask_one_model_share_its_throttle() -> None:
 def test_agents_and_models_ask_for_their_gate_by_the_models_name() -> None:
     throttles, asked = Throttles(), list[tuple[str, int, float | None]]()
 
-    def gates(model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
+    def rate_limiters(model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
         asked.append((model, in_flight, per_minute))
         return throttles(model, in_flight, per_minute)
 
     settings = Settings(agent="tools", model="vllm/m", requests=3, requests_per_minute=9)
-    find_agent(settings, gates=gates)
-    open_model(settings, print, "judge", gates)
+    find_agent(settings, rate_limiters=rate_limiters)
+    open_model(settings, print, "judge", rate_limiters)
     assert asked == [("vllm/m", 3, 9)] * 2

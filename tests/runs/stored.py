@@ -13,8 +13,8 @@ def keep_run(settings: Settings, outcomes: Iterable[tuple[Case, Judgement]]) -> 
     """A run with these outcomes; its id."""
     with Store(settings.store, create=True) as store:
         run = store.add_run(settings, 0, 0.0).id
-        with store.sit(run, 0.0) as seat:
-            seat.keep([_outcome(case, verdict) for case, verdict in outcomes], Spent())
+        with store.sit(run, 0.0) as writer:
+            writer.keep([_outcome(case, verdict) for case, verdict in outcomes], Spent())
     return run
 
 

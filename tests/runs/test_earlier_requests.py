@@ -35,9 +35,9 @@ def keep_journey(store: Store) -> str:
     findings = (finding("one", "moon"), finding("both", "moon", "sun"))
     report = ToolReport("moon of a.py:b", 3, findings, journey=AgentReach(passages=passages))
     run = store.add_run(Settings(), 2, 0.0, purpose=RunSpec("fuzz", tools=("a.py:b",)))
-    with store.sit(run.id, 0.0) as seat:
-        seat.keep_report(report, Spent())
-        seat.keep_report(ToolReport("sun", 3), Spent())
+    with store.sit(run.id, 0.0) as writer:
+        writer.keep_report(report, Spent())
+        writer.keep_report(ToolReport("sun", 3), Spent())
     return run.id
 
 

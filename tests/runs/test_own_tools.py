@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from misstep.core.settings import Settings, Span
-from misstep.runs.cases import lasting_tools, synthesise
+from misstep.runs.cases import absolute_tools, synthesise
 
 TOOLS = "def first(): ...\ndef second(): ...\ndef {third}(): ...\ntools = [first, second, {third}]\n"
 
@@ -24,13 +24,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     "spec", ["", "mcp:python server.py", "mcp:http://127.0.0.1/x", "tools:tools", "package.module:all"]
 )
 def test_what_is_no_file_stays_as_it_is(spec: str) -> None:
-    assert lasting_tools(spec) == spec
+    assert absolute_tools(spec) == spec
 
 
 @pytest.mark.parametrize("rest", [":tools", ":make_tools()"])
 def test_a_file_is_found_from_anywhere(folder: Path, rest: str) -> None:
-    assert lasting_tools(f"mine.py{rest}") == f"{folder}/mine.py{rest}"
-    assert lasting_tools("mcp.json") == f"{folder}/mcp.json"
+    assert absolute_tools(f"mine.py{rest}") == f"{folder}/mine.py{rest}"
+    assert absolute_tools("mcp.json") == f"{folder}/mcp.json"
 
 
 def test_the_same_name_in_another_folder_means_other_tools(

@@ -159,8 +159,8 @@ def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
     run = started(tmp_path, cases=str(cases))
     with Store(str(tmp_path / ".misstep" / "store.db")) as store:
         for case in list(load_cases(str(cases)))[:2]:
-            with store.sit(run, 0.0) as seat:
-                seat.keep([replay_case(case, Settings(agent="sim:perfect"))], Spent())
+            with store.sit(run, 0.0) as writer:
+                writer.keep([replay_case(case, Settings(agent="sim:perfect"))], Spent())
     if change == "another seed":
         write_lines(str(cases), synthesise(Settings(count=4, seed=10)))
     elif change == "another size":

@@ -25,11 +25,11 @@ def test_listeners_hear_one_event_at_a_time(tmp_path: Path) -> None:
 
     with Store(str(tmp_path / "store.db"), create=True) as store:
         run = store.add_run(Settings(agent="tools", model="x"), 1, 0.0, purpose=RunSpec("crosstalk"))
-        sitting = ToolRunSession(store, run, [listen], GroupReport, summarise_sets)
+        session = ToolRunSession(store, run, [listen], GroupReport, summarise_sets)
 
         def say(number: int) -> None:
             for i in range(5):
-                sitting.emit(Notice(f"{number}.{i}"))
+                session.emit(Notice(f"{number}.{i}"))
 
         threads = [threading.Thread(target=say, args=(number,)) for number in range(4)]
         for thread in threads:

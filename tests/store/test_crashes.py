@@ -92,9 +92,9 @@ def test_a_log_cut_anywhere_leaves_whole_commits(tmp_path: Path) -> None:
     dice = random.Random(0)
     path = tmp_path / "store.db"
     run = prepare(str(path))
-    with Store(str(path)) as store, store.sit(run, 0.0) as seat:
+    with Store(str(path)) as store, store.sit(run, 0.0) as writer:
         for start in range(0, 60, BATCH):
-            seat.keep([outcome(number) for number in range(start, start + BATCH)], Spent())
+            writer.keep([outcome(number) for number in range(start, start + BATCH)], Spent())
         log = (tmp_path / "store.db-wal").read_bytes()
         copy = tmp_path / "copy.db"
         found = []
@@ -109,9 +109,9 @@ def test_noise_at_the_end_of_a_log_leaves_whole_commits(tmp_path: Path) -> None:
     dice = random.Random(1)
     path, copy = tmp_path / "store.db", tmp_path / "copy.db"
     run = prepare(str(path))
-    with Store(str(path)) as store, store.sit(run, 0.0) as seat:
+    with Store(str(path)) as store, store.sit(run, 0.0) as writer:
         for start in range(0, 30, BATCH):
-            seat.keep([outcome(number) for number in range(start, start + BATCH)], Spent())
+            writer.keep([outcome(number) for number in range(start, start + BATCH)], Spent())
         log = (tmp_path / "store.db-wal").read_bytes()
     for _ in range(10):
         shutil.copy(path, copy)
@@ -129,8 +129,8 @@ def test_a_file_that_may_not_grow_keeps_what_it_has(tmp_path: Path) -> None:
     assert "the store can't be used" in last
     assert "what was kept before is safe" in last
     assert check(str(path), run, int(lines[-1])) > 20
-    with Store(str(path)) as store, store.sit(run, 0.0) as seat:
-        assert seat.keep([outcome(2999)], Spent()) == [True]
+    with Store(str(path)) as store, store.sit(run, 0.0) as writer:
+        assert writer.keep([outcome(2999)], Spent()) == [True]
 
 
 @pytest.fixture
@@ -152,10 +152,10 @@ def test_a_full_disk_is_told_and_nothing_is_lost(tiny_disk: Path, tmp_path: Path
     kept: list[bool] = []
 
     def fill(store: Store) -> None:
-        with store.sit(run, 0.0) as seat:
+        with store.sit(run, 0.0) as writer:
             while True:
                 done = len(kept)
-                kept.extend(seat.keep([outcome(number) for number in range(done, done + BATCH)], Spent()))
+                kept.extend(writer.keep([outcome(number) for number in range(done, done + BATCH)], Spent()))
 
     with Store(str(path)) as store, pytest.raises(StoreError, match="the disk is full"):
         fill(store)

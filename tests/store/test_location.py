@@ -107,8 +107,8 @@ def test_a_damaged_outcome_is_told(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with Store(str(path), create=True) as store:
         run = new_run(store)
-        with store.sit(run, 0.0) as seat:
-            seat.keep([outcome(1)], Spent())
+        with store.sit(run, 0.0) as writer:
+            writer.keep([outcome(1)], Spent())
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("UPDATE records SET document = x'7b'")
             connection.commit()
@@ -142,10 +142,10 @@ def test_a_store_that_is_taken_away_is_missed_at_once(
         run = new_run(store)
 
         def lose() -> None:
-            with store.sit(run, 0.0) as seat:
-                seat.keep([outcome(1)], Spent())
+            with store.sit(run, 0.0) as writer:
+                writer.keep([outcome(1)], Spent())
                 take_away(path)
-                seat.keep([outcome(2)], Spent())
+                writer.keep([outcome(2)], Spent())
 
         with pytest.raises(StoreError, match="the store was removed while the run was going on"):
             lose()
@@ -177,7 +177,7 @@ def test_a_store_in_a_read_only_place_can_be_read(open_folder: Path) -> None:
     path = open_folder / "store.db"
     with Store(str(path), create=True) as store:
         run = new_run(store)
-        with store.sit(run, 0.0) as seat:
-            seat.keep([outcome(1), outcome(2)], Spent())
+        with store.sit(run, 0.0) as writer:
+            writer.keep([outcome(1), outcome(2)], Spent())
     assert look(path) == "[2]"
     assert os.listdir(open_folder) == ["store.db"]

@@ -143,11 +143,11 @@ def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
 def test_a_lost_connection_costs_nothing(postgresql_location: str) -> None:
     with Store(postgresql_location, create=True) as store:
         run = new_run(store)
-        with store.sit(run, 0.0) as seat:
+        with store.sit(run, 0.0) as writer:
             for number in range(5):
                 cut_off(postgresql_location)
                 assert not store.is_held(run)
-                assert seat.keep([outcome(number)], Spent(calls=number)) == [True]
+                assert writer.keep([outcome(number)], Spent(calls=number)) == [True]
                 assert store.is_held(run)
             cut_off(postgresql_location)
         assert list(store.outcomes(run)) == [outcome(number) for number in range(5)]
@@ -160,10 +160,10 @@ def test_who_lost_the_connection_and_then_the_run_writes_nothing(postgresql_loca
         run = new_run(store)
 
         def lose() -> None:
-            with store.sit(run, 0.0) as seat:
+            with store.sit(run, 0.0) as writer:
                 cut_off(postgresql_location)
                 with second.sit(run, 0.0):
-                    seat.keep([outcome(1)], Spent())
+                    writer.keep([outcome(1)], Spent())
 
         with pytest.raises(UsageError, match="is going on in another process"):
             lose()
@@ -233,10 +233,10 @@ def wire_to(location: str) -> Iterator[Wire]:
 def test_a_commit_whose_answer_is_lost_counts_once(postgresql_location: str) -> None:
     with wire_to(postgresql_location) as wire, Store(wire.location, create=True) as store:
         run = new_run(store)
-        with store.sit(run, 0.0) as seat:
-            assert seat.keep([outcome(0)], Spent()) == [True]
+        with store.sit(run, 0.0) as writer:
+            assert writer.keep([outcome(0)], Spent()) == [True]
             wire.cut.set()
-            assert seat.keep([outcome(0), outcome(1), outcome(2), outcome(1)], Spent()) == [
+            assert writer.keep([outcome(0), outcome(1), outcome(2), outcome(1)], Spent()) == [
                 False,
                 True,
                 True,
@@ -249,12 +249,12 @@ def test_a_commit_whose_answer_is_lost_counts_once(postgresql_location: str) -> 
 def test_a_server_that_restarts_costs_nothing(postgresql_location: str) -> None:
     with wire_to(postgresql_location) as wire, Store(wire.location, create=True) as store:
         run = new_run(store)
-        with store.sit(run, 0.0) as seat:
-            assert seat.keep([outcome(0)], Spent()) == [True]
+        with store.sit(run, 0.0) as writer:
+            assert writer.keep([outcome(0)], Spent()) == [True]
             wire.close()
             cut_off(postgresql_location)
             threading.Timer(1.0, wire.open).start()
-            assert seat.keep([outcome(0), outcome(1)], Spent()) == [False, True]
+            assert writer.keep([outcome(0), outcome(1)], Spent()) == [False, True]
         assert list(store.outcomes(run)) == [outcome(0), outcome(1)]
         assert not store.died(run)
 
@@ -264,11 +264,11 @@ def test_a_server_that_is_gone_for_good_is_told(postgresql_location: str) -> Non
         run = new_run(store)
 
         def lose() -> None:
-            with store.sit(run, 0.0) as seat:
-                seat.keep([outcome(0)], Spent())
+            with store.sit(run, 0.0) as writer:
+                writer.keep([outcome(0)], Spent())
                 wire.close()
                 cut_off(postgresql_location)
-                seat.keep([outcome(1)], Spent())
+                writer.keep([outcome(1)], Spent())
 
         with pytest.raises(StoreError, match="the store can't be used") as caught:
             lose()

@@ -30,9 +30,9 @@ def filled(store: Store) -> str:
     sample = {name: outcome(1, name) for name in ("passed", "failed", "errored")}
     kinds = ["passed"] * 50 + ["failed", "errored"]
     for run in runs:
-        with store.sit(run, 0.0) as seat:
+        with store.sit(run, 0.0) as writer:
             arrived = [renamed(sample[kinds[n % len(kinds)]], f"case {n}") for n in range(2000)]  # type: ignore[index]
-            seat.keep(arrived, Spent())
+            writer.keep(arrived, Spent())
     store.finish_run(runs[2], summary(runs[2]))
     with store._transactions.writing() as connection:
         connection.execute(sa.text("ANALYZE"))

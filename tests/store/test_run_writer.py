@@ -35,30 +35,30 @@ def eventually(is_so: Callable[[], bool]) -> None:
 
 def test_a_second_outcome_of_a_case_is_not_counted(store: Store) -> None:
     run = new_run(store)
-    with store.sit(run, 0.0) as seat:
-        assert seat.keep([outcome(1), outcome(1, "failed")], Spent()) == [True, False]
-        assert seat.keep([outcome(2), outcome(1, "errored"), outcome(3)], Spent()) == [True, False, True]
-        assert seat.keep([], Spent()) == []
+    with store.sit(run, 0.0) as writer:
+        assert writer.keep([outcome(1), outcome(1, "failed")], Spent()) == [True, False]
+        assert writer.keep([outcome(2), outcome(1, "errored"), outcome(3)], Spent()) == [True, False, True]
+        assert writer.keep([], Spent()) == []
     assert list(store.outcomes(run)) == [outcome(1), outcome(2), outcome(3)]
 
 
 def test_more_outcomes_than_a_statement_can_take(store: Store) -> None:
     run = new_run(store)
     arrived = [outcome(number) for number in range(250)]
-    with store.sit(run, 0.0) as seat:
-        seat.keep(arrived[100:120], Spent())
-        assert seat.keep(arrived, Spent()) == [not 100 <= number < 120 for number in range(250)]
+    with store.sit(run, 0.0) as writer:
+        writer.keep(arrived[100:120], Spent())
+        assert writer.keep(arrived, Spent()) == [not 100 <= number < 120 for number in range(250)]
     assert list(store.outcomes(run)) == arrived[100:120] + arrived[:100] + arrived[120:]
 
 
 def test_what_all_sittings_spent_is_summed_up(store: Store) -> None:
     run = new_run(store)
     assert store.spent(run) == Spent()
-    with store.sit(run, 0.0) as seat:
-        seat.keep([outcome(1)], Spent({"agent": Usage(1, 2, 3)}, 4, 0.5))
-        seat.keep([], Spent({"agent": Usage(10, 20, 30)}, 40, 5.0))
-    with store.sit(run, 1.0) as seat:
-        seat.keep([outcome(2)], Spent({"agent": Usage(1, 1, 1), "judge": Usage(7)}, 1, 0.25))
+    with store.sit(run, 0.0) as writer:
+        writer.keep([outcome(1)], Spent({"agent": Usage(1, 2, 3)}, 4, 0.5))
+        writer.keep([], Spent({"agent": Usage(10, 20, 30)}, 40, 5.0))
+    with store.sit(run, 1.0) as writer:
+        writer.keep([outcome(2)], Spent({"agent": Usage(1, 1, 1), "judge": Usage(7)}, 1, 0.25))
     assert store.spent(run) == Spent({"agent": Usage(11, 21, 31), "judge": Usage(7)}, 41, 5.25)
 
 
@@ -79,12 +79,12 @@ def missing(location: str, table: str) -> Iterator[None]:
 @pytest.mark.parametrize("table", ["records", "sittings"])
 def test_outcomes_are_kept_all_or_none(store: Store, store_location: str, table: str) -> None:
     run = new_run(store)
-    with store.sit(run, 0.0) as seat:
-        seat.keep([outcome(1)], Spent(calls=1))
+    with store.sit(run, 0.0) as writer:
+        writer.keep([outcome(1)], Spent(calls=1))
         with missing(store_location, table), pytest.raises(StoreError, match="can't be used"):
-            seat.keep([outcome(2), outcome(3)], Spent(calls=2))
+            writer.keep([outcome(2), outcome(3)], Spent(calls=2))
         assert (store.tally(run).cases, store.spent(run).calls) == (1, 1)
-        assert seat.keep([outcome(2), outcome(3)], Spent(calls=2)) == [True, True]
+        assert writer.keep([outcome(2), outcome(3)], Spent(calls=2)) == [True, True]
     assert list(store.outcomes(run)) == [outcome(1), outcome(2), outcome(3)]
 
 
@@ -119,8 +119,8 @@ def test_looking_whether_a_run_is_held_disturbs_nobody(store: Store) -> None:
         watcher.start()
     try:
         for number in range(50):
-            with store.sit(run, 0.0) as seat:
-                assert seat.keep([outcome(number)], Spent()) == [True]
+            with store.sit(run, 0.0) as writer:
+                assert writer.keep([outcome(number)], Spent()) == [True]
     finally:
         stop.set()
         for watcher in watchers:
@@ -172,8 +172,8 @@ def test_a_killed_process_holds_nothing_and_is_known_to_have_died(store: Store, 
         while store.is_held(run):  # a server needs a moment to notice
             pass
         assert store.died(run)
-        with store.sit(run, 0.0) as seat:
-            assert seat.keep([outcome(0), outcome(1)], Spent()) == [False, True]
+        with store.sit(run, 0.0) as writer:
+            assert writer.keep([outcome(0), outcome(1)], Spent()) == [False, True]
             assert store.died(run)
         assert store.died(run)  # whatever killed it may do so again
 
@@ -208,8 +208,8 @@ def test_a_lock_that_cannot_be_had_does_not_break_a_run(tmp_path: Path) -> None:
     with Store(str(tmp_path / "store.db"), create=True) as store:
         run = new_run(store)
         (tmp_path / f"store.db-{run}.lock").mkdir()  # can't be opened as a file
-        with store.sit(run, 0.0) as seat:
-            assert seat.keep([outcome(1)], Spent()) == [True]
+        with store.sit(run, 0.0) as writer:
+            assert writer.keep([outcome(1)], Spent()) == [True]
         assert not store.is_held(run)
 
 

@@ -18,8 +18,8 @@ from tests.store.samples import ODD_NAMES, SETTINGS, new_run, outcome, renamed, 
 def test_a_run_comes_back_as_it_was(store: Store) -> None:
     run = new_run(store, 3, 1000.5)
     outcomes = [outcome(1), outcome(2, "failed", "order"), outcome(3, "errored")]
-    with store.sit(run, 1000.5) as seat:
-        assert seat.keep(outcomes, Spent()) == [True, True, True]
+    with store.sit(run, 1000.5) as writer:
+        assert writer.keep(outcomes, Spent()) == [True, True, True]
     found = store.find_run(run)
     assert (found.settings, found.total, found.done) == (SETTINGS, 3, 3)
     assert (found.started, found.summary) == (1000.5, None)
@@ -32,8 +32,8 @@ def test_a_run_comes_back_as_it_was(store: Store) -> None:
 def test_it_is_all_there_after_reopening(store_location: str) -> None:
     with Store(store_location, create=True) as store:
         run = new_run(store)
-        with store.sit(run, 0.0) as seat:
-            seat.keep([outcome(1)], Spent())
+        with store.sit(run, 0.0) as writer:
+            writer.keep([outcome(1)], Spent())
     for create in (False, True):
         with Store(store_location, create=create) as store:
             assert store.find_outcome(run, outcome(1).case.id) == outcome(1)
@@ -51,9 +51,9 @@ def test_a_finished_run_has_done_what_its_summary_says(store: Store) -> None:
 def test_outcomes_come_in_the_order_of_arrival_page_after_page(store: Store) -> None:
     run, other = new_run(store), new_run(store)
     arrived = [outcome(number, JUDGEMENTS[number % 4]) for number in (*range(200, 100, -1), *range(100))]
-    with store.sit(run, 0.0) as seat, store.sit(other, 0.0) as neighbour:
+    with store.sit(run, 0.0) as writer, store.sit(other, 0.0) as neighbour:
         for start in range(0, 200, 7):
-            seat.keep(arrived[start : start + 7], Spent())
+            writer.keep(arrived[start : start + 7], Spent())
             neighbour.keep(arrived[start : start + 3], Spent())
     assert list(store.outcomes(run)) == arrived
     assert list(store.outcomes(run, "errored")) == [o for o in arrived if o.verdict.verdict == "errored"]
@@ -63,11 +63,11 @@ def test_outcomes_come_in_the_order_of_arrival_page_after_page(store: Store) -> 
 def test_outcomes_can_be_read_while_others_arrive(store: Store) -> None:
     run = new_run(store)
     arrived = [outcome(number) for number in range(120)]
-    with store.sit(run, 0.0) as seat:
-        seat.keep(arrived[:60], Spent())
+    with store.sit(run, 0.0) as writer:
+        writer.keep(arrived[:60], Spent())
         reading = store.outcomes(run)
         first = next(reading)
-        writer = threading.Thread(target=seat.keep, args=(arrived[60:], Spent()))
+        writer = threading.Thread(target=writer.keep, args=(arrived[60:], Spent()))
         writer.start()
         writer.join()
         assert [first, *reading] == arrived
@@ -87,8 +87,8 @@ def test_runs_are_found_by_prefix_and_as_last(store: Store) -> None:
 
 def test_cases_are_found_by_prefix(store: Store) -> None:
     run = new_run(store)
-    with store.sit(run, 0.0) as seat:
-        seat.keep([outcome(number) for number in range(30)], Spent())
+    with store.sit(run, 0.0) as writer:
+        writer.keep([outcome(number) for number in range(30)], Spent())
     assert store.find_outcome(run, outcome(3).case.id[:9]) == outcome(3)
     with pytest.raises(UsageError, match="could be any of several cases"):
         store.find_outcome(run, "")
@@ -100,8 +100,8 @@ def test_cases_are_found_by_prefix(store: Store) -> None:
 def test_an_exact_name_wins_over_a_beginning(store: Store) -> None:
     run = new_run(store)
     names = ("case1", "case10", "CASE1")
-    with store.sit(run, 0.0) as seat:
-        seat.keep([renamed(outcome(1), name) for name in names], Spent())
+    with store.sit(run, 0.0) as writer:
+        writer.keep([renamed(outcome(1), name) for name in names], Spent())
     assert [store.find_outcome(run, name).case.id for name in names] == list(names)
     assert store.find_outcome(run, "CAS").case.id == "CASE1"
 
@@ -109,9 +109,9 @@ def test_an_exact_name_wins_over_a_beginning(store: Store) -> None:
 def test_any_name_of_a_case_will_do(store: Store) -> None:
     run = new_run(store)
     cases = [renamed(outcome(1), name) for name in ODD_NAMES]
-    with store.sit(run, 0.0) as seat:
-        assert seat.keep(cases, Spent()) == [True] * len(ODD_NAMES)
-        assert seat.keep(cases, Spent()) == [False] * len(ODD_NAMES)
+    with store.sit(run, 0.0) as writer:
+        assert writer.keep(cases, Spent()) == [True] * len(ODD_NAMES)
+        assert writer.keep(cases, Spent()) == [False] * len(ODD_NAMES)
     assert [found.case.id for found in store.outcomes(run)] == list(ODD_NAMES)
     assert [store.find_outcome(run, name) for name in ODD_NAMES] == cases
     digests = {name: fingerprint(case.case) for name, case in zip(ODD_NAMES, cases, strict=True)}
@@ -127,8 +127,8 @@ def test_a_fingerprint_tells_every_change_of_a_case() -> None:
 
 def test_fingerprints_of_one_run_are_not_those_of_another(store: Store) -> None:
     run, other = new_run(store), new_run(store)
-    with store.sit(run, 0.0) as seat:
-        seat.keep([outcome(1)], Spent())
+    with store.sit(run, 0.0) as writer:
+        writer.keep([outcome(1)], Spent())
     case = outcome(1).case
     assert store.fingerprints(run, [case.id]) == {case.id: fingerprint(case)}
     assert store.fingerprints(other, [case.id]) == {}

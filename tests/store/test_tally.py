@@ -27,8 +27,8 @@ def test_a_tally_is_what_adding_one_by_one_gives(store: Store, seed: int) -> Non
         arrived = [random_outcome(dice, number) for number in range(dice.randrange(120))]
         for each in arrived:
             expected.add(each)
-        with store.sit(run, 0.0) as seat:
-            seat.keep(arrived, Spent())
+        with store.sit(run, 0.0) as writer:
+            writer.keep(arrived, Spent())
     for run, expected in runs.items():
         assert_same(store.tally(run), expected)
         assert msgspec.structs.asdict(store.tally(run).summary(run, "a"))["errors"] == expected.errors
@@ -41,12 +41,12 @@ def test_a_run_without_outcomes_adds_up_to_nothing(store: Store) -> None:
 def test_no_claim_of_a_server_is_too_large_to_be_summed_up(store: Store) -> None:
     run = new_run(store)
     claims = (2**63, -(2**63), 2**62, 2**62, 2**62)
-    with store.sit(run, 0.0) as seat:
+    with store.sit(run, 0.0) as writer:
         for number, tokens in enumerate(claims):
             sample = outcome(number)
             usage = Usage(tokens, tokens, tokens)
             transcript = msgspec.structs.replace(sample.transcript, usage=usage)
-            seat.keep([msgspec.structs.replace(sample, transcript=transcript)], Spent())
+            writer.keep([msgspec.structs.replace(sample, transcript=transcript)], Spent())
     assert store.tally(run).usage.input == 3 * 2**40
     assert [found.transcript.usage.input for found in store.outcomes(run)] == list(claims)
 
@@ -56,12 +56,12 @@ def test_what_has_come_since_adds_up_to_all(store: Store) -> None:
     dice = random.Random(7)
     run, other = new_run(store), new_run(store)
     expected, found, place = Tally(), Tally(), 0
-    with store.sit(run, 0.0) as seat, store.sit(other, 0.0) as beside:
+    with store.sit(run, 0.0) as writer, store.sit(other, 0.0) as beside:
         for start in (0, 10, 20, 30):
             arrived = [random_outcome(dice, number) for number in range(start, start + dice.randrange(1, 10))]
             for each in arrived:
                 expected.add(each)
-            seat.keep(arrived, Spent())
+            writer.keep(arrived, Spent())
             beside.keep([outcome(start)], Spent())
             news, place = store.tally_since(run, place)
             found += news
@@ -75,8 +75,8 @@ def test_what_has_come_since_adds_up_to_all(store: Store) -> None:
 def test_neighbours_by_verdict_and_arrival(store: Store) -> None:
     run, verdicts = new_run(store), ("passed", "failed", "passed", "failed")
     arrived = [outcome(number, verdict) for number, verdict in enumerate(verdicts)]
-    with store.sit(run, 0.0) as seat:
-        seat.keep(arrived, Spent())
+    with store.sit(run, 0.0) as writer:
+        writer.keep(arrived, Spent())
     names = [each.case.id for each in arrived]
     order = [names[place] for place in (1, 3, 0, 2)]
     for place, name in enumerate(order):

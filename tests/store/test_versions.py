@@ -85,9 +85,9 @@ def test_a_stored_run_can_be_gone_on_with(
 ) -> None:
     with Store(load(fixture, request, tmp_path), create=True) as store:
         run = next(run for run in store.list_runs() if run.purpose.verb != "fuzz")
-        with store.sit(run.id, 0.0) as seat:
+        with store.sit(run.id, 0.0) as writer:
             known = next(store.outcomes(run.id))
-            assert seat.keep([outcome(50), known], Spent()) == [True, False]
+            assert writer.keep([outcome(50), known], Spent()) == [True, False]
         assert store.find_run(run.id).done == run.done + 1
         assert list(store.outcomes(run.id))[-1] == outcome(50)
 

@@ -23,20 +23,20 @@ def say(word: object) -> None:
 
 def sit(location: str, run: str) -> None:
     """Keep one outcome and stay."""
-    with Store(location) as store, store.sit(run, 0.0) as seat:
-        seat.keep([outcome(0)], Spent())
+    with Store(location) as store, store.sit(run, 0.0) as writer:
+        writer.keep([outcome(0)], Spent())
         say(1)
         time.sleep(600)
 
 
 def work(location: str, run: str) -> None:
     """Go on where the run is, saying after every commit how many outcomes it has."""
-    with Store(location) as store, store.sit(run, 0.0) as seat:
+    with Store(location) as store, store.sit(run, 0.0) as writer:
         done = store.tally(run).cases
         say(os.getpid())
         say(done)
         while done < 3000:
-            seat.keep([outcome(number) for number in range(done, done + BATCH)], Spent(calls=done + BATCH))
+            writer.keep([outcome(number) for number in range(done, done + BATCH)], Spent(calls=done + BATCH))
             done += BATCH
             say(done)
 
@@ -64,9 +64,9 @@ def add(location: str, start: str) -> None:
     """A run of its own in a store that others use as well."""
     with Store(location, create=True) as store:
         run = new_run(store)
-        with store.sit(run, 0.0) as seat:
+        with store.sit(run, 0.0) as writer:
             for number in range(60):
-                assert seat.keep([outcome(int(start) + number)], Spent()) == [True]
+                assert writer.keep([outcome(int(start) + number)], Spent()) == [True]
         say(run)
 
 

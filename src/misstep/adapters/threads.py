@@ -110,7 +110,7 @@ Work = Callable[[], Coroutine[Any, Any, Any]]
 PASSED_ON = (StepsExhausted, MisstepError, KeyboardInterrupt, asyncio.CancelledError)
 OWNER = "misstep_guest"  # attribute of an asyncio task that names its LoopTask
 
-_guest = contextvars.ContextVar["LoopTask | None"]("guest", default=None)
+_task = contextvars.ContextVar["LoopTask | None"]("guest", default=None)
 
 
 class LoopTask:
@@ -156,7 +156,7 @@ class LoopThread:
     """An event loop in a thread, with its tasks. All methods are for the thread that created it."""
 
     def __init__(self) -> None:
-        self.guests = set[LoopTask]()
+        self.tasks = set[LoopTask]()
         self._loop = asyncio.new_event_loop()
         self._loop.set_task_factory(_make_task)
         self._ends = False
@@ -168,37 +168,37 @@ class LoopThread:
         self._thread.start()
 
     def admit(self, work: Work, meter: Meter | None) -> LoopTask:
-        guest = LoopTask(work, meter)
-        self.guests.add(guest)
+        task = LoopTask(work, meter)
+        self.tasks.add(task)
         context = contextvars.copy_context()
-        context.run(_guest.set, guest)
+        context.run(_task.set, task)
 
         def start() -> None:
-            guest.task = self._loop.create_task(guest.perform())
+            task.task = self._loop.create_task(task.perform())
 
         self._loop.call_soon_threadsafe(start, context=context)
-        return guest
+        return task
 
-    def cancel(self, guest: LoopTask) -> None:
+    def cancel(self, task: LoopTask) -> None:
         """Ask a task to stop, and ping the loop."""
 
         def stop() -> None:
-            if guest.task:
-                guest.task.cancel()
+            if task.task:
+                task.task.cancel()
 
         self._loop.call_soon_threadsafe(stop)
         self._ping()
 
-    def give_up(self, guest: LoopTask) -> bool:
+    def give_up(self, task: LoopTask) -> bool:
         """Report that a task did not stop. Returns whether it is what blocks the loop."""
         self._given_up = True
-        return self._silence() > LATE and self._blocking() is guest
+        return self._silence() > LATE and self._blocking() is task
 
     @property
     def is_haunted(self) -> bool:
         """Whether it is blocked for long by something that is no longer one of its tasks."""
         blocking = self._blocking()
-        nobody = blocking not in self.guests if blocking else self._given_up
+        nobody = blocking not in self.tasks if blocking else self._given_up
         return self._silence() > HAUNTED and nobody
 
     def look(self) -> None:
@@ -208,7 +208,7 @@ class LoopThread:
         """
         asked, blocking = self._asked, self._blocking()
         if asked is None:
-            if self.guests:
+            if self.tasks:
                 self._ping()
             return
         if blocking is None:
@@ -216,16 +216,16 @@ class LoopThread:
         until = time.monotonic() + TICK
         owed = until - max(asked, self._granted)
         self._granted = until
-        for guest in self.guests:
-            if guest is not blocking and guest.meter and not guest.done.done():
-                guest.meter.wait(owed)
+        for task in self.tasks:
+            if task is not blocking and task.meter and not task.done.done():
+                task.meter.wait(owed)
 
     def leave(self) -> None:
         """Abandon the loop with everything on it; unfinished tasks are `Displaced`."""
         self._end()
         self._running.interrupt()
-        for guest in self.guests:
-            guest.settle(None, Displaced())
+        for task in self.tasks:
+            task.settle(None, Displaced())
 
     async def close(self) -> None:
         """Stop the loop and wait briefly for it; a blocked one is abandoned."""
@@ -277,7 +277,7 @@ class LoopThread:
 def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "asyncio.Task[Any]":
     """A task that knows which LoopTask it, or the task that created it, belongs to."""
     task = asyncio.Task(work, loop=loop, **options)
-    setattr(task, OWNER, _guest.get())
+    setattr(task, OWNER, _task.get())
     return task
 
 
@@ -342,20 +342,20 @@ class ThreadedAgent:
         stage = self._stage = self._stage or LoopThread()
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._keep_watch())
-        guest = stage.admit(work, meter)
+        task = stage.admit(work, meter)
         try:
-            return await asyncio.shield(guest.done)
+            return await asyncio.shield(task.done)
         except asyncio.CancelledError:
-            if not guest.done.done():  # otherwise the agent cancelled itself
-                await self._let_go(stage, guest)
+            if not task.done.done():  # otherwise the agent cancelled itself
+                await self._let_go(stage, task)
             raise
         finally:
-            stage.guests.discard(guest)
+            stage.tasks.discard(task)
 
-    async def _let_go(self, stage: LoopThread, guest: LoopTask) -> None:
-        stage.cancel(guest)
-        await asyncio.wait([guest.done], timeout=TIDYING)
-        if not guest.done.done() and stage.give_up(guest):
+    async def _let_go(self, stage: LoopThread, task: LoopTask) -> None:
+        stage.cancel(task)
+        await asyncio.wait([task.done], timeout=TIDYING)
+        if not task.done.done() and stage.give_up(task):
             self._leave(stage)
 
     def _leave(self, stage: LoopThread) -> None:

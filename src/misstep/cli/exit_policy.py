@@ -21,10 +21,10 @@ def exit_code(settings: Settings, passed: int, total: int) -> int:
 
     Of nothing at all, nothing has failed, but a rate that is demanded is not known to be reached.
     """
-    gate = settings.fail_on or "any"
-    demanded = parse_gate(gate)
+    exit_policy = settings.fail_on or "any"
+    demanded = parse_gate(exit_policy)
     if demanded and not total:
-        return int(gate != "any")
+        return int(exit_policy != "any")
     # Divided, as the rate was written down: 0.07 times 100 is a little more than 7.
     return int(demanded is not None and total > 0 and passed / total < demanded)
 

@@ -10,7 +10,7 @@ from typing import Any, TextIO, TypeVar
 
 from misstep.cli.display import Display, NoDisplay, make_display
 from misstep.cli.exit_policy import CommandResult
-from misstep.cli.output import INCONCLUSIVE, ours_alone
+from misstep.cli.output import INCONCLUSIVE, own_output
 from misstep.cli.reports import STEP_SUMMARY, add_step_summary, make_reports, write_reports
 from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
@@ -46,7 +46,7 @@ R = TypeVar("R")
 @contextmanager
 def displayed(settings: Settings) -> Iterator[list[Listener]]:
     """The display and nobody else; meanwhile standard output is ours alone."""
-    with ours_alone() as screen, make_display(settings, screen) as display:
+    with own_output() as screen, make_display(settings, screen) as display:
         yield [display]
 
 
@@ -59,7 +59,7 @@ def watched(settings: Settings) -> Iterator[list[Listener]]:
     started = _Started()
     try:
         with (
-            ours_alone() as screen,
+            own_output() as screen,
             make_display(settings, screen) as display,
             make_reports(settings, screen.stdout) as reports,
             traced(settings, _complaining(display, screen)) as tracers,

@@ -54,7 +54,7 @@ __all__ = [
     "ABOUT_TYPED",
     "AGENTS",
     "CALLING",
-    "COMPANY",
+    "CURVES_BESIDE",
     "CONSISTENCY",
     "CURVE",
     "FIXED_BY_A_RUN",
@@ -93,7 +93,7 @@ RUNNING = ("dry_run", "on", "ray_address", *TRACING, *KEEPING)
 CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
 
 # What is shown beside a curve.
-COMPANY = ("beside", "published")
+CURVES_BESIDE = ("beside", "published")
 
 INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
 
@@ -305,20 +305,20 @@ def _parse(name: str, value: Any) -> Any:
     return parse_text(name, items, items[0], flag(name))
 
 
-def refuse_company_in_json(settings: Settings) -> None:
+def refuse_curves_in_json(settings: Settings) -> None:
     """One JSON object has room for one curve."""
     if settings.json:
         _refuse("--json", "misstep show RUN --json prints each curve by itself")
 
 
-def refuse_company_of(what: str) -> None:
+def refuse_curves_beside(what: str) -> None:
     """What is no curve has nothing beside it."""
     _refuse(what, "only a run of plan capability, or a curve in a file, has others beside it")
 
 
 def _refuse(what: str, hint: str) -> None:
     """What a file of settings says is for other commands."""
-    if vain := typed(lambda name: name in COMPANY):
+    if vain := typed(lambda name: name in CURVES_BESIDE):
         raise UsageError(f"{' and '.join(vain)} can't go with {what}", hint)
 
 

@@ -62,7 +62,7 @@ def print_json_text(value: object) -> None:
 
 
 @contextmanager
-def ours_alone() -> Iterator[Screen]:
+def own_output() -> Iterator[Screen]:
     """While an agent runs, whatever it prints goes to standard error, harmless and within bounds; it runs on
     in spite of `os._exit`.
 
@@ -84,7 +84,7 @@ def ours_alone() -> Iterator[Screen]:
 
 def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate]]) -> int:
     """Say what a run would come to, under which settings, which is all that a dry one does."""
-    with ours_alone():
+    with own_output():
         own, expected = estimate()
     if settings.json:
         print_json(expected)

@@ -4,7 +4,7 @@ import click
 from rich.console import Console
 
 from misstep.cli.options import ABOUT_TYPED, TYPED, settings_options
-from misstep.cli.output import hint, ours_alone, own_command, print_json
+from misstep.cli.output import hint, own_command, own_output, print_json
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
 from misstep.rendering.case import case_view
@@ -26,7 +26,7 @@ def replay(settings: Settings, finding: str) -> int:
     if replay_part:
         code: int = replay_part(settings, name, part)
         return code
-    with ours_alone():
+    with own_output():
         before, after = api.replay(settings, finding)
     if settings.json:
         print_json(after)

@@ -4,7 +4,7 @@ import click
 
 from misstep.cli.exit_policy import ExitPolicy
 from misstep.cli.listeners import summed
-from misstep.cli.options import COMPANY, refuse_company_of, settings_options
+from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, settings_options
 from misstep.cli.output import curve_command
 from misstep.cli.reports import check_reports, write_report
 from misstep.core.settings import Settings
@@ -20,7 +20,7 @@ USUAL = {"report": ("html",)}
 
 @click.command("report")
 @click.argument("run")
-@settings_options("report", "report_dir", "baseline", *COMPANY, "store", usual=USUAL, about=ABOUT)
+@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL, about=ABOUT)
 def report(settings: Settings, run: str) -> int:
     """Write reports of a run.
 
@@ -33,7 +33,7 @@ def report(settings: Settings, run: str) -> int:
     check_reports(settings)
     found = find_run(settings, run)
     if not feature_of(found.purpose).has_curve:
-        refuse_company_of(f"a run of {found.purpose.command}")
+        refuse_curves_beside(f"a run of {found.purpose.command}")
     settings = settings.overlay({"fail_on": "none"})
     ending = ExitPolicy(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
     statement = state(settings, found.id, ending.held, not ending.code if ending.held else None)

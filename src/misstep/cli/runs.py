@@ -4,7 +4,13 @@ import click
 import msgspec
 from rich.console import Console
 
-from misstep.cli.options import COMPANY, MOST, refuse_company_in_json, refuse_company_of, settings_options
+from misstep.cli.options import (
+    CURVES_BESIDE,
+    MOST,
+    refuse_curves_beside,
+    refuse_curves_in_json,
+    settings_options,
+)
 from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
@@ -80,13 +86,13 @@ def _row(run: Run, live: bool) -> RunRow:
 @click.argument("case", required=False)
 @click.option("--most", type=MOST, default=20, show_default=True, help="How many failures to list.")
 @click.option("--by", type=click.Choice(FACETS), help="Show the cases by what they have in common.")
-@settings_options(*COMPANY, "store", "json")
+@settings_options(*CURVES_BESIDE, "store", "json")
 def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | None) -> int:
     """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'.
 
     A FILE.json with a capability curve is shown like the run that it came from.
     """
-    refuse_company_in_json(settings)
+    refuse_curves_in_json(settings)
     if case is None and is_kept(run):
         curve_command("show_kept")(settings, run)
         return 0
@@ -94,7 +100,7 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
         run, case = run.split("/", 1)
     purpose = api.find_run(settings, run).purpose
     if case or by or not feature_of(purpose).has_curve:
-        refuse_company_of("a case" if case else "--by" if by else f"a run of {purpose.command}")
+        refuse_curves_beside("a case" if case else "--by" if by else f"a run of {purpose.command}")
     show_part = own_command(purpose, "show_part") if case else None
     if show_part:
         show_part(settings, run, case)

@@ -126,7 +126,7 @@ FEW = 4  # cases that say little about what others may come to
 UNSEEN = 2.0  # margin on a mere guess
 
 
-class Purse(BudgetTracker):
+class CaseBudget(BudgetTracker):
     """Says whether there is budget left for another case, and counts what each uses while it runs.
 
     A case starts only if the budget would last even if it, and every case in flight, turned out as dear as
@@ -256,9 +256,9 @@ class Purse(BudgetTracker):
 class CaseAccount:
     """What one case has used so far; it is closed when the case is over."""
 
-    def __init__(self, purse: Purse) -> None:
-        self._purse = purse
-        self.began = purse.now()
+    def __init__(self, case_budget: CaseBudget) -> None:
+        self._case_budget = case_budget
+        self.began = case_budget.now()
         self.usd = 0.0
         self.tokens = 0
         self.calls = 0
@@ -267,13 +267,13 @@ class CaseAccount:
         return Cost(self.usd, self.tokens, seconds, self.calls)
 
     def spend(self, role: str, usage: Usage) -> None:
-        self._purse.count_tokens(self, role, usage)
+        self._case_budget.count_tokens(self, role, usage)
 
     def call(self) -> None:
-        self._purse.count_call(self)
+        self._case_budget.count_call(self)
 
     def close(self, finished: bool) -> None:
-        self._purse.settle(self, finished)
+        self._case_budget.settle(self, finished)
 
 
 def _dearer(one: Cost, other: Cost) -> Cost:

@@ -13,7 +13,7 @@ from typing import Generic, TypeAlias, TypeVar
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
 from misstep.core.run import Campaign
-from misstep.engine.budget import CaseAccount, Purse
+from misstep.engine.budget import CaseAccount, CaseBudget
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -107,7 +107,7 @@ async def drive(
     campaign: Campaign,
     start: Callable[[Case, CaseAccount], Awaitable[Outcome]],
     jobs: int,
-    purse: Purse,
+    case_budget: CaseBudget,
 ) -> bool:
     """Run a campaign with up to `jobs` cases in flight; True if it came to its end.
 
@@ -131,9 +131,9 @@ async def drive(
             while True:
                 news.clear()
                 admitted = True
-                while flying < jobs and (admitted := purse.admit()) and (batch := campaign.ask(1)):
+                while flying < jobs and (admitted := case_budget.admit()) and (batch := campaign.ask(1)):
                     flying += 1
-                    group.create_task(fly(batch[0], purse.open()))
+                    group.create_task(fly(batch[0], case_budget.open()))
                     if flying % AT_A_TIME == 0:
                         await asyncio.sleep(0)  # those in flight come first: they wait for nothing but us
                 if not flying:

@@ -36,12 +36,12 @@ class AnthropicModel:
         model: ModelName,
         endpoint: Endpoint,
         options: Options = DEFAULTS,
-        gates: RateLimiters | None = None,
+        rate_limiters: RateLimiters | None = None,
     ) -> None:
         self.name = str(model)
         self._model = model.model
         self._temperature = options.temperature
-        self._line = ModelClient(model, endpoint, options, SDK, gates)
+        self._line = ModelClient(model, endpoint, options, SDK, rate_limiters)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         parameters: Json = {

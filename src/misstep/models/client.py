@@ -107,7 +107,7 @@ class Sdk(msgspec.Struct, frozen=True):
 
 
 class ModelClient:
-    """What is asked of a model goes over it, from one event loop; lines that share `gates` share limits."""
+    """Sends requests to a model, from one event loop. Clients with the same `rate_limiters` share limits."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class ModelClient:
         endpoint: Endpoint,
         options: Options,
         sdk: Sdk,
-        gates: RateLimiters | None = None,
+        rate_limiters: RateLimiters | None = None,
     ) -> None:
         if find_spec(sdk.package) is None:
             raise MissingExtra(f"the {sdk.package} SDK", sdk.package)
@@ -125,8 +125,8 @@ class ModelClient:
         self._refused = set[str]()
         self._redact = Redactor([endpoint.key] if len(endpoint.key) > 4 else [])
         self._cache = ReplyCache(options.cache) if options.cache else None
-        gate = (gates or Throttles())(self.name, options.in_flight, options.per_minute)
-        self._patience = RetryPolicy(options.retries, gate)
+        rate_limiter = (rate_limiters or Throttles())(self.name, options.in_flight, options.per_minute)
+        self._patience = RetryPolicy(options.retries, rate_limiter)
         self._client: Any = None
 
     @property

@@ -283,9 +283,9 @@ class Trouble(Exception):
 class RetryPolicy:
     """How often to try, and within which limits on the whole model."""
 
-    def __init__(self, retries: int, gate: RateLimiter) -> None:
+    def __init__(self, retries: int, rate_limiter: RateLimiter) -> None:
         self._retries = retries
-        self._gate = gate
+        self._rate_limiter = rate_limiter
 
     async def persist(self, send: Callable[[], Awaitable[T]], meter: Meter) -> T:
         """The result of `send`, tried again after `Trouble`. Raises `Unavailable` when it doesn't pass.
@@ -294,16 +294,16 @@ class RetryPolicy:
         the agent's own time.
         """
         for attempt in range(self._retries + 1):
-            async with self._gate.slot(meter) as began:
+            async with self._rate_limiter.slot(meter) as began:
                 try:
                     result = await send()
                 except Trouble as trouble:
                     pause = _pause(trouble, attempt)
                     if trouble.busy:
-                        self._gate.refused(began, pause)
+                        self._rate_limiter.refused(began, pause)
                     last = trouble
                 else:
-                    self._gate.succeeded()
+                    self._rate_limiter.succeeded()
                     return result
             if attempt < self._retries:
                 await wait(pause, meter)

@@ -64,8 +64,8 @@ def is_theirs(settings: Settings) -> bool:
     return ":" in settings.agent and not settings.agent.startswith("sim:")
 
 
-class Allowance(BudgetTracker):
-    """`gates` keep all requests to a model within its limits."""
+class RunBudget(BudgetTracker):
+    """`rate_limiters` keep all requests to a model within its limits."""
 
     def __init__(
         self,
@@ -73,10 +73,10 @@ class Allowance(BudgetTracker):
         before: Spent,
         price: Pricing = lambda *_: 0.0,
         clock: Callable[[], float] = time.monotonic,
-        gates: RateLimiters | None = None,
+        rate_limiters: RateLimiters | None = None,
     ) -> None:
         super().__init__(budget, before, price, clock)
-        self.gates: RateLimiters = gates or Throttles()
+        self.rate_limiters: RateLimiters = rate_limiters or Throttles()
 
 
 FLAGS = {

@@ -58,10 +58,12 @@ async def _on_ray(
 
 
 @asynccontextmanager
-async def _work_there(settings: Settings, agent: Agent | None, gates: RateLimiters) -> AsyncIterator[Execute]:
+async def _work_there(
+    settings: Settings, agent: Agent | None, rate_limiters: RateLimiters
+) -> AsyncIterator[Execute]:
     """What a worker does, in its own process."""
     judge = judge_for(settings, agent)
-    found = find_agent(settings, gates=gates) if agent is None else agent
+    found = find_agent(settings, rate_limiters=rate_limiters) if agent is None else agent
     async with _work(settings, found, judge) as execute_case:
         yield execute_case
 

@@ -25,7 +25,7 @@ from misstep.core.spending import Spent
 from misstep.errors import MisstepError, NoStoreYet, UsageError
 from misstep.planning.world.mock import MockWorld
 from misstep.runs.budget import is_theirs, left_of
-from misstep.runs.cases import lasting_path, lasting_tools
+from misstep.runs.cases import absolute_path, absolute_tools
 from misstep.runs.executor import make_executor
 from misstep.runs.resume import find_resumable, new_means, refuse_unfit
 from misstep.runs.session import RunSession
@@ -249,8 +249,8 @@ def _nothing(_: Case) -> None:
 
 def lasting(settings: Settings) -> Settings:
     """Settings that mean the same in any folder."""
-    files = {name: lasting_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
-    return settings.overlay({**files, "tools": lasting_tools(settings.tools)})
+    files = {name: absolute_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
+    return settings.overlay({**files, "tools": absolute_tools(settings.tools)})
 
 
 def _estimate_rest(store: Store, run: Run, work: RunWork) -> Estimate:

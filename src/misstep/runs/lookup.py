@@ -125,7 +125,7 @@ def _not_passed(store: Store, run: Run) -> Iterator[Outcome]:
 T = TypeVar("T")
 
 
-def meant_by(wanted: str, known: Mapping[str, T], what: str, run: Run, store: Store) -> T:
+def resolve_prefix(wanted: str, known: Mapping[str, T], what: str, run: Run, store: Store) -> T:
     """The only one of the known whose id begins so; a `UsageError` where there is none, or several."""
     found = [each for id, each in known.items() if wanted and id.startswith(wanted)]
     if len(found) != 1:

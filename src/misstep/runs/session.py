@@ -22,7 +22,7 @@ from misstep.core.results.summary import Summary
 from misstep.core.run import Campaign, Execute, Inquiries
 from misstep.core.settings import store_flag
 from misstep.core.spending import AGENT, Cost
-from misstep.engine.budget import CaseAccount, Pricing, Purse
+from misstep.engine.budget import CaseAccount, CaseBudget, Pricing
 from misstep.engine.drive import Batches, drive
 from misstep.errors import InternalError, Interrupted, MisstepError, StoreError, StoreGone, UsageError
 from misstep.runs.budget import budget_exceeded, pricing, refuse_hidden_tokens
@@ -42,15 +42,15 @@ class RunSession:
         self._contested = False
         price = pricing(run.settings)
         dearest = _dearest(store, run, price) if self._tally.cases else estimate.per_case
-        self._purse = Purse(run.settings.budget, price, store.spent(run.id), dearest)
+        self._case_budget = CaseBudget(run.settings.budget, price, store.spent(run.id), dearest)
 
     async def hold(self, campaign: Campaign, execute: Execute) -> Summary:
         run = self._run
-        with self._store.sit(run.id, time.time()) as seat:
+        with self._store.sit(run.id, time.time()) as writer:
             self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
             self._emit(RunStarted(run.id, run.total, dict(self._tally.verdicts), self._estimate))
             try:
-                ended = await self._drive(campaign, execute, seat)
+                ended = await self._drive(campaign, execute, writer)
                 return self._finish(campaign) if ended else self._give_up(campaign)
             except Exception as error:
                 with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
@@ -58,12 +58,12 @@ class RunSession:
                     self._emit(RunStopped(run.id, reason))
                 raise
 
-    async def _drive(self, campaign: Campaign, execute: Execute, seat: RunWriter) -> bool:
+    async def _drive(self, campaign: Campaign, execute: Execute, writer: RunWriter) -> bool:
         """Whether the campaign came to its end."""
 
         def keep(outcomes: Sequence[Outcome]) -> Sequence[bool]:
             # Cases that are never finished cost something, too.
-            return seat.keep(outcomes, self._purse.spent)
+            return writer.keep(outcomes, self._case_budget.spent)
 
         async with Batches(keep, self._take) as batches:
 
@@ -72,7 +72,7 @@ class RunSession:
                 await batches.put(outcome)
                 return outcome
 
-            driving = asyncio.create_task(drive(campaign, start, self._run.settings.jobs, self._purse))
+            driving = asyncio.create_task(drive(campaign, start, self._run.settings.jobs, self._case_budget))
             with self._limited(driving), _heeding_termination():
                 try:
                     return await driving
@@ -93,7 +93,7 @@ class RunSession:
             self._contested = True
             return
         self._tally.add(outcome)
-        self._emit(Spending(self._run.id, self._purse.used, self._run.settings.budget))
+        self._emit(Spending(self._run.id, self._case_budget.used, self._run.settings.budget))
         self._emit(CaseFinished(self._run.id, outcome))
         if outcome.transcript.ended == "answered":
             refuse_hidden_tokens(self._tally, self._run.settings)
@@ -104,16 +104,16 @@ class RunSession:
         loop = asyncio.get_running_loop()
 
         def time_is_up() -> None:
-            self._purse.run_out_of_time()
+            self._case_budget.run_out_of_time()
             driving.cancel()
 
-        self._purse.overdrawn = lambda: _call_there(loop, driving.cancel)
-        left = self._purse.seconds_left
+        self._case_budget.overdrawn = lambda: _call_there(loop, driving.cancel)
+        left = self._case_budget.seconds_left
         alarm = None if left is None else loop.call_later(left, time_is_up)
         try:
             yield
         finally:
-            self._purse.overdrawn = None
+            self._case_budget.overdrawn = None
             if alarm:
                 alarm.cancel()
 
@@ -146,7 +146,7 @@ class RunSession:
         if run.total and done == run.total:
             return self._finish(campaign)
         raise budget_exceeded(
-            self._purse.lacking,
+            self._case_budget.lacking,
             run.settings,
             self._store.spent(run.id),
             f"{done} of {run.total} cases" if run.total else f"{done} cases",

@@ -24,7 +24,7 @@ from misstep.core.run import Unit
 from misstep.core.settings import store_flag
 from misstep.core.spending import RateLimiters
 from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
-from misstep.runs.budget import FLAGS, Allowance, pricing, spent_of
+from misstep.runs.budget import FLAGS, RunBudget, pricing, spent_of
 from misstep.runs.execution import mask_error, masked
 from misstep.store.runs import Run, RunWriter, Store
 
@@ -68,8 +68,8 @@ class ToolRunSession(Generic[R]):
     """Keeps what comes of each tool, tells it to whoever listens, and closes the run when all is done.
 
     `kept` are the reports so far by the names of the tools. `lost` are specs whose tools can't be had any
-    more, and why, for whoever does the work to fill. Nothing secret gets past it. Sittings that share `gates`
-    share the limits of models.
+    more, and why, for whoever does the work to fill. Nothing secret gets past it. Sessions with the same
+    `rate_limiters` share the limits of models.
     """
 
     def __init__(
@@ -79,12 +79,12 @@ class ToolRunSession(Generic[R]):
         listeners: Sequence[Listener],
         kind: type[R],
         summarise: Summarise[R],
-        gates: RateLimiters | None = None,
+        rate_limiters: RateLimiters | None = None,
     ) -> None:
         # It has been started here, or may be resumed: prices that it names may be read.
         self.run = structs.replace(run, settings=run.settings.overlay({"trust_store": True}))
         budget, spent, price = run.settings.budget, store.spent(run.id), pricing(run.settings)
-        self.allowance = Allowance(budget, spent, price, gates=gates)
+        self.run_budget = RunBudget(budget, spent, price, rate_limiters=rate_limiters)
         self.kept: dict[str, R] = {report.name: report for report in store.tool_documents(run.id, kind)}
         self.lost: Mapping[str, str] = {}
         self._store = store
@@ -104,14 +104,14 @@ class ToolRunSession(Generic[R]):
         Raises what says how to go on, if there is more to do.
         """
         run = self.run
-        with self._store.sit(run.id, time.time()) as seat:
+        with self._store.sit(run.id, time.time()) as writer:
             self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
             before = self._summarise(run, self.done)
             verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
             self.emit(RunStarted(run.id, run.total, verdicts, unit=unit))
             try:
                 with ticking(self._tell_spending):
-                    self._take_in(work, seat, finished)
+                    self._take_in(work, writer, finished)
                 self._finish()
             except Exception as error:
                 self._tell_of(error)
@@ -125,25 +125,25 @@ class ToolRunSession(Generic[R]):
                 listener(clean)
 
     def _take_in(
-        self, work: Callable[[], Generator[R | Event]], seat: RunWriter, finished: Callable[[R], Event]
+        self, work: Callable[[], Generator[R | Event]], writer: RunWriter, finished: Callable[[R], Event]
     ) -> None:
         try:
             with closing(work()) as news:
                 for each in news:
-                    self._hear(each, seat, finished)
+                    self._hear(each, writer, finished)
         finally:
-            seat.keep([], self.allowance.spent)  # also on what came to nothing
+            writer.keep([], self.run_budget.spent)  # also on what came to nothing
 
     def _tell_spending(self) -> None:
-        self.emit(Spending(self.run.id, self.allowance.used, self.run.settings.budget))
+        self.emit(Spending(self.run.id, self.run_budget.used, self.run.settings.budget))
 
-    def _hear(self, news: R | Event, seat: RunWriter, finished: Callable[[R], Event]) -> None:
+    def _hear(self, news: R | Event, writer: RunWriter, finished: Callable[[R], Event]) -> None:
         if not isinstance(news, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport):
             self.emit(news)
             return
         report = masked(news)
         self.kept[report.name] = report
-        seat.keep_report(report, self.allowance.spent)
+        writer.keep_report(report, self.run_budget.spent)
         if report.ended != "stopped":
             self.emit(finished(report))
 
@@ -165,7 +165,7 @@ class ToolRunSession(Generic[R]):
         self.emit(RunFinished(run.id, summary))
 
     def _stopped(self) -> MisstepError:
-        run, lacking = self.run, self.allowance.lacking
+        run, lacking = self.run, self.run_budget.lacking
         show, way_on = self._ways_on()
         for spec, why in {} if lacking else self.lost.items():
             return UsageError(f"{why}; what was found is kept", show, way_on, where=spec)

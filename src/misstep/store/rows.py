@@ -146,8 +146,8 @@ class Statements:
             connection.exec_driver_sql(self._document, documents)
         return places
 
-    def spend(self, connection: sa.Connection, sitting: int, spent: bytes) -> None:
-        connection.exec_driver_sql(self._spent, (spent, sitting))
+    def spend(self, connection: sa.Connection, session: int, spent: bytes) -> None:
+        connection.exec_driver_sql(self._spent, (spent, session))
 
     def _add_slim(self, connection: sa.Connection, run: int, rows: Sequence[OutcomeRow]) -> dict[str, int]:
         statement = self._beginning + ", ".join([self._place] * len(rows)) + self._end

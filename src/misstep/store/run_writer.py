@@ -22,7 +22,7 @@ from misstep.core.spending import Spent
 from misstep.store import tables
 from misstep.store.database import PAUSES, Hold, Transactions
 from misstep.store.rows import Statements, encode, key_of, row_of
-from misstep.store.tables import sittings, tool_reports
+from misstep.store.tables import sessions, tool_reports
 
 fcntl: ModuleType | None
 try:
@@ -135,10 +135,10 @@ def _is_at(path: Path, descriptor: int) -> bool:
 class RunWriter:
     """A sitting of one run, which is nobody else's meanwhile; `keep` is for one thread at a time."""
 
-    def __init__(self, transactions: Transactions, hold: Hold, run: int, sitting: int) -> None:
+    def __init__(self, transactions: Transactions, hold: Hold, run: int, session: int) -> None:
         self._transactions, self._hold, self._run = transactions, hold, run
         self._statements = Statements(transactions.database.engine.dialect)
-        self._sitting = sitting
+        self._session = session
 
     def keep(self, outcomes: Sequence[Outcome], spent: Spent) -> list[bool]:
         """Commit outcomes, and all that this sitting has spent so far: everything or nothing.
@@ -153,7 +153,7 @@ class RunWriter:
             there = _find(connection, tried)
             kept = [place in there for place in tried]
             tried[:] = self._statements.add(connection, self._run, rows)
-            self._statements.spend(connection, self._sitting, total)
+            self._statements.spend(connection, self._session, total)
             new = [place is not None for place in tried]
             return [a or b for a, b in zip(new, kept, strict=True)] if kept else new
 
@@ -169,13 +169,13 @@ class RunWriter:
         def write(connection: sa.Connection) -> None:
             connection.execute(tool_reports.delete().where(same))
             connection.execute(tool_reports.insert(), row)
-            self._statements.spend(connection, self._sitting, encode(spent))
+            self._statements.spend(connection, self._session, encode(spent))
 
         self._transactions.insist(self._hold, write)
 
     def leave(self) -> None:
         """Write down that this sitting came to its end."""
-        end = sittings.update().where(sittings.c.number == self._sitting).values(ended=time.time())
+        end = sessions.update().where(sessions.c.number == self._session).values(ended=time.time())
         self._transactions.insist(self._hold, lambda connection: connection.execute(end), PAUSES[:1])
 
 

@@ -23,7 +23,7 @@ from misstep.store.location import find_database, shown
 from misstep.store.queries import DamagedRun, Dearest, Run, check_parts, read_run
 from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
 from misstep.store.run_writer import RunWriter
-from misstep.store.tables import odd, outcomes, runs, sittings, tool_reports
+from misstep.store.tables import odd, outcomes, runs, sessions, tool_reports
 from misstep.store.trust import sign
 
 __all__ = ["DamagedRun", "Digest", "Run", "RunWriter", "Store", "fingerprint"]
@@ -133,14 +133,14 @@ class Store:
         with ExitStack() as stack:
             with self._transactions.explained():
                 hold = stack.enter_context(self._database.hold(run))
-            seat = self._take_seat(hold, run, started)
+            writer = self._take_writer(hold, run, started)
             try:
-                yield seat
+                yield writer
             except BaseException:
                 with suppress(Exception):  # what brought us here is the news
-                    seat.leave()
+                    writer.leave()
                 raise
-            seat.leave()
+            writer.leave()
 
     def is_held(self, run: str) -> bool:
         """Whether somebody works on the run now."""
@@ -153,15 +153,15 @@ class Store:
 
     def died(self, run: str) -> bool:
         """Whether a sitting that is over never came to its end: its process was killed."""
-        open_ones = sa.select(sa.func.count()).where(sittings.c.ended.is_(None))
+        open_ones = sa.select(sa.func.count()).where(sessions.c.ended.is_(None))
         with self._about(run) as (connection, number):
-            count = connection.scalar(open_ones.where(sittings.c.run == number)) or 0
+            count = connection.scalar(open_ones.where(sessions.c.run == number)) or 0
         return count > int(self.is_held(run))
 
     def spent(self, run: str) -> Spent:
         """What all sittings of the run have spent."""
         with self._about(run) as (connection, number):
-            found = connection.scalars(sa.select(sittings.c.spent).where(sittings.c.run == number))
+            found = connection.scalars(sa.select(sessions.c.spent).where(sessions.c.run == number))
             return sum(map(decode_spent, found), Spent())
 
     def dearest(self, run: str) -> Dearest:
@@ -264,12 +264,12 @@ class Store:
         with self._about(run) as (connection, number):
             return rows.select(connection, number)
 
-    def _take_seat(self, hold: Hold, run: str, started: float) -> RunWriter:
+    def _take_writer(self, hold: Hold, run: str, started: float) -> RunWriter:
         with self._transactions.writing() as connection:
             number = self._number(connection, run)
             row = {"run": number, "started": started, "spent": encode(Spent())}
-            sitting = connection.scalar(sittings.insert().returning(sittings.c.number), row)
-        return RunWriter(self._transactions, hold, number, sitting)
+            session = connection.scalar(sessions.insert().returning(sessions.c.number), row)
+        return RunWriter(self._transactions, hold, number, session)
 
     def _select_runs(self, condition: sa.ColumnElement[bool]) -> list[Run | DamagedRun]:
         with self._transactions.reading() as connection:

@@ -182,7 +182,7 @@ labels = sa.Table(
     sa.UniqueConstraint("run", "item", "labeller", name="one_label_per_item_and_labeller"),
 )
 
-sittings = sa.Table(
+sessions = sa.Table(
     "sittings",
     metadata,
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),

@@ -16,7 +16,7 @@ from misstep.adapters.toolset.spec import file_of
 from misstep.core.text import readable
 from misstep.errors import UsageError
 from misstep.tool_host.channel import Channel, ChannelLost
-from misstep.tool_host.protocol import ToolsLoaded, from_warden
+from misstep.tool_host.protocol import ToolsLoaded, from_supervisor
 from misstep.tool_host.sandbox.places import is_server
 
 RELATIVE = "attempted relative import"
@@ -60,7 +60,7 @@ class GivenUp(Exception):
 
 
 class LoadWaiter:
-    """Waits for the tools of `spec`; the channel to the supervisor (`warden`) reports failures.
+    """Waits for the tools of `spec`; the channel to the supervisor (`supervisor`) reports failures.
 
     The first `guards` generations of processes load nothing: bubblewrap, if used, and the supervisor.
 
@@ -69,14 +69,20 @@ class LoadWaiter:
     """
 
     def __init__(
-        self, spec: str, python: str, limit: float, is_over: Callable[[], bool], warden: Channel, guards: int
+        self,
+        spec: str,
+        python: str,
+        limit: float,
+        is_over: Callable[[], bool],
+        supervisor: Channel,
+        guards: int,
     ) -> None:
         self._spec = spec
         self._named = _from_here(spec)
         self._python = python
         self._limit = limit
         self._is_over = is_over
-        self._warden = warden
+        self._supervisor = supervisor
         self._printed = bytearray()
         self._bytes = 0
         self._guards = guards
@@ -135,7 +141,7 @@ class LoadWaiter:
     def _obituary(self, printed: IO[bytes]) -> UsageError:
         """Why there are no tools, as far as known."""
         with suppress(ChannelLost, TimeoutError, ValueError):
-            message = self._warden.receive(from_warden, GRACE)
+            message = self._supervisor.receive(from_supervisor, GRACE)
             if isinstance(message, Unfit):
                 return self._unfit(message)
             return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")

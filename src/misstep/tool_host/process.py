@@ -38,45 +38,45 @@ class Process:
     def __init__(self, spec: str, conditions: CallConditions | None = None) -> None:
         conditions = conditions or CallConditions()
         self._limits = conditions.limits
-        self._lodging = RestartingHost(spec, conditions)
-        self._intake = ReactionDecoder()
+        self._host = RestartingHost(spec, conditions)
+        self._decoder = ReactionDecoder()
         self._is_fresh = False
         self._heard_at = 0.0
         self._patience = 1.0
 
     def spec_of(self, tool: str) -> str:  # noqa: ARG002
         """The spec from which the tool can be loaded."""
-        return self._lodging.spec
+        return self._host.spec
 
     @property
     def tools(self) -> Sequence[Described]:
-        return self._lodging.tools
+        return self._host.tools
 
     @property
     def files(self) -> Sequence[str]:
-        return self._lodging.files
+        return self._host.files
 
     @property
     def skipped(self) -> Sequence[str]:
         """Messages about tools that were left out."""
-        return self._lodging.skipped
+        return self._host.skipped
 
     @property
     def notes(self) -> Sequence[str]:
         """Messages about other oddities when the tools were loaded."""
-        return self._lodging.notes
+        return self._host.notes
 
     @property
     def sandbox(self) -> Sandbox:
-        return self._lodging.sandbox
+        return self._host.sandbox
 
     @property
     def starts_quickly(self) -> bool:
-        return not self._lodging.is_apart
+        return not self._host.is_apart
 
     def heed(self, is_over: Callable[[], bool]) -> None:
         """Make no more calls, and wait neither for calls nor for a restart, once `is_over` returns True."""
-        self._lodging.is_over = is_over
+        self._host.is_over = is_over
 
     def __enter__(self) -> "Process":
         self.start()
@@ -89,13 +89,13 @@ class Process:
 
     def start(self) -> None:
         """Load the tools and get ready for calls."""
-        self._lodging.start()
-        self._lodging.watch(False)
+        self._host.start()
+        self._host.watch(False)
         self._is_fresh = True
 
     def close(self) -> None:
         """End all processes and remove all files."""
-        self._lodging.close()
+        self._host.close()
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         """Make the calls in order, and yield each reaction as soon as it is known.
@@ -106,17 +106,17 @@ class Process:
         """
         source, self._patience = iter(probes), patience
         sent, unsent = deque[Probe](), deque[Probe]()
-        lodging = self._lodging
-        lodging.watch(True)
+        host = self._host
+        host.watch(True)
         try:
             while True:
                 if len(sent) + len(unsent) <= AHEAD:
                     unsent += islice(source, AHEAD)
-                if not sent and lodging.housing is not None and lodging.housing.has_news:
-                    lodging.end(by_itself=True)  # it ended between calls
-                if lodging.is_over():
+                if not sent and host.sandbox_process is not None and host.sandbox_process.has_news:
+                    host.end(by_itself=True)  # it ended between calls
+                if host.is_over():
                     return
-                if lodging.line is None:
+                if host.line is None:
                     unsent.extendleft(reversed(sent))
                     sent.clear()
                     if gone := self._begin_again() if unsent else None:
@@ -135,44 +135,44 @@ class Process:
             return
         finally:
             if sent:
-                lodging.end()
-            lodging.watch(False)
+                host.end()
+            host.watch(False)
 
     def reset(self) -> None:
         """Restore the tools' state and files to what they were after loading."""
-        if self._is_fresh or self._lodging.is_over():
+        if self._is_fresh or self._host.is_over():
             return
-        self._lodging.end()
+        self._host.end()
         try:
             self._begin_again()
-            self._lodging.watch(False)
+            self._host.watch(False)
         except GivenUp:
             return  # there will be no more calls, or a restart before them
 
     def forget(self) -> None:
         """Start the next call from the initial state, with no coverage recorded."""
         if not self._is_fresh:
-            self._lodging.end()
-        self._intake.forget()
+            self._host.end()
+        self._decoder.forget()
 
     def reach(self, tool: str) -> CodeReach | None:
         """How much of the tool's own code has run so far; None if that is unknown."""
         source = next((each.source for each in self.tools if each.name == tool), None)
         if source is None:
             return None
-        return reach_of(source.file, source.line, source.text, self._intake.lines_of(source.file))
+        return reach_of(source.file, source.line, source.text, self._decoder.lines_of(source.file))
 
     def _begin_again(self) -> Reaction | None:
-        gone = self._lodging.begin_again()
+        gone = self._host.begin_again()
         self._is_fresh = gone is None
         return gone
 
     def _send(self, probes: Iterable[Probe], idle: bool) -> None:
         data = b"".join(_encoder.encode(probe) + b"\n" for probe in probes)
         if data:
-            assert self._lodging.line is not None
+            assert self._host.line is not None
             self._is_fresh = False
-            self._lodging.line.put(data)
+            self._host.line.put(data)
             self._heard_at = time.monotonic() if idle else self._heard_at
 
     def _reactions(self, most: int) -> Iterator[Reaction]:
@@ -181,17 +181,17 @@ class Process:
             rows = self._listen()
             if len(rows) > most:
                 raise ChannelLost
-            reactions = [self._intake.take(row) for row in rows]
+            reactions = [self._decoder.take(row) for row in rows]
         except TimeoutError:
-            yield hung(self._lodging.end(), self._limits, time.monotonic() - self._heard_at)
+            yield hung(self._host.end(), self._limits, time.monotonic() - self._heard_at)
         except (ChannelLost, msgspec.MsgspecError, RecursionError):
             seconds = time.monotonic() - self._heard_at
-            yield died(self._lodging.end(by_itself=True), self._limits, seconds)
+            yield died(self._host.end(by_itself=True), self._limits, seconds)
         else:
             self._heard_at = time.monotonic()
             for reaction in reactions:
                 if reaction.ended in LAST_WORDS:
-                    self._lodging.end(by_itself=True)
+                    self._host.end(by_itself=True)
                 yield reaction
 
     def _listen(self) -> list[bytes]:
@@ -199,9 +199,9 @@ class Process:
 
         Raises `GivenUp` if the caller no longer waits.
         """
-        line, housing = self._lodging.line, self._lodging.housing
+        line, sandbox_process = self._host.line, self._host.sandbox_process
         assert line is not None
-        assert housing is not None
+        assert sandbox_process is not None
         allowed = self._limits.timeout * self._patience
         until, early = self._heard_at + allowed + GRACE, self._heard_at + min(allowed * EARLY, LOOK)
         while True:
@@ -212,17 +212,17 @@ class Process:
                 continue
             now = time.monotonic()
             if early <= now:
-                housing.measure()
+                sandbox_process.measure()
                 early = until + GRACE
             if now >= until:
                 raise TimeoutError
-            if self._lodging.is_over():
+            if self._host.is_over():
                 raise GivenUp
             poll = select.poll()
             poll.register(line, select.POLLIN | (select.POLLOUT if line.busy else 0))
-            poll.register(housing.control, select.POLLIN)
+            poll.register(sandbox_process.control, select.POLLIN)
             left = min(min(early, until) - now, LOOK)
-            if any(file == housing.control.fileno() for file, _ in poll.poll(left * 1000)):
+            if any(file == sandbox_process.control.fileno() for file, _ in poll.poll(left * 1000)):
                 return _last_rows(line)
 
 

@@ -126,11 +126,11 @@ class Report(msgspec.Struct, frozen=True, array_like=True):
 
 ToZygote: TypeAlias = LoadTools | Start | Measure | Stop
 FromZygote: TypeAlias = ToolsLoaded | Unloadable | CallerStopped
-FromWarden: TypeAlias = Unfit | Overrun
+FromSupervisor: TypeAlias = Unfit | Overrun
 
-to_warden: msgspec.json.Decoder[GuardOrder] = msgspec.json.Decoder(GuardOrder)
+to_supervisor: msgspec.json.Decoder[GuardOrder] = msgspec.json.Decoder(GuardOrder)
 while_guarding: msgspec.json.Decoder[WatchCalls] = msgspec.json.Decoder(WatchCalls)
-from_warden: msgspec.json.Decoder[FromWarden] = msgspec.json.Decoder(FromWarden)
+from_supervisor: msgspec.json.Decoder[FromSupervisor] = msgspec.json.Decoder(FromSupervisor)
 to_zygote: msgspec.json.Decoder[ToZygote] = msgspec.json.Decoder(ToZygote)
 from_zygote: msgspec.json.Decoder[FromZygote] = msgspec.json.Decoder(FromZygote)
 

@@ -36,7 +36,7 @@ class RestartingHost:
         self.sandbox: Sandbox = sandbox_for(self.spec, conditions)
         self._is_server = self.is_apart = is_server(spec)
         self.is_over: Callable[[], bool] = never
-        self.housing: SandboxProcess | None = None
+        self.sandbox_process: SandboxProcess | None = None
         self.line: Channel | None = None
         self.tools: tuple[Described, ...] = ()
         self.files: tuple[str, ...] = ()
@@ -55,8 +55,8 @@ class RestartingHost:
 
     def watch(self, busy: bool) -> None:
         """Tell the supervisor whether calls are in flight."""
-        if self.housing is not None:
-            self.housing.watch(busy)
+        if self.sandbox_process is not None:
+            self.sandbox_process.watch(busy)
 
     def close(self) -> None:
         """End all processes and remove all files."""
@@ -86,12 +86,12 @@ class RestartingHost:
 
     def end(self, by_itself: bool = False) -> CallerStopped | Overrun | None:
         """End the copy, or let it end by itself; if that fails, end the sandbox."""
-        if self.line is None or self.housing is None:
+        if self.line is None or self.sandbox_process is None:
             return None
         self.line.close()
         self.line = None
-        stopped = self.housing.stopped(SOON) if by_itself else None
-        ended = stopped or self.housing.stop() or self.housing.overrun()
+        stopped = self.sandbox_process.stopped(SOON) if by_itself else None
+        ended = stopped or self.sandbox_process.stop() or self.sandbox_process.overrun()
         if not isinstance(ended, CallerStopped) or not ended.restored:
             self.abandon()
         return ended
@@ -100,18 +100,18 @@ class RestartingHost:
         """End the sandbox."""
         if self.line is not None:
             self.line.close()
-        if self.housing is not None:
-            self.housing.kill()
-        self.line = self.housing = None
+        if self.sandbox_process is not None:
+            self.sandbox_process.kill()
+        self.line = self.sandbox_process = None
 
     def _open(self) -> None:
         if self.sandbox.command:  # the files to hide may have changed
             self.sandbox = sandbox_for(self.spec, self._conditions)
         self.sandbox.prepare()
-        self.housing = SandboxProcess(
+        self.sandbox_process = SandboxProcess(
             self.spec, self._conditions, self.sandbox, self.is_apart, is_over=self.is_over
         )
-        loaded = self.housing.load()
+        loaded = self.sandbox_process.load()
         if not loaded.forkable and not self.is_apart:
             self.is_apart = True
             self.abandon()
@@ -123,15 +123,15 @@ class RestartingHost:
     def _begin(self) -> None:
         """Open a copy of the tools to calls, in a new sandbox if this one is gone."""
         assert self.line is None
-        if self.housing is None:
+        if self.sandbox_process is None:
             return self._open()
         try:
-            self.line = self.housing.start()
+            self.line = self.sandbox_process.start()
         except ChannelLost:
             self.abandon()
             return self._open()
         if self.is_apart:
-            self._take(self.housing.introduced(self.line))
+            self._take(self.sandbox_process.introduced(self.line))
         return None
 
     def _take(self, loaded: ToolsLoaded) -> None:
@@ -149,11 +149,11 @@ def read_apart(spec: str, conditions: CallConditions) -> ToolsLoaded:
     sandbox = sandbox_for(whole, conditions)
     sandbox.prepare()
     try:
-        housing = SandboxProcess(whole, conditions, sandbox, read=True)
+        sandbox_process = SandboxProcess(whole, conditions, sandbox, read=True)
         try:
-            loaded = housing.load()
+            loaded = sandbox_process.load()
         finally:
-            housing.kill()
+            sandbox_process.kill()
     finally:
         sandbox.remove()
     tools = [replace(tool, where=tool.where.replace(file_of(whole), file_of(spec))) for tool in loaded.tools]

@@ -23,7 +23,7 @@ from misstep.tool_host.protocol import (
     Stop,
     ToolsLoaded,
     WatchCalls,
-    from_warden,
+    from_supervisor,
     from_zygote,
 )
 from misstep.tool_host.sandbox.bubblewrap import opened
@@ -62,10 +62,10 @@ class SandboxProcess:
         with theirs:
             self._process = self._launch(conditions.python, sandbox, theirs)
         guards = 2 if sandbox.command else 1
-        self._arrival = LoadWaiter(spec, conditions.python, limit, is_over, self._line, guards)
+        self._load_waiter = LoadWaiter(spec, conditions.python, limit, is_over, self._line, guards)
         ours, self._zygotes = socket.socketpair()
         self.control = Channel(ours)
-        litter = (sandbox.ground.path,) if sandbox.ground else ()
+        litter = (sandbox.scratch_dir.path,) if sandbox.scratch_dir else ()
         self._guard = GuardOrder(conditions.limits, namespace(), litter)
         self._load = LoadTools(
             spec,
@@ -115,7 +115,7 @@ class SandboxProcess:
     def introduced(self, line: Channel) -> ToolsLoaded:
         """The tools as reported over a channel; the sandbox is ended if there are none."""
         try:
-            return self._arrival.await_tools(line, self._process)
+            return self._load_waiter.await_tools(line, self._process)
         except BaseException:
             self.kill()
             raise
@@ -152,7 +152,7 @@ class SandboxProcess:
     def overrun(self) -> Overrun | None:
         """Which limit made the supervisor end everything, if that happened."""
         try:
-            message = self._line.receive(from_warden, SOON)
+            message = self._line.receive(from_supervisor, SOON)
         except (ChannelLost, TimeoutError, ValueError):
             return None
         return message if isinstance(message, Overrun) else None

@@ -125,26 +125,26 @@ class Asking:
         return Answer(reply.text)
 
 
-def simulated(kind: str, gates: RateLimiters) -> Working:
+def simulated(kind: str, rate_limiters: RateLimiters) -> Working:
     return working(simulated_agent(kind, {}))
 
 
-def slow(diary: str, gates: RateLimiters) -> Working:
+def slow(diary: str, rate_limiters: RateLimiters) -> Working:
     return working(Slow(diary))
 
 
-def blocking(gates: RateLimiters) -> Working:
+def blocking(rate_limiters: RateLimiters) -> Working:
     return working(Blocking())
 
 
-def deadly(seed: int, gates: RateLimiters) -> Working:
+def deadly(seed: int, rate_limiters: RateLimiters) -> Working:
     return working(Deadly(seed))
 
 
 @asynccontextmanager
-async def asking(base_url: str, in_flight: int, gates: RateLimiters) -> AsyncIterator[Execute]:
+async def asking(base_url: str, in_flight: int, rate_limiters: RateLimiters) -> AsyncIterator[Execute]:
     model = OpenAIModel(
-        ModelName("vllm", "m"), Endpoint(base_url, "none"), Options(in_flight=in_flight), gates
+        ModelName("vllm", "m"), Endpoint(base_url, "none"), Options(in_flight=in_flight), rate_limiters
     )
     try:
         yield partial(execute, Asking(model))
@@ -153,19 +153,19 @@ async def asking(base_url: str, in_flight: int, gates: RateLimiters) -> AsyncIte
 
 
 @asynccontextmanager
-async def failing(error: Exception, gates: RateLimiters) -> AsyncIterator[Execute]:
+async def failing(error: Exception, rate_limiters: RateLimiters) -> AsyncIterator[Execute]:
     raise error
     yield
 
 
-def missing(gates: RateLimiters) -> Working:
+def missing(rate_limiters: RateLimiters) -> Working:
     """Prepared where a part is not installed; such errors can't be pickled."""
     from misstep.errors import MissingExtra
 
-    return failing(MissingExtra("the SDK", "sdk"), gates)
+    return failing(MissingExtra("the SDK", "sdk"), rate_limiters)
 
 
-def dying(diary: str, gates: RateLimiters) -> Working:
+def dying(diary: str, rate_limiters: RateLimiters) -> Working:
     """Takes its process with it before there is any case."""
     Diary(diary).write("died")
     os._exit(1)

@@ -165,24 +165,24 @@ def test_a_worker_that_hangs_is_replaced(cluster: Any, monkeypatch: pytest.Monke
 
 def test_what_a_case_uses_is_told_while_it_runs_and_adds_up(cluster: Any, tmp_path: Path) -> None:
     diary = Diary(path := str(tmp_path / "diary"))
-    tab = Tab(heard=lambda: diary.write("go"))  # no case would end if nothing were told before
+    tally = Tab(heard=lambda: diary.write("go"))  # no case would end if nothing were told before
 
     async def main() -> list[Outcome]:
         async with crew_on(cluster, partial(agents.slow, path)) as (crew, _):
-            return await carry_out(crew, CASES[:12], 6, tab)
+            return await carry_out(crew, CASES[:12], 6, tally)
 
     outcomes = run(main())
-    assert tab.spent.usage["agent"] == sum([outcome.transcript.usage for outcome in outcomes], Usage())
-    assert tab.spent.calls == sum(len(outcome.transcript.calls) for outcome in outcomes) > 0
+    assert tally.spent.usage["agent"] == sum([outcome.transcript.usage for outcome in outcomes], Usage())
+    assert tally.spent.calls == sum(len(outcome.transcript.calls) for outcome in outcomes) > 0
 
 
 def test_what_a_lost_worker_has_used_stays_used(cluster: Any, tmp_path: Path) -> None:
-    diary, tab = Diary(path := str(tmp_path / "diary")), Tab()
+    diary, tally = Diary(path := str(tmp_path / "diary")), Tab()
 
     async def main() -> Outcome:
         async with crew_on(cluster, partial(agents.slow, path), jobs=1) as (crew, told):
-            going = asyncio.ensure_future(crew.execute(CASES[0], tab))
-            while not tab.spent.tokens:
+            going = asyncio.ensure_future(crew.execute(CASES[0], tally))
+            while not tally.spent.tokens:
                 await asyncio.sleep(0.02)
             end_process(diary.lines()[0])
             while not told:
@@ -192,15 +192,15 @@ def test_what_a_lost_worker_has_used_stays_used(cluster: Any, tmp_path: Path) ->
 
     outcome = run(main())
     first = Usage(CASES[0].seed % 1000, 7)
-    assert tab.spent.usage["agent"] == outcome.transcript.usage + first
+    assert tally.spent.usage["agent"] == outcome.transcript.usage + first
 
 
 def test_cancelling_stops_the_case_in_its_worker(cluster: Any, tmp_path: Path) -> None:
-    diary, tab = Diary(path := str(tmp_path / "diary")), Tab()
+    diary, tally = Diary(path := str(tmp_path / "diary")), Tab()
 
     async def main() -> Outcome:
         async with crew_on(cluster, partial(agents.slow, path)) as (crew, _):
-            going = asyncio.ensure_future(crew.execute(CASES[0], tab))
+            going = asyncio.ensure_future(crew.execute(CASES[0], tally))
             while not diary.lines():
                 await asyncio.sleep(0.02)
             going.cancel()
@@ -211,7 +211,7 @@ def test_cancelling_stops_the_case_in_its_worker(cluster: Any, tmp_path: Path) -
             return await crew.execute(CASES[1], UNCOUNTED)
 
     assert same([run(main())], locally([CASES[1]]))
-    assert tab.spent.usage["agent"] == Usage(CASES[0].seed % 1000, 7)
+    assert tally.spent.usage["agent"] == Usage(CASES[0].seed % 1000, 7)
 
 
 def entering(cluster: Any, make: MakeWorker) -> Awaitable[None]:
@@ -319,7 +319,7 @@ def test_a_lost_desk_is_replaced(cluster: Any) -> None:
     async def main(server: CountingServer) -> list[Outcome]:
         async with crew_on(cluster, partial(agents.asking, server.base_url, 4)) as (crew, _):
             going = asyncio.ensure_future(carry_out(crew, CASES[:8], 8))
-            process = await crew._desk.__ray_call__.remote(lambda desk: os.getpid())
+            process = await crew._actor.__ray_call__.remote(lambda actor: os.getpid())
             await server.crowd.until(lambda: len(server.crowd.seen) >= 4)
             os.kill(process, 9)
             lost.append(process)

@@ -21,7 +21,7 @@ from misstep.features.crosstalk.run import (
     view_crosstalk,
 )
 from misstep.fuzzing.agent_tests.prompts import Prompts
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.setup.workbenches import Workbenches
 from tests.features.crosstalk.grouped_tools import GOOD, GROUPS, NOISY, REQUESTS, eager, write_tools
 from tests.fuzzing.agent_tests.scripted_roles import REFUSAL, always, in_turn, plays, settings_for, stage_of
@@ -256,8 +256,8 @@ def test_tools_that_are_gone_leave_their_group_undone(tmp_path: Path) -> None:
     settings = settings_for("http://127.0.0.1:9", sandbox="none")
     gone, told = f"{tmp_path / 'gone.py'}:tools", list[GroupReport]()
     with Workbenches(settings) as benches:
-        allowance = Allowance(Budget(), Spent())
-        crossing = Crossing(benches, settings, Prompts(), allowance, {}, {"x": gone}, lambda _: None)
+        run_budget = RunBudget(Budget(), Spent())
+        crossing = Crossing(benches, settings, Prompts(), run_budget, {}, {"x": gone}, lambda _: None)
         crossing.cross(GroupReport("y", ("y",), ("x",), ended="stopped"), told.append)
     assert crossing.lost[gone].startswith("could not be started again: ")
     assert told == []

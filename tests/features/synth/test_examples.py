@@ -16,8 +16,8 @@ def test_a_case_that_takes_luck_is_left_out_and_counted() -> None:
     luck = validate_case(Case(CASE_VERSION, "x", 0, "", "", actions, windows, world=world))
     known = make_case(Suite(0, 3, 3), 0)
     for one_shot, reason in ((False, "unsolved"), (True, "stepwise")):
-        census, made = SuiteStats(), CaseExamples(Settings(out="x"), one_shot)
-        examples = list(made.examples(census.watch([known, luck, known])))
+        stats, made = SuiteStats(), CaseExamples(Settings(out="x"), one_shot)
+        examples = list(made.examples(stats.watch([known, luck, known])))
         assert [example.misstep.case for example in examples] == [known.id, known.id]
-        summary = made.summary(census.summary(0, "x"))
+        summary = made.summary(stats.summary(0, "x"))
         assert (summary.cases, summary.examples, summary.left_out) == (3, 2, {reason: 1})

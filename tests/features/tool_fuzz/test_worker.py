@@ -8,7 +8,7 @@ from misstep.core.results.finding import ToolReport
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.features.tool_fuzz.worker import FuzzWorker, News
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.setup.workbenches import Target, Workbenches
 from tests.features.tool_fuzz.faulty_tools import TOOLS
 
@@ -21,10 +21,10 @@ BEFORE = ToolReport(
 def told(spec: str, before: ToolReport | None = None, tool: str = "lookup") -> ToolReport:
     news = list[News]()
     with Workbenches(SETTINGS) as benches:
-        examiner = FuzzWorker(benches, SETTINGS, Allowance(Budget(), Spent()))
-        examiner.examine(Target(4, "lookup", spec, (tool,)), before, news.append)
-        assert list(examiner.lost) == [spec]
-        examiner.examine(Target(5, "other", spec, ("other",)), None, news.append)
+        worker = FuzzWorker(benches, SETTINGS, RunBudget(Budget(), Spent()))
+        worker.examine(Target(4, "lookup", spec, (tool,)), before, news.append)
+        assert list(worker.lost) == [spec]
+        worker.examine(Target(5, "other", spec, ("other",)), None, news.append)
     first, second = news
     assert isinstance(first, ToolReport)
     assert isinstance(second, ToolReport)
@@ -50,7 +50,7 @@ def test_tools_that_are_others_now_are_left_undone(tmp_path: Path) -> None:
 
 
 def test_calls_that_belong_together_are_granted_together() -> None:
-    allowance = Allowance(Budget(calls=5), Spent())
-    assert allowance.reserve_calls(3, least=3) == 3
-    assert allowance.reserve_calls(3, least=3) == 0
-    assert (allowance.spent.calls, allowance.lacking) == (3, "calls")
+    run_budget = RunBudget(Budget(calls=5), Spent())
+    assert run_budget.reserve_calls(3, least=3) == 3
+    assert run_budget.reserve_calls(3, least=3) == 0
+    assert (run_budget.spent.calls, run_budget.lacking) == (3, "calls")

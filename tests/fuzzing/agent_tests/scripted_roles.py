@@ -140,9 +140,11 @@ async def with_company(
 ) -> T:
     """What comes of work with the models that the settings name, and their agent with the tools of a bench."""
     agent = find_agent(settings)
-    counsel = RoleModels(settings, Prompts(settings.prompts), account, lambda _: None)
+    role_models = RoleModels(settings, Prompts(settings.prompts), account, lambda _: None)
     try:
-        return await work(counsel, Trier(agent, bench, settings, account, lambda: None, counting(account)))
+        return await work(
+            role_models, Trier(agent, bench, settings, account, lambda: None, counting(account))
+        )
     finally:
-        await counsel.close()
+        await role_models.close()
         await agent.close()

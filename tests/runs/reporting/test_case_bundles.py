@@ -13,7 +13,7 @@ from misstep.features.plan_test.run import run_agent
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.rendering.html.page import run_page
 from misstep.runs.lookup import find_run
-from misstep.runs.reporting.case_bundles import book_of, case_detail, case_index
+from misstep.runs.reporting.case_bundles import bundle_of, case_detail, case_index
 from misstep.runs.reporting.page import page_of
 from tests.rendering.html.test_page import held
 from tests.runs.stored import keep_run
@@ -41,7 +41,7 @@ def test_every_case_is_there_failures_first(settings: Settings) -> None:
     index = case_index(settings, run)
     assert column(index, "verdict") == ["failed", "failed", "errored", "inconclusive", "passed", "passed"]
     assert column(index, "id") == [CASES[number].id for number in (1, 5, 2, 4, 0, 3)]
-    book = book_of(settings, find_run(settings, run))
+    book = bundle_of(settings, find_run(settings, run))
     assert book.index == index
     kept, details = held(run_page(page_of(settings, run)))
     assert kept == json.loads(json.dumps(index))

@@ -111,8 +111,8 @@ def _bound(tool: Described, found: FoundTool, loop: Loop) -> BoundTool:
     slot = slot_of(tool.kind, found.value)
     module = import_module(f"misstep.adapters.{tool.kind.replace('-', '_')}.tools")
     # The framework may inspect the function it is to call, so this comes after the replacement.
-    door = CallInterceptor(slot) if slot else None
-    return FrameworkTool(tool, door, module.invoker(found.value, tool.is_async, loop))
+    interceptor = CallInterceptor(slot) if slot else None
+    return FrameworkTool(tool, interceptor, module.invoker(found.value, tool.is_async, loop))
 
 
 def _plain(tool: Described, function: Callable[..., Any], loop: Loop) -> BoundTool:
@@ -142,30 +142,30 @@ class FrameworkTool:
     """A tool of a framework, called through everything the framework does around it."""
 
     def __init__(
-        self, tool: Described, door: CallInterceptor | None, invoke: Callable[[dict[str, Any]], Any]
+        self, tool: Described, interceptor: CallInterceptor | None, invoke: Callable[[dict[str, Any]], Any]
     ) -> None:
         self.described = tool
-        self.entry: ToolFunction | None = door
-        self._door = door
+        self.entry: ToolFunction | None = interceptor
+        self._interceptor = interceptor
         self._invoke = invoke
 
     def call(self, arguments: dict[str, Any]) -> Returned:
-        door = self._door
-        if door is None:
+        interceptor = self._interceptor
+        if interceptor is None:
             return _answered(self._invoke(arguments))
-        door.shut()
+        interceptor.shut()
         result, failure = None, None
         try:
             result = self._invoke(arguments)
         except BaseException as error:
-            failure = door.blame(error)
+            failure = interceptor.blame(error)
         if failure is not None:  # raised here, so that it gets no additional context
             raise failure
         answer = _answered(result)
-        door.check(answer.text)
+        interceptor.check(answer.text)
         if self.described.output is None:
             return answer
-        return msgspec.structs.replace(answer, structured=structure(door.result))
+        return msgspec.structs.replace(answer, structured=structure(interceptor.result))
 
 
 def _answered(result: Any) -> Returned:

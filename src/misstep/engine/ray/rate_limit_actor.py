@@ -21,8 +21,8 @@ NO_PLACE = -1.0
 class RateLimitActor:
     """Gives places to workers, and takes them back from those that are lost. An actor, one for each run."""
 
-    def __init__(self, gates: RateLimiters) -> None:
-        self._gates = gates
+    def __init__(self, rate_limiters: RateLimiters) -> None:
+        self._rate_limiters = rate_limiters
         self._places = dict[Ticket, asyncio.Task[None]]()
         self._gone = set[Ticket]()  # those who left before they came: messages may overtake each other
 
@@ -32,16 +32,16 @@ class RateLimitActor:
             self._gone.discard(ticket)
             return NO_PLACE
         granted: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self._places[ticket] = asyncio.create_task(_hold(self._gates(*model), granted))
+        self._places[ticket] = asyncio.create_task(_hold(self._rate_limiters(*model), granted))
         return await granted
 
     async def leave(self, ticket: Ticket, model: Model, served: int, refusals: Sequence[Refusal]) -> None:
         """Give a place back, or wait for it no longer, with the news of how the model has done."""
-        gate = self._gates(*model)
+        rate_limiter = self._rate_limiters(*model)
         for _ in range(served):
-            gate.succeeded()
+            rate_limiter.succeeded()
         for began, pause in refusals:
-            gate.refused(began, pause)
+            rate_limiter.refused(began, pause)
         if ticket in self._places:
             self._release(ticket)
         else:
@@ -57,10 +57,10 @@ class RateLimitActor:
         self._places.pop(ticket).cancel()
 
 
-async def _hold(gate: RateLimiter, granted: "asyncio.Future[float]") -> None:
+async def _hold(rate_limiter: RateLimiter, granted: "asyncio.Future[float]") -> None:
     """Keep a place until cancelled; whoever waits for it hears of that, too."""
     try:
-        async with gate.slot(_UNTOLD) as began:
+        async with rate_limiter.slot(_UNTOLD) as began:
             granted.set_result(began)
             await asyncio.Event().wait()
     finally:
@@ -84,24 +84,24 @@ _UNTOLD = _Untold()
 class ActorRateLimiters:
     """The gates of one worker, which ask the desk."""
 
-    def __init__(self, desk: Any, worker: str) -> None:
-        self._desk = desk
+    def __init__(self, actor: Any, worker: str) -> None:
+        self._actor = actor
         self._tickets = zip(itertools.repeat(worker), itertools.count())
-        self._gates = dict[str, RateLimiter]()
+        self._rate_limiters = dict[str, RateLimiter]()
 
     def __call__(self, model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
-        if model not in self._gates:
-            self._gates[model] = _DeskGate(
-                self._desk, (model, in_flight, per_minute), lambda: next(self._tickets)
+        if model not in self._rate_limiters:
+            self._rate_limiters[model] = _ActorRateLimiter(
+                self._actor, (model, in_flight, per_minute), lambda: next(self._tickets)
             )
-        return self._gates[model]
+        return self._rate_limiters[model]
 
 
-class _DeskGate:
+class _ActorRateLimiter:
     """Two messages for each request: one to get a place, one to give it back with what came of it."""
 
-    def __init__(self, desk: Any, model: Model, ticket: Callable[[], Ticket]) -> None:
-        self._desk = desk
+    def __init__(self, actor: Any, model: Model, ticket: Callable[[], Ticket]) -> None:
+        self._actor = actor
         self._model = model
         self._ticket = ticket
         self._served = 0
@@ -113,7 +113,7 @@ class _DeskGate:
         try:
             yield await self._enter(ticket, meter)
         finally:
-            self._desk.leave.remote(ticket, self._model, self._served, self._refusals)
+            self._actor.leave.remote(ticket, self._model, self._served, self._refusals)
             self._served, self._refusals = 0, []
 
     def refused(self, began: float, pause: float) -> None:
@@ -123,7 +123,7 @@ class _DeskGate:
         self._served += 1
 
     async def _enter(self, ticket: Ticket, meter: Meter) -> float:
-        entering = asyncio.ensure_future(self._desk.enter.remote(ticket, self._model))
+        entering = asyncio.ensure_future(self._actor.enter.remote(ticket, self._model))
         entered = asyncio.Event()
         entering.add_done_callback(lambda _: entered.set())
         try:

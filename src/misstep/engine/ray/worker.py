@@ -127,10 +127,10 @@ NEEDS = "every node needs misstep, the files and packages of the agent, and its 
 class RayWorker:
     """Runs cases, as many at once as it is given. An actor, with one agent for all of its life."""
 
-    def __init__(self, make: bytes, desk: Any, name: str, home: str) -> None:
+    def __init__(self, make: bytes, actor: Any, name: str, home: str) -> None:
         self._make = make
-        self._gates = ActorRateLimiters(desk, name)
-        self._tabs = dict[int, UsageTally]()
+        self._rate_limiters = ActorRateLimiters(actor, name)
+        self._tallies = dict[int, UsageTally]()
         self._work = dict[int, asyncio.Future[Outcome]]()
         self._stopped = set[int]()
         with suppress(OSError):  # files are named as the driver sees them, where there is such a folder
@@ -147,7 +147,7 @@ class RayWorker:
         """One task for the agent's beginning and end: some of what it opens may not be closed in another."""
         try:
             make: MakeWorker = pickle.loads(self._make)
-            async with make(self._gates) as self._execute:
+            async with make(self._rate_limiters) as self._execute:
                 self._ready.set_result(b"")
                 await self._over.wait()
         except BaseException as error:
@@ -156,20 +156,20 @@ class RayWorker:
 
     async def execute(self, ticket: int, case: bytes) -> bytes:
         """How a case `Ended`."""
-        tab = self._tabs[ticket] = UsageTally()
-        work = asyncio.ensure_future(self._execute(decode(case, Case), tab))
+        tally = self._tallies[ticket] = UsageTally()
+        work = asyncio.ensure_future(self._execute(decode(case, Case), tally))
         self._work[ticket] = work
         if ticket in self._stopped:
             work.cancel()
         try:
             outcome = await work
-            ended = Ended(tab.spent, outcome)
+            ended = Ended(tally.spent, outcome)
         except asyncio.CancelledError:
-            ended = Ended(tab.spent)
+            ended = Ended(tally.spent)
         except BaseException as error:
-            ended = Ended(tab.spent, failure=failure_of(error))
+            ended = Ended(tally.spent, failure=failure_of(error))
         finally:
-            del self._tabs[ticket], self._work[ticket]
+            del self._tallies[ticket], self._work[ticket]
             self._stopped.discard(ticket)
         return encode(ended)
 
@@ -183,7 +183,7 @@ class RayWorker:
     async def news(self, pause: float) -> bytes:
         """After a pause, all that each case has used if it has used more since the last time."""
         await asyncio.sleep(pause)
-        return encode({ticket: tab.spent for ticket, tab in self._tabs.items() if tab.is_news()})
+        return encode({ticket: tally.spent for ticket, tally in self._tallies.items() if tally.is_news()})
 
     async def close(self) -> None:
         self._over.set()

@@ -59,23 +59,23 @@ class WorkerSlots:
     def __iter__(self) -> Iterator[WorkerSlot]:
         return iter(self._all)
 
-    def hire(self, seat: WorkerSlot) -> None:
-        seat.hired = True
+    def hire(self, writer: WorkerSlot) -> None:
+        writer.hired = True
         self._tell()
 
-    def fill(self, seat: WorkerSlot, worker: Any) -> None:
-        seat.worker = worker
+    def fill(self, writer: WorkerSlot, worker: Any) -> None:
+        writer.worker = worker
         self._since = asyncio.get_running_loop().time()
         self._tell()
 
-    def vacate(self, seat: WorkerSlot) -> None:
-        seat.hired, seat.worker = False, None
+    def vacate(self, writer: WorkerSlot) -> None:
+        writer.hired, writer.worker = False, None
         if not self._manned():
             self._since = asyncio.get_running_loop().time()
         self._tell()
 
-    def close(self, seat: WorkerSlot, failure: MisstepError) -> None:
-        seat.failure = failure
+    def close(self, writer: WorkerSlot, failure: MisstepError) -> None:
+        writer.failure = failure
         self._tell()
 
     async def filled(self) -> None:
@@ -84,7 +84,7 @@ class WorkerSlots:
         How long an agent takes to get ready is its own business.
         """
         with suppress(TimeoutError):
-            while not self._failures() and not all(seat.worker is not None for seat in self._all):
+            while not self._failures() and not all(writer.worker is not None for writer in self._all):
                 await self._worker_soon()
         for failure in self._failures():
             raise failure
@@ -95,37 +95,37 @@ class WorkerSlots:
     async def take(self, alone: bool) -> AsyncIterator[WorkerSlot]:
         """The seat with the least to do; `alone` waits until that is nothing, and keeps others from it."""
         while True:
-            seat = await self._lightest()
-            worker = seat.worker
-            seat.reserved = alone
+            writer = await self._lightest()
+            worker = writer.worker
+            writer.reserved = alone
             try:
-                while alone and seat.load and seat.worker is worker:
+                while alone and writer.load and writer.worker is worker:
                     await self._change()
-                if seat.worker is worker:
-                    with self._loaded(seat, alone):
-                        yield seat
+                if writer.worker is worker:
+                    with self._loaded(writer, alone):
+                        yield writer
                     return
             finally:
                 if alone:
-                    seat.reserved = False
+                    writer.reserved = False
                     self._tell()
 
     @contextmanager
-    def _loaded(self, seat: WorkerSlot, alone: bool) -> Iterator[None]:
-        seat.load += 1
-        seat.alone = alone
+    def _loaded(self, writer: WorkerSlot, alone: bool) -> Iterator[None]:
+        writer.load += 1
+        writer.alone = alone
         try:
             yield
         finally:
-            seat.load -= 1
-            seat.alone = False
+            writer.load -= 1
+            writer.alone = False
             self._tell()
 
     async def _lightest(self) -> WorkerSlot:
         while True:
-            free = [seat for seat in self._all if seat.worker is not None and not seat.reserved]
+            free = [writer for writer in self._all if writer.worker is not None and not writer.reserved]
             if free:
-                return min(free, key=lambda seat: seat.load)
+                return min(free, key=lambda writer: writer.load)
             await (self._change() if self._manned() else self._relief())
 
     async def _relief(self) -> None:
@@ -140,16 +140,16 @@ class WorkerSlots:
 
     async def _worker_soon(self) -> None:
         """Wait for news: as long as it takes if a worker is getting ready, else for a while."""
-        soon = any(seat.hired and seat.worker is None for seat in self._all)
+        soon = any(writer.hired and writer.worker is None for writer in self._all)
         limit = self._stragglers if self._manned() else self._patience
         async with asyncio.timeout_at(None if soon else self._since + limit):
             await self._change()
 
     def _failures(self) -> list[MisstepError]:
-        return [seat.failure for seat in self._all if seat.failure]
+        return [writer.failure for writer in self._all if writer.failure]
 
     def _manned(self) -> bool:
-        return any(seat.worker is not None for seat in self._all)
+        return any(writer.worker is not None for writer in self._all)
 
     async def _change(self) -> None:
         await self._changed.wait()
@@ -176,7 +176,7 @@ HINT = "name it with --agent file.py:name, and each worker makes its own"
 
 
 class RayWorkerPool:
-    """Entered, it has prepared workers; `make` gives them their agents, `gates` the limits they share.
+    """Prepares workers when entered; `make` gives them their agents, `rate_limiters` the limits they share.
 
     The cases of a lost worker are run again. One that loses its worker too often is `lost`: the last time it
     had the worker for itself, so that cases don't pay for what their neighbours do.
@@ -185,7 +185,7 @@ class RayWorkerPool:
     def __init__(
         self,
         make: MakeWorker,
-        gates: RateLimiters,
+        rate_limiters: RateLimiters,
         lost: Callable[[Case, str], Outcome],
         *,
         address: str,
@@ -193,7 +193,7 @@ class RayWorkerPool:
         tell: Callable[[str], None],
     ) -> None:
         self._make = make
-        self._gates = gates
+        self._rate_limiters = rate_limiters
         self._lost = lost
         self._address = address
         self._jobs = jobs
@@ -206,12 +206,12 @@ class RayWorkerPool:
         async with AsyncExitStack() as stack:
             self._ray = await stack.enter_async_context(connected(self._address))
             self._packed = _pack(self._ray, self._make)
-            self._desk = self._open_desk()
-            stack.callback(self._ray.kill, self._desk)
-            self._seats = WorkerSlots(self._room())
-            self._keepers = [asyncio.create_task(self._keep(seat)) for seat in self._seats]
+            self._actor = self._open_desk()
+            stack.callback(self._ray.kill, self._actor)
+            self._slots = WorkerSlots(self._room())
+            self._keepers = [asyncio.create_task(self._keep(writer)) for writer in self._slots]
             stack.push_async_callback(self._dismiss)
-            await self._seats.filled()
+            await self._slots.filled()
             self._stack = stack.pop_all()
         self._entered = True
         return self
@@ -223,8 +223,8 @@ class RayWorkerPool:
         """The outcome of a case; the account hears what it uses while it does."""
         data = encode(case)
         for losses in range(1, MOST_LOSSES + 1):
-            async with self._seats.take(alone=losses == MOST_LOSSES) as seat:
-                ended = await self._run(seat, data, account)
+            async with self._slots.take(alone=losses == MOST_LOSSES) as writer:
+                ended = await self._run(writer, data, account)
             if ended is None:
                 continue
             if ended.failure:
@@ -234,9 +234,9 @@ class RayWorkerPool:
             return ended.outcome
         return self._lost(case, f"the worker process died {MOST_LOSSES} times while running this case")
 
-    async def _run(self, seat: WorkerSlot, case: bytes, account: Account) -> Ended | None:
+    async def _run(self, writer: WorkerSlot, case: bytes, account: Account) -> Ended | None:
         """How a case ended; None where its worker was lost."""
-        worker, ticket, flight = seat.worker, next(self._tickets), Flight(account)
+        worker, ticket, flight = writer.worker, next(self._tickets), Flight(account)
         self._flights[ticket] = flight
         running = listen(worker.execute.remote(ticket, case))
         try:
@@ -250,41 +250,41 @@ class RayWorkerPool:
         except self._ray.exceptions.RayTaskError as error:
             raise InternalError(f"a worker failed with {type(error.cause).__name__}") from None
         except self._ray.exceptions.RayError:
-            self._lose(seat, worker)
+            self._lose(writer, worker)
             return None
         finally:
             del self._flights[ticket]
         flight.hear(ended.spent)
         return ended
 
-    async def _keep(self, seat: WorkerSlot) -> None:
+    async def _keep(self, writer: WorkerSlot) -> None:
         """Have a worker in the seat, and another one when it is lost."""
         unready = 0
         try:
             while unready < MOST_LOSSES:
-                unready = 0 if await self._employ(seat) else unready + 1
+                unready = 0 if await self._employ(writer) else unready + 1
             raise MisstepError(f"a worker died {MOST_LOSSES} times while it prepared the agent", NEEDS)
         except MisstepError as error:
-            self._seats.close(seat, error)
+            self._slots.close(writer, error)
             if self._entered:
                 self._tell(f"a worker that was lost can't be replaced: {error.message}")
 
-    async def _employ(self, seat: WorkerSlot) -> bool:
+    async def _employ(self, writer: WorkerSlot) -> bool:
         """The time of one worker, until it is lost; whether it ever was ready."""
-        name, ready = f"{seat.number}.{next(self._tickets)}", False
+        name, ready = f"{writer.number}.{next(self._tickets)}", False
         worker = self._hire(name)
         try:
             await self._begin(worker)
-            self._seats.hire(seat)
+            self._slots.hire(writer)
             await self._prepare(worker)
             ready = True
-            self._seats.fill(seat, worker)
+            self._slots.fill(writer, worker)
             await self._listen(worker)
         except (self._ray.exceptions.RayError, TimeoutError):
-            self._lose(seat, worker)
-            self._desk.forget.remote(name)
+            self._lose(writer, worker)
+            self._actor.forget.remote(name)
         finally:
-            self._seats.vacate(seat)
+            self._slots.vacate(writer)
             self._ray.kill(worker)  # it may be alive, and only out of reach
         return ready
 
@@ -313,12 +313,12 @@ class RayWorkerPool:
                 if ticket in self._flights:
                     self._flights[ticket].hear(spent)
 
-    def _lose(self, seat: WorkerSlot, worker: Any) -> None:
-        if seat.worker is not worker:
+    def _lose(self, writer: WorkerSlot, worker: Any) -> None:
+        if writer.worker is not worker:
             return  # somebody else has noticed
-        again = 0 if seat.alone else seat.load
+        again = 0 if writer.alone else writer.load
         cases = "its case is" if again == 1 else f"its {again} cases are"
-        self._seats.vacate(seat)
+        self._slots.vacate(writer)
         self._tell(f"a worker was lost; {cases} run again" if again else "a worker was lost")
 
     def _room(self) -> int:
@@ -327,7 +327,7 @@ class RayWorkerPool:
 
     def _hire(self, name: str) -> Any:
         options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_concurrency": MOST_CALLS}
-        return self._ray.remote(**options)(RayWorker).remote(self._packed, self._desk, name, os.getcwd())
+        return self._ray.remote(**options)(RayWorker).remote(self._packed, self._actor, name, os.getcwd())
 
     def _open_desk(self) -> Any:
         """The desk stands on the driver's own node: the two are lost together or not at all."""
@@ -335,10 +335,12 @@ class RayWorkerPool:
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
         options = {"num_cpus": 0, "scheduling_strategy": strategy, "max_concurrency": MOST_CALLS}
         again = {"max_restarts": -1, "max_task_retries": -1}
-        return self._ray.remote(**options, **again)(RateLimitActor).remote(self._gates)
+        return self._ray.remote(**options, **again)(RateLimitActor).remote(self._rate_limiters)
 
     async def _dismiss(self) -> None:
-        closing = [listen(seat.worker.close.remote()) for seat in self._seats if seat.worker is not None]
+        closing = [
+            listen(writer.worker.close.remote()) for writer in self._slots if writer.worker is not None
+        ]
         if closing:
             await asyncio.wait(closing, timeout=PARTING)
         for task in self._keepers:

@@ -17,7 +17,7 @@ from misstep.core.tool import Probe, Reaction
 from misstep.errors import UsageError
 from misstep.features.bench.benchmark import OVERFULL, Room, TaskEnv, is_overfull
 from misstep.features.bench.env_pool import EnvPool, Stand, informed
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.execution import at_work
 from misstep.runs.setup.agent_session import Over, UsageMeter, refuse_unreachable, unless
 from misstep.runs.setup.roles import Outage
@@ -39,13 +39,13 @@ class Attempts:
         self,
         stands: EnvPool,
         settings: Settings,
-        allowance: Allowance,
+        run_budget: RunBudget,
         find: Callable[[], Agent],
         left: Iterable[tuple[int, Task]],
     ) -> None:
         self._stands = stands
         self._settings = settings
-        self._allowance = allowance
+        self._run_budget = run_budget
         self._find = find
         self._left = iter(left)
         self._taking = threading.Lock()
@@ -62,7 +62,7 @@ class Attempts:
         async with at_work(agent):
             while not self._is_over() and (taken := self._take()):
                 place, task = taken
-                attempt = _Attempt(task, stand, self._settings, UsageMeter(self._allowance), self._outage)
+                attempt = _Attempt(task, stand, self._settings, UsageMeter(self._run_budget), self._outage)
                 whoever = informed(agent, task, self._stands.discipline)
                 try:
                     tell(structs.replace(await attempt.made_by(whoever, self._is_over), place=place))
@@ -77,28 +77,28 @@ class Attempts:
             return next(self._left, None)
 
     def _is_over(self) -> bool:
-        return self._allowance.is_over() or bool(self._allowance.lacking or self.lost)
+        return self._run_budget.is_over() or bool(self._run_budget.lacking or self.lost)
 
 
 class _Attempt:
     """One task, from a laid place to its verdict."""
 
     def __init__(
-        self, task: Task, stand: Stand, settings: Settings, bill: UsageMeter, outage: Outage
+        self, task: Task, stand: Stand, settings: Settings, usage_meter: UsageMeter, outage: Outage
     ) -> None:
         self._task = task
         self._arena: TaskEnv = stand.arena
         self._benches = stand.benches
         self._settings = settings
-        self._bill = bill
+        self._usage_meter = usage_meter
         self._outage = outage
 
     async def made_by(self, agent: Agent, is_over: Callable[[], bool]) -> TaskReport:
         began = time.monotonic()
         folder = self._arena.surroundings.folder
         bench = _Laid(self._benches, folder, lambda: self._arena.lay(self._task), is_over)
-        bill, admit = self._bill, lambda: _go_on(is_over)
-        trier = Trier(agent, bench, self._settings, bill, admit, bill.grant, self._outage)
+        usage_meter, admit = self._usage_meter, lambda: _go_on(is_over)
+        trier = Trier(agent, bench, self._settings, usage_meter, admit, usage_meter.grant, self._outage)
         names = [tool.name for tool in bench.tools]
         trial = await unless(is_over, trier.run(self._task.request, names), float("inf"))
         refuse_unreachable([trial])
@@ -117,7 +117,7 @@ class _Attempt:
             domain=task.domain,
             why=why,
             trial=trial,
-            usage=bill.added_to({}),
+            usage=usage_meter.added_to({}),
             seconds=round(time.monotonic() - began, 3),
             notes=tuple(trier.notes),
             sandbox=self._benches[0].sandbox.words,

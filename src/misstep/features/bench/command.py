@@ -28,7 +28,7 @@ from misstep.cli.options import (
     settings_options,
     typed,
 )
-from misstep.cli.output import hint, ours_alone, point_to_page, print_json_text, quoted, to_report
+from misstep.cli.output import hint, own_output, point_to_page, print_json_text, quoted, to_report
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
@@ -154,7 +154,7 @@ def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int
         raise UsageError(
             f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
         )
-    gate = ExitPolicy(settings, benchmark)
+    exit_policy = ExitPolicy(settings, benchmark)
     report = followed(
         watched(settings),
         partial(resume_benchmark, benchmark, settings)
@@ -163,7 +163,7 @@ def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int
         partial(view_benchmark, settings),
         partial(_finish, settings, CommandResult(1)),
     )
-    ending = gate.close(report.run, report.rate.passed, len(report.tasks))
+    ending = exit_policy.close(report.run, report.rate.passed, len(report.tasks))
     close_run(settings, report.run, ending)
     _finish(settings, ending, report)
     return ending.leave()
@@ -188,7 +188,7 @@ def replay_part(settings: Settings, run: str, name: str) -> int:
     """Put a task to the agent once more; 1 if it does not pass."""
     from misstep.features.bench.run import replay_task
 
-    with ours_alone() as screen:
+    with own_output() as screen:
         before, after = replay_task(settings, run, name, lambda text: print(text, file=screen))
     if settings.json:
         print_json_text(task_as_json(after))

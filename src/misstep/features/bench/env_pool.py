@@ -28,13 +28,15 @@ from misstep.tool_host.protocol import CallConditions
 SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
 
 
-def contestant(settings: Settings, tell: Tell = lambda _: None, gates: RateLimiters | None = None) -> Agent:
+def contestant(
+    settings: Settings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
+) -> Agent:
     """The agent that the settings name."""
     _refuse_unknown(settings.agent)
     for manner in MANNERS:
         if settings.agent == f"sim:{manner}":
             return Simulated(manner)
-    return find_agent(agent_settings(settings), tell, gates)
+    return find_agent(agent_settings(settings), tell, rate_limiters)
 
 
 def informed(agent: Agent, task: Task, discipline: Discipline) -> Agent:

@@ -22,10 +22,10 @@ from misstep.features.bench.attempts import Attempts
 from misstep.features.bench.benchmark import Discipline
 from misstep.features.bench.disciplines import find_discipline, kinds_of
 from misstep.features.bench.env_pool import EnvPool, check_contestant, contestant
-from misstep.runs.budget import Allowance, cost_of_run
-from misstep.runs.cases import lasting_places
+from misstep.runs.budget import RunBudget, cost_of_run
+from misstep.runs.cases import absolute_places
 from misstep.runs.execution import masked
-from misstep.runs.lookup import meant_by
+from misstep.runs.lookup import resolve_prefix
 from misstep.runs.resume import take_up
 from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
 from misstep.runs.setup.workers import Workers, stopping
@@ -40,7 +40,7 @@ def run_benchmark(
     benchmark: Benchmark, settings: Settings, tools: Sequence[str], *listeners: Listener
 ) -> BenchmarkReport:
     """Put the tasks that the settings mean to the agent with these tools, and keep what comes of it."""
-    settings = lasting_places(check_settings(settings))
+    settings = absolute_places(check_settings(settings))
     discipline = find_discipline(benchmark, settings)
     specs = _specs(tools, discipline)
     _refuse_early(settings)
@@ -77,7 +77,7 @@ def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskRepo
     with Store(settings.store) as store:
         run = store.find_run(name)
         known = {task.name: task for task in _view(store, run).tasks}
-        return run, meant_by(wanted, known, "task", run, store)
+        return run, resolve_prefix(wanted, known, "task", run, store)
 
 
 def benchmark_of(run: Run) -> Benchmark:
@@ -127,29 +127,29 @@ def _view(store: Store, run: Run) -> BenchmarkReport:
 def _hold(
     store: Store, run: Run, stands: EnvPool, discipline: Discipline, listeners: Sequence[Listener]
 ) -> BenchmarkReport:
-    sitting = ToolRunSession(store, run, listeners, TaskReport, summarise_tasks)
-    sitting.hold(
-        lambda: _work(sitting, stands, discipline), lambda report: TaskJudged(run.id, report), unit="task"
+    session = ToolRunSession(store, run, listeners, TaskReport, summarise_tasks)
+    session.hold(
+        lambda: _work(session, stands, discipline), lambda report: TaskJudged(run.id, report), unit="task"
     )
     return _view(store, run)
 
 
 def _work(
-    sitting: ToolRunSession[TaskReport], stands: EnvPool, discipline: Discipline
+    session: ToolRunSession[TaskReport], stands: EnvPool, discipline: Discipline
 ) -> Generator[TaskReport | Event]:
     """Put the tasks to the agent that have not been."""
-    settings, allowance = sitting.run.settings, sitting.allowance
-    done = {*sitting.kept}
+    settings, run_budget = session.run.settings, session.run_budget
+    done = {*session.kept}
     left = ((place, task) for place, task in enumerate(discipline.tasks) if task.id not in done)
 
     def find() -> Agent:
-        return contestant(settings, lambda text: sitting.emit(Notice(text)), allowance.gates)
+        return contestant(settings, lambda text: session.emit(Notice(text)), run_budget.rate_limiters)
 
-    attempts = Attempts(stands, settings, allowance, find, left)
-    sitting.lost = attempts.lost
-    workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, settings.jobs)
+    attempts = Attempts(stands, settings, run_budget, find, left)
+    session.lost = attempts.lost
+    workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, settings.jobs)
     jobs = range(min(settings.jobs, len(discipline.tasks) - len(done)))
-    with stopping(allowance), closing(workers.work(jobs)) as work:
+    with stopping(run_budget), closing(workers.work(jobs)) as work:
         yield from work
 
 
@@ -164,9 +164,9 @@ def replay_task(
     task = next((task for task in tasks if task.id == before.name), None)
     if task is None:
         raise UsageError(f"there is no task '{before.name}' now", f"run {stored.id} is of another version")
-    allowance, made = Allowance(Budget(), Spent()), list[TaskReport]()
+    run_budget, made = RunBudget(Budget(), Spent()), list[TaskReport]()
     with EnvPool(discipline, stored.purpose.tools, own) as stands:
-        attempts = Attempts(stands, own, allowance, lambda: contestant(own, tell), [(before.place, task)])
+        attempts = Attempts(stands, own, run_budget, lambda: contestant(own, tell), [(before.place, task)])
         attempts.work(made.append)
     for where, why in attempts.lost.items():
         raise UsageError(why, where=where)

@@ -15,12 +15,12 @@ from rich.console import Console
 from misstep.cli.listeners import close_run, watched
 from misstep.cli.options import (
     AGENTS,
-    COMPANY,
     CURVE,
+    CURVES_BESIDE,
     LIMITS,
     RUNNING,
     SYNTHESIS,
-    refuse_company_in_json,
+    refuse_curves_in_json,
     settings_options,
     typed,
 )
@@ -71,7 +71,7 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
     *AGENTS,
     *SIZES,
     *CURVE,
-    *COMPANY,
+    *CURVES_BESIDE,
     *LIMITS,
     *BUDGETS,
     *RUNNING,
@@ -84,7 +84,7 @@ def capability(settings: Settings) -> int:
         return announce(settings, lambda: (settings, estimate_capability(settings)))
     if settings.width is not None and not settings.adaptive:
         raise UsageError("--width is for --adaptive", "add --adaptive, or leave it out")
-    refuse_company_in_json(settings)
+    refuse_curves_in_json(settings)
     settings = settle_others(settings)
     with watched(settings) as listeners:
         measure = resume_capability if settings.resume else measure_capability

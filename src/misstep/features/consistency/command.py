@@ -18,7 +18,7 @@ from misstep.cli.options import (
     USUALLY_TRYING,
     settings_options,
 )
-from misstep.cli.output import check_specs, hint, ours_alone, point_to_page, print_json_text, to_report
+from misstep.cli.output import check_specs, hint, own_output, point_to_page, print_json_text, to_report
 from misstep.core.results.consistency import ConsistencyRun, PromptSet
 from misstep.core.settings import Settings
 from misstep.features.consistency.questions import SETS
@@ -65,7 +65,7 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
     differs, what it gave back differs, and a judge finds an answer wrong.
     """
     check_specs(settings, specs)
-    gate = ExitPolicy(settings, "consistency")
+    exit_policy = ExitPolicy(settings, "consistency")
     report = followed(
         watched(settings),
         partial(resume_consistency, settings)
@@ -78,7 +78,7 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
     verdicts = [each.verdict for each in report.sets]
     passed, failed = verdicts.count("passed"), verdicts.count("failed")
     unknown = sum(tool.verdict == "inconclusive" for tool in report.tools)
-    ending = gate.close(report.run, passed, passed + failed, unknown)
+    ending = exit_policy.close(report.run, passed, passed + failed, unknown)
     close_run(settings, report.run, ending)
     _finish(settings, ending, report)
     return ending.leave()
@@ -104,7 +104,7 @@ def replay_part(settings: Settings, run: str, name: str) -> int:
     from misstep.features.consistency.run import replay_set
 
     _, tool, _ = find_set(settings, run, name)
-    with ours_alone() as screen:
+    with own_output() as screen:
         before, after = replay_set(settings, run, name, lambda text: print(text, file=screen))
     if settings.json:
         print_json_text(set_as_json(after, tool.name))

@@ -21,7 +21,7 @@ from misstep.fuzzing.consistency.baseline import ask_for_wrong_answers
 from misstep.fuzzing.consistency.buckets import normaliser
 from misstep.fuzzing.consistency.inquiry import examine_set
 from misstep.fuzzing.consistency.making import Approach, make_sets
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless
 from misstep.runs.setup.models import Tell
 from misstep.runs.setup.roles import LateTolerantModels
@@ -53,12 +53,12 @@ class Questioner:
     """
 
     def __init__(
-        self, benches: Workbenches, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell
+        self, benches: Workbenches, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell
     ) -> None:
         self._benches = benches
         self._settings = settings
-        self._allowance = allowance
-        self._company = AgentSession(settings, prompts, allowance, tell)
+        self._run_budget = run_budget
+        self._agent_session = AgentSession(settings, prompts, run_budget, tell)
         self._approach = approach_of(settings)
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
@@ -66,7 +66,7 @@ class Questioner:
     def examine(self, target: Target, before: ConsistencyReport | None, tell: Callable[[News], None]) -> None:
         """Test a tool as far as it goes, from where it was stopped `before`."""
         report = _begun(target, before, self._settings)
-        progress = _Progress(report, UsageMeter(self._allowance), self._company)
+        progress = _Progress(report, UsageMeter(self._run_budget), self._agent_session)
         if target.spec not in self.lost:
             try:
                 with self._benches.lend(target.spec) as bench:
@@ -84,15 +84,15 @@ class Questioner:
         tool = target.among(bench.tools)[0]
         progress.sandbox = bench.sandbox.words
         until = time.monotonic() + self._settings.time_per_tool - progress.before.seconds
-        bench.heed(lambda: self._company.is_over() or time.monotonic() >= until)
+        bench.heed(lambda: self._agent_session.is_over() or time.monotonic() >= until)
         ended: Ended = "stopped"
         try:
             async with (
-                self._company.gathered(bench, progress.bill) as (models, trier),
+                self._agent_session.gathered(bench, progress.usage_meter) as (models, trier),
                 aclosing(self._sets(tool, LateTolerantModels(models), trier, progress)) as sets,
             ):
                 progress.oddities = trier.notes
-                while found := await unless(self._company.is_over, anext(sets, None), until):
+                while found := await unless(self._agent_session.is_over, anext(sets, None), until):
                     refuse_unreachable(found.trials)
                     found = _titled(found, target)
                     progress.sets.append(found)
@@ -126,18 +126,20 @@ class Questioner:
 class _Progress:
     """How far the tests of one tool have got."""
 
-    def __init__(self, before: ConsistencyReport, bill: UsageMeter, company: AgentSession) -> None:
+    def __init__(
+        self, before: ConsistencyReport, usage_meter: UsageMeter, agent_session: AgentSession
+    ) -> None:
         self.before = before
-        self.bill = bill
+        self.usage_meter = usage_meter
         self.sets = list(before.sets)
         self.ideas = list(before.ideas)
         self.sandbox = before.sandbox
         self.oddities = list[str]()
-        self._company = company
+        self._agent_session = agent_session
         self._began = time.monotonic()
 
     def report(self, ended: Ended) -> ConsistencyReport:
-        usage = self.bill.added_to(self.before.usage)
+        usage = self.usage_meter.added_to(self.before.usage)
         kept = sum(each.calls for each in self.sets[len(self.before.sets) :])
         notes = [note for note in self.before.notes if MARK not in note and not note.startswith(LOST)]
         return structs.replace(
@@ -146,10 +148,10 @@ class _Progress:
             ended=ended,
             usage=usage,
             seconds=round(self.before.seconds + time.monotonic() - self._began, 3),
-            notes=tuple(dict.fromkeys((*notes, *self._company.marks_passed(usage), *self.oddities))),
+            notes=tuple(dict.fromkeys((*notes, *self._agent_session.marks_passed(usage), *self.oddities))),
             sandbox=self.sandbox,
             ideas=tuple(self.ideas),
-            spare_calls=self.before.spare_calls + max(0, self.bill.calls - kept),
+            spare_calls=self.before.spare_calls + max(0, self.usage_meter.calls - kept),
         )
 
 

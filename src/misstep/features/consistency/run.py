@@ -21,10 +21,10 @@ from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.consistency.baseline import examine_request
 from misstep.fuzzing.consistency.inquiry import examine_set
 from misstep.fuzzing.consistency.making import SetDraft
-from misstep.runs.budget import Allowance
-from misstep.runs.cases import lasting_places, lasting_specs
+from misstep.runs.budget import RunBudget
+from misstep.runs.cases import absolute_places, absolute_specs
 from misstep.runs.execution import masked
-from misstep.runs.lookup import meant_by
+from misstep.runs.lookup import resolve_prefix
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import AgentSession, UsageMeter, refuse_missing
 from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
@@ -38,22 +38,22 @@ from misstep.tool_host.process import Process
 
 
 def check_consistency(
-    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: RateLimiters | None = None
+    settings: Settings, specs: Sequence[str], *listeners: Listener, rate_limiters: RateLimiters | None = None
 ) -> ConsistencyRun:
     """Put requests for each tool of the specs to the agent, and keep what comes of it.
 
-    Runs that share `gates` share the limits of models.
+    Runs that share `rate_limiters` share the limits of models.
     """
-    settings = lasting_places(check_settings(settings))
+    settings = absolute_places(check_settings(settings))
     prompts = _refuse_early(settings)
-    own = lasting_specs(specs)
+    own = absolute_specs(specs)
     with Workbenches(settings) as benches:
         targets = find_tools(benches, own, settings)
         with Store(settings.store, create=True) as store:
             purpose = RunSpec("consistency", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
-            sitting = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets, gates)
-            return _hold(store, sitting, targets, benches, prompts)
+            session = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets, rate_limiters)
+            return _hold(store, session, targets, benches, prompts)
 
 
 def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyRun:
@@ -66,8 +66,8 @@ def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyR
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = find_tools(benches, run.purpose.tools, run.settings)
-            sitting = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets)
-            return _hold(store, sitting, targets, benches, prompts)
+            session = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets)
+            return _hold(store, session, targets, benches, prompts)
 
 
 def view_consistency(settings: Settings, name: str) -> ConsistencyRun:
@@ -81,7 +81,7 @@ def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, Consisten
     with Store(settings.store) as store:
         run = store.find_run(name)
         known = {each.id: (tool, each) for tool in _view(store, run).tools for each in tool.sets}
-        return run, *meant_by(wanted, known, "set", run, store)
+        return run, *resolve_prefix(wanted, known, "set", run, store)
 
 
 def find_tools(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
@@ -106,36 +106,36 @@ def _view(store: Store, run: Run) -> ConsistencyRun:
 
 def _hold(
     store: Store,
-    sitting: ToolRunSession[ConsistencyReport],
+    session: ToolRunSession[ConsistencyReport],
     targets: Sequence[Target],
     benches: Workbenches,
     prompts: Prompts,
 ) -> ConsistencyRun:
-    run = sitting.run
-    sitting.hold(
-        lambda: _work(sitting, targets, benches, prompts), lambda report: ToolChecked(run.id, report)
+    run = session.run
+    session.hold(
+        lambda: _work(session, targets, benches, prompts), lambda report: ToolChecked(run.id, report)
     )
     return _view(store, run)
 
 
 def _work(
-    sitting: ToolRunSession[ConsistencyReport],
+    session: ToolRunSession[ConsistencyReport],
     targets: Sequence[Target],
     benches: Workbenches,
     prompts: Prompts,
 ) -> Generator[ConsistencyReport | Event]:
     """Test what is not done; what had begun before goes on."""
-    settings, allowance = sitting.run.settings, sitting.allowance
-    done = {report.name for report in sitting.done}
-    left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
-    questioner = Questioner(benches, settings, prompts, allowance, lambda text: sitting.emit(Notice(text)))
-    sitting.lost = questioner.lost
+    settings, run_budget = session.run.settings, session.run_budget
+    done = {report.name for report in session.done}
+    left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
+    questioner = Questioner(benches, settings, prompts, run_budget, lambda text: session.emit(Notice(text)))
+    session.lost = questioner.lost
     workers = Workers[tuple[Target, ConsistencyReport | None], News](
-        lambda each, tell: questioner.examine(*each, tell), allowance, settings.jobs
+        lambda each, tell: questioner.examine(*each, tell), run_budget, settings.jobs
     )
-    with stopping(allowance), closing(workers.work(left)) as work:
+    with stopping(run_budget), closing(workers.work(left)) as work:
         for news in work:
-            yield SetJudged(sitting.run.id, *news) if isinstance(news, tuple) else news
+            yield SetJudged(session.run.id, *news) if isinstance(news, tuple) else news
 
 
 def replay_set(
@@ -158,9 +158,9 @@ def replay_set(
 async def _replay(
     bench: Process, tool: Described, before: PromptSet, settings: Settings, tell: Tell
 ) -> PromptSet:
-    allowance = Allowance(Budget(), Spent())
-    company = AgentSession(settings, Prompts(settings.prompts), allowance, tell)
-    async with company.gathered(bench, UsageMeter(allowance)) as (models, trials):
+    run_budget = RunBudget(Budget(), Spent())
+    agent_session = AgentSession(settings, Prompts(settings.prompts), run_budget, tell)
+    async with agent_session.gathered(bench, UsageMeter(run_budget)) as (models, trials):
         if settings.tool_method != "toolfuzz":
             return await examine_request(before.requests[0], tool, models, trials)
         draft = SetDraft(before.template, before.infills, before.requests)

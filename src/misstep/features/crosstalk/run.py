@@ -25,8 +25,8 @@ from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.crosstalk import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.fuzzing.agent_tests.prompts import Prompts
-from misstep.runs.budget import Allowance
-from misstep.runs.cases import lasting_places, lasting_specs
+from misstep.runs.budget import RunBudget
+from misstep.runs.cases import absolute_places, absolute_specs
 from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import (
@@ -64,23 +64,23 @@ class Crossing:
         benches: Workbenches,
         settings: Settings,
         prompts: Prompts,
-        allowance: Allowance,
+        run_budget: RunBudget,
         tools: Mapping[str, Described],
         specs: Mapping[str, str],
         tell: Tell,
     ) -> None:
         self._benches = benches
         self._settings = settings
-        self._allowance = allowance
+        self._run_budget = run_budget
         self._tools = tools
         self._specs = specs
-        self._company = AgentSession(settings, prompts, allowance, tell)
+        self._agent_session = AgentSession(settings, prompts, run_budget, tell)
         self.lost = dict[str, str]()
 
     def propose(self) -> tuple[ToolGroup, ...]:
         """The groups that the model sees in all tools; none if there is nothing left to ask it with."""
         try:
-            return asyncio.run(unless(self._company.is_over, self._propose(), inf))
+            return asyncio.run(unless(self._agent_session.is_over, self._propose(), inf))
         except Over:
             return ()
 
@@ -94,31 +94,34 @@ class Crossing:
                 except UsageError as error:
                     self.lost.setdefault(spec, f"{LOST}: {error.message}")
                     return
-                benches[-1].heed(self._allowance.is_over)
+                benches[-1].heed(self._run_budget.is_over)
             asyncio.run(self._cross(benches, report, tell))
 
     async def _propose(self) -> tuple[ToolGroup, ...]:
-        async with self._company.advised(UsageMeter(self._allowance)) as counsel:
-            return await propose_groups(list(self._tools.values()), LateTolerantModels(counsel))
+        async with self._agent_session.advised(UsageMeter(self._run_budget)) as role_models:
+            return await propose_groups(list(self._tools.values()), LateTolerantModels(role_models))
 
     async def _cross(
         self, benches: Sequence[Process], report: GroupReport, tell: Callable[[GroupReport], None]
     ) -> None:
-        bill, began = UsageMeter(self._allowance), time.monotonic()
+        usage_meter, began = UsageMeter(self._run_budget), time.monotonic()
         shelters = "; ".join(sorted({bench.sandbox.words for bench in benches}))
         now = structs.replace(report, sandbox=shelters)
 
         def keep(ended: Literal["done", "stopped"]) -> None:
             seconds = round(report.seconds + time.monotonic() - began, 3)
-            tell(structs.replace(now, ended=ended, usage=bill.added_to(report.usage), seconds=seconds))
+            tell(structs.replace(now, ended=ended, usage=usage_meter.added_to(report.usage), seconds=seconds))
 
         try:
-            async with self._company.gathered(JoinedBench(benches), bill) as (counsel, trier):
+            async with self._agent_session.gathered(JoinedBench(benches), usage_meter) as (
+                role_models,
+                trier,
+            ):
                 if not now.requests and not now.why:
-                    now = await self._with_requests(now, counsel)
+                    now = await self._with_requests(now, role_models)
                     keep("stopped")
                 for request in now.requests[len(now.trials) :]:
-                    trial = await unless(self._allowance.is_over, trier.run(request, now.offered), inf)
+                    trial = await unless(self._run_budget.is_over, trier.run(request, now.offered), inf)
                     notes = tuple(dict.fromkeys((*now.notes, *trier.notes)))
                     now = structs.replace(now, trials=(*now.trials, trial), notes=notes)
                     keep("stopped")
@@ -127,30 +130,30 @@ class Crossing:
             return
         keep("done")
 
-    async def _with_requests(self, report: GroupReport, counsel: RoleModels) -> GroupReport:
+    async def _with_requests(self, report: GroupReport, role_models: RoleModels) -> GroupReport:
         meant = [self._tools[name] for name in report.tools]
-        work = make_requests(meant, LateTolerantModels(counsel), self._settings.count or COUNT)
-        requests, why = await unless(self._allowance.is_over, work, inf)
+        work = make_requests(meant, LateTolerantModels(role_models), self._settings.count or COUNT)
+        requests, why = await unless(self._run_budget.is_over, work, inf)
         return structs.replace(report, requests=requests, why=why)
 
 
 def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listener) -> CrosstalkReport:
     """Put requests for each group of tools to an agent that has only the others, and keep what it does."""
-    settings = lasting_places(check_settings(settings))
+    settings = absolute_places(check_settings(settings))
     prompts = _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
             maker = find_maker(store, settings.from_run)
             refuse_foreign_calls(settings, maker)
             settings = settings.overlay({"from_run": maker.id})
-    own = lasting_specs(specs)
+    own = absolute_specs(specs)
     with Workbenches(settings) as benches:
         tools = _Tools(benches, own)
         groups = read_groups(settings.groups, tools.described) if settings.groups else ()
         with Store(settings.store, create=True) as store:
             purpose = RunSpec("crosstalk", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(groups), time.time(), purpose=purpose)
-            return _Sitting(store, run, listeners).hold(tools, benches, prompts)
+            return _Session(store, run, listeners).hold(tools, benches, prompts)
 
 
 def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkReport:
@@ -162,7 +165,7 @@ def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkRepor
             return _report(store, run)
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
-            return _Sitting(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches, prompts)
+            return _Session(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches, prompts)
 
 
 def view_crosstalk(settings: Settings, name: str) -> CrosstalkReport:
@@ -212,17 +215,17 @@ class _Tools:
                     raise UsageError(f"there is no tool '{name}' any more", "the run was begun with it")
 
 
-class _Sitting:
+class _Session:
     """One stretch of a run."""
 
     def __init__(self, store: Store, run: Run, listeners: Sequence[Listener]) -> None:
         self._store = store
         self._run = run
-        self._sitting = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
+        self._session = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
 
     def hold(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> CrosstalkReport:
         run = self._run.id
-        self._sitting.hold(
+        self._session.hold(
             lambda: self._work(tools, benches, prompts),
             lambda report: GroupFinished(run, report.name, report.verdict),
             "group",
@@ -231,15 +234,17 @@ class _Sitting:
 
     def _work(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> Generator[GroupReport | Event]:
         """Try what is not done; what had begun before goes on."""
-        settings, allowance = self._run.settings, self._sitting.allowance
-        crossing = Crossing(benches, settings, prompts, allowance, tools.described, tools.specs, self._notice)
-        self._sitting.lost = crossing.lost
-        with stopping(allowance):
-            if not self._sitting.kept:
+        settings, run_budget = self._run.settings, self._session.run_budget
+        crossing = Crossing(
+            benches, settings, prompts, run_budget, tools.described, tools.specs, self._notice
+        )
+        self._session.lost = crossing.lost
+        with stopping(run_budget):
+            if not self._session.kept:
                 yield from self._lay_out(tools, crossing)
-            left = [report for report in self._sitting.kept.values() if report.ended == "stopped"]
+            left = [report for report in self._session.kept.values() if report.ended == "stopped"]
             tools.refuse_missing(left)
-            workers = Workers[GroupReport, GroupReport](crossing.cross, allowance, settings.jobs)
+            workers = Workers[GroupReport, GroupReport](crossing.cross, run_budget, settings.jobs)
             with closing(workers.work(left)) as work:
                 yield from work
 
@@ -258,7 +263,7 @@ class _Sitting:
         return _with_requests(blank, asked, settings, source.id)
 
     def _notice(self, text: str) -> None:
-        self._sitting.emit(Notice(text))
+        self._session.emit(Notice(text))
 
 
 def _proposed(crossing: Crossing) -> tuple[ToolGroup, ...]:

@@ -12,7 +12,7 @@ from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
-from misstep.runs.reporting.case_bundles import book_of_diagnoses
+from misstep.runs.reporting.case_bundles import bundle_of_diagnoses
 from misstep.runs.reporting.items import TEXT, ReportSource, replay, spot_of_agent
 from misstep.runs.reporting.planned import PlanningRuns
 from misstep.store.runs import Run
@@ -30,7 +30,7 @@ class DissectRuns(PlanningRuns):
 
     def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_dissection(settings, run.id)
-        shown = book_of_diagnoses(settings, found)
+        shown = bundle_of_diagnoses(settings, found)
         # How often changed cases pass says nothing about the agent.
         parts = (sections.counts(summary), causes_section((found,), linked=True), shown.aside())
         return RunPage(summary, parts, shown)

@@ -20,7 +20,7 @@ from misstep.features.fix.prepare import Knowledge, discipline_of, prepared
 from misstep.features.fix.search import DescriptionSearch, OnRequests, OnTasks, Scorer, without_secrets
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.budget import cost_of_run
-from misstep.runs.cases import lasting_places, lasting_specs
+from misstep.runs.cases import absolute_places, absolute_specs
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import AgentSession, refuse_missing
 from misstep.runs.setup.models import open_model, refuse_blind_budget, refuse_secrets
@@ -38,12 +38,12 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
 
     No file is changed; `write` says that some will be, so that what stands in the way is told now.
     """
-    settings = lasting_places(check_settings(settings))
+    settings = absolute_places(check_settings(settings))
     if write:
         refuse_overridden(settings)
     discipline = discipline_of(settings)
     prompts = _refuse_early(settings, discipline)
-    own = lasting_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
+    own = absolute_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
     with Workbenches(settings) as benches, Store(settings.store, create=not settings.from_run) as store:
         knowledge = Knowledge(store, settings.from_run)
         if knowledge.run:
@@ -53,7 +53,7 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
         refuse_unwritable([report for report, _ in reports] if write else ())
         purpose = RunSpec("fix", settings.from_run, tools=own, descriptions=read_text(settings.descriptions))
         run = store.add_run(settings, len(reports), time.time(), purpose=purpose)
-        return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
+        return _Session(store, run, listeners, reports).hold(benches, prompts, discipline)
 
 
 def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
@@ -74,7 +74,7 @@ def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False)
             reports = _prepared(benches, run.purpose.tools, Knowledge(store, run.purpose.run), run.settings)
             if write:
                 _refuse_stale(store, run, [report for report, _ in reports])
-            return _Sitting(store, run, listeners, reports).hold(benches, prompts, discipline)
+            return _Session(store, run, listeners, reports).hold(benches, prompts, discipline)
 
 
 def view_fixing(settings: Settings, name: str) -> FixRun:
@@ -148,7 +148,7 @@ def _view(store: Store, run: Run, trusted: bool) -> FixRun:
     return FixRun(run.id, run.purpose.tools, run.purpose.run, tuple(reports), spent.seconds, usd, wordings)
 
 
-class _Sitting:
+class _Session:
     """One stretch of a run."""
 
     def __init__(
@@ -161,11 +161,11 @@ class _Sitting:
         self._store = store
         self._run = run
         self._reports = reports
-        self._sitting = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
+        self._session = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
 
     def hold(self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None) -> FixRun:
         run = self._run.id
-        self._sitting.hold(
+        self._session.hold(
             lambda: self._work(benches, prompts, discipline), lambda report: ToolMended(run, report)
         )
         return _view(self._store, self._run, trusted=True)
@@ -174,26 +174,26 @@ class _Sitting:
         self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None
     ) -> Generator[FixReport | Event]:
         """One tool after the other; what had begun before goes on with the requests that it began with."""
-        sitting, settings, allowance = self._sitting, self._run.settings, self._sitting.allowance
-        company = AgentSession(settings, prompts, allowance, self._notice)
-        done = {report.name for report in sitting.done}
-        with stopping(allowance):
+        session, settings, run_budget = self._session, self._run.settings, self._session.run_budget
+        agent_session = AgentSession(settings, prompts, run_budget, self._notice)
+        done = {report.name for report in session.done}
+        with stopping(run_budget):
             for blank, spec in self._reports:
-                if blank.name in done or company.is_over():
+                if blank.name in done or agent_session.is_over():
                     continue
-                report = sitting.kept.get(blank.name, blank)
-                scorer = self._scorer(benches, spec, company, discipline)
-                mender = DescriptionSearch(report, spec, settings, benches, company, allowance, scorer)
-                with closing(mender.mend()) as work:
+                report = session.kept.get(blank.name, blank)
+                scorer = self._scorer(benches, spec, agent_session, discipline)
+                search = DescriptionSearch(report, spec, settings, benches, agent_session, run_budget, scorer)
+                with closing(search.mend()) as work:
                     yield from work
 
     def _scorer(
-        self, benches: Workbenches, spec: str, company: AgentSession, discipline: Discipline | None
+        self, benches: Workbenches, spec: str, agent_session: AgentSession, discipline: Discipline | None
     ) -> Scorer:
-        settings, allowance = self._run.settings, self._sitting.allowance
+        settings, run_budget = self._run.settings, self._session.run_budget
         if discipline is not None:
-            return OnTasks(discipline, self._run.purpose.tools, settings, allowance, self._notice)
-        return OnRequests(benches, spec, settings, company, allowance)
+            return OnTasks(discipline, self._run.purpose.tools, settings, run_budget, self._notice)
+        return OnRequests(benches, spec, settings, agent_session, run_budget)
 
     def _notice(self, text: str) -> None:
-        self._sitting.emit(Notice(text))
+        self._session.emit(Notice(text))

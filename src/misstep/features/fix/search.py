@@ -40,7 +40,7 @@ from misstep.features.bench.benchmark import Discipline
 from misstep.features.bench.env_pool import EnvPool, contestant
 from misstep.fuzzing.descriptions.evidence import SHOWN_REASON, judge_trial
 from misstep.fuzzing.descriptions.proposing import Call, Proposer
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.execution import masked
 from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless
 from misstep.runs.setup.models import Tell
@@ -56,29 +56,38 @@ Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it i
 class Scorer(Protocol):
     """Tries candidates, and gives what comes of it as it comes; not all of it where there is no time left."""
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[FixAttempt]: ...
+    def score(
+        self, report: FixReport, units: Sequence[Unit], usage_meter: UsageMeter
+    ) -> Generator[FixAttempt]: ...
 
 
 class OnRequests:
     """Puts requests to an agent that is told about its tool in other words; it is a `Scorer`."""
 
     def __init__(
-        self, benches: Workbenches, spec: str, settings: Settings, company: AgentSession, allowance: Allowance
+        self,
+        benches: Workbenches,
+        spec: str,
+        settings: Settings,
+        agent_session: AgentSession,
+        run_budget: RunBudget,
     ) -> None:
         self._benches = benches
         self._spec = spec
         self._jobs = settings.jobs
-        self._company = company
-        self._allowance = allowance
+        self._agent_session = agent_session
+        self._run_budget = run_budget
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[FixAttempt]:
+    def score(
+        self, report: FixReport, units: Sequence[Unit], usage_meter: UsageMeter
+    ) -> Generator[FixAttempt]:
         left = deque(units)
 
         def work(_: int, tell: Callable[[FixAttempt], None]) -> None:
             with self._benches.lend(self._spec) as bench:
-                asyncio.run(self._try_all(bench, report, left, bill, tell))
+                asyncio.run(self._try_all(bench, report, left, usage_meter, tell))
 
-        workers = Workers[int, FixAttempt](work, self._allowance, self._jobs)
+        workers = Workers[int, FixAttempt](work, self._run_budget, self._jobs)
         with closing(workers.work(range(min(self._jobs, len(units))))) as attempts:
             yield from attempts
 
@@ -87,22 +96,24 @@ class OnRequests:
         process: Process,
         report: FixReport,
         left: deque[Unit],
-        bill: UsageMeter,
+        usage_meter: UsageMeter,
         tell: Callable[[FixAttempt], None],
     ) -> None:
-        process.heed(self._company.is_over)
+        process.heed(self._agent_session.is_over)
         bench = Reworded([process])
-        async with self._company.gathered(bench, bill) as (counsel, trier):
-            models = LateTolerantModels(counsel)
-            while left and not self._company.is_over():
+        async with self._agent_session.gathered(bench, usage_meter) as (role_models, trier):
+            models = LateTolerantModels(role_models)
+            while left and not self._agent_session.is_over():
                 unit = left.popleft()
                 number, trying = unit
                 bench.wordings = {report.tool: report.words_of(number)}
                 try:
-                    trial = await unless(self._company.is_over, trier.run(trying.request, trying.tools), inf)
+                    trial = await unless(
+                        self._agent_session.is_over, trier.run(trying.request, trying.tools), inf
+                    )
                     refuse_unreachable([trial])
                     judged = judge_trial(number, trying, trial, report.tool, models)
-                    tell(await unless(self._company.is_over, judged, inf))
+                    tell(await unless(self._agent_session.is_over, judged, inf))
                 except Over:
                     left.appendleft(unit)
                     return
@@ -128,24 +139,28 @@ class OnTasks:
         discipline: Discipline,
         specs: Sequence[str],
         settings: Settings,
-        allowance: Allowance,
+        run_budget: RunBudget,
         tell: Tell,
     ) -> None:
         self._discipline = discipline
         self._tasks = {task.id: task for task in discipline.tasks}
         self._specs = specs
         self._settings = settings
-        self._allowance = allowance
+        self._run_budget = run_budget
         self._tell = tell
 
-    def score(self, report: FixReport, units: Sequence[Unit], bill: UsageMeter) -> Generator[FixAttempt]:
+    def score(
+        self, report: FixReport, units: Sequence[Unit], usage_meter: UsageMeter
+    ) -> Generator[FixAttempt]:
         with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
             for number in dict.fromkeys(number for number, _ in units):
                 path = os.path.join(folder, "descriptions.toml")
                 _write(path, {**self._usual(), report.tool: report.words_of(number)})
                 own = [each for candidate, each in units if candidate == number]
-                yield from self._tried(number, own, self._settings.overlay({"descriptions": path}), bill)
-                if self._allowance.is_over() or self._allowance.lacking:
+                yield from self._tried(
+                    number, own, self._settings.overlay({"descriptions": path}), usage_meter
+                )
+                if self._run_budget.is_over() or self._run_budget.lacking:
                     return
 
     def _usual(self) -> dict[str, Wording]:
@@ -153,20 +168,20 @@ class OnTasks:
         return conditions_of(self._settings).wordings
 
     def _tried(
-        self, number: int, trying: Sequence[Trying], settings: Settings, bill: UsageMeter
+        self, number: int, trying: Sequence[Trying], settings: Settings, usage_meter: UsageMeter
     ) -> Generator[FixAttempt]:
         tasks = [(place, self._tasks[each.id]) for place, each in enumerate(trying)]
-        jobs, allowance = min(settings.jobs, len(trying)), self._allowance
+        jobs, run_budget = min(settings.jobs, len(trying)), self._run_budget
 
         def find() -> Agent:
-            return contestant(settings, self._tell, allowance.gates)
+            return contestant(settings, self._tell, run_budget.rate_limiters)
 
         with EnvPool(self._discipline, self._specs, settings) as stands:
-            attempts = Attempts(stands, settings, allowance, find, tasks)
-            workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), allowance, jobs)
+            attempts = Attempts(stands, settings, run_budget, find, tasks)
+            workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, jobs)
             with closing(workers.work(range(jobs))) as work:
                 for done in work:
-                    bill.note(done.usage)
+                    usage_meter.note(done.usage)
                     yield _attempt(number, done)
         for place, why in attempts.lost.items():
             raise UsageError(why, where=place)
@@ -195,18 +210,18 @@ class DescriptionSearch:
         spec: str,
         settings: Settings,
         benches: Workbenches,
-        company: AgentSession,
-        allowance: Allowance,
+        agent_session: AgentSession,
+        run_budget: RunBudget,
         scorer: Scorer,
     ) -> None:
         self.report = self._before = report
         self._spec = spec
         self._settings = settings
         self._benches = benches
-        self._company = company
-        self._allowance = allowance
+        self._agent_session = agent_session
+        self._run_budget = run_budget
         self._scorer = scorer
-        self._bill = UsageMeter(allowance)
+        self._usage_meter = UsageMeter(run_budget)
         self._began = time.monotonic()
 
     def mend(self) -> Work:
@@ -221,17 +236,17 @@ class DescriptionSearch:
             yield self._kept(ended="done")
 
     def _is_short(self) -> bool:
-        return self._company.is_over()
+        return self._agent_session.is_over()
 
     def _kept(self, **changes: object) -> FixReport:
-        usage = self._bill.added_to(self._before.usage)
+        usage = self._usage_meter.added_to(self._before.usage)
         notes = [note for note in self.report.notes if MARK not in note]
         self.report = structs.replace(
             self.report,
             **changes,
             usage=usage,
             seconds=round(self._before.seconds + time.monotonic() - self._began, 3),
-            notes=tuple(dict.fromkeys((*notes, *self._company.marks_passed(usage)))),
+            notes=tuple(dict.fromkeys((*notes, *self._agent_session.marks_passed(usage)))),
         )
         return self.report
 
@@ -239,7 +254,7 @@ class DescriptionSearch:
         """Candidates by all strategies in turn, as many as are wanted."""
         if self._is_short() or len(self.report.candidates) >= self._settings.candidates:
             return
-        workers = Workers[None, Candidate](lambda _, tell: self._write(tell), self._allowance, 1)
+        workers = Workers[None, Candidate](lambda _, tell: self._write(tell), self._run_budget, 1)
         with closing(workers.work([None])) as work:
             for candidate in work:
                 yield self._kept(candidates=(*self.report.candidates, candidate))
@@ -249,20 +264,20 @@ class DescriptionSearch:
             asyncio.run(self._write_all(bench, tell))
 
     async def _write_all(self, bench: Process, tell: Callable[[Candidate], None]) -> None:
-        bench.heed(self._company.is_over)
+        bench.heed(self._agent_session.is_over)
         report, strategies = self.report, self._settings.strategy
         (tool,) = [each for each in bench.tools if each.name == report.tool]
         made = list(report.candidates)
         try:
-            async with self._company.advised(self._bill) as counsel:
+            async with self._agent_session.advised(self._usage_meter) as role_models:
                 call = self._caller(bench)
                 proposer = Proposer(
-                    tool, LateTolerantModels(counsel), report.examples, self._settings.seed, call
+                    tool, LateTolerantModels(role_models), report.examples, self._settings.seed, call
                 )
                 for number in range(len(made) + 1, self._settings.candidates + 1):
                     strategy = strategies[(number - 1) % len(strategies)]
                     work = proposer.propose(number, strategy, made)
-                    made.append(_without_secret(await unless(self._company.is_over, work, inf)))
+                    made.append(_without_secret(await unless(self._agent_session.is_over, work, inf)))
                     tell(made[-1])
         except Over:
             return
@@ -271,9 +286,9 @@ class DescriptionSearch:
         """Calls of the tool from a fresh start, which count like all others."""
 
         async def call(invocation: Invocation) -> str:
-            self._company.go_on()
+            self._agent_session.go_on()
             bench.reset()
-            world = LiveTools(bench, [invocation.tool], self._bill.grant)
+            world = LiveTools(bench, [invocation.tool], self._usage_meter.grant)
             said = world.answer(invocation.tool, json.loads(invocation.arguments))
             if world.failure is not None:
                 raise world.failure
@@ -290,7 +305,7 @@ class DescriptionSearch:
         units = [(number, each) for number, each in tried if (number, each.id) not in done]
         if self._is_short() or not units:
             return
-        with closing(self._scorer.score(self.report, units, self._bill)) as attempts:
+        with closing(self._scorer.score(self.report, units, self._usage_meter)) as attempts:
             for attempt in attempts:
                 yield self._kept(attempts=(*self.report.attempts, attempt))
         for number in numbers:

@@ -23,7 +23,7 @@ from misstep.errors import Interrupted
 from misstep.fuzzing.lint.answers import look_at
 from misstep.fuzzing.lint.linter import lint
 from misstep.fuzzing.lint.subject import LintSubject
-from misstep.runs.cases import lasting_specs
+from misstep.runs.cases import absolute_specs
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches, conditions_of, find_targets
 from misstep.store.runs import Store
@@ -97,7 +97,7 @@ def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintR
     already. Nothing is stored.
     """
     settings = check_settings(settings)
-    own = lasting_specs(specs)
+    own = absolute_specs(specs)
     if run:
         looks, notes = _recalled(settings, own, run)
     else:

@@ -102,20 +102,22 @@ def compare_methods(
     """
     if specs:
         refuse_missing(check_settings(settings))
-    found, gates = _Runs(settings, used), Throttles()
+    found, rate_limiters = _Runs(settings, used), Throttles()
     fuzzed, checked = dict[Method, FuzzReport](), dict[Method, ConsistencyRun]()
     try:
         for method, layer in RUNTIME.items():
             if run := found.take("fuzz", layer):
                 fuzzed[method] = view_fuzzing(settings, run.id)
             elif specs:
-                fuzzed[method] = fuzz_tools(settings.overlay(layer), specs, *listeners, gates=gates)
+                fuzzed[method] = fuzz_tools(
+                    settings.overlay(layer), specs, *listeners, rate_limiters=rate_limiters
+                )
         for method, layer in CORRECTNESS.items():
             if run := found.take("consistency", layer):
                 checked[method] = view_consistency(settings, run.id)
             elif specs:
                 layered = settings.overlay(layer)
-                checked[method] = check_consistency(layered, specs, *listeners, gates=gates)
+                checked[method] = check_consistency(layered, specs, *listeners, rate_limiters=rate_limiters)
     except (Interrupted, BudgetExceeded, ModelError) as error:
         uses = "".join(f" --use {run}" for run, _ in _parts(fuzzed, checked))
         error.hints = (*error.hints, f"then, with the rest: {COMMAND} SPEC …{uses} --use RUN")

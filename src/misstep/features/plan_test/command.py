@@ -70,12 +70,12 @@ def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
         return announce(settings, lambda: (settings, estimate(settings)))
-    gate = ExitPolicy(settings, "test")
+    exit_policy = ExitPolicy(settings, "test")
     examples = _Examples()
     with watched(settings) as listeners:
         run = resume_run if settings.resume else run_agent
         summary = run(settings, examples, *listeners)
-    ending = gate.close(summary.run, summary.passed, summary.cases)
+    ending = exit_policy.close(summary.run, summary.passed, summary.cases)
     close_run(settings, summary.run, ending)
     if settings.json:
         print_json(ending.added_to(msgspec.to_builtins(summary)))

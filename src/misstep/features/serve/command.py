@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from misstep.adapters.hosting import LOOPBACK, is_loopback
-from misstep.cli.options import COMPANY, PORT, settings_options
+from misstep.cli.options import CURVES_BESIDE, PORT, settings_options
 from misstep.core.settings import Settings
 from misstep.errors import MissingExtra, UsageError
 
@@ -30,7 +30,7 @@ READ_ALONG = "without https in front, others on the network can read along"
     "--port", type=PORT, default=USUAL_PORT, show_default=True, help="Which port to take (0: a free one)."
 )
 @click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
-@settings_options(*COMPANY, "store")
+@settings_options(*CURVES_BESIDE, "store")
 def serve(settings: Settings, host: str, no_token: bool, port: int, opening: bool) -> int:
     """Show runs in a browser, live, until Ctrl-C.
 

@@ -34,28 +34,28 @@ def synth(settings: Settings, form: SynthFormat, one_shot: bool) -> int:
     if one_shot and form == "cases":
         raise UsageError("--one-shot is about conversations", "add --format sft, or leave --one-shot out")
     one_output(settings, "cases" if form == "cases" else "examples")
-    census = SuiteStats()
-    cases = census.watch(synthesise(settings))
+    stats = SuiteStats()
+    cases = stats.watch(synthesise(settings))
     if form == "sft":
-        return _write_examples(settings, census, cases, one_shot)
+        return _write_examples(settings, stats, cases, one_shot)
     write_lines(settings.out, cases)
-    summary = census.summary(settings.seed, settings.out)
-    sum_up(settings, summary, [*_census_lines(summary, bool(settings.tools)), *_put_to_use(settings)])
+    summary = stats.summary(settings.seed, settings.out)
+    sum_up(settings, summary, [*_stats_lines(summary, bool(settings.tools)), *_put_to_use(settings)])
     return 0
 
 
-def _write_examples(settings: Settings, census: SuiteStats, cases: Iterator[Case], one_shot: bool) -> int:
+def _write_examples(settings: Settings, stats: SuiteStats, cases: Iterator[Case], one_shot: bool) -> int:
     from misstep.features.synth.examples import CaseExamples
 
     made = CaseExamples(settings, one_shot)
     write_lines(settings.out, made.examples(cases))
-    summary = made.summary(census.summary(settings.seed, settings.out))
+    summary = made.summary(stats.summary(settings.seed, settings.out))
     lines = [counted(summary.examples, "example"), *left_out_lines(summary.left_out)]
-    sum_up(settings, summary, [*_census_lines(summary, bool(settings.tools)), *lines])
+    sum_up(settings, summary, [*_stats_lines(summary, bool(settings.tools)), *lines])
     return 0
 
 
-def _census_lines(summary: SuiteSummary, own_tools: bool) -> list[str]:
+def _stats_lines(summary: SuiteSummary, own_tools: bool) -> list[str]:
     sizes = ", ".join(f"{count} with {size} actions" for size, count in summary.actions.items())
     used, grammar = summary.skeletons.used, summary.skeletons.grammar
     families = ", ".join(f"{family} in {count}" for family, count in summary.families.items())

@@ -77,7 +77,7 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     """
     check_specs(settings, specs)
     _check_place(settings, emit)
-    gate = ExitPolicy(settings, "fuzz")
+    exit_policy = ExitPolicy(settings, "fuzz")
     report = followed(
         watched(settings),
         partial(resume_fuzzing, settings) if settings.resume else partial(fuzz_tools, settings, specs),
@@ -87,7 +87,7 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     # So many of the tools that were tested have to be without findings.
     judged = [tool for tool in report.tools if tool.findings or tool.is_tested]
     sound = sum(not tool.findings for tool in judged)
-    ending = gate.close(report.run, sound, len(judged), len(report.tools) - len(judged))
+    ending = exit_policy.close(report.run, sound, len(judged), len(report.tools) - len(judged))
     close_run(settings, report.run, ending)
     _finish(settings, emit, ending, report)
     return ending.leave()

@@ -22,7 +22,7 @@ from misstep.fuzzing.agent_tests.parties import Models
 from misstep.fuzzing.agent_tests.passage import ReachStages
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.agent_tests.refusals import candidates_of
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless
 from misstep.runs.setup.models import Tell
 from misstep.runs.setup.roles import LateTolerantModels
@@ -39,30 +39,32 @@ Keep = Callable[[ToolReport], None]
 class AgentReproducer:
     """Puts what was found in tools to an agent that has them, within what is allowed."""
 
-    def __init__(self, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell) -> None:
+    def __init__(self, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell) -> None:
         self._settings = settings
-        self._allowance = allowance
+        self._run_budget = run_budget
         self._prompts = prompts
-        self._company = AgentSession(settings, prompts, allowance, tell)
+        self._agent_session = AgentSession(settings, prompts, run_budget, tell)
 
     def interview(self, bench: Process, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
         """The report with what became of each finding; it says "stopped" if there is more to do.
 
         `keep` hears how far it has got after each.
         """
-        progress = _Progress(report, target, UsageMeter(self._allowance), self._company)
+        progress = _Progress(report, target, UsageMeter(self._run_budget), self._agent_session)
         return asyncio.run(self._interview(bench, progress, keep))
 
     async def _interview(self, bench: Process, progress: "_Progress", keep: Keep) -> ToolReport:
         until = progress.began + self._settings.time_per_tool - progress.seconds_before
         if not self._left(progress):
             return progress.report()
-        bench.heed(lambda: self._company.is_over() or time.monotonic() >= until)
+        bench.heed(lambda: self._agent_session.is_over() or time.monotonic() >= until)
         try:
-            async with self._company.gathered(bench, progress.bill) as (counsel, trier):
+            async with self._agent_session.gathered(bench, progress.usage_meter) as (role_models, trier):
                 progress.notes = trier.notes
-                async with aclosing(self._passages(progress, LateTolerantModels(counsel), trier)) as passages:
-                    while passage := await unless(self._company.is_over, anext(passages, None), until):
+                async with aclosing(
+                    self._passages(progress, LateTolerantModels(role_models), trier)
+                ) as passages:
+                    while passage := await unless(self._agent_session.is_over, anext(passages, None), until):
                         refuse_unreachable(passage.trials)
                         progress.passages.append(passage)
                         keep(structs.replace(progress.report(), ended="stopped"))
@@ -104,12 +106,14 @@ class AgentReproducer:
 class _Progress:
     """How far the interview of one tool has got, this sitting and those before."""
 
-    def __init__(self, report: ToolReport, target: Target, bill: UsageMeter, company: AgentSession) -> None:
+    def __init__(
+        self, report: ToolReport, target: Target, usage_meter: UsageMeter, agent_session: AgentSession
+    ) -> None:
         self._before = report
         self._journey = report.journey or AgentReach()
-        self._company = company
+        self._agent_session = agent_session
         self.target = target
-        self.bill = bill
+        self.usage_meter = usage_meter
         self.began = time.monotonic()
         self.passages = list(self._journey.passages)
         self.ideas = list(self._journey.ideas)
@@ -141,7 +145,7 @@ class _Progress:
             self._journey,
             left=left,
             passages=tuple(self.passages),
-            usage=self.bill.added_to(self._journey.usage),
+            usage=self.usage_meter.added_to(self._journey.usage),
             seconds=round(self._journey.seconds + time.monotonic() - self.began, 3),
             ideas=tuple(self.ideas),
         )
@@ -160,7 +164,7 @@ class _Progress:
     def _notes(self, journey: AgentReach) -> list[str]:
         kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
         left = [f"time was up: {journey.left} {LEFT}"] if journey.left else []
-        notes = [*kept, *self._company.marks_passed(journey.usage), *self.notes, *left]
+        notes = [*kept, *self._agent_session.marks_passed(journey.usage), *self.notes, *left]
         return list(dict.fromkeys(notes))
 
 

@@ -15,8 +15,8 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
 from misstep.features.tool_fuzz.worker import FuzzWorker, FuzzWorkers, find_keeper, find_seed_corpus
 from misstep.fuzzing.agent_tests.prompts import Prompts
-from misstep.runs.cases import lasting_places, lasting_specs
-from misstep.runs.lookup import meant_by
+from misstep.runs.cases import absolute_places, absolute_specs
+from misstep.runs.lookup import resolve_prefix
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import refuse_missing
 from misstep.runs.setup.models import refuse_blind_budget, refuse_secrets
@@ -28,26 +28,26 @@ from misstep.store.runs import Run, Store
 
 
 def fuzz_tools(
-    settings: Settings, specs: Sequence[str], *listeners: Listener, gates: RateLimiters | None = None
+    settings: Settings, specs: Sequence[str], *listeners: Listener, rate_limiters: RateLimiters | None = None
 ) -> FuzzReport:
     """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it.
 
-    Runs that share `gates` share the limits of models.
+    Runs that share `rate_limiters` share the limits of models.
     """
-    settings = lasting_places(check_settings(settings))
+    settings = absolute_places(check_settings(settings))
     prompts = _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
             keeper = find_keeper(store, settings.from_run)
             refuse_foreign_calls(settings, keeper)
             settings = settings.overlay({"from_run": keeper.id})
-    own = lasting_specs(specs)
+    own = absolute_specs(specs)
     with Workbenches(settings) as benches:
         targets = _find_targets(benches, own, settings)
         with Store(settings.store, create=True) as store:
             purpose = RunSpec("fuzz", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
-            return _Sitting(store, run, listeners, gates).hold(targets, benches, prompts)
+            return _Session(store, run, listeners, rate_limiters).hold(targets, benches, prompts)
 
 
 def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
@@ -60,7 +60,7 @@ def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = _find_targets(benches, run.purpose.tools, run.settings)
-            return _Sitting(store, run, listeners).hold(targets, benches, prompts)
+            return _Session(store, run, listeners).hold(targets, benches, prompts)
 
 
 def view_fuzzing(settings: Settings, name: str) -> FuzzReport:
@@ -75,7 +75,7 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
         run = store.find_run(name)
         report = _report(store, run)
         known = {each.id: each for each in (*report.findings, *report.unconfirmed)}
-        return run, meant_by(finding, known, "finding", run, store)
+        return run, resolve_prefix(finding, known, "finding", run, store)
 
 
 def _refuse_early(settings: Settings) -> Prompts | None:
@@ -107,20 +107,20 @@ def _report(store: Store, run: Run) -> FuzzReport:
     return FuzzReport(run.id, run.purpose.tools, tuple(reports), store.spent(run.id).seconds)
 
 
-class _Sitting:
+class _Session:
     """One stretch of a run that fuzzes."""
 
     def __init__(
-        self, store: Store, run: Run, listeners: Sequence[Listener], gates: RateLimiters | None = None
+        self, store: Store, run: Run, listeners: Sequence[Listener], rate_limiters: RateLimiters | None = None
     ) -> None:
         self._store = store
         self._run = run
-        self._sitting = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, gates)
+        self._session = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, rate_limiters)
         self._keepsakes = find_seed_corpus(store, run.settings.from_run)
 
     def hold(self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None) -> FuzzReport:
         run = self._run.id
-        self._sitting.hold(
+        self._session.hold(
             lambda: self._work(targets, benches, prompts), lambda report: ToolFinished(run, report)
         )
         return _report(self._store, self._run)
@@ -129,17 +129,17 @@ class _Sitting:
         self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None
     ) -> Generator[ToolReport | Event]:
         """Fuzz what is not done; what had begun before goes on."""
-        sitting, settings = self._sitting, self._run.settings
-        done = {report.name for report in sitting.done}
-        left = [(target, sitting.kept.get(target.name)) for target in targets if target.name not in done]
-        known = [each for report in sitting.done for each in (*report.findings, *report.unconfirmed)]
-        allowance = sitting.allowance
-        interviewer = AgentReproducer(settings, prompts, allowance, self._notice) if prompts else None
-        examiner = FuzzWorker(benches, settings, allowance, known, self._keepsakes, interviewer)
-        sitting.lost = examiner.lost
-        with closing(FuzzWorkers(examiner, allowance, settings.jobs).work(left)) as work:
+        session, settings = self._session, self._run.settings
+        done = {report.name for report in session.done}
+        left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
+        known = [each for report in session.done for each in (*report.findings, *report.unconfirmed)]
+        run_budget = session.run_budget
+        reproducer = AgentReproducer(settings, prompts, run_budget, self._notice) if prompts else None
+        worker = FuzzWorker(benches, settings, run_budget, known, self._keepsakes, reproducer)
+        session.lost = worker.lost
+        with closing(FuzzWorkers(worker, run_budget, settings.jobs).work(left)) as work:
             for news in work:
                 yield FindingMade(self._run.id, news) if isinstance(news, Finding) else news
 
     def _notice(self, text: str) -> None:
-        self._sitting.emit(Notice(text))
+        self._session.emit(Notice(text))

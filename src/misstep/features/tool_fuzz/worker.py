@@ -23,7 +23,7 @@ from misstep.core.tool import Invocation
 from misstep.errors import StoreError, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
 from misstep.fuzzing.examination import STRETCH, Ended, Examination
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches
 from misstep.runs.setup.workers import Workers, stopping
@@ -104,7 +104,7 @@ class FuzzWorker:
     """Examines targets, several at a time if asked from several threads, and tells what comes of it.
 
     `known` are findings that are no news any more, `keepsakes` what an earlier run has left to begin with.
-    An `interviewer` puts to an agent what was found.
+    An `reproducer` puts to an agent what was found.
     `lost` are specs whose tools could not be had again, and why: what is left to do of these stays undone.
     """
 
@@ -112,18 +112,18 @@ class FuzzWorker:
         self,
         benches: Workbenches,
         settings: Settings,
-        allowance: Allowance,
+        run_budget: RunBudget,
         known: Iterable[Finding] = (),
         keepsakes: SeedCorpus = NOTHING_KEPT,
-        interviewer: AgentReproducer | None = None,
+        reproducer: AgentReproducer | None = None,
     ) -> None:
         self._benches = benches
         self._settings = settings
-        self._allowance = allowance
+        self._run_budget = run_budget
         self._known = {_mark(finding) for finding in known}
         self._keepsakes = keepsakes
-        self._interviewer = interviewer
-        self._seconds = settings.time_per_tool * (FUZZING if interviewer else 1.0)
+        self._reproducer = reproducer
+        self._seconds = settings.time_per_tool * (FUZZING if reproducer else 1.0)
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
 
@@ -143,15 +143,15 @@ class FuzzWorker:
     def _examine_on(
         self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> None:
-        bench.heed(self._allowance.is_over)
+        bench.heed(self._run_budget.is_over)
         target.among(bench.tools)  # or there is nothing to examine
         report = self._beyond_fuzzing(bench, target, before) or self._fuzzed(bench, target, before, tell)
-        if self._interviewer and report.journey is not None:
-            self._interview(self._interviewer, bench, report, target, tell)
+        if self._reproducer and report.journey is not None:
+            self._interview(self._reproducer, bench, report, target, tell)
 
     def _interview(
         self,
-        interviewer: AgentReproducer,
+        reproducer: AgentReproducer,
         bench: Process,
         report: ToolReport,
         target: Target,
@@ -165,7 +165,7 @@ class FuzzWorker:
             self._hear(news, tell)
 
         try:
-            report = interviewer.interview(bench, report, target, keep)
+            report = reproducer.interview(bench, report, target, keep)
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         self._hear(self._noted(report, target.spec), tell)
@@ -191,7 +191,7 @@ class FuzzWorker:
         finally:
             # An agent that is put to it gets to see what the report says.
             report = self._noted(masked(examination.report(ended)), target.spec)
-            if self._interviewer and ended != "stopped":
+            if self._reproducer and ended != "stopped":
                 journey = AgentReach(fuzzed=ended, seconds=round(examination.seconds_settling, 3))
                 report = structs.replace(report, journey=journey, ended="stopped")
             tell(report)
@@ -233,33 +233,33 @@ class FuzzWorker:
 
         def over() -> bool:
             examination.seconds = time.monotonic() - began
-            return examination.seconds >= self._seconds or self._allowance.is_over()
+            return examination.seconds >= self._seconds or self._run_budget.is_over()
 
         while not over():
             wanted = min(STRETCH, (settings.calls_per_tool or sys.maxsize) - examination.calls)
             if wanted <= 0:
                 return "calls"
-            granted = self._allowance.reserve_calls(wanted)
+            granted = self._run_budget.reserve_calls(wanted)
             if not granted:
                 return "stopped"
             made = examination.go_on(granted, over)
-            self._allowance.give_back(granted - made)
+            self._run_budget.give_back(granted - made)
             self._tell_findings(examination, tell)
             misses = misses + 1 if examination.unreachable else 0
             if misses == LOOKS or (misses and not _wait(over)):
                 return "stopped"
             if not made:
-                return "stopped" if self._allowance.is_over() else "exhausted"
+                return "stopped" if self._run_budget.is_over() else "exhausted"
             if time.monotonic() - told > BETWEEN:
                 told = time.monotonic()
                 tell(examination.report("stopped"))
-        return "stopped" if self._allowance.is_over() else "time"
+        return "stopped" if self._run_budget.is_over() else "time"
 
     def _settle(self, examination: Examination, spec: str) -> bool:
         with self._lock:
             known = [(tool, signature) for where, tool, signature in self._known if where == spec]
         seconds = max(LEAST_TRIAGE, self._settings.time_per_tool * TRIAGE)
-        return examination.settle(known, self._allowance.is_over, seconds, self._allowance)
+        return examination.settle(known, self._run_budget.is_over, seconds, self._run_budget)
 
     def _tell_findings(self, examination: Examination, tell: Callable[[News], None]) -> None:
         for finding in examination.news():
@@ -311,9 +311,9 @@ class FuzzWorkers:
     Whatever is found is told at once, unconfirmed; reports on the way say that they are of something stopped.
     """
 
-    def __init__(self, examiner: FuzzWorker, allowance: Allowance, jobs: int) -> None:
-        self._allowance = allowance
-        self._workers = Workers[Left, News](lambda left, tell: examiner.examine(*left, tell), allowance, jobs)
+    def __init__(self, worker: FuzzWorker, run_budget: RunBudget, jobs: int) -> None:
+        self._run_budget = run_budget
+        self._workers = Workers[Left, News](lambda left, tell: worker.examine(*left, tell), run_budget, jobs)
 
     def work(self, targets: Sequence[Left]) -> Generator[News]:
         """What comes of it, as it comes; what goes wrong in an examination is raised here.
@@ -323,6 +323,6 @@ class FuzzWorkers:
         """
         alone = [left for left in targets if len(left[0].tools) == 1]
         together = [left for left in targets if len(left[0].tools) > 1]
-        with stopping(self._allowance):
+        with stopping(self._run_budget):
             yield from self._workers.work(alone)
             yield from self._workers.work(together)

@@ -95,7 +95,7 @@ def replaced(whole: Any, via: Sequence[Step], part: Any) -> Any:
     if inner is MISSING:
         return MISSING
     try:
-        return _LENSES.get(via[0][0], _SAME)[1](whole, inner, *json.loads(via[0][1]))
+        return _INVERSES.get(via[0][0], _SAME)[1](whole, inner, *json.loads(via[0][1]))
     except Exception:  # the new part does not fit the existing value
         return MISSING
 
@@ -106,7 +106,11 @@ def _get(whole: Any, step: Step) -> Any:
     name = step[0]
     try:
         operands = json.loads(step[1])
-        return _LENSES[name][0](whole, *operands) if name in _LENSES else getattr(str, name)(whole, *operands)
+        return (
+            _INVERSES[name][0](whole, *operands)
+            if name in _INVERSES
+            else getattr(str, name)(whole, *operands)
+        )
     except Exception:  # the code cannot have got here with this value
         return MISSING
 
@@ -209,7 +213,7 @@ def _keep(_: Any, part: Any, *_operands: Any) -> Any:
 
 _SAME: tuple[Get, Put] = (_keep, _keep)
 
-_LENSES: dict[str, tuple[Get, Put]] = {
+_INVERSES: dict[str, tuple[Get, Put]] = {
     "at": (lambda whole, place: whole[place], _put_at),
     "slice": (lambda whole, *bounds: whole[slice(*bounds)], _put_slice),
     "append": (lambda whole, other: whole + other, lambda _, part, other: part.removesuffix(other)),

@@ -103,8 +103,8 @@ def _format(sight: Sight) -> Iterator[BranchGoal]:
 def _table(sight: Sight) -> Iterator[BranchGoal]:
     """CSV with the delimiter that the code uses."""
     separator = sight.operand if isinstance(sight.operand, str) and sight.operand else ","
-    for wish in _format(sight):
-        yield wish._replace(value=wish.value.replace(",", separator))
+    for goal in _format(sight):
+        yield goal._replace(value=goal.value.replace(",", separator))
 
 
 def _shown(text: str) -> str:
@@ -234,11 +234,11 @@ def _sized(sight: Sight, items: list[Any], wanted: int, why: str) -> Iterator[Br
     yield _joined(sight, BranchGoal(BREAKS if sight.passed else EDGE, [], f"{why}; here is nothing"))
 
 
-def _joined(sight: Sight, wish: BranchGoal) -> BranchGoal:
+def _joined(sight: Sight, goal: BranchGoal) -> BranchGoal:
     """The wish with its value joined to a text, if the original value is one."""
-    if isinstance(sight.now, str) and isinstance(wish.value, list):
-        return wish._replace(value="".join(str(item) for item in wish.value))
-    return wish
+    if isinstance(sight.now, str) and isinstance(goal.value, list):
+        return goal._replace(value="".join(str(item) for item in goal.value))
+    return goal
 
 
 def _place(sight: Sight) -> Iterator[BranchGoal]:

@@ -19,12 +19,12 @@ from misstep.fuzzing.branch_solver.inverses import MISSING, Step, replaced, seen
 from misstep.fuzzing.branch_solver.regex import compiled, is_quick
 from misstep.fuzzing.branch_solver.sight import BREAKS, FAR, BranchGoal, Sight
 
-Wishes = Callable[[Sight], Iterator[BranchGoal]]
+Goals = Callable[[Sight], Iterator[BranchGoal]]
 
-_KINDS: dict[str, Wishes] = {**comparing.COMPARING, **parsing.TAKING_APART, **parsing.PARSING}
+_KINDS: dict[str, Goals] = {**comparing.COMPARING, **parsing.TAKING_APART, **parsing.PARSING}
 
 
-def wishes(sight: Sight) -> list[BranchGoal]:
+def goals(sight: Sight) -> list[BranchGoal]:
     """Values to try instead; empty if the operation is unknown.
 
     Observations come from the process that runs the code under test, so they may be anything.
@@ -128,8 +128,8 @@ def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
 def _ways(value: Any, gate: Gate) -> Iterator[Any]:
     """Variants of the value that may pass a gate which it fails."""
     now = seen(value, gate.via)
-    for wish in wishes(gate.sight._replace(passed=not gate.outcome, now=now))[:MOST_WAYS]:
-        changed = replaced(value, gate.via, wish.value)
+    for goal in goals(gate.sight._replace(passed=not gate.outcome, now=now))[:MOST_WAYS]:
+        changed = replaced(value, gate.via, goal.value)
         if changed is not MISSING:
             yield changed
 
@@ -186,11 +186,11 @@ def openings(
     cannot handle.
     """
     found: dict[tuple[Path, str], tuple[tuple[int, int, int], Opening]] = {}
-    for number, (path, wish) in enumerate(_all_wishes(arguments, list(observations), dice, matching)):
-        value = json.dumps(wish.value, sort_keys=True)
-        opening = Opening(path, wish.value, wish.why)
+    for number, (path, goal) in enumerate(_all_goals(arguments, list(observations), dice, matching)):
+        value = json.dumps(goal.value, sort_keys=True)
+        opening = Opening(path, goal.value, goal.why)
         key = (path, value)
-        rank = (wish.rank, -wish.late, number)
+        rank = (goal.rank, -goal.late, number)
         if len(value) <= LONGEST and (key not in found or rank < found[key][0]):
             found[key] = (rank, opening)
     ranked = sorted(found.values(), key=lambda pair: pair[0])
@@ -203,7 +203,7 @@ def opened(arguments: dict[str, Any], opening: Opening) -> dict[str, Any]:
     return made
 
 
-def _all_wishes(
+def _all_goals(
     arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice, matching: Matching | None
 ) -> Iterator[tuple[Path, BranchGoal]]:
     passed: dict[Path, list[Gate]] = {}
@@ -215,14 +215,14 @@ def _all_wishes(
             continue
         before = passed.setdefault(observation.path, [])
         is_last = late == len(observations) - 1
-        for wish in wishes(sight):
-            yield from _lifted(observation, whole, wish._replace(late=late), sight, Way(before, is_last))
+        for goal in goals(sight):
+            yield from _lifted(observation, whole, goal._replace(late=late), sight, Way(before, is_last))
         gate = Gate(observation.via, sight, bool(observation.outcome))
         if observation.outcome is not None and _has_room(before, whole) and gate.lets_through(whole):
             before.append(gate)
     for path, value in _leaves(arguments, ()):
-        for wish in guesses(value):
-            yield path, wish
+        for goal in guesses(value):
+            yield path, goal
 
 
 def _has_room(gates: Sequence[Gate], whole: Any) -> bool:
@@ -240,13 +240,13 @@ def _sight(observation: Observation, whole: Any, dice: Dice, matching: Matching 
 
 
 def _lifted(
-    observation: Observation, whole: Any, wish: BranchGoal, sight: Sight, way: Way
+    observation: Observation, whole: Any, goal: BranchGoal, sight: Sight, way: Way
 ) -> Iterator[tuple[Path, BranchGoal]]:
     """Turn a wish for a part into wishes for the whole argument.
 
     The first one still passes the gates before this one, the second one ignores them.
     """
-    value = replaced(whole, observation.via, wish.value)
+    value = replaced(whole, observation.via, goal.value)
     if value is MISSING:
         return
     other = Gate(observation.via, sight, not observation.outcome)
@@ -256,8 +256,8 @@ def _lifted(
         if _is_json(made) and not (made == whole and type(made) is type(whole)):
             changes_kind = whole is not MISSING and _kind(made) is not _kind(whole)
             is_unlikely = not observation.path or (changes_kind and len(observation.path) == 1)
-            rank = min(wish.rank, BREAKS) if turns and way.ends else wish.rank
-            yield observation.path, wish._replace(rank=rank + later + UNLIKELY * is_unlikely, value=made)
+            rank = min(goal.rank, BREAKS) if turns and way.ends else goal.rank
+            yield observation.path, goal._replace(rank=rank + later + UNLIKELY * is_unlikely, value=made)
 
 
 def _kind(value: Any) -> type:

@@ -63,7 +63,7 @@ def script() -> str:
     return "\n".join([*map(_in_its_own_scope, MODULES), "$report.start();"])
 
 
-def allowance(source: str) -> str:
+def run_budget(source: str) -> str:
     """What a content security policy says to allow this inline script and no other."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 

@@ -83,13 +83,13 @@ def _move(scene: StepResult, attempt: int, timed: bool) -> CallEffect:
 _ORDER: tuple[Judgement, ...] = ("failed", "errored", "inconclusive", "passed")
 
 
-def book_of(settings: Settings, run: Run) -> CaseBundle:
+def bundle_of(settings: Settings, run: Run) -> CaseBundle:
     """All cases of a run, the failures first, with details of as many as a file has room for."""
     with Store(settings.store) as store:
         return _bound(_Teller.of(store, settings, run), _outcomes(store, run.id))
 
 
-def book_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundle:
+def bundle_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundle:
     """The failures that were looked into, each with its cause."""
     with Store(settings.store) as store:
         run = store.find_run(dissection.of)
@@ -99,7 +99,7 @@ def book_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundle:
         )
 
 
-def book_of_one(settings: Settings, run: str, outcome: Outcome) -> CaseBundle:
+def bundle_of_one(settings: Settings, run: str, outcome: Outcome) -> CaseBundle:
     """A single case."""
     with Store(settings.store) as store:
         return _bound(_Teller.of(store, settings, store.find_run(run)), [outcome])

@@ -18,7 +18,7 @@ from misstep.rendering.html.page import RunPage, planning_parts
 from misstep.runs.baseline import held_of
 from misstep.runs.compare import break_down, compare_runs
 from misstep.runs.kinds import RunFeature
-from misstep.runs.reporting.case_bundles import book_of
+from misstep.runs.reporting.case_bundles import bundle_of
 from misstep.runs.reporting.items import ReportSource
 from misstep.runs.summary import summarise_stored
 from misstep.store.runs import Run, Store
@@ -48,7 +48,7 @@ class PlanningRuns(RunFeature):
         return None
 
     def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
-        shown = cases or book_of(settings, run)
+        shown = cases or bundle_of(settings, run)
         topics = break_down(settings, run.id, "topic")
         breakdowns = (topics,) if len(topics.portions) >= ENOUGH else ()
         parts = planning_parts(summary, self.findings(settings, run, summary), breakdowns, shown)

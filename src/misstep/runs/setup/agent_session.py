@@ -14,7 +14,7 @@ from misstep.core.spending import AGENT, tokens_of
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.judging.endings import UNREACHABLE
-from misstep.runs.budget import Allowance, pricing, unpriced_models
+from misstep.runs.budget import RunBudget, pricing, unpriced_models
 from misstep.runs.execution import at_work
 from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent, unknown_agent
 from misstep.runs.setup.models import Tell, open_model
@@ -62,15 +62,15 @@ class UsageMeter:
     `calls` are those of tools that were granted.
     """
 
-    def __init__(self, allowance: Allowance) -> None:
-        self._allowance = allowance
+    def __init__(self, run_budget: RunBudget) -> None:
+        self._run_budget = run_budget
         self._usage = dict[str, Usage]()
         self._lock = threading.Lock()
         self.calls = 0
 
     def spend(self, role: str, usage: Usage) -> None:
         self.note({role: usage})
-        self._allowance.spend(role, usage)
+        self._run_budget.spend(role, usage)
 
     def note(self, usage: Mapping[str, Usage]) -> None:
         """Count what somebody else has told the run of already."""
@@ -79,11 +79,11 @@ class UsageMeter:
                 self._usage[role] = self._usage.get(role, Usage()) + used
 
     def call(self) -> None:
-        self._allowance.call()
+        self._run_budget.call()
 
     def grant(self) -> bool:
         """Whether one more call of a tool may be made; it counts as made."""
-        granted = self._allowance.reserve_calls(1)
+        granted = self._run_budget.reserve_calls(1)
         with self._lock:
             self.calls += granted
         return granted == 1
@@ -96,9 +96,9 @@ class UsageMeter:
 class AgentSession:
     """Brings agent and models together for one tool after the other, within what is allowed."""
 
-    def __init__(self, settings: Settings, prompts: Prompts, allowance: Allowance, tell: Tell) -> None:
+    def __init__(self, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell) -> None:
         self._settings = settings
-        self._allowance = allowance
+        self._run_budget = run_budget
         self._prompts = prompts
         self._price = pricing(settings)
         self._tell = tell
@@ -107,26 +107,31 @@ class AgentSession:
 
     @asynccontextmanager
     async def gathered(
-        self, bench: Process | JoinedBench, bill: UsageMeter
+        self, bench: Process | JoinedBench, usage_meter: UsageMeter
     ) -> AsyncIterator[tuple[RoleModels, Trier]]:
         """Models and an agent of this event loop's own. They raise `Over` rather than begin another thing."""
         settings = self._settings
-        agent = find_agent(agent_settings(settings), self._tell, self._allowance.gates)
-        async with self.advised(bill) as counsel, at_work(agent):
-            yield counsel, Trier(agent, bench, settings, bill, self.go_on, bill.grant, self._outage)
+        agent = find_agent(agent_settings(settings), self._tell, self._run_budget.rate_limiters)
+        async with self.advised(usage_meter) as role_models, at_work(agent):
+            yield (
+                role_models,
+                Trier(agent, bench, settings, usage_meter, self.go_on, usage_meter.grant, self._outage),
+            )
 
     @asynccontextmanager
-    async def advised(self, bill: UsageMeter) -> AsyncIterator[RoleModels]:
+    async def advised(self, usage_meter: UsageMeter) -> AsyncIterator[RoleModels]:
         """The models without an agent."""
-        gates = self._allowance.gates
-        counsel = RoleModels(self._settings, self._prompts, bill, lambda _: self.go_on(), self._tell, gates)
+        rate_limiters = self._run_budget.rate_limiters
+        role_models = RoleModels(
+            self._settings, self._prompts, usage_meter, lambda _: self.go_on(), self._tell, rate_limiters
+        )
         try:
-            yield counsel
+            yield role_models
         finally:
-            await counsel.close()
+            await role_models.close()
 
     def is_over(self) -> bool:
-        return self._allowance.is_over() or bool(self._allowance.lacking)
+        return self._run_budget.is_over() or bool(self._run_budget.lacking)
 
     def go_on(self) -> None:
         if self.is_over():

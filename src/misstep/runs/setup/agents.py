@@ -26,10 +26,12 @@ OpenModel: TypeAlias = Callable[[], LanguageModel]
 Paradigm: TypeAlias = Callable[[Settings, OpenModel], Agent]
 
 
-def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: RateLimiters | None = None) -> Agent:
+def find_agent(
+    settings: Settings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
+) -> Agent:
     """The agent that the settings name, ready to run; `tell` hears what takes a while.
 
-    Those who share `gates` share a model's limits.
+    Those who share `rate_limiters` share a model's limits.
     """
     _refuse_secrets(settings.agent_args)
     kind, _, rest = settings.agent.partition(":")
@@ -44,7 +46,9 @@ def find_agent(settings: Settings, tell: Tell = lambda _: None, gates: RateLimit
     if kind == "sim" and rest:
         return simulated_agent(rest, settings.agent_args)
     if settings.agent in PARADIGMS:
-        return PARADIGMS[settings.agent](settings, partial(open_model, settings, tell, gates=gates))
+        return PARADIGMS[settings.agent](
+            settings, partial(open_model, settings, tell, rate_limiters=rate_limiters)
+        )
     if rest:
         return theirs(settings)
     raise unknown_agent(settings.agent, [*PARADIGMS, *(f"sim:{planner}" for planner in PLANNERS)])

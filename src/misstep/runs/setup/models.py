@@ -42,11 +42,11 @@ def model_name(settings: Settings) -> str | None:
 
 
 def open_model(
-    settings: Settings, tell: Tell, role: str = AGENT, gates: RateLimiters | None = None
+    settings: Settings, tell: Tell, role: str = AGENT, rate_limiters: RateLimiters | None = None
 ) -> LanguageModel:
     """The model for a role; `tell` hears what takes a while.
 
-    Those who share `gates` share a model's limits.
+    Those who share `rate_limiters` share a model's limits.
     """
     model = name_model(settings, role)
     if model is None:
@@ -64,7 +64,7 @@ def open_model(
     )
     endpoint = find_endpoint(model, settings.model_base_url, os.environ)
     kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel
-    return kind(model, endpoint, options, gates)
+    return kind(model, endpoint, options, rate_limiters)
 
 
 def price_agent(settings: Settings) -> Price | None:

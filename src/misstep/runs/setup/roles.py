@@ -29,7 +29,7 @@ T = TypeVar("T")
 class RoleModels:
     """Asks the model of a role in the words of a stage; it is `Models`. Models are opened when needed.
 
-    Those who share `gates` share a model's limits; the roles always do.
+    Those who share `rate_limiters` share a model's limits; the roles always do.
     """
 
     def __init__(
@@ -39,30 +39,30 @@ class RoleModels:
         account: Account,
         admit: Admit,
         tell: Tell = lambda _: None,
-        gates: RateLimiters | None = None,
+        rate_limiters: RateLimiters | None = None,
     ) -> None:
         self._settings = settings
         self._prompts = prompts
         self._account = account
         self._admit = admit
         self._tell = tell
-        self._gates = gates or Throttles()
-        self._desks = dict[str, StructuredClient]()
+        self._rate_limiters = rate_limiters or Throttles()
+        self._clients = dict[str, StructuredClient]()
 
     async def ask(self, role: Role, stage: Stage, form: AnswerSchema[T], **places: str) -> T:
         question = Redactor(known_secrets())(self._prompts.fill(stage, **places))
-        return await self._desk(role).ask(question, form)
+        return await self._client(role).ask(question, form)
 
     async def close(self) -> None:
-        for desk in self._desks.values():
+        for desk in self._clients.values():
             await desk.close()
 
-    def _desk(self, role: Role) -> StructuredClient:
-        if role not in self._desks:
-            model = open_model(self._settings, self._tell, role, self._gates)
+    def _client(self, role: Role) -> StructuredClient:
+        if role not in self._clients:
+            model = open_model(self._settings, self._tell, role, self._rate_limiters)
             limit = self._settings.request_seconds
-            self._desks[role] = StructuredClient(model, role, limit, self._account, self._admit)
-        return self._desks[role]
+            self._clients[role] = StructuredClient(model, role, limit, self._account, self._admit)
+        return self._clients[role]
 
 
 MOST_LATE = 3  # answers in a row, of which the last says that there is no point in going on

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Generic, TypeVar
 
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 
 Item = TypeVar("Item")
 News = TypeVar("News")
@@ -17,10 +17,10 @@ class Workers(Generic[Item, News]):
     """Work through items, so many at a time. `do` works on one, and tells what comes of it as it comes."""
 
     def __init__(
-        self, do: Callable[[Item, Callable[[News], None]], None], allowance: Allowance, jobs: int
+        self, do: Callable[[Item, Callable[[News], None]], None], run_budget: RunBudget, jobs: int
     ) -> None:
         self._do = do
-        self._allowance = allowance
+        self._run_budget = run_budget
         self._jobs = jobs
         self._news = SimpleQueue[tuple[News] | BaseException | None]()
 
@@ -50,7 +50,7 @@ class Workers(Generic[Item, News]):
                     yield news[0]
         finally:
             if count:
-                self._allowance.stop()
+                self._run_budget.stop()
             for thread in threads:
                 thread.join()
 
@@ -59,11 +59,11 @@ class Workers(Generic[Item, News]):
             try:
                 return self._news.get()
             except KeyboardInterrupt:
-                self._allowance.stop()
+                self._run_budget.stop()
 
     def _serve(self, waiting: "SimpleQueue[Item]") -> None:
         try:
-            while not (self._allowance.lacking or self._allowance.is_over()):
+            while not (self._run_budget.lacking or self._run_budget.is_over()):
                 self._do(waiting.get_nowait(), lambda news: self._news.put((news,)))
         except Empty:
             pass  # others have taken the rest
@@ -74,14 +74,14 @@ class Workers(Generic[Item, News]):
 
 
 @contextmanager
-def stopping(allowance: Allowance) -> Iterator[None]:
+def stopping(run_budget: RunBudget) -> Iterator[None]:
     """Ctrl-C and SIGTERM let everybody come to an end, where we are the ones to hear them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     for number in before:
-        signal.signal(number, lambda *_: allowance.stop())
+        signal.signal(number, lambda *_: run_budget.stop())
     try:
         yield
     finally:

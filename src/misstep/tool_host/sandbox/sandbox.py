@@ -27,7 +27,7 @@ class Sandbox(msgspec.Struct, frozen=True):
     """How to start a process in the sandbox, and a description of it.
 
     `command` is the prefix of the process's command. Tools start in `folder`; `roots` are the folders they
-    can write to, of which `ground` is on disk.
+    can write to, of which `scratch_dir` is on disk.
     """
 
     words: str
@@ -35,18 +35,18 @@ class Sandbox(msgspec.Struct, frozen=True):
     folder: str
     roots: tuple[str, ...]
     command: tuple[Word, ...] = ()
-    ground: ScratchDir | None = None
+    scratch_dir: ScratchDir | None = None
 
     def prepare(self) -> None:
         """Create its empty folder on disk, if it has one, and remove abandoned ones."""
         sweep()
-        if self.ground:
-            self.ground.claim()
+        if self.scratch_dir:
+            self.scratch_dir.claim()
 
     def remove(self) -> None:
         """Remove its folder from disk."""
-        if self.ground:
-            self.ground.leave()
+        if self.scratch_dir:
+            self.scratch_dir.leave()
 
 
 def sandbox_for(spec: str, conditions: CallConditions) -> Sandbox:
@@ -92,14 +92,14 @@ def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) 
 
 
 def _plain(spec: str, conditions: CallConditions) -> Sandbox:
-    ground = ScratchDir()
-    root = ground.path
+    scratch_dir = ScratchDir()
+    root = scratch_dir.path
     return Sandbox(
         words=f"no sandbox: a process of its own, {_memory(conditions)}",
         environment=environment_for(spec, conditions, f"{root}/home", f"{root}/tmp"),
         folder=conditions.folder or f"{root}/work",
         roots=(root,),
-        ground=ground,
+        scratch_dir=scratch_dir,
     )
 
 

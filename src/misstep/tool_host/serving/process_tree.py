@@ -35,7 +35,7 @@ class ProcessTree:
     def __init__(self, outside: str) -> None:
         inside = namespace()
         self.is_private = bool(inside and outside and inside != outside) and os.getpid() == 1
-        self._warden = os.getpid()
+        self._supervisor = os.getpid()
         self._newest = b""
         self._count = 0
 
@@ -54,13 +54,13 @@ class ProcessTree:
     def living(self) -> list[ListedProcess]:
         """All live processes except the supervisor."""
         everybody = {each.pid: each for each in listed()}
-        found = {self._warden}
+        found = {self._supervisor}
         size = 0
         while len(found) > size and not self.is_private:
             size = len(found)
             found |= {each.pid for each in everybody.values() if each.parent in found}
         members = everybody if self.is_private else found & everybody.keys()
-        return [everybody[pid] for pid in members if pid != self._warden]
+        return [everybody[pid] for pid in members if pid != self._supervisor]
 
     def memory(self) -> int:
         """The sum of their resident memory in bytes; shared memory counts for each of them."""
@@ -131,8 +131,8 @@ class Gauge:
     On a busy machine a loop gets little CPU time, so time spent in the run queue does not count as waiting.
     """
 
-    def __init__(self, census: ProcessTree) -> None:
-        self._census = census
+    def __init__(self, process_tree: ProcessTree) -> None:
+        self._process_tree = process_tree
         self._began = time.monotonic()
         self._seconds, self._delays = self._look()
 
@@ -146,7 +146,7 @@ class Gauge:
     def _look(self) -> tuple[float, dict[tuple[int, int], float]]:
         """CPU time of all processes so far, and the time that each thread was delayed."""
         seconds, delays = 0.0, dict[tuple[int, int], float]()
-        for each in self._census.living():
+        for each in self._process_tree.living():
             if each.pid != os.getpid():
                 seconds += each.seconds
                 delays |= held_up(each.pid)

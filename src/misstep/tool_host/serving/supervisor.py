@@ -10,7 +10,7 @@ import socket
 
 from misstep.adapters.processes import end_with_parent, keep_orphans, open_to_family
 from misstep.tool_host.channel import Channel, ChannelLost
-from misstep.tool_host.protocol import GuardOrder, Limits, Overrun, to_warden, while_guarding
+from misstep.tool_host.protocol import GuardOrder, Limits, Overrun, to_supervisor, while_guarding
 from misstep.tool_host.serving.process_tree import FAR, ProcessTree
 from misstep.tool_host.serving.zygote import Zygote
 
@@ -24,8 +24,8 @@ CHUNK = 4096
 def serve(number: int) -> None:
     """Start the zygote and supervise all processes until the other side is gone."""
     line = Channel(socket.socket(fileno=number), trusting=True)
-    order = line.receive(to_warden)
-    census = ProcessTree(order.outside)
+    order = line.receive(to_supervisor)
+    process_tree = ProcessTree(order.outside)
     keep_orphans()
     open_to_family(False)  # tools must not impersonate the supervisor or the zygote
     loaded, loading = os.pipe()
@@ -35,14 +35,14 @@ def serve(number: int) -> None:
         control = Channel(socket.socket(fileno=line.files.pop()), trusting=True)
         line.close()
         os.close(loaded)
-        Zygote(control, census, loading).serve()
+        Zygote(control, process_tree, loading).serve()
         os._exit(0)
     os.close(loading)
     for file in line.files:
         os.close(file)
     line.files.clear()
-    _Watch(line, census, order, zygote, loaded).keep()
-    census.end_all(order.litter)
+    _Watch(line, process_tree, order, zygote, loaded).keep()
+    process_tree.end_all(order.litter)
     os._exit(0)
 
 
@@ -50,10 +50,10 @@ class _Watch:
     """Supervises the processes until there is a reason to end them."""
 
     def __init__(
-        self, line: Channel, census: ProcessTree, order: GuardOrder, zygote: int, loaded: int
+        self, line: Channel, process_tree: ProcessTree, order: GuardOrder, zygote: int, loaded: int
     ) -> None:
         self._line = line
-        self._census = census
+        self._process_tree = process_tree
         self._limits: Limits = order.limits
         self._zygote = zygote
         self._loaded = loaded
@@ -77,7 +77,7 @@ class _Watch:
         """Milliseconds until the next check; None if no calls are in flight and nothing was left running."""
         if self._busy:
             return TICK * 1000
-        count = self._census.count(self._limits.processes)
+        count = self._process_tree.count(self._limits.processes)
         self._usual = self._usual or max(count, FEWEST)
         return SLOW_TICK * 1000 if count > self._usual else None
 
@@ -86,7 +86,7 @@ class _Watch:
             if file == self._loaded:
                 poll.unregister(self._loaded)
                 # A copy of the zygote uses as much again, although shared, and so does a server.
-                self._memory = 3 * self._census.memory() + self._limits.memory
+                self._memory = 3 * self._process_tree.memory() + self._limits.memory
                 continue
             if file != self._line.fileno():
                 os.read(file, CHUNK)  # notifications about ended children
@@ -112,13 +112,13 @@ class _Watch:
                 return False
 
     def _find_overrun(self, weighing: bool) -> Overrun | None:
-        if (count := self._census.count(self._limits.processes)) > self._limits.processes:
+        if (count := self._process_tree.count(self._limits.processes)) > self._limits.processes:
             return Overrun("processes", count)
         if not weighing or not self._memory:
             return None
-        memory = self._census.memory()
+        memory = self._process_tree.memory()
         if self._memory < memory <= FAR * self._memory:
-            memory = self._census.true_memory()
+            memory = self._process_tree.true_memory()
         return Overrun("memory", memory) if memory > self._memory else None
 
 

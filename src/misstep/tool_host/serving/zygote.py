@@ -23,9 +23,9 @@ PAUSE = 20  # milliseconds between checks of a copy, if the system does not repo
 class Zygote:
     """Handles the commands of one channel; `loading` is a pipe that is closed when the tools are loaded."""
 
-    def __init__(self, line: Channel, census: ProcessTree, loading: int) -> None:
+    def __init__(self, line: Channel, process_tree: ProcessTree, loading: int) -> None:
         self._line = line
-        self._census = census
+        self._process_tree = process_tree
         self._loading = loading
         self._gauge: Gauge | None = None
         self._computed = 0.0
@@ -36,15 +36,15 @@ class Zygote:
         order = self._line.receive(to_zygote)
         assert isinstance(order, LoadTools)
         try:
-            message, shop = make_tool_server(order)
+            message, tool_server = make_tool_server(order)
             self._line.send(message)
-            if shop is not None:
+            if tool_server is not None:
                 os.close(self._loading)
-                self._attend(order, shop)
+                self._attend(order, tool_server)
         except ChannelLost:
             return
 
-    def _attend(self, order: LoadTools, shop: ToolServer) -> None:
+    def _attend(self, order: LoadTools, tool_server: ToolServer) -> None:
         scratch = Scratch(order.roots)
         traces = CrashTraces()
         while True:
@@ -52,13 +52,13 @@ class Zygote:
                 continue  # a Stop for a copy that had already ended
             os.chdir(order.folder)  # it may be a new folder with the same name
             self._gauge, self._computed = None, 0.0
-            status, usage = self._wait(self._copy(order, shop, traces), traces)
-            self._census.end_others()
-            frames, restored = traces.read(shop.owns), scratch.restore()
+            status, usage = self._wait(self._copy(order, tool_server, traces), traces)
+            self._process_tree.end_others()
+            frames, restored = traces.read(tool_server.owns), scratch.restore()
             computed = usage.ru_utime + usage.ru_stime if status == -signal.SIGXCPU else self._computed
             self._line.send(CallerStopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
 
-    def _copy(self, order: LoadTools, shop: ToolServer, traces: CrashTraces) -> int:
+    def _copy(self, order: LoadTools, tool_server: ToolServer, traces: CrashTraces) -> int:
         """Fork a copy of this process that takes over the channel received last."""
         end = self._line.files.pop()
         with warnings.catch_warnings():
@@ -71,8 +71,8 @@ class Zygote:
             end_with_parent()
             open_to_family(True)
             self._line.close()
-            limit(order.limits, self._census.is_private, address_space=not order.apart)
-            shop.serve(Channel(socket.socket(fileno=end)), traces)
+            limit(order.limits, self._process_tree.is_private, address_space=not order.apart)
+            tool_server.serve(Channel(socket.socket(fileno=end)), traces)
         finally:
             os._exit(1)
 
@@ -101,9 +101,9 @@ class Zygote:
         self._line.read()
         while (row := self._line.take()) is not None:
             if isinstance(to_zygote.decode(row), Measure):
-                self._gauge = Gauge(self._census)
+                self._gauge = Gauge(self._process_tree)
                 continue
             if self._gauge:
                 self._computed = self._gauge.computed()
                 traces.ask(copy)
-            self._census.end_others()
+            self._process_tree.end_others()

@@ -18,7 +18,7 @@ from misstep.features.bench.disciplines import FILE_TOOLS, FileBenchmark
 from misstep.features.bench.env_pool import EnvPool, contestant
 from misstep.features.bench.run import find_task, replay_task, run_benchmark, view_benchmark
 from misstep.features.bench.view import spent_in_words
-from misstep.runs.budget import Allowance
+from misstep.runs.budget import RunBudget
 from misstep.runs.lookup import list_runs
 from tests.features.bench.run.few_tasks import by_the_book, first_tasks, model, run, settings_in, verdicts
 from tests.scripted import Call, Script, calling
@@ -67,7 +67,7 @@ def test_tasks_that_are_asked_for_in_the_same_words_are_told_apart(tmp_path: Pat
         Attempts(
             stands,
             settings,
-            Allowance(Budget(), Spent()),
+            RunBudget(Budget(), Spent()),
             lambda: contestant(settings),
             list(enumerate(alike.tasks)),
         ).work(made.append)

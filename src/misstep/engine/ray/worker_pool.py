@@ -1,7 +1,4 @@
-"""The near side: workers on a Ray cluster that carry out the cases of a run.
-
-The slots for workers: which one gets the next case.
-"""
+"""The driver's side of a Ray run: starts workers, assigns cases to them, replaces lost ones."""
 
 import asyncio
 import itertools
@@ -30,31 +27,31 @@ from misstep.engine.ray.worker import (
 from misstep.errors import InternalError, MisstepError, UsageError
 
 PATIENCE = 60.0  # seconds without any worker
-STRAGGLERS = 20.0  # seconds for others, once there is one
+STRAGGLERS = 20.0  # seconds to wait for others, once there is one
 
 
 class WorkerSlot:
-    """A place for one worker at a time, and the number of cases that it runs."""
+    """A slot for one worker at a time, and the number of cases that it runs."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.hired = False  # a worker is there, ready or not
-        self.worker: Any = None  # when it is ready
+        self.hired = False  # a worker exists, ready or not
+        self.worker: Any = None  # once it is ready
         self.load = 0
-        self.reserved = False  # for a case that is to have it alone
+        self.reserved = False  # for a case that needs the worker alone
         self.alone = False
-        self.failure: MisstepError | None = None  # there will be no worker here
+        self.failure: MisstepError | None = None  # no worker will start here
 
 
 class WorkerSlots:
-    """All seats of a crew; a case goes where there is least to do."""
+    """All slots of a pool; a case goes to the least loaded worker."""
 
     def __init__(self, count: int, patience: float = PATIENCE, stragglers: float = STRAGGLERS) -> None:
         self._patience = patience
         self._stragglers = stragglers
         self._all = [WorkerSlot(number) for number in range(count)]
         self._changed = asyncio.Event()
-        self._since = asyncio.get_running_loop().time()  # when the last worker came, or there was none left
+        self._since = asyncio.get_running_loop().time()  # when a worker last became ready or was lost
 
     def __iter__(self) -> Iterator[WorkerSlot]:
         return iter(self._all)
@@ -79,9 +76,9 @@ class WorkerSlots:
         self._tell()
 
     async def filled(self) -> None:
-        """Wait until all workers are ready, but not long for those that there may be no room for yet.
+        """Wait until all workers are ready, but not long for those the cluster may have no room for yet.
 
-        How long an agent takes to get ready is its own business.
+        There is no limit on how long an agent may take to get ready.
         """
         with suppress(TimeoutError):
             while not self._failures() and not all(seat.worker is not None for seat in self._all):
@@ -93,7 +90,7 @@ class WorkerSlots:
 
     @asynccontextmanager
     async def take(self, alone: bool) -> AsyncIterator[WorkerSlot]:
-        """The seat with the least to do; `alone` waits until that is nothing, and keeps others from it."""
+        """The least loaded slot; `alone` waits until it is idle and keeps other cases out."""
         while True:
             seat = await self._lightest()
             worker = seat.worker
@@ -129,7 +126,7 @@ class WorkerSlots:
             await (self._change() if self._manned() else self._relief())
 
     async def _relief(self) -> None:
-        """Wait for news when there is no worker at all, which can't go on for ever."""
+        """Wait for a change when there is no worker at all; raises an error after a while."""
         failures = self._failures()
         if len(failures) == len(self._all):
             raise failures[0]
@@ -139,7 +136,7 @@ class WorkerSlots:
             raise self._desertion() from None
 
     async def _worker_soon(self) -> None:
-        """Wait for news: as long as it takes if a worker is getting ready, else for a while."""
+        """Wait for a change: without limit if a worker is getting ready, else for a while."""
         soon = any(seat.hired and seat.worker is None for seat in self._all)
         limit = self._stragglers if self._manned() else self._patience
         async with asyncio.timeout_at(None if soon else self._since + limit):
@@ -166,20 +163,21 @@ class WorkerSlots:
 
 
 MOST_LOSSES = 3
-PARTING = 10.0  # seconds for agents to give back what they hold
-STOPPING = 2.0  # seconds for a cancelled case to say what it has used
-BEAT = 0.2  # seconds between two pieces of news from a worker
-NEWS_PER_SECOND = 100  # from all workers together, so that many of them don't keep the driver busy
-SILENCE = 600.0  # seconds without news, and a worker is as good as lost: a case keeps it from everything
-MOST_CALLS = 100_000  # that one actor answers at a time; those who wait for a place are among them
+PARTING = 10.0  # seconds for agents to release their resources
+STOPPING = 2.0  # seconds for a cancelled case to report what it has used
+BEAT = 0.2  # seconds between two reports of a worker
+NEWS_PER_SECOND = 100  # reports from all workers together, so that many workers don't overload the driver
+SILENCE = 600.0  # seconds without a report after which a worker counts as lost: a case blocks it
+MOST_CALLS = 100_000  # concurrent calls of one actor, including those that wait for a slot
 HINT = "name it with --agent file.py:name, and each worker makes its own"
 
 
 class RayWorkerPool:
-    """Entered, it has prepared workers; `make` gives them their agents, `gates` the limits they share.
+    """A pool of workers; `make` creates their agents, `gates` the rate limits they share.
 
-    The cases of a lost worker are run again. One that loses its worker too often is `lost`: the last time it
-    had the worker for itself, so that cases don't pay for what their neighbours do.
+    Entering it starts and prepares the workers. The cases of a lost worker are run again. A case that loses
+    its worker too often counts as lost; its last try had a worker to itself, so that no other case was the
+    cause.
     """
 
     def __init__(
@@ -220,7 +218,7 @@ class RayWorkerPool:
         await self._stack.aclose()
 
     async def execute(self, case: Case, account: Account) -> Outcome:
-        """The outcome of a case; the account hears what it uses while it does."""
+        """Run a case; the account is told what it uses while it runs."""
         data = encode(case)
         for losses in range(1, MOST_LOSSES + 1):
             async with self._seats.take(alone=losses == MOST_LOSSES) as seat:
@@ -235,7 +233,7 @@ class RayWorkerPool:
         return self._lost(case, f"the worker process died {MOST_LOSSES} times while running this case")
 
     async def _run(self, seat: WorkerSlot, case: bytes, account: Account) -> Ended | None:
-        """How a case ended; None where its worker was lost."""
+        """Run a case on a worker; None if the worker was lost."""
         worker, ticket, flight = seat.worker, next(self._tickets), Flight(account)
         self._flights[ticket] = flight
         running = listen(worker.execute.remote(ticket, case))
@@ -258,7 +256,7 @@ class RayWorkerPool:
         return ended
 
     async def _keep(self, seat: WorkerSlot) -> None:
-        """Have a worker in the seat, and another one when it is lost."""
+        """Keep a worker in the slot, and replace it when it is lost."""
         unready = 0
         try:
             while unready < MOST_LOSSES:
@@ -270,7 +268,7 @@ class RayWorkerPool:
                 self._tell(f"a worker that was lost can't be replaced: {error.message}")
 
     async def _employ(self, seat: WorkerSlot) -> bool:
-        """The time of one worker, until it is lost; whether it ever was ready."""
+        """Run one worker until it is lost; returns whether it ever was ready."""
         name, ready = f"{seat.number}.{next(self._tickets)}", False
         worker = self._hire(name)
         try:
@@ -285,11 +283,11 @@ class RayWorkerPool:
             self._desk.forget.remote(name)
         finally:
             self._seats.vacate(seat)
-            self._ray.kill(worker)  # it may be alive, and only out of reach
+            self._ray.kill(worker)  # it may be alive but unreachable
         return ready
 
     async def _begin(self, worker: Any) -> None:
-        """Wait until the worker is there, which takes as long as there is no room for it."""
+        """Wait until the worker has started, which takes as long as the cluster has no room for it."""
         try:
             await listen(worker.news.remote(0.0))
         except self._ray.exceptions.ActorDiedError as error:
@@ -304,7 +302,7 @@ class RayWorkerPool:
             raise error_of(decode(trouble, Failure))
 
     async def _listen(self, worker: Any) -> None:
-        """Pass on what cases use, until the worker is lost."""
+        """Forward what cases use to their accounts, until the worker is lost."""
         pause = max(BEAT, len(self._keepers) / NEWS_PER_SECOND)
         while True:
             async with asyncio.timeout(SILENCE):
@@ -315,14 +313,14 @@ class RayWorkerPool:
 
     def _lose(self, seat: WorkerSlot, worker: Any) -> None:
         if seat.worker is not worker:
-            return  # somebody else has noticed
+            return  # the loss was noticed elsewhere
         again = 0 if seat.alone else seat.load
         cases = "its case is" if again == 1 else f"its {again} cases are"
         self._seats.vacate(seat)
         self._tell(f"a worker was lost; {cases} run again" if again else "a worker was lost")
 
     def _room(self) -> int:
-        """How many workers there may be: one for each CPU, and at least one to wait for."""
+        """The maximum number of workers: one per CPU, and at least one to wait for."""
         return max(1, min(self._jobs, int(self._ray.cluster_resources().get("CPU", 0))))
 
     def _hire(self, name: str) -> Any:
@@ -330,7 +328,7 @@ class RayWorkerPool:
         return self._ray.remote(**options)(RayWorker).remote(self._packed, self._desk, name, os.getcwd())
 
     def _open_desk(self) -> Any:
-        """The desk stands on the driver's own node: the two are lost together or not at all."""
+        """Start the rate-limit actor on the driver's own node, so that neither can be lost alone."""
         here = self._ray.get_runtime_context().get_node_id()
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
         options = {"num_cpus": 0, "scheduling_strategy": strategy, "max_concurrency": MOST_CALLS}

@@ -1,1 +1,1 @@
-"""Benchmarks: tasks whose right end is computed, not labelled. Nothing here asks a model."""
+"""Benchmarks: tasks whose expected end state is computed, not labelled. Nothing here asks a model."""

@@ -1,4 +1,4 @@
-"""Agents that know how tasks are done, to measure the benchmarks by."""
+"""Simulated agents that know the solutions of tasks, to validate the benchmarks."""
 
 from collections.abc import Callable
 from typing import Literal, TypeAlias
@@ -6,13 +6,13 @@ from typing import Literal, TypeAlias
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.results.benchmark import Solution
 
-# All that has to be done; nothing; all, and one thing more that nobody has asked for.
+# Solves the task; does nothing; solves it and makes one unrequested change.
 Manner: TypeAlias = Literal["right", "idle", "damage"]
 MANNERS: tuple[Manner, ...] = ("right", "idle", "damage")
 
 
 class Simulated:
-    """Does tasks in one manner; it is an `Agent`. Unless it is idle it has to be told how each is done."""
+    """An `Agent` that behaves in one manner. Unless it is idle it has to be given each solution."""
 
     def __init__(self, manner: Manner, solution: Solution | None = None) -> None:
         self.name = f"sim:{manner}"
@@ -20,7 +20,7 @@ class Simulated:
         self._solution = solution
 
     def knowing(self, solve: Callable[[], Solution]) -> "Simulated":
-        """One in the same manner who knows how a task is done, if that matters to it."""
+        """The same agent with the solution of a task, if it needs one."""
         return self if self._manner == "idle" else Simulated(self._manner, solve())
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:  # noqa: ARG002

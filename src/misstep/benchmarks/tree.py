@@ -1,10 +1,7 @@
-"""Tells how a folder tree differs from the one that should be there.
+"""Folder trees as values: writing, reading and comparing them.
 
-A folder tree as a value.
-
-Writes a folder tree to where it is to be, and nowhere else.
-
-Reads a folder that somebody may have left in any state, and never looks outside it.
+Writing refuses paths that lead outside the folder. Reading copes with any state a folder may be left in,
+follows no links and never looks outside.
 """
 
 import os
@@ -34,19 +31,19 @@ class Link(msgspec.Struct, frozen=True, tag=True):
 
 
 class Other(msgspec.Struct, frozen=True, tag=True):
-    """What can't be read or is too much to read, in words. No comparison finds it right."""
+    """What can't be read or is too large, as a description. It never compares as right."""
 
     what: str
 
 
 Content: TypeAlias = File | Folder | Link | Other
 
-# By relative POSIX paths. Folders are listed as well, those that hold something too.
+# By relative POSIX path. Folders are listed too, whether or not they are empty.
 Tree: TypeAlias = Mapping[str, Content]
 
 
 def parents(path: str) -> list[str]:
-    """The folders that a path leads through, the outermost first."""
+    """The parent folders of a path, the outermost first."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
@@ -63,25 +60,25 @@ def complete(tree: Tree) -> dict[str, Content]:
 
 
 def shown(path: str, most: int = 200) -> str:
-    """A path on one line, whatever it is made of."""
+    """A path on one line, with unprintable characters escaped."""
     text = path if path.isprintable() else repr(path)[1:-1]
     return text if len(text) <= most else f"{text[:most]}…"
 
 
 def visible(path: str) -> str:
-    """The same in a sentence: in quotes where blanks at the ends of names could not be seen."""
+    """The same for use in a sentence: quoted if blanks at the ends of names would be invisible."""
     return f"'{shown(path)}'" if any(part != part.strip() for part in path.split("/")) else shown(path)
 
 
 MOST = 20  # lines
-LONGEST = 60  # characters of a line that is quoted
+LONGEST = 60  # characters of a quoted line
 
 
 def differences(expected: Tree, found: Tree, initial: Tree, most: int = MOST) -> tuple[str, ...]:
-    """A line for each difference, none where the trees are exactly the same.
+    """A line for each difference, none if the trees are exactly equal.
 
-    Paths, kinds and bytes count, empty folders too; times and modes don't. `initial` is what was there at the
-    start: it only makes the words clearer.
+    Paths, types and bytes count, empty folders too; times and modes don't. `initial` is the tree at the start
+    and only makes the messages clearer.
     """
     lines = list(_differences(complete(expected), complete(found), complete(initial)))
     left = len(lines) - most
@@ -110,7 +107,7 @@ def _differences(expected: Tree, found: Tree, initial: Tree) -> Iterator[str]:
 
 
 def _deepest(paths: Iterable[str]) -> list[str]:
-    """Without folders that say no more than what is in them does."""
+    """The paths without folders that are implied by their content."""
     listed = list(paths)
     implied = {parent for path in listed for parent in parents(path)}
     return [path for path in listed if path not in implied]
@@ -119,7 +116,7 @@ def _deepest(paths: Iterable[str]) -> list[str]:
 def _misplaced(
     missing: Iterable[str], unexpected: Iterable[str], expected: Tree, found: Tree
 ) -> dict[str, str]:
-    """Files with the right content in a wrong place, where there is no doubt about which is which."""
+    """Files with the right content at a wrong path, if the pairing is unambiguous."""
     wanted, had = _by_data(missing, expected), _by_data(unexpected, found)
     pairs = ((wanted[data], had.get(data, [])) for data in wanted)
     return {right[0]: wrong[0] for right, wrong in pairs if len(right) == len(wrong) == 1}
@@ -148,7 +145,7 @@ def _changes(path: str, right: Content, wrong: Content) -> Iterator[str]:
 
 
 def _altered(right: bytes, wrong: bytes) -> str:
-    """The first line that is not as it should be."""
+    """The first line that differs."""
     if not wrong or not right:
         return f"is {_length(wrong)}, should be {_length(right)}"
     lines = zip_longest(right.split(b"\n"), wrong.split(b"\n"))
@@ -165,7 +162,7 @@ def _length(data: bytes) -> str:
 
 
 def _quoted(line: bytes, other: bytes) -> str:
-    """A line, or the part of it around where it first differs from the other."""
+    """A line, or the part of it around the first difference."""
     if not line:
         return "empty"
     same = next((n for n, (a, b) in enumerate(zip(line, other, strict=False)) if a != b), len(other))
@@ -196,13 +193,14 @@ def _kind(content: Content) -> str:
             return what
 
 
-LONGEST_NAME = 255  # in bytes, on every file system in use
+LONGEST_NAME = 255  # bytes, on every file system in use
 
 
 def lay(tree: Tree, root: Path) -> None:
-    """Write a tree into a folder that is there and empty.
+    """Write a tree into an existing empty folder.
 
-    Everything is looked at first: a tree that would reach outside the folder is refused, and nothing written.
+    Everything is checked first: a tree that would reach outside the folder is refused, and nothing is
+    written.
     """
     for path in tree:
         require_plain(path)
@@ -218,7 +216,7 @@ def lay(tree: Tree, root: Path) -> None:
 
 
 def require_plain(path: str) -> None:
-    """Refuse a path that is not plainly one below the folder it is meant for."""
+    """Refuse a path that is not clearly below its folder."""
     parts = path.split("/")
     if path.startswith("/"):
         raise _refused(path, "it is absolute")
@@ -274,7 +272,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """How much is read: entries, bytes of one file, bytes in all, folders within each other."""
+    """Limits on reading: entries, bytes of one file, bytes in all, nesting of folders."""
 
     entries: int = 20_000
     file: int = 1 << 20
@@ -286,7 +284,7 @@ BOUNDS = Bounds()
 
 
 def survey(root: Path, bounds: Bounds = BOUNDS) -> Tree:
-    """What is in a folder, by path. Links are not followed, and what is beyond the bounds is `Other`."""
+    """The content of a folder, by path. Links are not followed; what exceeds the limits is `Other`."""
     try:
         handle = os.open(root, _FOLDER)
     except OSError as error:
@@ -297,7 +295,7 @@ def survey(root: Path, bounds: Bounds = BOUNDS) -> Tree:
 
 
 class _Surveyor:
-    """Goes down by open folders rather than by paths, so that nothing swapped meanwhile leads it astray."""
+    """Descends by open directory handles rather than paths, so that swapped folders can't redirect it."""
 
     def __init__(self, bounds: Bounds) -> None:
         self.found: dict[str, Content] = {}
@@ -305,7 +303,7 @@ class _Surveyor:
         self._room = bounds.in_all
 
     def read_folder(self, handle: int, path: str, depth: int) -> None:
-        """List what is in an open folder, and close it."""
+        """List an open folder, and close it."""
         try:
             room = self._bounds.entries - len(self.found)
             with os.scandir(handle) as entries:
@@ -341,7 +339,7 @@ class _Surveyor:
         with os.fdopen(handle, "rb") as file:
             size = os.fstat(handle).st_size
             most = min(self._bounds.file, self._room)
-            # A file may grow, and some have no size, so that what counts is what there is to read.
+            # A file may grow, and some report no size, so what counts is how much can be read.
             data = file.read(most + 1) if size <= most else b""
         if size > most or len(data) > most:
             return Other(f"a file of {max(size, len(data)):,} bytes, too large to be read")

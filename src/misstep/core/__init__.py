@@ -1,1 +1,1 @@
-"""Nouns that cross walls: every room knows them, they know no room."""
+"""Values and protocols that every package shares; core imports no other package except `errors`."""

@@ -1,4 +1,4 @@
-"""What an agent is, seen from the case: it gets an assignment, uses a toolbox, answers."""
+"""The interface of an agent: it gets an assignment, calls tools through a toolbox, and answers."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, runtime_checkable
@@ -7,7 +7,7 @@ import msgspec
 
 from misstep.core.outcome import Ended, Usage
 
-AGENT_THREAD = "agent"  # the name of threads in which agents run that are not async
+AGENT_THREAD = "agent"  # name of the threads that run synchronous agents
 
 
 class Tool(msgspec.Struct, frozen=True):
@@ -19,25 +19,27 @@ class Tool(msgspec.Struct, frozen=True):
 
 
 class Meter(Protocol):
-    """Keeps count of what a case costs."""
+    """Counts what a case costs."""
 
     def spend(self, usage: Usage) -> None:
-        """Count tokens; what is counted stays counted however the case ends."""
+        """Count tokens; they stay counted however the case ends."""
         ...
 
     def wait(self, seconds: float) -> None:
-        """Tell that the next so many seconds go by through no fault of the agent: a rate limit, a queue.
+        """Report that the agent is about to wait for reasons outside its control: a rate limit, a queue.
 
-        They are added to its time limit; what turned out to be too much is given back as less than nothing.
+        The seconds are added to the agent's time limit. If the wait turns out shorter, pass the difference as
+        a negative number.
         """
         ...
 
 
 class Toolbox(Meter, Protocol):
-    """The tools of one case. It records whatever goes through it, from any thread.
+    """The tools of one case. Records everything that goes through it; safe to use from any thread.
 
-    A simple agent needs `tools` and `call`. One that sees more of what its model does can tell: turns that
-    begin, calls that the model asked for whether or not they are ever carried out, words that made no sense.
+    A simple agent needs only `tools` and `call`. An agent that sees more of its model can also report when
+    turns begin, which calls the model asked for (whether or not they are executed), and replies that were
+    neither a call nor an answer.
     """
 
     @property
@@ -45,65 +47,65 @@ class Toolbox(Meter, Protocol):
 
     @property
     def max_steps(self) -> int:
-        """How many turns the agent is allowed."""
+        """The maximum number of turns."""
         ...
 
     def begin_turn(self) -> int:
-        """The number of the turn that begins now. Raises `StepsExhausted` past the limit."""
+        """Start a turn and return its number. Raises `StepsExhausted` past the limit."""
         ...
 
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
-        """Record a call as the model emitted it; arguments that are no JSON come as the text they were.
+        """Record a call as the model emitted it. Arguments that are not valid JSON are passed as text.
 
-        A `call` of the same tool that follows is taken to be this one carried out, unless the model has asked
-        for the tool again by then. Without `turn` it belongs to the turn that began last.
+        The next `call` of the same tool counts as the execution of this one, unless the model has asked for
+        the tool again by then. Without `turn` it belongs to the turn that began last.
         """
         ...
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
-        """Carry out a call and get its result, or a text that says what was wrong with the call.
+        """Execute a call and return its result, or a text that says what was wrong with the call.
 
-        Without `turn` a call that nobody asked for belongs to the turn that began last, or is a turn of its
-        own where the agent tells of none. Raises `StepsExhausted` past the limit on turns.
+        Without `turn`, a call that was not announced with `ask` belongs to the turn that began last, or is a
+        turn of its own if the agent never reports turns. Raises `StepsExhausted` past the limit on turns.
         """
         ...
 
     def misread(self) -> None:
-        """Count words of the model that were neither a call nor an answer."""
+        """Count a model reply that was neither a call nor an answer."""
         ...
 
     def note(self, message: Any) -> None:
-        """Keep a raw message, if the user asked for messages to be kept."""
+        """Store a raw message, if the user asked for messages to be stored."""
         ...
 
     def warn(self, text: str) -> None:
-        """Tell the user what is not as it should be through no fault of the agent."""
+        """Show the user a warning about a problem that is not the agent's fault."""
         ...
 
 
 class StepsExhausted(Exception):
-    """The agent has used up the turns allowed for one case; agents let it pass through."""
+    """The agent has used all turns allowed for one case; agents must not catch it."""
 
 
 class Displaced(Exception):
-    """A case has lost its place to another one that blocked it; nothing it has done counts.
+    """A case was cancelled because another case blocked its event loop; nothing it has done counts.
 
-    Its agent is ready for it to be tried again from the start, with a new toolbox.
+    It can be tried again from the start, with a new toolbox.
     """
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a tool comes from that is the user's own: the spec that means it, and its kind."""
+    """Where one of the user's own tools comes from: its spec and its kind."""
 
     spec: str
     kind: str
 
 
 class Assignment(msgspec.Struct, frozen=True):
-    """The request, and the seed for whatever the agent leaves to chance.
+    """The request, and the seed for the agent's random choices.
 
-    `origins`, by the names of tools, are for agents of a framework that knows more of its own tools than a
-    name, a description and a schema.
+    `origins`, by tool name, are for agents of a framework that keeps more information about its own tools
+    than a name, a description and a schema.
     """
 
     request: str
@@ -112,14 +114,14 @@ class Assignment(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """How an agent ended on its own."""
+    """How an agent ended when it was not stopped from outside."""
 
     text: str = ""
     ended: Ended = "answered"
 
 
 class Agent(Protocol):
-    """The thing under test. One object serves many cases, several of them at once, all on one event loop."""
+    """The agent under test. One object serves many concurrent cases, all on one event loop."""
 
     @property
     def name(self) -> str: ...
@@ -129,15 +131,15 @@ class Agent(Protocol):
 
 @runtime_checkable
 class Closing(Protocol):
-    """An agent or model with something to give back: connections, processes."""
+    """An agent or model that holds resources such as connections or processes."""
 
     async def close(self) -> None: ...
 
 
 @runtime_checkable
 class Preparing(Protocol):
-    """An agent that can find out before the first case whether it will work at all."""
+    """An agent that can check before the first case whether it will work at all."""
 
     async def prepare(self) -> None:
-        """Raise a `MisstepError` that says what is wrong, if something is."""
+        """Raise a `MisstepError` that says what is wrong, if anything is."""
         ...

@@ -1,7 +1,4 @@
-"""A case: a planning problem ready to run.
-
-How hard a case is, in numbers.
-"""
+"""A case: a planning problem ready to run, with measures of how hard it is."""
 
 import hashlib
 from typing import Any, cast
@@ -12,10 +9,10 @@ from misstep.core.constraint import FAMILIES, Before, Constraint, Family, family
 
 
 class Difficulty(msgspec.Struct, frozen=True):
-    """`chain` is the most actions that are bound to follow one another.
+    """How hard a case is. `chain` is the length of the longest sequence of actions with a forced order.
 
-    `reading` is how far the text's order is from any correct one: the fewest pairs that have to be swapped.
-    `tokens` are those of the request, roughly.
+    `reading` is the fewest pairs that have to be swapped to turn the order of the text into a correct one.
+    `tokens` estimates the length of the request.
     """
 
     chance: float
@@ -30,10 +27,10 @@ MEASURES = tuple(field.name for field in msgspec.structs.fields(Difficulty))
 
 
 class Baselines(msgspec.Struct, frozen=True):
-    """What two agents that don't plan reach: 1 or 0 for a case, the share of passed cases for several.
+    """What two agents that don't plan reach: 1 or 0 for one case, the share of passed cases for several.
 
-    `text_order` follows the order of the text, `ignores_family` heeds nothing but plain order. Both are
-    defined in `planning.baselines`.
+    `text_order` follows the order of the text; `ignores_family` obeys ordering constraints only. Both are
+    defined in `planning.difficulty`.
     """
 
     text_order: float
@@ -41,13 +38,14 @@ class Baselines(msgspec.Struct, frozen=True):
 
 
 CASE_VERSION = 1
-MOST_ACTIONS = 20  # in a case, as many as there are activities in a topic
+MOST_ACTIONS = 20  # per case; a topic has this many activities
 
 
 class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One thing the request asks for; it has exactly one tool.
 
-    `parameters` is the JSON schema of a tool that is the user's own; those of ours follow from the case.
+    `parameters` is the JSON schema if the tool is one of the user's own. The parameters of generated tools
+    follow from the case.
     """
 
     id: str
@@ -58,14 +56,14 @@ class Action(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
 
 class World(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """What the tools will do, which the agent finds out only by calling them. Actions are named by their ids.
+    """What the tools will do, which the agent finds out only by calling them. Actions are named by id.
 
-    In a timed problem `day` is when it begins and ends, in minutes since midnight; every action has its
-    duration, and `attempts` is how often the agent may begin in all. `values` are what an action returns, by
-    parameter, one for each time that it is carried out. `findings` tells of actions that conditions ask
-    whether they report the finding. `costs` are what actions cost. `failures` is how often a tool is
-    unavailable before it works, `retries` how often the request says to try again. `broken` are actions that
-    are out of service for good, `announcements` the sentences that results add to the request.
+    In a timed problem `day` is the start and end in minutes since midnight, every action has a duration, and
+    `attempts` is the total number of attempts the agent has. `values` are what an action returns, by
+    parameter, one for each time it is carried out. `findings` says for each action that a condition asks
+    about whether it reports the finding. `costs` are the costs of actions. `failures` is how often a tool is
+    unavailable before it works; `retries` is how often the request says to try again. `broken` are actions
+    that are permanently out of service. `announcements` are sentences that a result adds to the request.
     """
 
     day: tuple[int, int] | None = None
@@ -88,12 +86,12 @@ class Planned(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Actions, constraints and the text that says them.
+    """Actions, constraints and the text that states them.
 
-    `witness` is one correct order of action ids, `chance` the share of all orders that are correct,
+    `witness` is one correct order of action ids, `chance` the share of all orders that are correct, and
     `redundant` the indices of sentences that deliberately repeat what is already implied. `distractors` are
-    tools that nobody needs. Where an order alone is not the whole plan, `solution` is all the calls of an
-    agent that knew only what it had been told so far, and got everything right in its last attempt.
+    tools that no action needs. Where a plan is more than an order, `solution` is all calls of an agent that
+    knew only what it had been told so far and got everything right in its last attempt.
     """
 
     version: int
@@ -113,13 +111,13 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     solution: tuple[Planned, ...] = ()
 
     def identified(self) -> "Case":
-        """This case under the id that its content gives it."""
+        """A copy of this case with the id computed from its content."""
         content = _encoder.encode(msgspec.structs.replace(self, id=""))
         return msgspec.structs.replace(self, id=hashlib.blake2b(content, digest_size=6).hexdigest())
 
 
 def families_of(case: Case) -> list[Family]:
-    """The families that have a say in a case."""
+    """The constraint families that occur in a case."""
     said = {family_of(constraint) for constraint in case.constraints}
     if case.world.failures or case.world.broken:
         said.add("dynamic")
@@ -127,9 +125,9 @@ def families_of(case: Case) -> list[Family]:
 
 
 def plain_order(case: Case) -> tuple[Before, ...] | None:
-    """The constraints of a case about nothing but order; None where there is more to heed.
+    """The constraints of a case with ordering constraints only; None if anything else matters.
 
-    In such a case every action is due once, every tool belongs to an action, and none takes anything.
+    In such a case every action is due once, every tool belongs to an action, and no tool has parameters.
     """
     plain = (
         all([type(constraint) is Before and not constraint.announced for constraint in case.constraints])

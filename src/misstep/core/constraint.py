@@ -1,7 +1,7 @@
-"""Constraints: the formal relations between actions, one kind for each thing that a request can demand.
+"""Constraints: the formal relations between actions, one class for each thing a request can demand.
 
-Actions are named by their ids. `sentence` is the index of the sentence that says so. What each of them
-demands of a history is defined in `planning.judging.semantics`.
+Actions are named by id. `sentence` is the index of the sentence that states the constraint. What each
+constraint demands of a history is defined by the reference in `tests/planning/judging/semantics.py`.
 """
 
 from typing import Any, Literal, TypeAlias, assert_never, get_args
@@ -19,7 +19,8 @@ class _Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 class Before(_Kind, frozen=True, tag="before"):
     """`first` has to be carried out before `then`.
 
-    If a result announces it, `announced` is the action with that result, and it binds what comes afterwards.
+    If the constraint is announced by a tool result, `announced` is the action with that result; the
+    constraint then applies only to what comes afterwards.
     """
 
     first: str
@@ -29,7 +30,7 @@ class Before(_Kind, frozen=True, tag="before"):
 
 
 class Window(_Kind, frozen=True, tag="time"):
-    """The `edge` of an action lies `after` or `before` a time, in minutes since midnight, or right at it."""
+    """The action's start or end lies `after` or `before` a time (minutes since midnight), or right at it."""
 
     action: str
     edge: Literal["start", "end"]
@@ -39,7 +40,7 @@ class Window(_Kind, frozen=True, tag="time"):
 
 
 class Handover(_Kind, frozen=True, tag="data"):
-    """What the giver returns under this name has to be passed to the taker, exactly and fresh."""
+    """The giver's latest value for this parameter has to be passed to the taker, exactly as returned."""
 
     giver: str
     taker: str
@@ -73,7 +74,7 @@ class Choice(_Kind, frozen=True, tag="choice"):
 class Condition(_Kind, frozen=True, tag="condition"):
     """If `asks` reports the finding, `then` has to be carried out afterwards, else `otherwise`, if any.
 
-    The other of the two must not be.
+    The other one must not be carried out.
     """
 
     asks: str
@@ -84,7 +85,7 @@ class Condition(_Kind, frozen=True, tag="condition"):
 
 
 class Repeat(_Kind, frozen=True, tag="repeat"):
-    """The action is carried out exactly so many times."""
+    """The action is carried out exactly `times` times."""
 
     action: str
     times: int
@@ -92,7 +93,7 @@ class Repeat(_Kind, frozen=True, tag="repeat"):
 
 
 class Limit(_Kind, frozen=True, tag="limit"):
-    """At most so many others are carried out before the action, each time counted."""
+    """At most `most` other actions are carried out before this one, repetitions counted."""
 
     action: str
     most: int
@@ -100,14 +101,14 @@ class Limit(_Kind, frozen=True, tag="limit"):
 
 
 class Spend(_Kind, frozen=True, tag="budget"):
-    """Everything carried out costs at most so much together."""
+    """Everything carried out costs at most `most` in total."""
 
     most: int
     sentence: int | None = None
 
 
 class StandIn(_Kind, frozen=True, tag="stand-in"):
-    """If the action is out of service, `by` takes its place; otherwise `by` must not be carried out."""
+    """If the action is out of service, `by` replaces it; otherwise `by` must not be carried out."""
 
     action: str
     by: str
@@ -139,7 +140,7 @@ Constraint: TypeAlias = (
 
 
 def family_of(constraint: Constraint) -> Family | None:
-    """The family that a constraint belongs to; given arguments belong to none."""
+    """The family of a constraint; None for `Given`."""
     match constraint:
         case Before():
             return "dynamic" if constraint.announced else "order"

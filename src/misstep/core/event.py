@@ -1,7 +1,4 @@
-"""Events: what a run tells its listeners.
-
-What a run is expected to come to before it starts.
-"""
+"""Events: what a run reports to its listeners, and the estimate made before it starts."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -19,11 +16,11 @@ from misstep.core.spending import Budget, Cost
 
 
 class Estimate(msgspec.Struct, frozen=True):
-    """What `--dry-run --json` prints. `usd` is null where nobody has said what the tokens cost.
+    """What `--dry-run --json` prints. `usd` is null if the price of tokens is unknown.
 
-    `basis` says what it rests on: an earlier run with the same agent, or a rule of thumb. `affordable` is how
-    many of the cases the budget is likely to last for. Unless it is `known`, nothing is known of the agent's
-    tokens and time, and the figures are an upper guess that only the budget goes by.
+    `basis` says what the estimate is based on: an earlier run with the same agent, or a rule of thumb.
+    `affordable` is how many cases the budget is likely to cover. If not `known`, the agent's tokens and time
+    are unknown, and the figures are a high guess that only the budget uses.
     """
 
     cases: int
@@ -43,9 +40,9 @@ class Estimate(msgspec.Struct, frozen=True):
 
 
 class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
-    """`total` is 0 where the campaign decides on the way how many cases there are; `unit` is what is counted.
+    """The run starts. `total` is 0 if the number of cases is decided on the way; `unit` is what is counted.
 
-    `verdicts` counts the outcomes of earlier sittings of the same run; `estimate` is for what is left.
+    `verdicts` counts the outcomes of earlier sessions of the same run; `estimate` is for what is left.
     """
 
     run: str
@@ -56,28 +53,28 @@ class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
 
 
 class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):
-    """An outcome that has been kept."""
+    """An outcome has been stored."""
 
     run: str
     outcome: Outcome
 
 
 class FindingMade(msgspec.Struct, frozen=True, tag="finding_made"):
-    """A defect of a tool, as it was found first; it has still to be confirmed."""
+    """A defect of a tool as first found; it has not been confirmed yet."""
 
     run: str
     finding: Finding
 
 
 class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished"):
-    """What fuzzing a tool came to; it has been kept."""
+    """Fuzzing of a tool has finished and its report has been stored."""
 
     run: str
     report: ToolReport
 
 
 class SetJudged(msgspec.Struct, frozen=True, tag="set_judged"):
-    """The verdict on requests that mean the same, put to an agent that has the tool; it has been kept."""
+    """A set of paraphrased requests for a tool has been judged and stored."""
 
     run: str
     tool: str
@@ -85,14 +82,14 @@ class SetJudged(msgspec.Struct, frozen=True, tag="set_judged"):
 
 
 class ToolChecked(msgspec.Struct, frozen=True, tag="tool_checked"):
-    """What all sets of requests for a tool came to; it has been kept."""
+    """All sets of requests for a tool have been judged; the report has been stored."""
 
     run: str
     report: ConsistencyReport
 
 
 class GroupFinished(msgspec.Struct, frozen=True, tag="group_finished"):
-    """What the requests for a group of tools came to; it has been kept."""
+    """All requests for a group of tools have been tried; the result has been stored."""
 
     run: str
     group: str
@@ -100,23 +97,23 @@ class GroupFinished(msgspec.Struct, frozen=True, tag="group_finished"):
 
 
 class TaskJudged(msgspec.Struct, frozen=True, tag="task_judged"):
-    """What came of a task of a benchmark; it has been kept."""
+    """A benchmark task has been judged and stored."""
 
     run: str
     report: TaskReport
 
 
 class ToolMended(msgspec.Struct, frozen=True, tag="tool_mended"):
-    """What the search for better words about a tool came to; it has been kept."""
+    """The search for better descriptions of a tool has finished; the report has been stored."""
 
     run: str
     report: FixReport
 
 
 class Spending(msgspec.Struct, frozen=True, tag="spending"):
-    """What a run has used so far, over all its sittings, and what it may use.
+    """What a run has used so far, over all its sessions, and what it may use.
 
-    It is for whoever watches: of a run that is over, the summary says it.
+    It is for progress displays; the summary has the final figures.
     """
 
     run: str
@@ -125,21 +122,21 @@ class Spending(msgspec.Struct, frozen=True, tag="spending"):
 
 
 class RunFinished(msgspec.Struct, frozen=True, tag="run_finished"):
-    """The run has come to its end."""
+    """The run has finished."""
 
     run: str
     summary: Summary
 
 
 class RunStopped(msgspec.Struct, frozen=True, tag="run_stopped"):
-    """The run has ended before its end, and can be resumed."""
+    """The run was stopped before it finished, and can be resumed."""
 
     run: str
     reason: str
 
 
 class Notice(msgspec.Struct, frozen=True, tag="notice"):
-    """A line about what takes a while, such as loading a model."""
+    """A message about something that takes a while, such as loading a model."""
 
     text: str
 

@@ -1,7 +1,4 @@
-"""What a language model is, seen from an agent: it reads, replies, asks for tools.
-
-Texts with places to be filled, such as the words that are put to models.
-"""
+"""The interface of a language model: messages in, replies and tool calls out; also prompt templates."""
 
 import re
 from collections.abc import Sequence
@@ -18,17 +15,17 @@ PLACE = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 
 
 class Template(msgspec.Struct, frozen=True):
-    """A text with places such as `{{request}}`."""
+    """A text with placeholders such as `{{request}}`."""
 
     text: str
 
     def fill(self, **values: str) -> str:
-        """The text with every place filled; what is filled in is not looked into again."""
+        """The text with every placeholder replaced; placeholders inside the values are left alone."""
         return PLACE.sub(lambda match: values[match[1]], self.text)
 
 
 def check_template(text: str, where: str, known: Sequence[str], needed: Sequence[str] = ()) -> Template:
-    """The template in a text. A `UsageError` for a place that nobody fills, and for one that is missing."""
+    """Parse a template. Raises `UsageError` for an unknown placeholder or a missing one."""
     places = PLACE.findall(text)
     for place in places:
         if place not in known:
@@ -41,7 +38,7 @@ def check_template(text: str, where: str, known: Sequence[str], needed: Sequence
 
 
 def read_template(path: str) -> str:
-    """The text of a template of the user's own."""
+    """Read the user's template file."""
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -49,7 +46,7 @@ def read_template(path: str) -> str:
 
 
 def fenced(text: str) -> str:
-    """Text from outside between two lines that are not in it, so that it can't end itself."""
+    """Put untrusted text between two lines of dashes that don't occur in it, so that it can't end itself."""
     fence = "-" * 20
     while fence in text:
         fence += "-"
@@ -57,7 +54,7 @@ def fenced(text: str) -> str:
 
 
 class ToolCall(msgspec.Struct, frozen=True):
-    """A call as the model wrote it; `arguments` is the text it gave, JSON or not."""
+    """A call as the model wrote it; `arguments` is the raw text, valid JSON or not."""
 
     id: str
     name: str
@@ -88,10 +85,10 @@ Message: TypeAlias = System | User | Assistant | ToolResult
 
 
 class Chat(msgspec.Struct, frozen=True):
-    """A conversation so far, and the tools the model may ask for, several at a time if `parallel`.
+    """A conversation so far, and the tools the model may call (several at a time if `parallel`).
 
-    `form` is a JSON schema that the answer is to keep to. Not every server holds its model to one, so whoever
-    asks says it in words too, and looks at what comes back.
+    `form` is a JSON schema for the answer. Not every server enforces it, so callers also describe it in the
+    prompt and check the reply.
     """
 
     messages: tuple[Message, ...]
@@ -102,16 +99,16 @@ class Chat(msgspec.Struct, frozen=True):
 
 
 class Prompt(msgspec.Struct, frozen=True):
-    """A text to be continued up to the first of the stops."""
+    """A text to be continued up to the first stop sequence."""
 
     text: str
     stop: tuple[str, ...] = ()
 
 
 class Reply(msgspec.Struct, frozen=True):
-    """What the model said; `id` names the reply where a server remembers it.
+    """What the model said; `id` names the reply if the server stores it.
 
-    The tokens have been told to the meter already; a reply out of a cache has used none.
+    The tokens have already been reported to the meter; a cached reply has used none.
     """
 
     text: str
@@ -121,9 +118,10 @@ class Reply(msgspec.Struct, frozen=True):
 
 
 class LanguageModel(Protocol):
-    """A model behind some interface. One object serves many conversations at once, all on one event loop.
+    """A model behind some interface. One object serves many concurrent conversations, all on one event loop.
 
-    A request that fails for good raises `ModelError`. Waiting for a rate limit is told to the meter.
+    A request that fails for good raises `ModelError`. Time spent waiting for a rate limit is reported to the
+    meter.
     """
 
     @property
@@ -139,24 +137,24 @@ class LanguageModel(Protocol):
 
 
 class ResponseModel(LanguageModel, Protocol):
-    """A model whose server remembers: each request says only what is new."""
+    """A model whose server stores the conversation: each request contains only what is new."""
 
     async def respond(self, request: Chat, earlier: str, meter: Meter) -> Reply:
-        """The reply to what is new since the reply with the id `earlier`, which is empty at first."""
+        """Reply to what is new since the reply with the id `earlier`, which is empty at first."""
         ...
 
 
 class Thread(Protocol):
-    """A conversation that a server keeps; it has to be closed, however it ends."""
+    """A conversation stored on a server; it has to be closed, however it ends."""
 
     async def next(self, meter: Meter) -> Reply:
-        """What the assistant wants or says next."""
+        """The assistant's next reply or tool calls."""
         ...
 
     async def submit(self, results: Sequence[ToolResult], meter: Meter) -> None: ...
 
     async def cancel(self, meter: Meter) -> None:
-        """Stop the assistant half-way, its tokens counted."""
+        """Stop the assistant and count the tokens it has used."""
         ...
 
     async def close(self) -> None: ...
@@ -166,21 +164,21 @@ class ThreadModel(LanguageModel, Protocol):
     """A model whose server runs the conversation."""
 
     def open_thread(self, request: Chat) -> Thread:
-        """A thread for a conversation, which begins when its first reply is asked for."""
+        """Create a thread; the conversation starts when its first reply is requested."""
         ...
 
 
 class ModelError(MisstepError):
-    """A model could not be reached, or refused; never the agent's failure."""
+    """A model could not be reached or refused the request; never counted as the agent's failure."""
 
 
 class Unavailable(ModelError):
-    """A model can't be had by anybody for the time being: no key, no quota, no server."""
+    """A model is unavailable to every caller for now: no key, no quota, no server."""
 
 
 class Late(ModelError):
-    """A model gave no answer in the time that it was allowed."""
+    """A model did not answer within the time limit."""
 
 
 class Unusable(ModelError):
-    """A model gave no answer in the form asked for, however often it was told what was wrong."""
+    """A model gave no answer in the required format, even after being told what was wrong."""

@@ -1,9 +1,4 @@
-"""An outcome: a case, what the agent did with it, and the verdict.
-
-A transcript: what an agent did with a case.
-
-A verdict: what a transcript is worth.
-"""
+"""An outcome: a case, the transcript of what the agent did with it, and the verdict."""
 
 from typing import Any, Literal
 
@@ -13,7 +8,7 @@ from misstep.core.case import Baselines, Case
 
 
 def storable(text: str) -> str:
-    """Text from outside in a form that can be encoded: lone surrogates become question marks."""
+    """Make text encodable as UTF-8: lone surrogates become question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -21,11 +16,11 @@ Ended = Literal["answered", "timeout", "iterations", "error"]
 
 
 class Call(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One tool call as the agent made it, fitting or not.
+    """One tool call as the agent made it, valid or not.
 
-    `turn` numbers the agent's turns, so that calls made in parallel share one; `at` is the time since
-    the case began, in seconds. `ran` is its place in the order in which calls were carried out: 0 where
-    that is the order in which they were emitted, -1 where it never was.
+    `turn` numbers the agent's turns, so that calls made in parallel share one. `at` is the time since the
+    case began, in seconds. `ran` is its position in the order of execution: 0 if calls were executed in the
+    order in which they were emitted, -1 if the call was never executed.
     """
 
     tool: str
@@ -37,7 +32,7 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Usage(msgspec.Struct, frozen=True):
-    """Tokens spent; `cached` are those of the input that the server had seen before and charges less for."""
+    """Tokens used; `cached` are the input tokens that the server had seen before and charges less for."""
 
     input: int = 0
     output: int = 0
@@ -48,7 +43,7 @@ class Usage(msgspec.Struct, frozen=True):
 
 
 class Metered(msgspec.Struct, frozen=True):
-    """Tokens that were told of together, as those of one reply are; `at` is like that of a call."""
+    """Tokens reported together, as those of one reply are; `at` is as in `Call`."""
 
     at: float
     usage: Usage
@@ -57,9 +52,9 @@ class Metered(msgspec.Struct, frozen=True):
 class Transcript(msgspec.Struct, frozen=True, omit_defaults=True):
     """Calls in the order in which the agent emitted them, and how it ended.
 
-    `misread` counts turns that were neither call nor answer; `messages` are there if they were asked for.
-    `metered` is when the tokens of `usage` were used.
-    A line of a plans file is the same thing with less in it: the case and the calls suffice.
+    `misread` counts turns that were neither a call nor an answer; `messages` are included if they were asked
+    for. `metered` records when the tokens of `usage` were used. A line of a plans file has the same format;
+    only the case and the calls are required.
     """
 
     case: str
@@ -83,10 +78,10 @@ ERROR_KINDS: tuple[ErrorKind, ...] = ("timeout", "act", "lost", "parameter", "or
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """The judgement on one transcript, with its reasons.
 
-    `step` is the number of the call at which the agent went wrong, counted from 1. `violated` and `core`
-    are indices into the case's constraints: all that are broken, and a smallest set that already
-    contradicts the calls up to `step`. `missing` are actions never called; `nearest` is the correct
-    plan that changes the agent's own order least.
+    `step` is the number of the call at which the agent went wrong, counted from 1. `violated` and `core` are
+    indices into the case's constraints: all that are broken, and a smallest set that already contradicts the
+    calls up to `step`. `missing` are actions that were never called; `nearest` is the correct plan that
+    changes the agent's own order least.
     """
 
     case: str
@@ -101,7 +96,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """`baselines` are None where an older version has kept it without."""
+    """A judged case. `baselines` is None if an older version stored it."""
 
     case: Case
     transcript: Transcript

@@ -1,7 +1,4 @@
-"""Chance that is the same in every process and on every Python.
-
-Remembers very many texts in a few bytes each.
-"""
+"""Random numbers that are the same in every process and Python version, and a compact set of text hashes."""
 
 import hashlib
 from array import array
@@ -11,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-SEED_LIMIT = 2**53  # seeds stay exact in JSON readers that know only doubles
+SEED_LIMIT = 2**53  # seeds stay exact in JSON readers that only have doubles
 
 
 class Dice:
@@ -45,13 +42,13 @@ class Dice:
 
 
 def derive_seed(seed: int, *path: int | str) -> int:
-    """A seed for a part of something seeded; different paths give unrelated seeds."""
+    """Derive a seed for a part of something seeded; different paths give unrelated seeds."""
     text = ":".join(str(part) for part in (seed, *path))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "big") % SEED_LIMIT
 
 
 def case_seed(seed: int, index: int) -> int:
-    """The seed of a suite's case; the first case has the suite's own, so that any case can be had alone."""
+    """The seed of a suite's case. The first case uses the suite's own seed, so any case can be run alone."""
     return seed if index == 0 else derive_seed(seed, index)
 
 
@@ -60,15 +57,15 @@ _MASK = (1 << 64) - 1
 
 
 class Hashes:
-    """The hashes of texts; two texts may share one, once in a very long while."""
+    """A set of text hashes in a few bytes each; two texts may collide, very rarely."""
 
     def __init__(self) -> None:
         self._slots = array("Q", bytes(8 * _FIRST))
         self._count = 0
 
     def add(self, text: str) -> bool:
-        """Whether it is new."""
-        number = hash(text) & _MASK or 1  # nought stands for an empty slot
+        """Add a text and return whether it is new."""
+        number = hash(text) & _MASK or 1  # 0 marks an empty slot
         place = self._find(self._slots, number)
         if self._slots[place]:
             return False
@@ -87,7 +84,7 @@ class Hashes:
 
     @staticmethod
     def _find(slots: "array[int]", number: int) -> int:
-        """Where a number is, or where it has to go."""
+        """The slot of a number, or the free slot where it belongs."""
         last = len(slots) - 1
         place = number & last
         while slots[place] not in (0, number):

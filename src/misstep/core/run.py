@@ -1,4 +1,4 @@
-"""What a run is for, and the campaigns that decide which cases it runs next."""
+"""Kinds of runs, and campaigns, which decide which cases to run next."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
@@ -15,9 +15,9 @@ Unit: TypeAlias = Literal["case", "tool", "group", "task"]
 
 
 class RunKind(msgspec.Struct, frozen=True):
-    """A kind of run. `feature` is the package that reads and shows such runs, `unit` what they are made of.
+    """A kind of run. `feature` is the package that reads and shows such runs, `unit` what they consist of.
 
-    An inquiry makes its own cases from those of another run, so that its success rate means nothing.
+    An inquiry generates its own cases from those of another run, so its success rate means nothing.
     """
 
     name: str
@@ -28,7 +28,7 @@ class RunKind(msgspec.Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """The words by which it is given."""
+        """The command as it is typed, without the program name."""
         return f"{self.group} {self.name}"
 
     @property
@@ -59,10 +59,10 @@ KINDS = {
 
 
 class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The command behind a run; where it looks into cases of another run, that one and their ids.
+    """The command behind a run; if it analyses cases of another run, that run and the case ids.
 
-    `verb` names the kind of run. `tools` are the specs of the tools that are tested, or that the agent is
-    given. `descriptions` is the text of the file with other words about them. `signature` shows who started
+    `verb` names the kind of run. `tools` are the specs of the tools that are tested or that the agent is
+    given. `descriptions` is the text of a file with replacement descriptions. `signature` shows who started
     the run (`store/trust`).
     """
 
@@ -83,27 +83,27 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def command(self) -> str:
-        """The words by which it is given."""
+        """The command as it is typed, without the program name."""
         return self.kind.command
 
 
 TESTING = RunSpec()
 
 
-# Lets an agent try a case; the account hears what that takes.
+# Runs an agent on a case; the account is told what that uses.
 Execute: TypeAlias = Callable[[Case, Account], Awaitable[Outcome]]
 
 Found = TypeVar("Found")
 
-# Asks for cases, some at a time, is sent their outcomes in the same order, and returns what it has found out.
+# A generator that yields batches of cases, is sent their outcomes in the same order, and returns a result.
 Inquiry: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], Found]
 
 
 class Campaign(Protocol):
-    """Asked for cases, told what became of them.
+    """Decides which cases to run: asked for cases, told their outcomes.
 
-    An empty answer means that nothing can be run before more outcomes are told, or, once none are
-    pending, that the campaign is over.
+    An empty answer means that nothing can be run until more outcomes are told or, if none are pending, that
+    the campaign is over.
     """
 
     def ask(self, most: int) -> Sequence[Case]: ...
@@ -112,7 +112,7 @@ class Campaign(Protocol):
 
 
 class FixedSuite:
-    """A campaign of cases that are known beforehand."""
+    """A campaign of cases that are known in advance."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
         self._cases = iter(cases)
@@ -125,10 +125,10 @@ class FixedSuite:
 
 
 class Inquiries(Generic[Found]):
-    """A campaign of inquiries that go on side by side.
+    """A campaign of concurrent inquiries.
 
-    What an inquiry asks next depends on nothing but the outcomes that it was sent. So `known`, which gives
-    the outcomes that have been kept, is all it takes to go on with a campaign that was stopped.
+    What an inquiry asks next depends only on the outcomes that it was sent. So `known`, which looks up stored
+    outcomes, is enough to resume a campaign that was stopped.
     """
 
     def __init__(
@@ -138,14 +138,14 @@ class Inquiries(Generic[Found]):
     ) -> None:
         self._waiting: Iterator[Inquiry[Found]] = iter(inquiries)
         self._known = known
-        self._asked: dict[str, list[_Batch[Found]]] = {}  # by the id of the case
+        self._asked: dict[str, list[_Batch[Found]]] = {}  # by case id
         self._ready = deque[Case]()
         self._begun = 0
         self._found: dict[int, Found] = {}
 
     @property
     def found(self) -> list[Found]:
-        """What those that have come to their end have found out, in the order in which they were given."""
+        """Results of the finished inquiries, in the order in which the inquiries were given."""
         return [self._found[number] for number in sorted(self._found)]
 
     def ask(self, most: int) -> Sequence[Case]:
@@ -161,7 +161,7 @@ class Inquiries(Generic[Found]):
                 self._go_on(batch)
 
     def _go_on(self, batch: "_Batch[Found]") -> None:
-        """Send an inquiry what it asked for, and take down what it asks next."""
+        """Send an inquiry the outcomes it asked for, and register what it asks next."""
         while batch.is_complete:
             try:
                 batch = batch.next()
@@ -176,14 +176,14 @@ class Inquiries(Generic[Found]):
             self._request(case, batch)
 
     def _request(self, case: Case, batch: "_Batch[Found]") -> None:
-        """Two that ask for the same case share its outcome."""
+        """Queue a case; inquiries that ask for the same case share its outcome."""
         if case.id not in self._asked:
             self._ready.append(case)
         self._asked.setdefault(case.id, []).append(batch)
 
 
 class _Batch(Generic[Found]):
-    """What an inquiry waits for; `cases` is None before it has begun."""
+    """The cases that an inquiry waits for; without cases, the inquiry has not started yet."""
 
     def __init__(self, inquiry: Inquiry[Found], number: int, cases: Sequence[Case] | None = None) -> None:
         self.number = number
@@ -202,7 +202,7 @@ class _Batch(Generic[Found]):
         self.missing.pop(outcome.case.id, None)
 
     def next(self) -> "_Batch[Found]":
-        """What it asks for when it has been sent what it waits for; StopIteration where it asks no more."""
+        """Send the inquiry its outcomes and return its next batch. Raises StopIteration at the end."""
         sent = [self._outcomes[case.id] for case in self.cases]
         asked = self._inquiry.send(sent) if self._begun else next(self._inquiry)
         return _Batch(self._inquiry, self.number, tuple(asked))

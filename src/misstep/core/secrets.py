@@ -1,4 +1,4 @@
-"""Keeps keys out of whatever is stored or shown."""
+"""Keeps keys and passwords out of everything that is stored or shown."""
 
 import json
 import re
@@ -14,12 +14,12 @@ SECRET_NAME = re.compile(
     r"|(keys?|tokens?)([_-]?\d+)?$|(^|[_-])(pass|pat|auth|authorization)([_-]?\d+)?$",
     re.IGNORECASE,
 )
-# Variables of an environment hold secrets far more often than other things that have a name.
+# Environment variables hold secrets far more often than other named values, so more names match.
 SECRET_VARIABLE = re.compile(f"key|token|passw|{SECRET_NAME.pattern}", re.IGNORECASE)
-SHORTEST = 8  # anything shorter would be found in innocent text
+SHORTEST = 8  # shorter values occur in ordinary text by coincidence
 MASK = "[secret]"
 
-# What services give out as keys, and private keys as they stand in files.
+# Key formats of well-known services, and private keys in PEM files.
 _KEYS = re.compile(
     r"\bsk(?:-|_live_|_test_)[A-Za-z0-9_-]{16,}"
     r"|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_[A-Za-z0-9_]{20,}|\bglpat-[A-Za-z0-9_-]{16,}"
@@ -28,13 +28,13 @@ _KEYS = re.compile(
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
     r"|-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]{1,20000}(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?"
 )
-# Long random values: letters of both cases and digits. Digests are in one case, pictures are longer.
+# Long random values: letters of both cases and digits. Hex digests have one case; encoded images are longer.
 _RANDOM = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9_-]{32,128}(?![A-Za-z0-9+/=_-])")
-_LEAST_BITS = 4.4  # of entropy to a character, which names and words joined together don't have
+_LEAST_BITS = 4.4  # entropy per character; identifiers made of words have less
 _LEAST_DIGITS = 3
 _SHORTEST_SHAPE = 15  # characters
 _SHORTEST_RANDOM = 32
-# One of these is in every key, by a character that it has. Looking for a character costs next to nothing.
+# Substrings that keys contain, by one of their characters: checking for a character first is cheap.
 _MARKS = {
     "-": ("sk-", "glpat-", "xox"),
     "_": ("sk_live_", "sk_test_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "hf_"),
@@ -44,20 +44,20 @@ _MARKS = {
 
 
 def secrets_in(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of variables whose names say that they are secret, and passwords in URLs, longest first."""
+    """The values of secret-looking variables and passwords in URLs, longest first."""
     found = set[str]().union(*(_known(name, value) for name, value in environment.items()))
     return tuple(sorted(found, key=len, reverse=True))
 
 
-@lru_cache(maxsize=1024)  # every case asks, and the environment hardly changes
+@lru_cache(maxsize=1024)  # called for every case, and the environment rarely changes
 def _known(name: str, value: str) -> frozenset[str]:
-    """All spellings of the secrets that a variable holds."""
+    """All encodings of the secrets in a variable."""
     found = [secret.strip() for secret in _secrets(name, value)]
     return frozenset(form for secret in found if len(secret) >= SHORTEST for form in _spellings(secret))
 
 
 def _spellings(secret: str) -> Iterator[str]:
-    """The secret, and what JSON, Python and URLs make of it."""
+    """The secret as it is, and as JSON, Python and URLs encode it."""
     yield secret
     yield json.dumps(secret)[1:-1]
     yield json.dumps(secret, ensure_ascii=False)[1:-1]
@@ -77,7 +77,7 @@ def _secrets(name: str, value: str) -> Iterator[str]:
 
 
 def mask_shapes(text: str) -> str:
-    """The text without what looks like a key, whatever its value."""
+    """Mask everything that looks like a key, whatever its value."""
     if len(text) < _SHORTEST_SHAPE:
         return text
     if any(rare in text and any([mark in text for mark in marks]) for rare, marks in _MARKS.items()):
@@ -97,13 +97,13 @@ def _mask_random(found: re.Match[str]) -> str:
 
 
 def _entropy(text: str) -> float:
-    """Bits to a character, by how often each occurs."""
+    """Shannon entropy in bits per character."""
     shares = [count / len(text) for count in Counter(text).values()]
     return -sum(share * log2(share) for share in shares)
 
 
 class Redactor:
-    """Masks the secrets it knows, and what looks like one."""
+    """Masks known secrets, and everything that looks like one."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._secrets = tuple(secrets)
@@ -115,7 +115,7 @@ class Redactor:
         return mask_shapes(text)
 
     def within(self, value: Any) -> Any:
-        """A JSON value with every text in it masked, keys included."""
+        """A JSON value with every text in it masked, including keys."""
         if isinstance(value, str):
             return self(value)
         if isinstance(value, dict):

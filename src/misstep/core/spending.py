@@ -1,9 +1,4 @@
-"""What a run uses up, and how much of it is allowed.
-
-Keeps requests to a model within its limits, however many cases send them.
-
-How fast a run gets on, by what has happened lately.
-"""
+"""What a run uses (tokens, calls, time), its budget, rate limits of models, and its recent speed."""
 
 import asyncio
 import time
@@ -43,7 +38,7 @@ class Spent(msgspec.Struct, frozen=True):
 
 
 class Cost(msgspec.Struct, frozen=True):
-    """An amount of everything that can be limited."""
+    """An amount of each resource that can be limited."""
 
     usd: float = 0.0
     tokens: float = 0
@@ -52,7 +47,7 @@ class Cost(msgspec.Struct, frozen=True):
 
 
 class Budget(msgspec.Struct, frozen=True):
-    """The most that a run may use up; None where there is no limit."""
+    """The most that a run may use; None means no limit."""
 
     usd: float | None = None
     tokens: int | None = None
@@ -64,7 +59,7 @@ class Budget(msgspec.Struct, frozen=True):
 
 
 class Account(Protocol):
-    """Told what a case uses up while it does, from any thread."""
+    """Is told what a case uses while it runs; called from any thread."""
 
     def spend(self, role: str, usage: Usage) -> None: ...
 
@@ -74,7 +69,7 @@ class Account(Protocol):
 
 
 class Nobody:
-    """An account that nobody keeps."""
+    """An account that counts nothing."""
 
     def spend(self, role: str, usage: Usage) -> None:
         pass
@@ -86,29 +81,29 @@ class Nobody:
 UNCOUNTED = Nobody()
 
 
-TURN = 10.0  # seconds for which a case that waits to be called is put off at a time
+TURN = 10.0  # seconds by which the deadline of a waiting case is extended at a time
 
 
 class RateLimiter(Protocol):
-    """Stands before one model, for all who ask it, and learns from its server's refusals."""
+    """Limits requests to one model for all its callers, and adapts to the server's refusals."""
 
     def slot(self, meter: Meter) -> AbstractAsyncContextManager[float]:
-        """A place among the requests in flight, with its time of start; the meter is told of the wait."""
+        """A slot for a request, with its start time; the time spent waiting is reported to the meter."""
         ...
 
     def refused(self, began: float, pause: float) -> None:
-        """The server has had too much of a request that started at `began`, and wants a pause."""
+        """The server refused a request that started at `began`, and asks for a pause."""
         ...
 
     def succeeded(self) -> None: ...
 
 
-# By the name of a model, with the most requests in flight and the most per minute if there is such a limit.
+# Creates a limiter from the model's name, the concurrent requests and, if limited, requests per minute.
 RateLimiters: TypeAlias = Callable[[str, int, float | None], RateLimiter]
 
 
 async def wait(seconds: float, meter: Meter, until: asyncio.Event | None = None) -> None:
-    """Wait on the case's behalf: its time limit is put off by as long as it takes."""
+    """Wait on behalf of a case: its time limit is extended by the time waited."""
     began = time.monotonic()
     meter.wait(seconds)
     try:
@@ -123,13 +118,13 @@ async def wait(seconds: float, meter: Meter, until: asyncio.Event | None = None)
         meter.wait(min(0.0, time.monotonic() - began - seconds))
 
 
-WINDOW = 30.0  # seconds that count as lately
-APART = 0.25  # seconds between two marks
-ENOUGH = 2.0  # seconds before which a rate says nothing
+WINDOW = 30.0  # seconds over which the rate is measured
+APART = 0.25  # minimum seconds between two measurements
+ENOUGH = 2.0  # seconds before there is a rate
 
 
 class Pace:
-    """Is told what has been done so far whenever that changes; `done` is what there was at the start."""
+    """Measures the recent rate of progress; `done` is the amount that was done at the start."""
 
     def __init__(self, done: float = 0, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -137,7 +132,7 @@ class Pace:
         self._done = float(done)
 
     def reach(self, done: float) -> None:
-        self._done = done = max(self._done, done)  # calls that were reserved may be given back
+        self._done = done = max(self._done, done)  # never goes down: reserved calls may be returned
         now = self.clock()
         if now - self._marks[-1][0] >= APART:
             self._marks.append((now, done))
@@ -146,12 +141,12 @@ class Pace:
 
     @property
     def rate(self) -> float | None:
-        """So many a second; None while too little is known."""
+        """Amount per second; None while there is too little data."""
         since, before = self._marks[0]
         elapsed = self.clock() - since
         return (self._done - before) / elapsed if elapsed >= ENOUGH else None
 
     def left(self, total: float) -> float | None:
-        """Seconds until there are so many, if it goes on like this."""
+        """Seconds until `total` is reached at the current rate."""
         rate = self.rate
         return (total - self._done) / rate if rate else None

@@ -1,4 +1,4 @@
-"""Rates with their uncertainty."""
+"""Confidence intervals and significance tests for rates."""
 
 from collections.abc import Callable, Sequence
 from math import copysign, erfc, exp, fsum, lgamma, log, sqrt, tanh
@@ -7,7 +7,7 @@ Z_95 = 1.959963984540054
 
 
 def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
-    """The Wilson score interval of a rate; the whole unit interval where nothing was tried."""
+    """The Wilson score interval of a rate; [0, 1] if there are no trials."""
     if trials == 0:
         return (0.0, 1.0)
     rate = successes / trials
@@ -15,19 +15,19 @@ def wilson(successes: int, trials: int, z: float = Z_95) -> tuple[float, float]:
     spread = z * sqrt(rate * (1 - rate) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
     low, high = (middle - spread) / scale, (middle + spread) / scale
-    # At the ends the interval touches 0 or 1 exactly; rounding must not push the rate out of it.
+    # At the ends the interval touches 0 or 1 exactly; rounding must not exclude the rate itself.
     return (0.0 if successes == 0 else low, 1.0 if successes == trials else high)
 
 
 def logistic(n: float, half: float, spread: float) -> float:
     """`1 / (1 + exp((n - half) / spread))`, which falls from 1 to 0 and is 50 % at `half`."""
-    return 0.5 - 0.5 * tanh((n - half) / (2 * spread))  # which can't overflow
+    return 0.5 - 0.5 * tanh((n - half) / (2 * spread))  # this form can't overflow
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
     """The two-sided p-value of the exact McNemar test.
 
-    So often do two that are equally good differ at least that much in what only one of them got right.
+    It is how often two equally good systems differ at least this much in the cases that only one got right.
     """
     trials = first_only + second_only
     fewest = min(first_only, second_only)
@@ -38,7 +38,7 @@ def mcnemar(first_only: int, second_only: int) -> float:
 def fisher_greater(a: int, b: int, c: int, d: int) -> float:
     """The one-sided p-value of Fisher's exact test on the table `a b / c d`.
 
-    So often is the first cell at least `a` where rows and columns have nothing to do with each other.
+    It is how often the first cell is at least `a` if rows and columns are independent.
     """
     row, column, total = a + b, a + c, a + b + c + d
     ways = _log_choose(total, column)
@@ -50,7 +50,7 @@ def fisher_greater(a: int, b: int, c: int, d: int) -> float:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """The p-values of several tests, each corrected for there being several (Holm), in the order given."""
+    """Holm-corrected p-values of several tests, in the order given."""
     corrected = [1.0] * len(ps)
     least = 0.0
     for done, number in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
@@ -60,9 +60,9 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def paired_interval(both: int, first_only: int, second_only: int, neither: int) -> tuple[float, float]:
-    """Tango's 95 % score interval for the second's rate less the first's, on the same cases.
+    """Tango's 95 % score interval for the second rate minus the first, on the same cases.
 
-    It holds the differences that a score test would not reject, and all of them where nothing was tried.
+    It contains the differences that a score test would not reject, and [-1, 1] if there are no cases.
     """
     cases = both + first_only + second_only + neither
     if cases == 0:
@@ -78,18 +78,18 @@ def paired_interval(both: int, first_only: int, second_only: int, neither: int) 
 
 
 def chi_square_tail(x: float, degrees: int) -> float:
-    """How often a chi-square variable with so many degrees of freedom is at least `x`."""
+    """The probability that a chi-square variable with this many degrees of freedom is at least `x`."""
     if x <= 0:
         return 1.0
     half = x / 2
     odd = degrees % 2
-    # Two degrees more add one term; with one degree it is a squared normal variable, with none it is zero.
+    # Two more degrees add one term; with one degree it is a squared normal variable, with none it is zero.
     terms = (exp(k / 2 * log(half) - half - lgamma(k / 2 + 1)) for k in range(odd, degrees - 1, 2))
     return min(1.0, fsum(terms) + (erfc(sqrt(half)) if odd else 0.0))
 
 
 def bisect(holds: Callable[[float], bool], low: float, high: float, steps: int = 52) -> float:
-    """Where something begins to hold that holds from some point between `low` and `high` on."""
+    """The smallest value between `low` and `high` from which on `holds` is true."""
     for _ in range(steps):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
@@ -97,10 +97,10 @@ def bisect(holds: Callable[[float], bool], low: float, high: float, steps: int =
 
 
 def _tango(first_only: int, second_only: int, cases: int, difference: float) -> float:
-    """By how many standard errors the second is further ahead than by the given difference.
+    """How many standard errors the observed difference is above the given one.
 
-    The standard error is that of the likeliest rates with just that difference; the likeliest rate of cases
-    that only the first gets right is the root of a quadratic equation.
+    The standard error uses the maximum-likelihood rates under the given difference; the rate of cases that
+    only the first gets right is the root of a quadratic equation.
     """
     excess = second_only - first_only - cases * difference
     linear = (2 * cases + first_only - second_only) * difference - first_only - second_only

@@ -1,8 +1,8 @@
-"""Keep misstep working in a process that it shares with somebody's agent.
+"""Keeps misstep working in a process that it shares with the user's agent.
 
-What an agent replaces in the interpreter is put back whenever it comes to us, and noted, so that the case
-ends in an error. What could not be put back is refused: closing descriptors that are ours, a tiny recursion
-limit. Code that works against us on purpose needs a process of its own (`--python`).
+What an agent replaces in the interpreter is restored whenever control returns to misstep, and recorded, so
+that the case ends in an error. What could not be restored is refused: closing misstep's descriptors, a tiny
+recursion limit. Deliberately hostile code needs a process of its own (`--python`).
 """
 
 import builtins
@@ -33,14 +33,14 @@ _lock = threading.RLock()
 _users = 0
 _usual: dict[tuple[str, str], Any] = {}
 _builtins: dict[str, Any] = {}
-_copies: dict[int, int] = {}  # of the standard descriptors
+_copies: dict[int, int] = {}  # duplicates of the standard descriptors
 _changes: list[str] = []
 _owner = os.getpid()
 
 
 @contextmanager
 def protected() -> Iterator[None]:
-    """While agents of others work in this process; the folder and the handling of signals are put back."""
+    """Protect the process while user agents run; restores working directory and signal handlers after."""
     global _users
     folder, heard = _folder(), _handlers()
     with _lock:
@@ -62,7 +62,7 @@ def protected() -> Iterator[None]:
 
 
 def restore() -> None:
-    """Put back what has been replaced, and note it."""
+    """Restore what has been replaced, and record it."""
     if not _users:
         return
     with _lock:
@@ -80,7 +80,7 @@ def restore() -> None:
 
 
 def take_changes() -> list[str]:
-    """What has been put back since the last time, each once."""
+    """What has been restored since the last call, each once."""
     restore()
     with _lock:
         found = list(dict.fromkeys(_changes))
@@ -125,18 +125,18 @@ def _reopen(descriptor: int, copy: int) -> None:
 def _is_closed(stream: Any) -> bool:
     try:
         return bool(getattr(stream, "closed", False))
-    except ValueError:  # it was detached from what it wrote to
+    except ValueError:  # its buffer was detached
         return True
 
 
 def refuse_closing() -> None:
-    """For streams that an agent shares with us. A process that it has forked may do as it likes."""
+    """Refuse to close a stream that an agent shares with misstep. A forked process may close it."""
     if os.getpid() == _owner:
         raise OSError(errno.EBADF, f"the standard streams are misstep's own; {APART}")
 
 
 def _refusals() -> Callable[[], None]:
-    """Refuse to close what is open now, and a recursion limit that we can't work with."""
+    """Refuse to close descriptors that are open now, and to set a recursion limit that is too low."""
     mine, owner = _open_descriptors(), os.getpid()
     close, closerange, limit = os.close, os.closerange, sys.setrecursionlimit
 
@@ -165,7 +165,7 @@ def _refusals() -> Callable[[], None]:
 
 
 def _open_descriptors() -> dict[int, tuple[int, int] | None]:
-    """With what each is: its number may be that of something else later."""
+    """Open descriptors with device and inode, because a number may be reused for another file later."""
     found: list[int] = list(_STANDARD)
     for folder in ("/proc/self/fd", "/dev/fd"):
         with suppress(OSError):
@@ -201,5 +201,5 @@ def _handlers() -> dict[int, Any]:
 def _hear(handlers: dict[int, Any]) -> None:
     for number, handler in handlers.items():
         if signal.getsignal(number) is not handler and handler is not None:
-            with suppress(ValueError):  # only the main thread may
+            with suppress(ValueError):  # only the main thread may set handlers
                 signal.signal(number, handler)

@@ -1,9 +1,4 @@
-"""What an agent says, in a form and a length that can be stored.
-
-Tells misstep's own code from everybody else's.
-
-What processes print, in a form that can be shown.
-"""
+"""Makes text from agents and processes safe to store and show: encodable, limited in length, no secrets."""
 
 import os
 import re
@@ -22,7 +17,7 @@ _NAMES = tuple(f"{folder}{os.sep}" for folder in {_FOLDER, _FOLDER.resolve()})
 
 
 def is_ours(file: str) -> bool:
-    """Whether a file, by its whole path, is part of misstep."""
+    """Whether a file, by its absolute path, is part of misstep."""
     return file.startswith(_NAMES)
 
 
@@ -30,11 +25,11 @@ _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 
 
 def readable(text: str) -> str:
-    """The text without what would move a terminal's cursor."""
+    """The text without escape sequences and control characters."""
     return "".join(letter for letter in _COLOURS.sub("", text) if letter.isprintable() or letter == "\n")
 
 
-# In characters; the name of a tool that can be offered to a model is far shorter.
+# In characters; names of tools that models accept are far shorter.
 NAME = 256
 TEXT = 4_000  # inside arguments
 ANSWER = 20_000
@@ -44,7 +39,7 @@ ARGUMENTS = 1 << 16
 MESSAGE = 1 << 18
 IN_ALL = 1 << 24
 
-MOST_FRAMES = 20  # of a traceback, the innermost
+MOST_FRAMES = 20  # the innermost frames of a traceback
 LIBRARIES = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
 NOT_THE_USERS = (*LIBRARIES, str(Path(__file__).parents[1]), "<")
 
@@ -56,9 +51,9 @@ _NOTE = re.compile(r"… \(([\d,]{1,20}) more characters\)\Z", re.ASCII)
 
 
 def cut(text: str, most: int) -> str:
-    """The text, with a note in the place of what is too much. It never equals one that was short enough.
+    """Truncate text and say how much is missing. The result never equals a text that was short enough.
 
-    What was cut before keeps count of all that is missing.
+    If the text was truncated before, the count includes what was missing then.
     """
     if len(text) <= most:
         return text
@@ -71,20 +66,20 @@ def cut(text: str, most: int) -> str:
 
 
 def tidy(text: str) -> str:
-    """The text as it can be stored everywhere, without white space round it."""
+    """The text without NUL characters, which some stores refuse, and without surrounding white space."""
     return text.replace("\0", "\ufffd").strip()
 
 
 def quoted(text: str, most: int = 100) -> str:
-    """A text as it stands in a sentence."""
+    """A text in quotes, truncated, for use in a message."""
     return f"'{cut(text, most)}'"
 
 
 def in_words(value: object) -> str:
-    """Whatever it is as a plain string, even where it won't be put into words."""
+    """Any value as a plain string, even if its `__str__` fails."""
     try:
         if isinstance(value, str):
-            return str.__str__(value)  # of a subclass as well, which may have ideas of its own
+            return str.__str__(value)  # a subclass may override `__str__`
         if isinstance(value, bytes | bytearray | memoryview):
             return _decoded(bytes(value))
         return str.__str__(str(value))
@@ -97,12 +92,12 @@ def error_in_words(error: BaseException) -> str:
 
 
 def traceback_in_words(error: BaseException) -> str:
-    """The error on the first line; on the others its frames in the user's own code, the innermost last."""
+    """The error on the first line, then its frames in the user's own code, the innermost last."""
     try:
         frames = traceback.extract_tb(error.__traceback__)
         own = [frame for frame in frames if not frame.filename.startswith(NOT_THE_USERS)]
         lines = [f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}" for frame in own]
-    except Exception:  # source is read by loaders, which may be anybody's
+    except Exception:  # source is read by loaders, which may be user code
         lines = []
     return "\n".join([error_in_words(error), *lines[-MOST_FRAMES:]])
 
@@ -115,10 +110,10 @@ def _decoded(data: bytes) -> str:
 
 
 class TextLimiter:
-    """Makes what an agent says fit to be stored: encodable, without secrets, none of it too long.
+    """Makes what an agent says fit to be stored: encodable, without secrets, limited in length.
 
-    `text` bounds a text inside a value, `value` a whole one, and there is room for so much `in_all`. Secrets
-    are masked before anything is cut, so that no half of one is left over.
+    `text` limits a text inside a value, `value` a whole value, and `in_all` everything together. Secrets are
+    masked before anything is truncated, so that no part of one is left over.
     """
 
     def __init__(
@@ -137,9 +132,9 @@ class TextLimiter:
         return storable(text).replace("\0", "\ufffd")
 
     def json(self, value: object) -> Any:
-        """The value as JSON keeps it, apart from whatever is done to it later.
+        """A JSON copy of the value, unaffected by later changes to the original.
 
-        What is no JSON, or too much of it, becomes a text that says so: no tool takes a text for arguments.
+        A value that is not JSON or too large becomes a text that says so, which no tool accepts as arguments.
         """
         if type(value) is dict and not value:
             return {}
@@ -152,7 +147,7 @@ class TextLimiter:
                 size = len(msgspec.json.encode(decoded))
             else:
                 size = len(encoded)
-        except Exception:  # of the agent's own objects too
+        except Exception:  # including errors in the agent's own objects
             return self.text(f"{kind} that is not JSON", NAME)
         if size > min(self._value, self.room):
             return self.text(f"{kind} of {len(encoded):,} bytes, left out", NAME)
@@ -175,7 +170,7 @@ def _encoded(value: object) -> bytes:
 
 
 def _mended(value: Any) -> Any:
-    """The value with texts that can be encoded: no lone surrogates, no types of the agent's own."""
+    """The value with encodable texts: no lone surrogates, no subclasses of `str`."""
     if isinstance(value, str):
         return storable(str.__str__(value))
     if isinstance(value, dict):

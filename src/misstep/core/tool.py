@@ -1,4 +1,4 @@
-"""A tool that can be called, and what comes of a call."""
+"""A tool that can be called, a call of it, and the observed reaction."""
 
 from typing import Any, Literal, TypeAlias
 
@@ -6,12 +6,12 @@ import msgspec
 
 from misstep.core.agent import Tool
 
-# Where in the arguments of a call something stands: names of properties, places in lists.
+# A location within the arguments of a call: property names and list indices.
 Path: TypeAlias = tuple[str | int, ...]
 
 ToolKind = Literal[
     "function",
-    "definition",  # data that somebody else carries out: it can be read and not be called
+    "definition",  # data for somebody else to execute: it can be read but not called
     "adk",
     "ag2",
     "agent-framework",
@@ -28,7 +28,7 @@ ToolKind = Literal[
 
 
 class Source(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The code of a tool: the file it is in, its first line there, and its text."""
+    """The source code of a tool: its file, first line and text."""
 
     file: str
     line: int
@@ -36,7 +36,7 @@ class Source(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Promises(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a tool says about its effects; None where it says nothing."""
+    """What a tool declares about its effects; None if it declares nothing."""
 
     read_only: bool | None = None
     destructive: bool | None = None
@@ -45,11 +45,10 @@ class Promises(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Described(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A tool as the agent sees it, and what is known about it beside that.
+    """A tool as the agent sees it, and what else is known about it.
 
-    `output` is the JSON schema of what it promises to return. `examples` are JSON texts of arguments that its
-    author gives as examples. `where` is for messages. One that `is_reworded` is told of in words
-    that are not its own.
+    `output` is the JSON schema of the declared return value. `examples` are JSON texts of example arguments
+    from its author. `where` is for messages. `is_reworded` if its description has been replaced.
     """
 
     tool: Tool
@@ -68,9 +67,9 @@ class Described(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Invocation(msgspec.Struct, frozen=True):
-    """A call to be made. `arguments` is the JSON text of an object, all of it ASCII.
+    """A call to be made. `arguments` is the JSON text of an object, in ASCII.
 
-    As a text it can hold what some encoders refuse, such as lone surrogates, and it can be hashed.
+    As text it can hold what some encoders refuse, such as lone surrogates, and it is hashable.
     """
 
     tool: str
@@ -78,14 +77,14 @@ class Invocation(msgspec.Struct, frozen=True):
 
 
 class Probe(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call to be made and watched; `mark` asks for what the code does with its arguments as well."""
+    """A call to be made and observed; `mark` also tracks what the code does with its arguments."""
 
     invocation: Invocation
     mark: bool = False
 
 
 class Frame(msgspec.Struct, frozen=True):
-    """A place in the code on the way to an error; `own` tells the tool's own code from its libraries'."""
+    """A stack frame on the way to an error; `own` is true for the tool's own code, false for libraries."""
 
     file: str
     line: int
@@ -94,11 +93,11 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class Raised(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An exception that nobody handled. `kind` is its type's name, `bases` are those of its types in turn.
+    """An unhandled exception. `kind` is the name of its type, `bases` the names of its base classes in order.
 
-    `frames` run from the outermost to the innermost. `deliberate` if the tool's own code raised it in so many
-    words, with a `raise` that made it; an `assert` is not that. `validation` if it came from whatever checks
-    arguments before the tool's own code is reached.
+    `frames` run from the outermost to the innermost. `deliberate` if the tool's own code raised it with an
+    explicit `raise`; an `assert` does not count. `validation` if it came from a check of the arguments before
+    the tool's own code was reached.
     """
 
     kind: str
@@ -112,8 +111,8 @@ class Raised(msgspec.Struct, frozen=True, omit_defaults=True):
 class Observation(msgspec.Struct, frozen=True):
     """What the code did with a part of its arguments: `operation` with the `operand`, a JSON text.
 
-    `outcome` is whether a test came out true, where it was one. `via` are the steps, each a name and a JSON
-    text, by which the value in question was made out of what stands at `path`.
+    `outcome` is the result, if the operation was a test. `via` are the steps, each a name and a JSON text,
+    that produced the value from the argument at `path`.
     """
 
     path: Path
@@ -124,25 +123,24 @@ class Observation(msgspec.Struct, frozen=True):
 
 
 Ended = Literal[
-    "returned",  # with a result, which may tell of an error
+    "returned",  # with a result, which may describe an error
     "raised",
-    "hung",  # it was given up on
+    "hung",  # stopped after its time limit
     "died",  # the process or server that it ran in ended
-    "exhausted",  # it wanted more memory than it was allowed
-    "garbled",  # what came back was no answer by the rules of the protocol
+    "exhausted",  # it needed more memory than allowed
+    "garbled",  # the response did not follow the protocol
 ]
 
 
 class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of a call.
+    """The observed result of a call.
 
-    `text` is the result as an agent would see it, cut to a length that can be kept, with `size` characters in
-    all. `structured` is the JSON text of the structured result, if there is one. `flagged` is MCP's isError.
-    `edges` are numbers of places in the tool's own code that no call before had reached in this order; for a
-    marked call, of all that it reached.
-    `detail` says how it ended where it neither returned nor raised. `computed` are seconds of processor time,
-    of a call that was given up on and had computed rather than waited. `handled` are exceptions that came
-    through the tool's own code and were handled, and of which the result seems to tell.
+    `text` is the result as an agent would see it, truncated for storage; `size` is its full length in
+    characters. `structured` is the JSON text of the structured result, if there is one. `flagged` is MCP's
+    isError. `edges` are numbers of code transitions in the tool's own code that no earlier call had reached;
+    for a marked call, all that it reached. `detail` says how the call ended if it neither returned nor
+    raised. `computed` is processor time in seconds, for a call that was stopped while computing rather than
+    waiting. `handled` are exceptions that the tool's own code handled and that the result seems to be about.
     """
 
     ended: Ended
@@ -153,7 +151,7 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     raised: Raised | None = None
     detail: str = ""
     seconds: float = 0.0
-    memory: int = 0  # bytes by which the peak of the process has grown
+    memory: int = 0  # growth of the process's peak memory in bytes
     computed: float = 0.0
     edges: tuple[int, ...] = ()
     observations: tuple[Observation, ...] = ()

@@ -1,1 +1,1 @@
-"""Runs any campaign."""
+"""Runs campaigns: drives agents through cases within time limits and a budget."""

@@ -1,4 +1,4 @@
-"""One attempt of an agent at one case, kept within its limits."""
+"""One attempt of an agent at one case, within its time limit."""
 
 import asyncio
 
@@ -8,16 +8,16 @@ from misstep.core.agent import Agent, Answer, Assignment, Displaced, StepsExhaus
 from misstep.core.text import in_words, traceback_in_words
 from misstep.engine.recorder import Deadline, Recorder
 
-GRACE = 0.5  # seconds for an agent to let go when it is cancelled
+GRACE = 0.5  # seconds for a cancelled agent to clean up
 
 
 async def attempt(
     agent: Agent, assignment: Assignment, recorder: Recorder, deadline: Deadline
 ) -> tuple[Answer, str]:
-    """How the agent ended, and what broke with its traceback. Nothing the agent does gets past here.
+    """Run the agent; return how it ended, and the traceback if it failed. No exception of the agent escapes.
 
-    An agent that won't be cancelled is left behind, and gets no more tools. `Displaced` gets out, since it is
-    not the agent's doing: the case has to be tried again with another recorder and another deadline.
+    An agent that can't be cancelled is abandoned and gets no more tools. `Displaced` is raised, since it is
+    not the agent's fault: the case has to be tried again with a new recorder and a new deadline.
     """
     work = asyncio.create_task(_guarded(agent, assignment, recorder))
     result: Answer | BaseException = TimeoutError()
@@ -25,7 +25,7 @@ async def attempt(
         async with deadline:
             result = await asyncio.shield(work)
     except TimeoutError:
-        pass  # the deadline's: those of the agent have been caught
+        pass  # raised by the deadline: the agent's own errors are caught
     except GeneratorExit as error:
         if not work.done() or work.cancelled() or work.exception() is not error:
             raise
@@ -49,7 +49,7 @@ async def attempt(
 
 
 async def _guarded(agent: Agent, assignment: Assignment, recorder: Recorder) -> Answer | BaseException:
-    """The agent's answer or whatever it raised; only what is meant for us gets out."""
+    """The agent's answer or the exception it raised; only cancellation and `Displaced` are raised."""
     try:
         return _checked(await agent.run(assignment, recorder))
     except (GeneratorExit, asyncio.CancelledError, Displaced):
@@ -59,23 +59,23 @@ async def _guarded(agent: Agent, assignment: Assignment, recorder: Recorder) -> 
 
 
 async def _end(work: "asyncio.Task[Answer | BaseException]") -> None:
-    """Cancel what still runs and wait a moment for it to tidy up."""
+    """Cancel the task if it still runs, and give it a moment to clean up."""
     if not work.done():
         work.cancel()
         await asyncio.wait([work], timeout=GRACE)
     if not work.done():
-        asyncio._unregister_task(work)  # or the end of the loop would wait for it
-    work.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody else will ask
+        asyncio._unregister_task(work)  # or closing the loop would wait for it
+    work.add_done_callback(lambda task: task.cancelled() or task.exception())  # retrieves its exception
 
 
 def _being_cancelled() -> bool:
-    """Whether we are asked to stop, rather than the agent having raised the same error by itself."""
+    """Whether this task is being cancelled, rather than the agent having raised `CancelledError` itself."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
 def _checked(answer: object) -> Answer:
-    """The answer with a text that is one; a TypeError for what is no answer."""
+    """The answer with its text as a string; raises TypeError if it is not an answer."""
     if not isinstance(answer, Answer):
         raise TypeError(f"the agent returned {type(answer).__name__} instead of an Answer")
     if not isinstance(answer.text, str | bytes):

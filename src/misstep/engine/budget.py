@@ -1,7 +1,4 @@
-"""Count what a run uses and compare it with its budget.
-
-The budget of a run: says whether another case may start, and when everything has to stop.
-"""
+"""Counts what a run uses, compares it with the budget, and decides whether another case may start."""
 
 import threading
 import time
@@ -15,10 +12,10 @@ Pricing = Callable[[str, Usage], float]  # dollars for the tokens of a role
 
 
 class BudgetTracker:
-    """What a run has used of its budget, over all its sessions; told and asked from any thread.
+    """What a run has used of its budget, over all its sessions; safe to use from any thread.
 
-    Exactly as much as the budget says may be used: it is exceeded by whatever goes beyond. `lacking` names
-    the first thing of which more was used, or is wanted, than allowed. It is an `Account`.
+    The budget may be used up exactly; anything beyond exceeds it. `lacking` names the first resource of which
+    more was used, or is needed, than allowed. It is an `Account`.
     """
 
     def __init__(
@@ -65,13 +62,13 @@ class BudgetTracker:
             self._note_excess()
 
     def call(self) -> None:
-        """Count a call that nobody asked permission for."""
+        """Count a call that was not reserved."""
         with self._lock:
             self._calls += 1
             self._note_excess()
 
     def reserve_calls(self, wanted: int, least: int = 1) -> int:
-        """How many of `wanted` calls may be made now, 0 if fewer than `least`; they count as made."""
+        """How many of `wanted` calls may be made now, 0 if fewer than `least`; they are counted at once."""
         with self._lock:
             limit = self._budget.calls
             granted = wanted if limit is None else min(wanted, limit - self._before.calls - self._calls)
@@ -82,16 +79,16 @@ class BudgetTracker:
             return granted
 
     def give_back(self, calls: int) -> None:
-        """Uncount calls that were reserved and not made."""
+        """Uncount reserved calls that were not made."""
         with self._lock:
             self._calls -= calls
 
     def stop(self) -> None:
-        """Ask everybody to stop at once."""
+        """Ask everything to stop at once."""
         self._stopped = True
 
     def is_over(self) -> bool:
-        """Whether everybody has to stop at once: `stop` was called, or anything but calls is exceeded."""
+        """Whether everything has to stop: `stop` was called, or anything but calls is exceeded."""
         with self._lock:
             self._note_excess()
             return self._stopped or self.lacking in ("seconds", "tokens", "usd")
@@ -107,7 +104,7 @@ class BudgetTracker:
         self.lacking = self.lacking or self._exceeded() or self._over({"seconds": self._elapsed()})
 
     def _exceeded(self) -> str:
-        """The first of dollars, tokens and calls of which more is used than allowed."""
+        """The first of dollars, tokens and calls that exceeds the budget."""
         calls = self._before.calls + self._calls
         return self._over({"usd": self._usd, "tokens": self._tokens, "calls": calls})
 
@@ -122,17 +119,17 @@ class BudgetTracker:
         return self._before.seconds + self._clock() - self._began
 
 
-FEW = 4  # cases that say little about what others may come to
-UNSEEN = 2.0  # margin on a mere guess
+FEW = 4  # with fewer cases, little is known about the cost of others
+UNSEEN = 2.0  # margin before any case has finished
 
 
 class CaseBudget(BudgetTracker):
-    """Says whether there is budget left for another case, and counts what each uses while it runs.
+    """Decides whether the budget allows another case, and counts what each case uses while it runs.
 
-    A case starts only if the budget would last even if it, and every case in flight, turned out as dear as
-    the dearest so far, and dearer by a margin while little is known. Before there has been any, `guess`
-    stands in for it, and one case alone may find out.
-    Should the budget be overdrawn all the same, `overdrawn` is called once, in whatever thread that happens.
+    A case starts only if the budget would last even if it and every case in flight cost as much as the most
+    expensive case so far, plus a margin while little is known. Before the first case has finished, `guess` is
+    used instead, and a single case may always run to find out. If the budget is exceeded anyway, `overdrawn`
+    is called once, in the thread in which it happens.
     """
 
     def __init__(
@@ -147,12 +144,12 @@ class CaseBudget(BudgetTracker):
         self._limited = bool(budget)
         self._dearest = guess
         self._cheapest = Cost()
-        self._seen = 0  # cases that have shown what one comes to
+        self._seen = 0  # finished cases
         self._unproven = not before.calls and not before.tokens
         if not self._unproven:
             self._seen = FEW
         self._flying = set["CaseAccount"]()
-        self._settled = Cost(self._usd, before.tokens, 0.0, before.calls)  # by cases that are over
+        self._settled = Cost(self._usd, before.tokens, 0.0, before.calls)  # used by finished cases
         self.overdrawn: Callable[[], None] | None = None
 
     def admit(self) -> bool:
@@ -177,17 +174,17 @@ class CaseBudget(BudgetTracker):
         return account
 
     def _lacking(self) -> str:
-        """The first thing of which another case would need more than there is."""
+        """The first resource of which another case would need more than is left."""
         needed = {
             kind: getattr(self._settled, kind) + self._reserve(kind) for kind in ("usd", "tokens", "calls")
         }
         return self._over({**needed, "seconds": self._elapsed() + self._dearest.seconds})
 
     def _reserve(self, kind: str) -> float:
-        """What the cases in flight and one more may come to.
+        """What the cases in flight and one more may cost together.
 
-        Several at a time need a margin, the more of it the less is known: they may all turn out dearer than
-        any before. The last cases within a budget run one by one, and without.
+        Concurrent cases need a margin, larger while little is known, since all of them may cost more than any
+        before. The last cases within a budget run one by one, without a margin.
         """
         dearest, cheapest = getattr(self._dearest, kind), getattr(self._cheapest, kind)
         if not self._flying:
@@ -214,10 +211,10 @@ class CaseBudget(BudgetTracker):
             alarm()
 
     def _watch(self, account: "CaseAccount", more: Cost) -> Callable[[], None] | None:
-        """What to call now that a case has used more, if anything.
+        """The callback to call now that a case has used more, if any.
 
-        A case that gets dearer than any before raises what others may need. Agents that can't be stopped go
-        on spending when their case is over.
+        A case that becomes the most expensive so far raises the reserve for others. Agents that can't be
+        stopped keep using resources after their case is over.
         """
         if account not in self._flying:
             self._settled = _sum(self._settled, more)
@@ -229,7 +226,7 @@ class CaseBudget(BudgetTracker):
         return alarm
 
     def settle(self, account: "CaseAccount", finished: bool) -> None:
-        """A case is over; one that did not finish says nothing about how long cases take."""
+        """Close the account of a case; one that did not finish says nothing about how long cases take."""
         if not self._limited:
             return
         with self._lock:
@@ -242,7 +239,7 @@ class CaseBudget(BudgetTracker):
     def _learn(self, cost: Cost) -> None:
         if self._unproven:
             self._unproven = False
-            self._dearest, self._cheapest = cost, cost  # no longer the guess, but what has been seen
+            self._dearest, self._cheapest = cost, cost  # replaces the guess
             for other in self._flying:
                 self._dearest = _dearer(self._dearest, other.cost(0.0))
         self._seen += 1

@@ -1,6 +1,6 @@
-"""The loop of a run: ask the campaign, run cases side by side, tell it what happened.
+"""The main loop of a run: runs the campaign's cases concurrently and writes outcomes in batches.
 
-Group commit: what arrives while one batch is being written makes up the next.
+Outcomes that arrive while one batch is being written make up the next.
 """
 
 import asyncio
@@ -18,17 +18,17 @@ from misstep.engine.budget import CaseAccount, CaseBudget
 T = TypeVar("T")
 R = TypeVar("R")
 
-PARTING = 60.0  # seconds for the last batches to be written: longer than databases wait for each other
+PARTING = 60.0  # seconds to write the last batches: longer than database lock timeouts
 
 _Batch: TypeAlias = "list[tuple[T, asyncio.Future[None]]]"
 
 
 class Batches(Generic[T, R]):
-    """Hands items to `write` in a thread of its own, several at a time: the loop never waits for a disk.
+    """Passes items to `write` in a separate thread, in batches, so that the loop never waits for a disk.
 
-    `told` hears of each item that has been written and of what `write` made of it, on the loop, whether or
-    not anybody still waits for it. Nothing put in is dropped: leaving the context waits for what is still to
-    be written. The last batch is an empty one, for whatever there is to say at the end.
+    `told` is called on the loop for each written item with the result of `write`, whether or not anything
+    still waits for it. Nothing is dropped: leaving the context waits until everything is written. The last
+    batch is empty, so that `write` can record the end.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Batches(Generic[T, R]):
 
     async def __aenter__(self) -> "Batches[T, R]":
         self._loop = asyncio.get_running_loop()
-        # A daemon: a store that never answers must not keep the process alive.
+        # A daemon thread: a store that never answers must not keep the process alive.
         threading.Thread(target=self._serve, name="store", daemon=True).start()
         return self
 
@@ -58,13 +58,13 @@ class Batches(Generic[T, R]):
         self._handed.put(None)
 
     async def put(self, item: T) -> None:
-        """Wait until the item is written and told; an error is raised for each item of a batch."""
+        """Wait until the item is written and reported; an error is raised for each item of its batch."""
         future: asyncio.Future[None] = self._loop.create_future()
         self._waiting.append((item, future))
         self._idle.clear()
         if not self._busy:
             self._busy = True
-            self._loop.call_soon(self._next)  # cases that end in the same moment go together
+            self._loop.call_soon(self._next)  # groups cases that end at the same moment
         await future
 
     def _next(self) -> None:
@@ -82,7 +82,7 @@ class Batches(Generic[T, R]):
                 results = self._write([item for item, _ in batch])
             except BaseException as error:
                 results = error
-            with suppress(RuntimeError):  # the loop has closed: nobody waits any longer
+            with suppress(RuntimeError):  # the loop has closed: nothing waits any longer
                 self._loop.call_soon_threadsafe(self._settle, batch, results)
 
     def _settle(self, batch: "_Batch[T]", results: Sequence[R] | BaseException) -> None:
@@ -100,7 +100,7 @@ class Batches(Generic[T, R]):
         self._next()
 
 
-AT_A_TIME = 4  # cases that are started before others get a turn
+AT_A_TIME = 4  # cases that are started before others run
 
 
 async def drive(
@@ -109,11 +109,11 @@ async def drive(
     jobs: int,
     case_budget: CaseBudget,
 ) -> bool:
-    """Run a campaign with up to `jobs` cases in flight; True if it came to its end.
+    """Run a campaign with up to `jobs` cases in flight; True if it finished.
 
-    The purse is asked before each case whether there is means for another; once it says no with none in
-    flight, the run is over. `start` runs a case, keeps its outcome and gives it. It must not raise for what
-    an agent does; what it does raise ends the run.
+    Before each case the budget is checked; once it is used up and no case is in flight, the run is over.
+    `start` runs a case, stores its outcome and returns it. It must not raise for what an agent does; an
+    exception from it ends the run.
     """
     news = asyncio.Event()
     flying, admitted = 0, True
@@ -135,7 +135,7 @@ async def drive(
                     flying += 1
                     group.create_task(fly(batch[0], case_budget.open()))
                     if flying % AT_A_TIME == 0:
-                        await asyncio.sleep(0)  # those in flight come first: they wait for nothing but us
+                        await asyncio.sleep(0)  # let cases in flight proceed first
                 if not flying:
                     break
                 await news.wait()

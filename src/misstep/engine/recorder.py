@@ -1,7 +1,4 @@
-"""The toolbox of one attempt, which writes down what the agent does with it.
-
-The time limit of one attempt.
-"""
+"""The toolbox of one attempt, which records what the agent does with it, and its time limit."""
 
 import asyncio
 import math
@@ -24,7 +21,7 @@ LONGEST = 3600.0
 
 
 class Deadline:
-    """Cancels what runs inside it when time is up. It can be put off or brought forward from any thread."""
+    """Cancels what runs inside it when time is up. It can be extended or shortened from any thread."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -49,13 +46,13 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether time is up, even for something that never let us look."""
+        """Whether time is up, even if a blocked event loop kept the timeout from firing."""
         return self._limit.expired() or self._loop.time() - self._began > self._seconds
 
     def extend(self, seconds: float) -> None:
-        """Put the end off, by an hour in all at most: nobody may put it off for ever.
+        """Extend the limit, by at most an hour in all.
 
-        Less than nothing gives back what was taken too much.
+        A negative number takes back part of an extension.
         """
         if not math.isfinite(seconds):
             return
@@ -65,7 +62,7 @@ class Deadline:
         self._reschedule()
 
     def strike(self) -> None:
-        """Time is up now, whatever is put off later."""
+        """End the time now, whatever is extended later."""
         self._struck = True
         self._reschedule()
 
@@ -79,8 +76,8 @@ class Deadline:
 
 
 NOTHING_SECRET = Redactor()
-CALLS_PER_STEP = 20  # bounds an agent that calls for ever within one turn
-MOST_TOKENS = 1 << 48  # nobody spends more, whatever an agent says
+CALLS_PER_STEP = 20  # limits an agent that calls endlessly within one turn
+MOST_TOKENS = 1 << 48  # limits the token counts that an agent reports
 MOST_MESSAGES = 10_000
 MOST_WARNINGS = 20
 MOST_METERED = 1_000
@@ -96,19 +93,19 @@ class ToolWorld(Protocol):
     def answer(self, name: str, arguments: Any) -> str:
         """The result of a call, or a text that says what was wrong with it.
 
-        It may depend on the calls before: those of one turn come in the order in which they were emitted.
+        It may depend on earlier calls; the calls of one turn come in the order in which they were emitted.
         """
         ...
 
     def renewed(self) -> "ToolWorld":
-        """The same world as it was at the beginning."""
+        """A new copy of the world in its initial state."""
         ...
 
 
 class _Entry(msgspec.Struct):
-    """A call on its way into the transcript.
+    """A recorded call.
 
-    `ran` is None until it is carried out, `result` until the world has been asked, which may be before that.
+    `ran` is None until it is executed. `result` is None until the world has been asked, which may be earlier.
     """
 
     tool: str
@@ -120,7 +117,7 @@ class _Entry(msgspec.Struct):
 
 
 class Recorder:
-    """A `Toolbox` in front of a world. `max_steps` bounds the agent's turns, `clock` gives seconds."""
+    """A `Toolbox` in front of a world. `max_steps` limits the agent's turns, `clock` gives seconds."""
 
     def __init__(
         self,
@@ -142,12 +139,12 @@ class Recorder:
         self._began = clock()
         self._lock = threading.RLock()
         self._entries = list[_Entry]()
-        self._seen = list[int]()  # the places of the calls that the world has been asked for
+        self._seen = list[int]()  # indices of the calls that the world has answered
         self._ran = 0
         self._turns = 0
         self._tells_turns = False
         self._closed = False
-        self.exhausted = False  # the agent has tried to go on past its last turn, whatever it made of it
+        self.exhausted = False  # the agent tried to continue past its last turn (it may catch the exception)
         self.max_steps = max_steps
         self.usage = Usage()
         self.metered = list[Metered]()
@@ -161,14 +158,14 @@ class Recorder:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """What has been called so far, in the order in which the agent emitted it."""
+        """The calls so far, in the order in which the agent emitted them."""
         with self._lock:
             order = [entry.ran for entry in self._entries if entry.ran is not None]
             as_emitted = order == sorted(order)
             return tuple([_call(entry, as_emitted) for entry in self._entries])
 
     def transcript(self, case: str, answer: Answer, broken: str = "") -> Transcript:
-        """All that was recorded of a case, how it ended, and what broke if something did."""
+        """Everything recorded for a case, how it ended, and what broke, if anything did."""
         return Transcript(
             case,
             self.calls,
@@ -188,7 +185,7 @@ class Recorder:
             self._tells_turns = True
             return self._turns
 
-    # Objects of the agent's own are looked at before the lock is taken: they may never let go of it.
+    # The agent's own objects are converted before the lock is taken: their code may never return.
 
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
         name, arguments, turn = self._words.text(name, NAME), self._words.json(arguments), _numbered(turn)
@@ -239,12 +236,12 @@ class Recorder:
                 self.warnings.append(text)
 
     def close(self) -> None:
-        """Take no more calls: whoever still holds on to the toolbox belongs to a case that is over."""
+        """Accept no more calls: whatever still uses the toolbox belongs to a case that is over."""
         with self._lock:
             self._closed = True
 
     def _unannounced(self, name: str, arguments: Any, turn: int | None) -> _Entry:
-        """A call that nobody asked for; it belongs to the last turn only where the agent tells of turns."""
+        """Record a call without a prior `ask`; a turn of its own unless the agent reports turns."""
         own = self._turns + (0 if self._tells_turns else 1)
         turn = own if turn is None else turn
         self._admit(turn)
@@ -262,11 +259,10 @@ class Recorder:
         return round(self._clock() - self._began, 6)
 
     def _asked_for(self, name: str, arguments: Any, turn: int | None) -> _Entry | None:
-        """The call asked for that this one carries out.
+        """The call asked for earlier that this one executes.
 
-        One of the turn given if there is any, then one with these arguments, then one of the newest turn:
-        what was asked for earlier and not carried out by then has been discarded. Of several that are alike
-        it is the first.
+        Prefers one of the given turn, then one with these arguments, then one of the newest turn: earlier
+        requests that were not executed by then have been discarded. The first of equal ones is used.
         """
         waiting = [entry for entry in self._entries if entry.ran is None and entry.tool == name]
         waiting = [entry for entry in waiting if entry.turn == turn] or waiting
@@ -277,11 +273,11 @@ class Recorder:
         return next((entry for entry in waiting if entry.turn == newest), None)
 
     def _result(self, entry: _Entry) -> str:
-        """The result of a call, from a world that has seen what comes before it, in the order emitted.
+        """The result of a call, from a world that has seen the calls before it in the order emitted.
 
-        Calls of one turn may be carried out in any order, and what comes of one that is not carried out yet
-        is kept until it is. If it never is, later turns find a world in which it has not happened: the judge
-        passes over it too.
+        Calls of one turn may be executed in any order; the result of a call that is not executed yet is kept
+        until it is. If it never is, later turns see a world in which it has not happened, and the judge
+        ignores it too.
         """
         due = self._up_to(entry)
         if self._seen[: len(due)] == due:
@@ -292,12 +288,12 @@ class Recorder:
             self._seen.append(place)
             each = self._entries[place]
             said = self._words.text(self._answer(each), ANSWER)
-            if each is entry or each.ran is None:  # the others have been told theirs
+            if each is entry or each.ran is None:  # the others have their result
                 each.result = said
         return entry.result or ""
 
     def _up_to(self, entry: _Entry) -> list[int]:
-        """The places of the call and of those before it that have been carried out, or may be in its turn."""
+        """Indices of the call and of earlier ones that were executed, or may be in its turn."""
         places = list[int]()
         for place, each in enumerate(self._entries):
             if each.ran is not None or each.turn == entry.turn:
@@ -308,13 +304,13 @@ class Recorder:
 
     def _answer(self, entry: _Entry) -> str:
         try:
-            # What the model wrote counts, even where a framework has mended it on the way.
+            # What the model wrote counts, even if a framework has corrected it on the way.
             return self._world.answer(entry.tool, entry.arguments)
         except Exception as error:
             return f"Error: {error_in_words(error)}"
 
     def _admit(self, turn: int) -> None:
-        """Let the agent go on in this turn, or raise `StepsExhausted`."""
+        """Let the agent continue in this turn, or raise `StepsExhausted`."""
         if self._closed:
             raise StepsExhausted
         if self.exhausted or turn > self.max_steps:
@@ -323,7 +319,7 @@ class Recorder:
 
     def _exhaust(self) -> NoReturn:
         self.exhausted = True
-        self._deadline.strike()  # for agents that take an exception for a tool's bad day
+        self._deadline.strike()  # for agents that treat the exception as a failed tool call
         raise StepsExhausted
 
 
@@ -335,7 +331,7 @@ def _call(entry: _Entry, as_emitted: bool) -> Call:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two values are the same JSON, in which 1, 1.0 and true are three things."""
+    """Whether two values are the same JSON; 1, 1.0 and true are all different."""
     encode = msgspec.json.encode
     return encode(one, order="deterministic") == encode(other, order="deterministic")
 

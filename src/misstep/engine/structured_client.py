@@ -11,19 +11,19 @@ from misstep.engine.recorder import Deadline
 from misstep.schemas.answers import AnswerSchema, FormatError, find_copied
 
 TRIES = 3
-REPEATED = 20_000  # characters of a bad answer that a model is shown again
+REPEATED = 20_000  # characters of an invalid answer that are sent back to the model
 SHOWN = 500  # characters of what was wrong with it
-QUOTED = 200  # characters of the last such answer that people are shown
+QUOTED = 200  # characters of the last such answer shown to the user
 
 T = TypeVar("T")
 
 
-# Asked before every request whether it may be made; raises where it may not.
+# Called before every request; raises if it may not be made.
 Admit: TypeAlias = Callable[[Sequence[Message]], None]
 
 
 class StructuredClient:
-    """Asks one model in one role. An answer without the form is sent back with what is wrong with it."""
+    """Asks one model in one role. An invalid answer is sent back with an explanation of what is wrong."""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class StructuredClient:
         self._deadline.extend(seconds)
 
     async def ask(self, question: str, form: AnswerSchema[T]) -> T:
-        """What the form makes of the answer, or of what is good in it if it complains each time.
+        """Ask and parse the answer; if every answer is invalid, use the valid part of one.
 
-        Raises `Unusable` if there is nothing of use, and `Late`.
+        Raises `Unusable` if nothing is usable, and `Late`.
         """
         messages: list[Message] = [User(question)]
         text, wrong, rest = "", "", None
@@ -72,7 +72,7 @@ class StructuredClient:
         )
 
     async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> str:
-        """What the model says to this, within the time allowed."""
+        """One request to the model, within the time allowed."""
         self._admit(messages)
         self._deadline = Deadline(self._timeout)
         self.requests += 1

@@ -1,4 +1,4 @@
-"""Models behind Anthropic's interface."""
+"""Models behind Anthropic's API."""
 
 import json
 
@@ -20,14 +20,14 @@ from misstep.errors import UsageError
 from misstep.models.client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
 from misstep.models.providers import Endpoint, ModelName
 
-MOST_TOKENS = 8192  # the interface wants a number
+MOST_TOKENS = 8192  # the API requires a number
 
 
 SDK = Sdk("anthropic", "AsyncAnthropic")
 
 
 class AnthropicModel:
-    """Chats; it does not continue texts, and its server remembers nothing."""
+    """Supports chat only: no text completion, no server-side conversations."""
 
     completes = False
 
@@ -78,7 +78,7 @@ def _read(body: Json) -> Reply:
 
 
 def _turns(messages: tuple[Message, ...]) -> list[Json]:
-    """The messages as turns of two sides; results of tools are the user's side."""
+    """The messages as alternating turns; tool results belong to the user's turn."""
     turns = list[Json]()
     for message in messages:
         role, blocks = _blocks(message)

@@ -1,6 +1,6 @@
-"""Conversations that a server keeps: OpenAI's Assistants interface, second version.
+"""Server-side conversations: OpenAI's Assistants API, version 2.
 
-OpenAI closed the service in August 2026. The SDK still has the interface, and compatible servers offer it.
+OpenAI closed the service in August 2026. The SDK still has the API, and compatible servers offer it.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ class AssistantThread:
     def __init__(self, beta: Any, persist: Persist, manner: dict[str, Any], request: Chat) -> None:
         self._beta = beta
         self._persist = persist
-        self._manner = manner  # the model and how it is to be asked
+        self._manner = manner  # the model and request options
         self._request = request
         self._assistant = self._thread = self._run = ""
 
@@ -61,7 +61,7 @@ class AssistantThread:
         self._run = str(made["id"])
 
     async def next(self, meter: Meter) -> Reply:
-        """Wait until the assistant wants tools or has ended."""
+        """Wait until the assistant calls tools or has finished."""
         if not self._run:
             await self._begin(meter)
         for pause in _pauses():
@@ -84,7 +84,7 @@ class AssistantThread:
         )
 
     async def cancel(self, meter: Meter) -> None:
-        """Stop the assistant, so that its tokens get counted; one that has ended by then can't be stopped."""
+        """Stop the assistant, so that its tokens get counted; it may have finished already."""
         with suppress(ModelError):
             await self._ask(lambda: self._beta.threads.runs.cancel(self._run, thread_id=self._thread), meter)
         for pause in islice(_pauses(), MOST_LOOKS):
@@ -95,7 +95,7 @@ class AssistantThread:
             await asyncio.sleep(pause)
 
     async def close(self) -> None:
-        """Delete what was made. A server that refuses keeps it; there is nothing more to be done."""
+        """Delete the thread and the assistant; if the server refuses, they stay."""
         for made, delete in ((self._thread, self._beta.threads), (self._assistant, self._beta.assistants)):
             if made:
                 with suppress(Exception):
@@ -123,7 +123,7 @@ class AssistantThread:
 
     async def _ask(self, send: Callable[[], Awaitable[Any]], meter: Meter) -> dict[str, Any]:
         async def quiet() -> Any:
-            with quietly():  # the SDK warns when it is called, not while it waits
+            with quietly():  # the SDK warns when called, not while awaiting
                 sending = send()
             return await sending
 
@@ -132,7 +132,7 @@ class AssistantThread:
 
 
 def _pauses() -> Iterator[float]:
-    """Seconds between two looks at a run, longer and longer."""
+    """Seconds between two polls of a run, increasing."""
     pause = FIRST_PAUSE
     while True:
         yield pause
@@ -141,7 +141,7 @@ def _pauses() -> Iterator[float]:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Without the SDK's warnings that the service has closed: the user has been told."""
+    """Suppress the SDK's warnings that the service has closed: the user has been told."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         yield

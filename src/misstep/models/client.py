@@ -1,7 +1,4 @@
-"""The client of one model on one server: limits, retries, cache and usage, for any SDK.
-
-Replies kept on disk, so that the same request need not be paid twice.
-"""
+"""The client of one model on one server: limits, retries, reply cache and usage, for any SDK."""
 
 import hashlib
 import json
@@ -27,7 +24,7 @@ from misstep.models.throttle import RetryPolicy, Throttles, Trouble, retry_after
 
 
 class ReplyCache:
-    """One file per request in a folder; any number of processes may share it."""
+    """One file per request in a folder; several processes may share it."""
 
     def __init__(self, folder: str) -> None:
         self._folder = Path(folder)
@@ -37,14 +34,14 @@ class ReplyCache:
             raise UsageError("the cache can't be made", error.strerror or str(error), where=folder) from error
 
     def get(self, request: Any) -> Any:
-        """The reply to the very same request, or None."""
+        """The cached reply to exactly this request, or None."""
         try:
             return msgspec.json.decode(self._path(request).read_bytes())
-        except (OSError, ValueError):  # no such file, or not what was written
+        except (OSError, ValueError):  # no such file, or invalid content
             return None
 
     def put(self, request: Any, reply: Any) -> None:
-        """Keep a reply; a full disk costs the reply its place and nothing else."""
+        """Store a reply; a failed write (such as a full disk) is ignored."""
         try:
             path, content = self._path(request), msgspec.json.encode(reply)
             path.parent.mkdir(exist_ok=True)
@@ -59,7 +56,7 @@ class ReplyCache:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """All of it or nothing, whoever else writes the same."""
+    """Write atomically, even if other processes write the same file."""
     handle, temporary = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -71,20 +68,20 @@ def _write(path: Path, content: bytes) -> None:
 
 
 CONNECT_SECONDS = 10.0
-LONGEST_REQUEST = 3600.0  # the case's own limit is what counts
-CLOSED = (401, 402, 403, 404, 429)  # whatever is asked: no key, no money, no such model
-DISPENSABLE = ("temperature", "parallel_tool_calls", "stop", "response_format")  # some models refuse them
+LONGEST_REQUEST = 3600.0  # the case's own time limit applies
+CLOSED = (401, 402, 403, 404, 429)  # whatever the request: no key, no money or quota, no such model
+DISPENSABLE = ("temperature", "parallel_tool_calls", "stop", "response_format")  # some models refuse
 REFUSAL = re.compile(
     r"support|permit|allow|recogni|unknown|deprecat|extra|unexpected|invalid|unavailable|must be",
     re.IGNORECASE,
 )
-REMEMBERING = ("/responses",)  # what they say belongs to a conversation that the server keeps
+REMEMBERING = ("/responses",)  # their replies belong to a conversation stored on the server
 
 Json = dict[str, Any]
 
 
 class Options(msgspec.Struct, frozen=True):
-    """How a model is to be asked."""
+    """Request options of a model."""
 
     temperature: float | None = 0.0
     retries: int = 6
@@ -97,9 +94,9 @@ DEFAULTS = Options()
 
 
 class Sdk(msgspec.Struct, frozen=True):
-    """A client library: OpenAI's and Anthropic's are made alike, down to the names of their errors.
+    """A client library: OpenAI's and Anthropic's have the same structure, down to the names of errors.
 
-    `client` is the name of its class for asyncio.
+    `client` is the name of its asyncio class.
     """
 
     package: str
@@ -107,7 +104,7 @@ class Sdk(msgspec.Struct, frozen=True):
 
 
 class ModelClient:
-    """Sends requests to a model, from one event loop. Clients with the same `rate_limiters` share limits."""
+    """Sends all requests to a model, from one event loop; clients that share `gates` share rate limits."""
 
     def __init__(
         self,
@@ -131,13 +128,13 @@ class ModelClient:
 
     @property
     def client(self) -> Any:
-        """The SDK's client, made when it is first needed: on the loop that uses it."""
+        """The SDK's client, created on first use, on the event loop that uses it."""
         if self._client is None:
             sdk, endpoint = self._module, self._endpoint
             self._client = getattr(sdk, self._sdk.client)(
                 base_url=endpoint.base_url,
                 api_key=endpoint.key,
-                max_retries=0,  # our own patience knows about the other cases
+                max_retries=0,  # misstep's own retries take other cases into account
                 timeout=sdk.Timeout(LONGEST_REQUEST, connect=CONNECT_SECONDS),
             )
         return self._client
@@ -145,7 +142,7 @@ class ModelClient:
     async def ask(
         self, endpoint: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter
     ) -> Reply:
-        """What the model says. Its tokens are told to the meter, unless the reply was in the cache."""
+        """Ask the model. Tokens are reported to the meter, unless the reply was cached."""
         whole = {"url": self._endpoint.base_url, "endpoint": endpoint, **parameters}
         cache = self._cache if endpoint not in REMEMBERING else None
         kept = cache.get(whole) if cache else None
@@ -159,7 +156,7 @@ class ModelClient:
         return reply
 
     async def persist(self, send: Callable[[], Awaitable[Any]], meter: Meter) -> Any:
-        """What the SDK answers, as plain data; its errors become `Trouble` or a `ModelError`."""
+        """The SDK's response as plain data; its errors become `Trouble` or a `ModelError`."""
         sdk = self._module
 
         async def once() -> Any:
@@ -190,9 +187,10 @@ class ModelClient:
         return import_module(self._sdk.package)
 
     async def _send(self, endpoint: str, parameters: Json) -> Any:
-        """One request; a parameter that the model refuses is left out from then on.
+        """Send one request; a parameter that the model refuses is left out from then on.
 
-        The SDK's methods for each endpoint would spend more on checking types than on all the rest.
+        The raw request method is used, because the SDK's typed methods spend more time on validation than all
+        the rest takes.
         """
         refusals = (self._module.BadRequestError, self._module.UnprocessableEntityError)
         while True:
@@ -225,7 +223,7 @@ def _reason(error: Any) -> str:
 
 
 def _refused_parameter(error: Any) -> str:
-    """The dispensable parameter that a refusal is about, if it is about one."""
+    """The optional parameter that an error is about, if any."""
     if (named := str(getattr(error, "param", None)).partition(".")[0]) in DISPENSABLE:
         return named
     reason = _reason(error)
@@ -234,12 +232,12 @@ def _refused_parameter(error: Any) -> str:
 
 
 def written(given: Any) -> str:
-    """Arguments as the model wrote them; some servers send them as what they mean, or not at all."""
+    """Arguments as text; some servers send them decoded, or not at all."""
     return storable(given) if isinstance(given, str) else json.dumps({} if given is None else given)
 
 
 def count(given: Any) -> int:
-    """A number of tokens as a server states it; what is no such number counts as none."""
+    """A token count as a server reports it; anything that is not a number counts as 0."""
     try:
         return max(0, int(given or 0))
     except (TypeError, ValueError, OverflowError):

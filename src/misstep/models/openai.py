@@ -1,4 +1,4 @@
-"""Models behind OpenAI's interface, which most servers speak: chat, completions, responses."""
+"""Models behind OpenAI's API, which most servers support: chat, completions, responses."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ from misstep.models.providers import Endpoint, ModelName
 from misstep.schemas.answers import is_strict, without_lengths
 
 SDK = Sdk("openai", "AsyncOpenAI")
-COMPLETION_TOKENS = 1024  # the old interface stops after 16 unless told otherwise
+COMPLETION_TOKENS = 1024  # the old API stops after 16 unless told otherwise
 
 
 class OpenAIModel:
@@ -114,13 +114,13 @@ def _read_response(body: Json) -> Reply:
 
 
 def _is_openai(endpoint: Endpoint) -> bool:
-    """Whether it is OpenAI's own server, or Azure's, rather than one that speaks the same interface."""
+    """Whether it is a server of OpenAI or Azure, rather than a compatible one."""
     host = urlsplit(endpoint.base_url or "https://api.openai.com").hostname or ""
     return host.endswith((".openai.com", ".azure.com"))
 
 
 def _response_format(form: Json, keeps_lengths: bool) -> Json:
-    """The form of an answer, strict unless it has objects with names of the model's choice."""
+    """The response format; strict unless it has objects whose property names the model chooses."""
     schema = form if keeps_lengths else without_lengths(form)
     return {
         "type": "json_schema",
@@ -151,7 +151,7 @@ def _chat_message(message: Message) -> Json:
 
 
 def _item(message: Message) -> Json:
-    """A message as the Responses interface takes it; what the assistant said it has itself."""
+    """A message in the format of the Responses API, whose server already has the assistant's own messages."""
     if isinstance(message, ToolResult):
         return {"type": "function_call_output", "call_id": message.call, "output": message.text}
     return _chat_message(message)
@@ -159,7 +159,7 @@ def _item(message: Message) -> Json:
 
 def _first_choice(body: Json, name: str) -> Json:
     error = body.get("error")
-    if error:  # some servers say so with a status that means success
+    if error:  # some servers report errors with a success status
         told = error.get("message") if isinstance(error, dict) else error
         raise ModelError(f"{name} answered with an error: {_text(told)[:500]}")
     choices = body.get("choices")
@@ -181,7 +181,7 @@ def _text(value: Any) -> str:
 
 
 def _usage(body: Json) -> Usage:
-    """Tokens as either interface counts them; servers of one's own may not count at all."""
+    """Token counts of either API; self-hosted servers may not report any."""
     usage = body.get("usage")
     if not isinstance(usage, dict):
         return Usage()

@@ -1,9 +1,4 @@
-"""Model names: `provider/model`, and what is known about the provider.
-
-What the embedded models are called.
-
-What tokens cost.
-"""
+"""Model names (`provider/model`), the known providers, and token prices."""
 
 import re
 import tomllib
@@ -21,12 +16,12 @@ from misstep.errors import UsageError, did_you_mean
 
 PROVIDER = "local"
 PLANNER = "smollm2-135m-planner"  # with our adapter
-BASE = "smollm2-135m"  # as it was published
+BASE = "smollm2-135m"  # as published
 SHORT = {PROVIDER: PLANNER, "local-base": BASE}
 
 
 def find_embedded(text: str) -> str:
-    """The embedded model that is meant by a short name, or by a name after `local/`."""
+    """The embedded model with this short name, or this name after `local/`."""
     found = SHORT.get(text or PROVIDER, text)
     if found not in SHORT.values():
         known = [f"{short} is {PROVIDER}/{name}" for short, name in SHORT.items()]
@@ -36,11 +31,11 @@ def find_embedded(text: str) -> str:
 
 
 DEFAULT_PROVIDER = "openai"
-NO_KEY = "none"  # what servers get that want no key; the SDK insists on some
+NO_KEY = "none"  # sent to servers that need no key; the SDK requires some value
 
 
 class Provider(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Where its interface is, which variable holds its key, whether it runs on the user's own machine."""
+    """The provider's address, the variable with its key, and whether it runs on the user's own machine."""
 
     base_url: str = ""
     key: str = ""
@@ -56,7 +51,7 @@ class ModelName(msgspec.Struct, frozen=True):
 
 
 class Endpoint(msgspec.Struct, frozen=True):
-    """Where requests go and with which key; the key must never be shown."""
+    """The address and key for requests; the key must never be shown."""
 
     base_url: str | None
     key: str
@@ -69,7 +64,7 @@ def load_providers() -> Mapping[str, Provider]:
 
 
 def parse_model(text: str, base_url: str = "") -> ModelName:
-    """A model's name; without a provider it is OpenAI's, or that of the server at `base_url`."""
+    """Parse a model name; without a provider it is OpenAI's, or the server at `base_url`."""
     for separator in ("/", ":"):
         provider, found, model = text.partition(separator)
         if found and provider == PROVIDER:
@@ -90,9 +85,9 @@ def parse_model(text: str, base_url: str = "") -> ModelName:
 
 
 def find_endpoint(model: ModelName, base_url: str, environment: Mapping[str, str]) -> Endpoint:
-    """Where to reach a model. A missing key is an error unless the server is one of the user's own."""
+    """Find the address and key of a model. A missing key is an error unless the server is the user's own."""
     provider = load_providers()[model.provider]
-    # The SDKs' own variables, which are named after the providers that have SDKs.
+    # The SDKs' own variables, named after the providers that have SDKs.
     usual = environment.get(f"{model.provider.upper()}_BASE_URL", "")
     own = check_base_url(base_url) or (usual if model.provider in ("openai", "anthropic") else "")
     address = own or provider.base_url or None
@@ -108,7 +103,7 @@ def find_endpoint(model: ModelName, base_url: str, environment: Mapping[str, str
 
 
 def check_base_url(url: str) -> str:
-    """The URL, unless it is none, or holds a password: it is stored with the run."""
+    """Validate a URL; it must not contain a password, because it is stored with the run."""
     if not url:
         return ""
     try:
@@ -130,7 +125,7 @@ def check_base_url(url: str) -> str:
     return url
 
 
-SNAPSHOT = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")  # dated versions cost what the model costs
+SNAPSHOT = re.compile(r"-(\d{4}-?\d{2}-?\d{2}|latest)$")  # dated versions cost the same as the model
 MILLION = 1_000_000
 
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
@@ -155,7 +150,7 @@ FREE = Price(0.0, 0.0, 0.0)
 
 
 def find_price(model: ModelName, own_file: str = "") -> Price | None:
-    """The price of a model, the user's own file first; None where nobody has said what it costs."""
+    """The price of a model, from the user's own file first; None if unknown."""
     for table in (_read(own_file) if own_file else {}, _shipped()):
         rows = table.get(model.provider, {})
         row = rows.get(model.model) or rows.get(SNAPSHOT.sub("", model.model))

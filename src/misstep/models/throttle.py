@@ -1,8 +1,6 @@
-"""Keeps requests to one model within what its server allows, and learns how much that is.
+"""Keeps requests to a model within its server's limits: queue, adaptive rate, retries.
 
-The line of those who wait for a model, each on the event loop of its own thread.
-
-Tries a request again where that may help, and says plainly where it does not.
+The limits are shared by all threads and event loops; each waiter is woken on its own event loop.
 """
 
 import asyncio
@@ -23,7 +21,7 @@ from misstep.core.spending import TURN, RateLimiter, wait
 
 
 class WaitingTurn:
-    """One who waits in line; `is_called` until it has come to look."""
+    """One waiter in the queue; `is_called` from when it is woken until it has checked."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -32,17 +30,17 @@ class WaitingTurn:
         self.is_called = False
 
     async def wait(self, seconds: float, meter: Meter) -> None:
-        """Wait to be called, no longer than that; a call that has come already counts."""
+        """Wait to be called, at most this long; returns at once if already called."""
         await wait(seconds, meter, self._woken)
         self._woken.clear()
         self.is_called = False
 
     def call(self) -> bool:
-        """Wake it up, from any thread; whether its loop is still there to do so."""
-        self.is_called = True  # first: it may be awake before the next line is done
+        """Wake the waiter, from any thread; False if its loop is closed."""
+        self.is_called = True  # first, because it may wake up before the next line is done
         try:
             if self._thread == threading.get_ident():
-                self._woken.set()  # without the system call that it takes to reach another thread's loop
+                self._woken.set()  # without the system call needed to wake another thread's loop
             else:
                 self._loop.call_soon_threadsafe(self._woken.set)
         except RuntimeError:  # the loop is closed
@@ -51,12 +49,12 @@ class WaitingTurn:
 
 
 class Turns:
-    """Turns in the order in which they came. Whoever uses it sees to it that nobody else does meanwhile."""
+    """Waiters in the order in which they came. Not thread-safe: the caller holds a lock."""
 
     def __init__(self) -> None:
         self._turns = OrderedDict[
             WaitingTurn, None
-        ]()  # unlike a dict, it finds its first at once however many left
+        ]()  # finds its first item fast after removals, unlike a dict
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -65,32 +63,32 @@ class Turns:
         return next(iter(self._turns), None) is turn
 
     def join(self, turn: WaitingTurn) -> None:
-        """Go to the end of the line, or stay where one is."""
+        """Append to the queue; a waiter that is already in it keeps its position."""
         self._turns[turn] = None
 
     def leave(self, turn: WaitingTurn) -> None:
         self._turns.pop(turn, None)
 
     def call(self, count: int) -> None:
-        """Wake up so many of the first; those whose loops were closed without a word are passed over."""
+        """Wake the first `count` waiters; those whose loops have closed are removed."""
         while gone := [t for t in islice(self._turns, count) if not t.is_called and not t.call()]:
             for turn in gone:
                 del self._turns[turn]
 
 
-STEP = 0.5  # seconds after which a case looks again whether it may start sooner
+STEP = 0.5  # seconds after which a case checks again whether it may start sooner
 MINUTE = 60.0
-GROWTH = 1.1  # of the pace, for each breather without a refusal
+GROWTH = 1.1  # of the rate, for each interval without a refusal
 BREATHER = 10.0
-MARGIN = 0.8  # of the pace at which the server refused
+MARGIN = 0.8  # of the rate at which the server refused
 
 
 class Throttle:
-    """Bounds requests in flight and requests started per minute, from however many threads and loops.
+    """Limits concurrent requests and requests per minute, across all threads and event loops.
 
-    A refusal (429) halves the requests in flight, makes everybody pause as long as the server says, and
-    sets the pace below the one that was refused; success lets both grow back slowly. Requests that were
-    under way already when the last refusal came don't count as another.
+    A refusal (429) halves the concurrent requests, pauses all requests for as long as the server says, and
+    lowers the rate below the refused one; success lets both grow back slowly. Refusals of requests that
+    started before the last refusal don't count again.
     """
 
     def __init__(
@@ -107,37 +105,37 @@ class Throttle:
         self._refused_at = float("-inf")
         self._grown_at = 0.0
         self._waiting = Turns()
-        # Held for a few steps at a time and never while anybody waits. Whoever holds it may enter again: what
-        # is left behind by a loop that was closed is tidied up at any moment.
+        # Held briefly and never while waiting. It is reentrant, because cleanup after a closed loop can run
+        # at any moment, even while this thread holds it.
         self._lock = threading.RLock()
 
     @property
     def allowed(self) -> int:
-        """Requests that may be in flight now."""
+        """The number of requests that may be in flight now."""
         return max(1, int(self._allowed))
 
     @property
     def pace(self) -> float | None:
-        """Requests that may be started per minute, if there is a limit."""
+        """Requests that may be started per minute, if limited."""
         return self._pace
 
     def slot(self, meter: Meter) -> AbstractAsyncContextManager[float]:
-        """A place among the requests in flight, with its time of start; the meter is told of the wait."""
+        """A slot for a request, with its start time; the time spent waiting is reported to the meter."""
         return _Slot(self, meter)
 
     async def enter(self, meter: Meter) -> float:
-        """Take a place, as soon as there is one; gives the time of start."""
+        """Wait for a slot; returns the start time."""
         began = self._start()
         return await self._queue(meter) if began is None else began
 
     def leave(self) -> None:
-        """Give a place back."""
+        """Release a slot."""
         with self._lock:
             self._running -= 1
             self._call(self._most)
 
     def refused(self, began: float, pause: float) -> None:
-        """The server has had too much of a request that started at `began`."""
+        """The server refused a request that started at `began`."""
         with self._lock:
             now = self._clock()
             self._paused_until = max(self._paused_until, now + pause)
@@ -158,9 +156,9 @@ class Throttle:
                 self._pace = min(self._pace * GROWTH + 1, self._most_per_minute or float("inf"))
 
     def _delay(self, ahead: int = 0) -> float:
-        """Seconds until another request may start; there is no telling when all places are taken.
+        """Seconds until another request may start; infinite if all slots are taken.
 
-        So are those for the requests `ahead` in the queue.
+        The requests `ahead` in the queue count as taken slots.
         """
         now = self._clock()
         if self._running + ahead >= self.allowed:
@@ -180,12 +178,12 @@ class Throttle:
         return len(self._starts)
 
     def _observed_pace(self, now: float) -> float:
-        """Requests per minute, judged by the last minute or what there has been of it."""
+        """Requests per minute over the last minute, or over the time since the first of them."""
         count = self._recent(now)
         return count * MINUTE / max(1.0, now - self._starts[0]) if count else 0.0
 
     async def _queue(self, meter: Meter) -> float:
-        """Wait in line until a request may start; gives its time of start."""
+        """Wait in the queue until a request may start; returns its start time."""
         turn, began = WaitingTurn(), None
         try:
             while began is None:
@@ -195,27 +193,27 @@ class Throttle:
         except BaseException:
             with self._lock:
                 self._waiting.leave(turn)
-                self._call(1)  # the place may have been ours
+                self._call(1)  # the slot may have been meant for this request
             raise
 
     def _start(self, turn: WaitingTurn | None = None) -> float | None:
-        """Start a request now, if it may: without a turn, only where all in line have room as well."""
+        """Start a request if allowed; without a turn, only if all waiters could start as well."""
         with self._lock:
             if self._delay(0 if turn else len(self._waiting)) > 0:
                 return None
             began = self._clock()
-            self._recent(began)  # so that what is remembered does not grow with the run
+            self._recent(began)  # drops old entries, so that memory does not grow with the run
             self._starts.append(began)
             self._running += 1
             if turn:
                 self._waiting.leave(turn)
-                self._call(1)  # who has to look at the clock from now on
+                self._call(1)  # the next waiter has to watch the clock from now on
             return began
 
     def _line_up(self, turn: WaitingTurn) -> float:
-        """Join the line, or stay in it; gives the seconds until it should look by itself.
+        """Join the queue, or stay in it; returns the seconds until the waiter should check by itself.
 
-        Only the first looks at the clock. The others do in case that it is too busy to come when called.
+        Only the first one watches the clock. The others check rarely, in case the first is too busy to react.
         """
         with self._lock:
             self._waiting.join(turn)
@@ -223,9 +221,9 @@ class Throttle:
         return TURN if delay == math.inf else max(0.0, min(delay, STEP))
 
     def _call(self, most: int) -> None:
-        """Have the first in line look whether they may start: no more than there are places.
+        """Let the first waiters check whether they may start: no more than there are free slots.
 
-        Waking everybody for one place takes longer than the request.
+        Waking all of them for one slot takes longer than the request.
         """
         places = self.allowed - self._running
         if places > 0 and self._waiting:
@@ -233,7 +231,7 @@ class Throttle:
 
 
 class _Slot(AbstractAsyncContextManager[float]):
-    """Written out, since it takes half as long as a generator."""
+    """A class, because it takes half as long as a generator-based context manager."""
 
     __slots__ = ("_meter", "_throttle")
 
@@ -249,9 +247,9 @@ class _Slot(AbstractAsyncContextManager[float]):
 
 
 class Throttles:
-    """A throttle for each model by its name, so that all who ask one model share one, from any thread.
+    """One throttle per model name, shared by all callers, from any thread.
 
-    What is said first about its limits holds.
+    The limits given first apply.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -260,7 +258,7 @@ class Throttles:
 
     def __call__(self, model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
         known = self._throttles.get(model)
-        # At once, or two threads would each have their own.
+        # In one step, or two threads would each have their own.
         return known or self._throttles.setdefault(model, Throttle(in_flight, per_minute, self._clock))
 
 
@@ -268,11 +266,11 @@ T = TypeVar("T")
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
-LONGEST_OBEYED = 120.0  # a server that wants more is as good as down
+LONGEST_OBEYED = 120.0  # seconds; a server that asks for more counts as down
 
 
 class Trouble(Exception):
-    """A request failed in a way that may pass. `busy` means that the server has had too much of us (429)."""
+    """A request failed in a way that may be temporary. `busy` means that the server refused it (429)."""
 
     def __init__(self, reason: str, busy: bool = False, retry_after: float | None = None) -> None:
         super().__init__(reason)
@@ -281,17 +279,17 @@ class Trouble(Exception):
 
 
 class RetryPolicy:
-    """How often to try, and within which limits on the whole model."""
+    """How often to retry, and within which limits of the model."""
 
     def __init__(self, retries: int, rate_limiter: RateLimiter) -> None:
         self._retries = retries
         self._rate_limiter = rate_limiter
 
     async def persist(self, send: Callable[[], Awaitable[T]], meter: Meter) -> T:
-        """The result of `send`, tried again after `Trouble`. Raises `Unavailable` when it doesn't pass.
+        """The result of `send`, retried after `Trouble`. Raises `Unavailable` when retries are used up.
 
-        The pauses are not the agent's: the meter is told of them. A request that hangs is not trouble but
-        the agent's own time.
+        The pauses don't count against the agent: they are reported to the meter. A request that hangs is not
+        retried, and its time is the agent's own.
         """
         for attempt in range(self._retries + 1):
             async with self._rate_limiter.slot(meter) as began:
@@ -321,7 +319,7 @@ def _pause(trouble: Trouble, attempt: int) -> float:
 
 
 def retry_after(headers: Mapping[str, str], now: Callable[[], float] = time.time) -> float | None:
-    """Seconds that a server asks to wait: a number, a number of milliseconds, or a date."""
+    """Seconds that a server asks to wait: given as seconds, as milliseconds, or as a date."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         try:
             seconds = float(headers.get(name, "")) * scale

@@ -1,1 +1,1 @@
-"""Planning tests: the language, its meaning, its oracle. Pure: no model calls, no I/O but our own data."""
+"""Planning tests: requests with a formal meaning, and the judge. No model calls; reads only its own data."""

@@ -1,10 +1,7 @@
-"""Which cases to run to find out how far an agent gets.
+"""Measures an agent's success rate by number of actions: which cases to run, and the fitted curve.
 
-A falling curve through success rates, with its uncertainty.
-
-Success by the number of actions, from the outcomes as they arrive.
-
-What is believed about an agent's curve, to ask next what tells most about it.
+The adaptive design keeps a posterior over logistic curves and runs the cases that tell most about the 50 %
+point.
 """
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -25,25 +22,25 @@ from misstep.core.run import Inquiry
 from misstep.core.stats import Z_95, bisect, chi_square_tail, logistic
 from misstep.planning.synthesis.suite import Suite, make_case
 
-# Cases with one number of actions: that number, how many of them passed, how many were judged.
+# A number of actions, how many cases with it passed, and how many were judged.
 Count: TypeAlias = tuple[int, int, int]
 
 STEEPEST = 1e4  # one over the spread, at which the curve is a step
-DROP = Z_95**2 / 2  # of the log-likelihood, at the ends of a 95 % interval
-FAR = 50  # how many times the largest number of actions 50 % may lie away
-LEAST_EXPECTED = 5.0  # passes and failures in a group, for the chi-square test to be sound
+DROP = Z_95**2 / 2  # decrease of the log-likelihood at the ends of a 95 % interval
+FAR = 50  # how many times the largest number of actions the 50 % point may be away
+LEAST_EXPECTED = 5.0  # passes and failures in a group, for a valid chi-square test
 
 
 def fit_logistic(points: Sequence[Count]) -> Fit | None:
-    """The likeliest logistic curve that falls; None where success doesn't fall, or only one size was tried.
+    """The most likely falling logistic curve; None if success doesn't fall, or only one size was tried.
 
-    The likelihood is weighed with a prior on the spread, symmetric about 1 on the log scale, that changes by
-    a factor of 1.65 at most when the spread changes by one of 2.72. So the spread stays away from 0 where all
-    pass up to some size and none beyond, and the whole gap between the two is left in doubt. There is no
+    The likelihood is combined with a prior on the spread, symmetric about 1 on the log scale, that changes by
+    at most a factor of 1.65 when the spread changes by a factor of 2.72. So the spread stays away from 0 if
+    all pass up to some size and none beyond, and the whole gap between the two remains possible. There is no
     prior on the 50 % point itself.
 
-    The interval is that of the profile likelihood. An end is None where it is not between 0 and twice the
-    largest number of actions: what was tried doesn't tell as much.
+    The interval is from the profile likelihood. An end is None if it is not between 0 and twice the largest
+    number of actions, because the data can't tell.
     """
     judged = [point for point in points if point[2]]
     if not _falls(judged):
@@ -63,27 +60,27 @@ def fit_logistic(points: Sequence[Count]) -> Fit | None:
 
 
 def _falls(points: Sequence[Count]) -> bool:
-    """Whether the likeliest logistic curve falls: cases that passed were smaller than those that failed."""
+    """Whether the most likely logistic curve falls: cases that passed were smaller than those that failed."""
     cases = sum(judged for _, _, judged in points)
     passed = sum(passed for _, passed, _ in points)
     return cases * sum(n * passed for n, passed, _ in points) < passed * sum(n * j for n, _, j in points)
 
 
 class _Likelihood:
-    """The log-likelihood of curves, by where they pass 50 % and by their steepness, one over the spread."""
+    """The log-likelihood of curves, by their 50 % point and their steepness (one over the spread)."""
 
     def __init__(self, points: Sequence[Count]) -> None:
         self._points = [(n, judged - passed, judged) for n, passed, judged in points]
-        self._nearby = 1.0  # the steepness found last, where the next search begins
+        self._nearby = 1.0  # the last steepness found, where the next search starts
 
     def profile(self, half: float) -> tuple[float, float]:
-        """The best steepness for a curve that passes 50 % at `half`, and the log-likelihood with it."""
+        """The best steepness for a curve with its 50 % point at `half`, and its log-likelihood."""
         low, high = 1 / STEEPEST, STEEPEST
         steepness = self._nearby
         for _ in range(60):
             slope, bend = self._slope(half, steepness)
             low, high = (steepness, high) if slope > 0 else (low, steepness)
-            # A step of Newton's on the log scale, halving the bracket where it leads out of it.
+            # A Newton step on the log scale, with bisection if it leaves the bracket.
             ahead = steepness * exp(min(5.0, max(-5.0, -slope / bend))) if bend < 0 else 0.0
             ahead = ahead if low < ahead < high else sqrt(low * high)
             if abs(ahead - steepness) <= 1e-7 * steepness:
@@ -93,7 +90,7 @@ class _Likelihood:
         return steepness, self._value(half, steepness)
 
     def is_past(self, half: float) -> bool:
-        """Whether the best curve through `half` fails less than the agent did, so that `half` is too high."""
+        """Whether `half` is too high: the best curve through it fails less often than the agent did."""
         steepness, _ = self.profile(half)
         expected = sum(j * (1 - logistic(n, half, 1 / steepness)) for n, _, j in self._points)
         return expected < sum(failed for _, failed, _ in self._points)
@@ -120,7 +117,7 @@ class _Likelihood:
 
 
 class _Group(msgspec.Struct, frozen=True):
-    """Neighbouring numbers of actions: passes, passes and failures expected, variance of the passes."""
+    """Adjacent numbers of actions: passes, expected passes and failures, variance of the passes."""
 
     passed: float = 0.0
     passes: float = 0.0
@@ -141,9 +138,9 @@ class _Group(msgspec.Struct, frozen=True):
 
 
 def _misfit(points: Sequence[Count], half: float, spread: float) -> float | None:
-    """The p-value of Pearson's test; None where there are not three groups large enough for it.
+    """The p-value of Pearson's test; None if there are fewer than three groups large enough for it.
 
-    Numbers of actions with few expected passes or failures go together with their neighbours, since the
+    Numbers of actions with few expected passes or failures are merged with their neighbours, because the
     chi-square approximation is poor for them, and in pure Python a simulated p-value would take seconds.
     """
     groups = list(_groups(sorted(points), half, spread))
@@ -154,7 +151,7 @@ def _misfit(points: Sequence[Count], half: float, spread: float) -> float | None
 
 
 def _groups(points: Sequence[Count], half: float, spread: float) -> Iterator[_Group]:
-    """Groups of neighbours, each as small as may be; what is left over goes with the last."""
+    """Groups of neighbours, each as small as allowed; what is left over joins the last."""
     kept, group = _Group(), _Group()
     for n, passed, judged in points:
         rate = logistic(n, half, spread)
@@ -169,7 +166,7 @@ def _groups(points: Sequence[Count], half: float, spread: float) -> Iterator[_Gr
 
 
 class CurveTally:
-    """Counts outcomes by their number of actions and keeps none of them."""
+    """Counts outcomes by their number of actions and stores none of them."""
 
     def __init__(self) -> None:
         self._tallies: dict[int, Tally] = {}
@@ -180,8 +177,10 @@ class CurveTally:
     def capability(
         self, run: str, agent: str, model: str | None, threshold: float, span: tuple[int, int] | None = None
     ) -> Capability:
-        """The curve. `span` is the numbers of actions that an adaptive design chose from: it leaves some of
-        them out, so that the limit is that of the fitted curve, if there is one."""
+        """The curve. `span` is the range of numbers of actions for an adaptive design.
+
+        Such a design skips some of them, so the limit is taken from the fitted curve, if there is one.
+        """
         curve = tuple(measure_point(actions, tally) for actions, tally in sorted(self._tallies.items()))
         fit = fit_logistic([(point.actions, point.passed, point.passed + point.failed) for point in curve])
         if span and fit:
@@ -204,7 +203,7 @@ class CurveTally:
 
 
 def measure_point(actions: int, tally: Tally) -> Point:
-    """The point that stands for all cases with so many actions."""
+    """The point for all cases with this number of actions."""
     summary = tally.summary("", "")
     return Point(
         actions=actions,
@@ -219,9 +218,9 @@ def measure_point(actions: int, tally: Tally) -> Point:
 
 
 def capability_limit(points: Sequence[Point], threshold: float) -> tuple[int | None, bool]:
-    """Up to how many actions success never fell under the threshold, and whether it ever did.
+    """The number of actions up to which success never fell below the threshold, and whether it ever did.
 
-    Points without judged cases say neither.
+    Points without judged cases are skipped.
     """
     limit: int | None = None
     for point in sorted(points, key=lambda point: point.actions):
@@ -234,39 +233,39 @@ def capability_limit(points: Sequence[Point], threshold: float) -> tuple[int | N
 
 
 def fitted_limit(fit: Fit, threshold: float, low: int, high: int) -> tuple[int | None, bool]:
-    """The same by the fitted curve."""
+    """The same for the fitted curve."""
     above = [size for size in range(low, high + 1) if logistic(size, fit.half.at, fit.spread) >= threshold]
     return (above[-1] if above else None), len(above) <= high - low
 
 
 def _half_within(curve: Sequence[Point], fit: Fit | None) -> Half | None:
-    """The 50 % point, where it lies within what was tried; beyond that the curve is a guess."""
+    """The 50 % point, if it is within the range that was tried; beyond that the curve is a guess."""
     tried = [point.actions for point in curve if point.success is not None]
     return fit.half if fit and tried[0] <= fit.half.at <= tried[-1] else None
 
 
-MARGIN = 2.0  # how far beyond the sizes that can be asked for 50 % is thought to lie at most
+MARGIN = 2.0  # how far beyond the available sizes the 50 % point is assumed to be at most
 LEAST_SPREAD, MOST_SPREAD = 0.1, 5.0
-PLACES, SPREADS = 24, 10  # how finely a look divides what it looks at
-LOOKS = 3  # each at what the one before has left
-NEGLIGIBLE = 1e-3  # probability that the next look may leave out on either side
+PLACES, SPREADS = 24, 10  # grid size of one pass
+LOOKS = 3  # passes, each on the range that the one before has left
+NEGLIGIBLE = 1e-3  # probability that the next pass may leave out on either side
 
 Range: TypeAlias = tuple[float, float]
-Curve: TypeAlias = tuple[float, float]  # where it passes 50 %, and the logarithm of its spread
-Information: TypeAlias = tuple[float, float, float]  # Fisher's, on the one, on both together, on the other
+Curve: TypeAlias = tuple[float, float]  # its 50 % point, and the logarithm of its spread
+Information: TypeAlias = tuple[float, float, float]  # Fisher information: first, both, second
 
 
 class Belief:
-    """A posterior over logistic curves that pass 50 % somewhere near `low` to `high`.
+    """A posterior over logistic curves whose 50 % point is near `low` to `high`.
 
-    Before anything is known every place is as likely, and every order of magnitude of the spread.
+    The prior is uniform in the 50 % point and in the logarithm of the spread.
     """
 
     def __init__(self, low: int, high: int, counts: Sequence[Count]) -> None:
         self._sizes = range(low, high + 1)
         self._judged = {n: judged for n, _, judged in counts}
         places, spreads = (low - MARGIN, high + MARGIN), (log(LEAST_SPREAD), log(MOST_SPREAD))
-        # What little is known beforehand keeps the variance finite while cases have told nothing yet.
+        # The prior keeps the variance finite while there is no data yet.
         self._before = ((2 / (places[1] - places[0])) ** 2, 0.0, 1.0)
         weighed = _weigh(places, spreads, counts)
         for _ in range(LOOKS - 1):
@@ -278,14 +277,14 @@ class Belief:
         self._curves = [(half, spread, weight / total) for half, spread, weight in likely]
 
     def chance_below(self, size: float) -> float:
-        """How likely the agent is under 50 % at that number of actions already."""
-        # A curve stands for all that lie half a step around it.
+        """The probability that the agent is already below 50 % at this number of actions."""
+        # A curve stands for all curves within half a step of it.
         shares = ((size - half) / self._step + 0.5 for half, _, _ in self._curves)
         weights = (weight for _, _, weight in self._curves)
         return sum(max(0.0, min(1.0, share)) * weight for share, weight in zip(shares, weights, strict=True))
 
     def most_telling(self, sizes: Sequence[int], more: int) -> int:
-        """With how many actions so many more cases are expected to leave least variance of the 50 % point."""
+        """The number of actions at which more cases should reduce the variance of the 50 % point most."""
         expected = dict.fromkeys(sizes, 0.0)
         for half, spread, weight in self._curves:
             told = {size: _told(size, half, spread) for size in self._sizes}
@@ -299,7 +298,7 @@ class Belief:
 
 
 def _told(size: int, half: float, spread: float) -> Information:
-    """What one case tells about a curve."""
+    """The Fisher information of one case about a curve."""
     rate = logistic(size, half, spread)
     place = rate * (1 - rate) / (spread * spread)
     return place, place * (size - half), place * (size - half) ** 2
@@ -329,7 +328,7 @@ def _fit(half: float, steepness: float, counts: Sequence[Count]) -> float:
 
 
 def _bulk(weighed: Iterable[tuple[float, float]]) -> Range:
-    """Between which values all but a negligible part of the belief lies, with one to spare."""
+    """The range that contains all but a negligible part of the belief, plus one value on each side."""
     shares = dict[float, float]()
     for value, weight in sorted(weighed):
         shares[value] = shares.get(value, 0.0) + weight
@@ -344,22 +343,21 @@ def _even(ends: Range, count: int) -> list[float]:
     return [low + (high - low) * step / (count - 1) for step in range(count)]
 
 
-PORTION = 500  # cases that are asked for at once, however many there are to be
-DOUBT = 0.01  # with which 50 % may still lie within what can be asked for, when it seems to lie outside
-SLACK = 1.01  # by how much an interval may be wider and still be called as narrow
-IN_VAIN = 2  # batches with one number of actions, when none of their cases could be judged
+PORTION = 500  # cases requested at once, however many there are
+DOUBT = 0.01  # probability of the 50 % point being in range at which it is considered outside
+SLACK = 1.01  # factor by which an interval may be wider than wanted
+IN_VAIN = 2  # batches of one size, none of them judged, after which it is given up
 
-# Asks for so many cases with so many actions, and is sent how many passed and how many were judged.
+# Yields a number of actions and a number of cases; is sent how many passed and how many were judged.
 Steps: TypeAlias = Generator[tuple[int, int], tuple[int, int], None]
 
 
 class Design(msgspec.Struct, frozen=True):
-    """From how many actions to how many, and with how many cases each: `per_pair` for every two actions, but
-    not more than `most`.
+    """The range of numbers of actions, and the cases for each: `per_pair` per two actions, at most `most`.
 
-    With `stop`, no more actions are tried once less than `threshold` of the cases passed. `width` is that of
-    the 95 % interval of the 50 % point at which the adaptive design is content; None is as narrow as the full
-    design would make it.
+    With `stop`, no more actions are tried once less than `threshold` of the cases passed. `width` is the
+    width of the 95 % interval of the 50 % point at which the adaptive design stops; None means as narrow as
+    the full design would make it.
     """
 
     low: Annotated[int, Meta(ge=2)]
@@ -379,15 +377,15 @@ class Design(msgspec.Struct, frozen=True):
 
 
 def full_design(suite: Suite, design: Design) -> Inquiry[None]:
-    """Ask for every number of actions in turn, until the agent is under the threshold."""
+    """Try every number of actions in turn, until the agent is below the threshold."""
     return _inquire(suite, full_steps(design))
 
 
 def adaptive_design(suite: Suite, design: Design, batch: int = 10) -> Inquiry[None]:
-    """Ask for a few of the same cases at a time, those that tell most about where the agent is at 50 %.
+    """Try a few of the same cases at a time, those that tell most about the 50 % point.
 
-    There are no limits to cases with one number of actions, but one to all: what the full design would ask
-    for if it never stopped.
+    The number of cases of one size is not limited, but the total is: what the full design would run if it
+    never stopped.
     """
     return _inquire(suite, adaptive_steps(design, batch))
 
@@ -404,7 +402,7 @@ def adaptive_steps(design: Design, batch: int) -> Steps:
     asked, passed, judged = (dict.fromkeys(design.sizes, 0) for _ in range(3))
     while left > 0:
         counts = [(size, passed[size], judged[size]) for size in design.sizes if judged[size]]
-        # Where nothing can be judged there is no sense in asking on.
+        # If nothing can be judged at a size, there is no point in trying it again.
         sizes = [size for size in design.sizes if judged[size] or asked[size] < IN_VAIN * batch]
         belief = Belief(design.low, design.high, counts)
         share = sum(judged.values()) / (sum(asked.values()) or 1)
@@ -419,12 +417,12 @@ def adaptive_steps(design: Design, batch: int) -> Steps:
 
 
 def _is_outside(sizes: Sequence[int], belief: Belief) -> bool:
-    """Whether there is next to no doubt that the agent is at 50 % nowhere in what can be asked for."""
+    """Whether the 50 % point is almost certainly outside the available sizes."""
     return belief.chance_below(sizes[0]) > 1 - DOUBT or belief.chance_below(sizes[-1]) < DOUBT
 
 
 def _is_narrow(design: Design, counts: Sequence[Count], share: float) -> bool:
-    """Whether the interval of the 50 % point is as narrow as it has to be."""
+    """Whether the interval of the 50 % point is narrow enough."""
     fit = fit_logistic(counts)
     width = _width(fit)
     if fit is None or width is None:
@@ -434,10 +432,10 @@ def _is_narrow(design: Design, counts: Sequence[Count], share: float) -> bool:
 
 
 def full_width(design: Design, half: float, spread: float, share: float = 1.0) -> float | None:
-    """How wide the interval of the 50 % point becomes when the full design goes just as expected.
+    """The expected width of the interval of the 50 % point after the full design.
 
-    `share` is that of the cases that can be judged. Numbers of actions that may not be reached count for as
-    many cases as they have on average.
+    `share` is the share of cases that can be judged. Numbers of actions that may not be reached count with
+    their expected number of cases.
     """
     counts, reached = list[Count](), 1.0
     for size in design.sizes:
@@ -456,7 +454,7 @@ def _width(fit: Fit | None) -> float | None:
 
 
 def _inquire(suite: Suite, steps: Steps) -> Inquiry[None]:
-    """Ask for the cases of a design; those with so many actions are numbered from 0 on in every design."""
+    """Run the cases of a design; those of one size are numbered from 0 in every design."""
     asked: dict[int, int] = {}
     try:
         size, count = next(steps)

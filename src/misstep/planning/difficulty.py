@@ -1,16 +1,13 @@
-"""Measures how hard cases are, and picks those that are hard enough.
+"""Measures how hard cases are, selects hard ones, and computes two baselines without running an agent.
 
-What two agents that don't plan reach on a case: computed exactly, without running anything.
+*Text order* executes the actions in the order in which the text first names them, and of two alternatives or
+branches the one named first. Like the chance level, it gets everything else right: how often each action is
+due (repetitions in a row), values passed on, the best start times, retries, and stand-ins.
 
-*Text order* carries out the actions in the order in which the text first names them, and of every pair of
-alternatives or branches the one that is named first. Like the chance level, it gets everything else right:
-how often each action is due (its repetitions in a row), the values that are handed over, the best start
-times, tools that have to be tried again, and stand-ins.
-
-*Ignores the family* takes the request for one about plain order. It heeds "before" and "after", otherwise
-keeps to the text, takes what is named first, carries out each action once and starts it when the one before
-has ended. It hands over no values, tries no tool again, uses no stand-in and hears no announcement. In a
-case about nothing but order it ignores that too, so it follows the text.
+*Ignores the family* treats the request as one about plain order. It obeys "before" and "after", otherwise
+follows the text, takes what is named first, executes each action once and starts it when the one before has
+ended. It passes on no values, retries no tool, uses no stand-in and ignores announcements. In a case with
+ordering constraints only it ignores those too, so it follows the text.
 """
 
 import operator
@@ -28,7 +25,7 @@ from misstep.planning.plans.search import nearest_plan, steps
 
 
 def baselines(case: Case) -> Baselines:
-    """Whether each of the two agents passes a case."""
+    """Whether each of the two baseline agents passes a case."""
     named = in_text_order(case)
     plain = plain_order(case)
     if plain is not None:
@@ -40,7 +37,7 @@ def baselines(case: Case) -> Baselines:
 
 
 def in_text_order(case: Case) -> list[str]:
-    """All actions in the order in which the text first names them, those that it doesn't name last."""
+    """All actions in the order in which the text first names them; unnamed ones come last."""
     text = " ".join(case.sentences or (case.query,)).lower()
     places = {action.id: text.find(f"the {action.name.lower()}") for action in case.actions}
     return sorted(places, key=lambda action: places[action] if places[action] >= 0 else len(text))
@@ -68,7 +65,7 @@ def _ignores_family(case: Case, named: Sequence[str]) -> bool:
 
 
 def _first_named(named: Sequence[str], constraints: Sequence[Constraint], world: World) -> Demands | None:
-    """What is demanded of somebody who takes what is named first; None where that is wrong.
+    """The demands on an agent that takes what is named first; None if that choice is wrong.
 
     Units are numbered in the order of the names.
     """
@@ -83,7 +80,7 @@ def _first_named(named: Sequence[str], constraints: Sequence[Constraint], world:
 
 
 def _is_right(demands: Demands, waits: bool) -> bool:
-    """Whether the units can be carried out as they are numbered, waiting for the earliest start or not."""
+    """Whether the units can be executed in order of their numbers, waiting for the earliest start or not."""
     timing = demands.timing
     done, forced, clock = 0, -1, timing.begin if timing else 0
     for unit in range(demands.size):
@@ -94,11 +91,11 @@ def _is_right(demands: Demands, waits: bool) -> bool:
     return True
 
 
-CHARACTERS = 4  # to a token, roughly, in English
+CHARACTERS = 4  # per token, roughly, in English
 
 
 class DifficultyBound(msgspec.Struct, frozen=True):
-    """One thing that is asked of a case, such as `chain>=3`."""
+    """A condition on a measure, such as `chain>=3`."""
 
     measure: str
     sign: str
@@ -118,7 +115,7 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 
 def parse_bounds(given: Sequence[str]) -> tuple[DifficultyBound, ...]:
-    """Bounds from texts; a `UsageError` for one that makes no sense."""
+    """Parse bounds; `UsageError` for an invalid one."""
     return tuple([_parse_bound(text) for text in given])
 
 
@@ -147,7 +144,7 @@ def measure(case: Case) -> Difficulty:
 
 
 def _relations(constraint: Constraint) -> list[tuple[str, str]]:
-    """What is bound to come before what."""
+    """Pairs of actions of which the first must come before the second."""
     match constraint:
         case Before(first, then) | Adjacent(first, then) | Handover(first, then):
             return [(first, then)]
@@ -167,7 +164,7 @@ def _order(case: Case) -> Order:
 
 
 def _chain(case: Case) -> int:
-    """The longest path through a closed order: actions with few before them come first."""
+    """The longest path through a transitively closed order: actions with few predecessors come first."""
     before = _order(case).before
     lengths = [0] * len(before)
     for action in sorted(range(len(before)), key=lambda action: before[action].bit_count()):
@@ -177,13 +174,13 @@ def _chain(case: Case) -> int:
 
 
 def _distance(case: Case) -> int:
-    """Pairs that stand in the text the other way round than in the correct order nearest to it."""
+    """Pairs whose order in the text differs from the nearest correct order."""
     mentioned = in_text_order(case)
     ids = [action.id for action in case.actions]
     if all(type(constraint) is Before and not constraint.announced for constraint in case.constraints):
         nearest = [ids[i] for i in nearest_order(_order(case), [ids.index(action) for action in mentioned])]
     else:
-        # Where that would take too long, any correct order is better than none.
+        # If that would take too long, any correct order is better than none.
         nearest = list(nearest_plan(ids, case.constraints, case.world, mentioned) or case.witness)
     places = {action: place for place, action in enumerate(mentioned)}
     kept = [places[action] for action in dict.fromkeys(nearest) if action in places]

@@ -1,21 +1,15 @@
-"""Examples to train a model on, made from a case alone or from what an agent did with it.
+"""Training examples, made from a case alone or from what an agent did with it.
 
-Each holds the conversation that our own `tools` agent would have had: its instructions, the request, one call
-in a turn with the result that the mock tools really give, and a short answer at the end. In the one-shot form
-one turn asks for all calls. `misstep` says where an example comes from; whoever takes no other fields may
-drop it.
+Each contains the conversation that misstep's own `tools` agent would have had, in OpenAI's chat format: its
+instructions, the request, one call per turn with the real result of the mock tools, and a short answer. In
+the one-shot form one turn requests all calls. `misstep` says where an example comes from; programs that
+accept no other fields may drop it. Arguments of calls are text, valid JSON or not, as a model writes them: so
+a file with arguments of many types can still be loaded as a table.
 
-Conversations as OpenAI's chat format writes them, which is what training takes.
-
-A call has its arguments as text, JSON or not, just as a model writes them: so a file with arguments of many
-shapes can still be loaded as a table.
-
-The calls that are right in a case.
-
-Of several correct plans the canonical one always carries out the first action that it may, in the order in
-which the tools are listed. It takes the first option named of those that leave a plan, asks for prices before
-anything else, and where time matters it does first what is most urgent. It knows no more than an agent does,
-so it tries what can only be learnt by trying, and begins anew where it has to.
+Of several correct plans the canonical one always executes the first action that it may, in the order in which
+the tools are listed. It takes the first named option that leaves a plan, asks for prices before anything
+else, and if time matters it does what is most urgent first. It knows no more than an agent does, so it tries
+what can only be learnt by trying, and starts over if necessary.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +42,7 @@ class Function(msgspec.Struct, frozen=True):
 
 
 class Requested(msgspec.Struct, frozen=True):
-    """A call that the assistant asks for."""
+    """A call that the assistant requests."""
 
     id: str
     function: Function
@@ -77,7 +71,7 @@ Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Result
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """A tool that the assistant may ask for."""
+    """A tool that the assistant may call."""
 
     function: Tool
     type: Literal["function"] = "function"
@@ -88,7 +82,7 @@ def offer(tools: Iterable[Tool]) -> tuple[Offered, ...]:
 
 
 def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
-    """Calls and their results; those of one turn are asked for together. No answer where none was given."""
+    """Calls and their results; those of one turn are requested together. Without an answer if it is None."""
     messages = list[Message]()
     numbered = [(f"call_{number}", call) for number, call in enumerate(calls, 1)]
     for _, group in groupby(enumerate(numbered), lambda item: _turn(item[0], item[1][1])):
@@ -101,12 +95,12 @@ def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
 
 
 def at_once(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """The same calls, all of them asked for in one turn."""
+    """The same calls, all requested in one turn."""
     return tuple([msgspec.structs.replace(call, turn=1) for call in calls])
 
 
 def _turn(place: int, call: Call) -> tuple[str, int]:
-    """What calls of one turn share; a call that nobody numbered has a turn of its own."""
+    """A key shared by calls of one turn; a call without a turn number has its own."""
     return ("place", place) if call.turn is None else ("turn", call.turn)
 
 
@@ -120,7 +114,7 @@ def _results(turn: Iterable[tuple[str, Call]]) -> Iterator[Result]:
 
 
 def _written(arguments: Any) -> str:
-    """Arguments as the model wrote them; those that were no JSON have been kept as text."""
+    """Arguments as the model wrote them; invalid JSON was stored as text."""
     return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
 
 
@@ -128,23 +122,23 @@ _NOTHING_HIDDEN = World()
 
 
 def solve(outcome: Outcome) -> tuple[Call, ...] | None:
-    """Correct calls, one in a turn, with the results that the tools really give; None where none are known.
+    """Correct calls, one per turn, with the real results of the tools; None if none are known.
 
-    A passed case is solved by the agent's own calls. Otherwise it is the correct plan nearest to those, where
-    there is nothing in the world to find out: knowing it all beforehand, a nearest plan would guess what can
-    only be learnt by trying. There it is the canonical plan.
+    A passed case is solved by the agent's own calls. Otherwise it is the correct plan nearest to those, if
+    the world has nothing to find out: a nearest plan computed with full knowledge would guess what can only
+    be learnt by trying. In other cases it is the canonical plan.
     """
     planned = _own(outcome) if outcome.verdict.verdict == "passed" else _nearest(outcome)
     return _carry_out(outcome.case, _canonical(outcome.case) if planned is None else planned)
 
 
 def solve_case(case: Case) -> tuple[Call, ...] | None:
-    """The same for a case that nobody has worked on: the canonical plan."""
+    """The same for a case without an agent: the canonical plan."""
     return _carry_out(case, _canonical(case))
 
 
 def is_foreseeable(case: Case) -> bool:
-    """Whether all calls of a plan are known before the first one: no result tells anything that matters."""
+    """Whether all calls of a plan are known before the first one: no result matters."""
     return case.world == _NOTHING_HIDDEN and not any(
         isinstance(constraint, StandIn) for constraint in case.constraints
     )
@@ -168,7 +162,7 @@ def _own(outcome: Outcome) -> list[Planned]:
 
 
 def _nearest(outcome: Outcome) -> Sequence[Planned] | None:
-    """The correct plan nearest to the agent's own, where it could have been known."""
+    """The correct plan nearest to the agent's own, if it could have been known."""
     case, order = outcome.case, outcome.verdict.nearest
     return _named(case, order) if order and case.world == _NOTHING_HIDDEN else None
 
@@ -185,7 +179,7 @@ def _canonical(case: Case) -> Sequence[Planned] | None:
 
 
 def _rehearsed(case: Case) -> Sequence[Planned] | None:
-    """What a strategist does that sees the tools as they are listed."""
+    """The calls of a strategist that sees the tools in listed order."""
     free = [constraint for constraint in case.constraints if not isinstance(constraint, Given)]
     listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
     with suppress(TooManyPlans):
@@ -217,8 +211,8 @@ CLOSING = "Everything has been carried out."
 class ExampleOrigin(msgspec.Struct, frozen=True):
     """The case that an example was made from, with the number of its actions, and how the agent failed.
 
-    `kind` is null where it did not, or where there was none. `part` is what the case was drawn from, as the
-    setting of that name says it.
+    `kind` is null if it did not fail, or if there was no agent. `part` is the part that the case was drawn
+    from, as in the setting of that name.
     """
 
     case: str
@@ -229,7 +223,7 @@ class ExampleOrigin(msgspec.Struct, frozen=True):
 
 
 class Demonstration(msgspec.Struct, frozen=True):
-    """A whole conversation that goes right, for supervised training."""
+    """A whole successful conversation, for supervised training."""
 
     messages: tuple[Message, ...]
     tools: tuple[Offered, ...]
@@ -237,7 +231,7 @@ class Demonstration(msgspec.Struct, frozen=True):
 
 
 class Preference(msgspec.Struct, frozen=True):
-    """Two ways to go on, the better and the worse, for preference training."""
+    """Two continuations, the better and the worse, for preference training."""
 
     prompt: tuple[Message, ...]
     chosen: tuple[Message, ...]
@@ -252,7 +246,7 @@ Example: TypeAlias = Demonstration | Preference
 def demonstrate_case(
     case: Case, instructions: str, part: Part = (), one_shot: bool = False
 ) -> Demonstration | None:
-    """How the case goes right by its canonical plan; None where none is known, or none can be at once."""
+    """The canonical solution as a conversation; None if unknown, or if `one_shot` is impossible."""
     if one_shot and not is_foreseeable(case):
         return None
     calls = solve_case(case)
@@ -264,7 +258,7 @@ def demonstrate_case(
 def demonstrate(
     outcome: Outcome, calls: Calls, instructions: str, part: Part = (), one_shot: bool = False
 ) -> Demonstration:
-    """How the case goes right with these calls."""
+    """A conversation that solves the case with these calls."""
     origin = _origin(outcome.case, part, outcome.verdict.error)
     return _demonstration(outcome.case, _turns(calls, one_shot), instructions, origin)
 
@@ -272,9 +266,9 @@ def demonstrate(
 def prefer(
     outcome: Outcome, calls: Calls, instructions: str, part: Part = (), one_shot: bool = False
 ) -> Preference:
-    """These calls rather than those of the agent, which keep their results and its answer.
+    """Prefer these calls to the agent's, which keep their results and its answer.
 
-    They keep their turns, too, unless all are asked for at once: the two sides must not differ in that.
+    They also keep their turns, unless all are requested at once: the two sides must not differ in that.
     """
     transcript = outcome.transcript
     answer = transcript.answer if transcript.ended == "answered" else None
@@ -288,9 +282,9 @@ def prefer(
 
 
 def shows_fault(outcome: Outcome, parallel: Parallel) -> bool:
-    """Whether there is anything wrong to be seen in a failure, where this is the rule for parallel calls.
+    """Whether a failure contains a visible fault under this rule for parallel calls.
 
-    An agent that ran out of time or turns may have begun well, and to reject that would teach the opposite.
+    An agent that ran out of time or turns may have started well, and rejecting that would teach the opposite.
     """
     if outcome.transcript.ended == "answered":
         return judge(outcome.case, outcome.transcript, parallel).verdict != "passed"

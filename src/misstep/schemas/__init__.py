@@ -1,1 +1,1 @@
-"""JSON schemas of tools: whether values fit them, which demand they break, some that do fit."""
+"""JSON schemas of tools: validation, finding violated keywords, and example values."""

@@ -1,7 +1,4 @@
-"""Schemas for the answers of models.
-
-JSON schemas as servers with strict structured output want them.
-"""
+"""JSON schemas for the answers of models, in the form that strict structured output needs."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -11,15 +8,15 @@ import msgspec
 
 Schema: TypeAlias = dict[str, Any]
 
-# Of a text, in characters: servers that compile schemas to grammars refuse bounds of several thousand, and
-# without a bound a small model never ends a text.
+# Maximum length of a text: servers that compile schemas to grammars refuse limits of several thousand, and
+# without a limit a small model never ends a text.
 LONGEST = 1_000
 
 _WITHIN = ("items",)
 _LISTS = ("anyOf", "prefixItems")
 _NAMED = ("properties", "$defs")
 _DROPPED = ("title", "default", "discriminator")
-_BOUNDED = ("pattern", "enum", "const", "format")  # a text with one of these is bounded by it
+_BOUNDED = ("pattern", "enum", "const", "format")  # a text with one of these needs no length limit
 
 
 def seal(schema: Schema) -> Schema:
@@ -33,7 +30,7 @@ def seal(schema: Schema) -> Schema:
 
 
 def is_strict(schema: Schema) -> bool:
-    """Whether strict mode takes a schema: every object lists all its properties and requires each of them."""
+    """Whether strict mode accepts a schema: every object lists all its properties and requires each."""
     if "object" in _types(schema):
         named = schema.get("properties")
         if named is None or schema.get("additionalProperties") is not False:
@@ -44,13 +41,13 @@ def is_strict(schema: Schema) -> bool:
 
 
 def without_lengths(schema: Schema) -> Schema:
-    """The schema without bounds on the length of texts, which OpenAI's strict mode does not document."""
+    """The schema without text length limits, which OpenAI's strict mode does not document."""
     kept = {key: part for key, part in schema.items() if key not in ("minLength", "maxLength")}
     return _mapped(kept, without_lengths)
 
 
 def _mapped(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """The schema with every schema within it changed."""
+    """The schema with a function applied to every direct subschema."""
     made = dict(schema)
     made |= {key: change(made[key]) for key in _WITHIN if isinstance(made.get(key), dict)}
     made |= {key: [change(each) for each in made[key]] for key in _LISTS if key in made}
@@ -73,7 +70,7 @@ def _parts(schema: Schema) -> Iterable[Schema]:
 
 
 MOST_TEXT = 100_000  # characters of an answer
-SHOWN = 500  # characters of what is wrong with it
+SHOWN = 500  # characters of the error message
 
 _FILLER = re.compile(r'"([A-Z]+(?: [A-Z]+)*)"')
 _THOUGHTS_END = re.compile("</think(?:ing)?>")
@@ -83,9 +80,9 @@ U = TypeVar("U")
 
 
 class FormatError(msgspec.Struct, frozen=True):
-    """What is wrong with an answer, in words for whoever gave it.
+    """What is wrong with an answer, as a message to the model.
 
-    `rest` is what the answer comes to without that, where it will do if no better one is to be had.
+    `rest` is the usable part of the answer, for when no better one can be had.
     """
 
     text: str
@@ -93,17 +90,17 @@ class FormatError(msgspec.Struct, frozen=True):
 
 
 class AnswerSchema(msgspec.Struct, Generic[T], frozen=True):
-    """What an answer has to look like, as a JSON schema, and how one is read.
+    """The format of an answer: a JSON schema, and a function that reads it.
 
-    The schema is for servers that hold their models to one, strictly where they can. It need not say all that
-    `read` looks at, and `read` takes answers without what has a default.
+    The schema is for servers that enforce one, strictly if they can. `read` may check more than the schema
+    says, and accepts answers without fields that have a default.
     """
 
     schema: dict[str, Any]
     read: Callable[[str], T | FormatError]
 
     def then(self, make: Callable[[T], U | FormatError]) -> "AnswerSchema[U]":
-        """The same form, with something made of what is read."""
+        """The same schema, with `make` applied to the parsed answer."""
 
         def read(text: str) -> U | FormatError:
             found = self.read(text)
@@ -113,7 +110,7 @@ class AnswerSchema(msgspec.Struct, Generic[T], frozen=True):
 
 
 def form_of(filled: type[T], **narrower: dict[str, Any]) -> AnswerSchema[T]:
-    """The form for a struct, of which some fields may have a narrower schema than their types."""
+    """The answer schema of a struct; some fields may be given a narrower schema than their types."""
     schema = schema_of(filled)
     narrowed = {**schema, "properties": schema["properties"] | narrower}
     return AnswerSchema(seal(narrowed), lambda text: read_form(text, filled))
@@ -126,16 +123,16 @@ def texts(least: int, most: int, pattern: str = "") -> dict[str, Any]:
 
 
 def schema_of(filled: type[T]) -> dict[str, Any]:
-    """The schema of a struct, itself on top: servers want an object there, no reference to one."""
+    """The schema of a struct, with the object itself at the top: servers don't accept a reference there."""
     (schema,), definitions = msgspec.json.schema_components([filled], ref_template="#/$defs/{name}")
     top = definitions.pop(schema["$ref"].rpartition("/")[2])
     return {**top, **({"$defs": definitions} if definitions else {})}
 
 
 def find_copied(question: str, answer: str) -> FormatError | None:
-    """What is wrong with an answer that leaves the words of the form in place, which end the question.
+    """Detect an answer that leaves placeholders from the end of the question in place.
 
-    They are in capitals and in quotes there, as in {"name": "NAME"}.
+    They are in capitals and quotes there, as in {"name": "NAME"}.
     """
     fillers = _FILLER.findall(question.rstrip().rpartition("\n")[2])
     left = [filler for filler in fillers if f'"{filler}"' in answer]
@@ -143,7 +140,7 @@ def find_copied(question: str, answer: str) -> FormatError | None:
 
 
 def read_form(text: str, form: type[T]) -> T | FormatError:
-    """The JSON object within an answer, which may have words round it, as what it is meant to be."""
+    """Decode the JSON object in an answer, which may be surrounded by other text."""
     if len(text) > MOST_TEXT:
         return FormatError(f"The answer has {len(text):,} characters; at most {MOST_TEXT:,} are read.")
     said = _THOUGHTS_END.split(text)[-1]

@@ -1,8 +1,6 @@
 """Makes up arguments for a tool that read naturally in a request.
 
-Which values can be said in a request.
-
-Numbers that suit the name of a parameter, within what its schema allows.
+Values fit the schema and suit the names of parameters, and every text can be quoted in a sentence.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +24,7 @@ UNSPEAKABLE = frozenset("`'\"“”„‘’«»")
 
 
 def is_sayable(value: object) -> bool:
-    """Whether every text in it can stand between quotation marks on one line, and is not blank."""
+    """Whether every text in the value can be quoted on one line and is not blank."""
     if isinstance(value, str):
         speakable = value.isprintable() and not UNSPEAKABLE & set(value)
         return speakable and 0 < len(value.strip()) <= LONGEST_TEXT
@@ -39,11 +37,11 @@ def _is_sayable_name(name: str) -> bool:
     return name.isprintable() and "`" not in name and bool(name.strip())
 
 
-NUMBER_DRAWS = 3  # from every range, since a schema may have more to say than its limits
+NUMBER_DRAWS = 3  # per range, because a schema may restrict more than the limits
 FINEST = 12  # decimals
-MOST_IN_ROW = 30  # that follow, for lists in which no number may come twice
+MOST_IN_ROW = 30  # consecutive numbers, for lists of unique numbers
 LARGEST = 10**300
-REACH = 20  # steps beyond a limit that leaves no room for what the name suggests
+REACH = 20  # steps beyond a limit that excludes the range the name suggests
 
 
 def numbers_for(schema: Mapping[str, Any], name: str, whole: bool, dice: Dice) -> Iterator[int | float]:
@@ -60,7 +58,7 @@ def numbers_for(schema: Mapping[str, Any], name: str, whole: bool, dice: Dice) -
 
 
 def _units(schema: Mapping[str, Any], step: Fraction, whole: bool) -> list[Fraction]:
-    """What the candidates are multiples of, coarse ones first."""
+    """The units that candidates are multiples of, coarse ones first."""
     factor = _fraction(schema.get("multipleOf"))
     if factor is not None and factor > 0:
         return [Fraction(factor.numerator) if whole else factor]
@@ -69,7 +67,7 @@ def _units(schema: Mapping[str, Any], step: Fraction, whole: bool) -> list[Fract
 
 
 class _Limits:
-    """The least and the most that a schema allows, if it says so."""
+    """The minimum and maximum of a schema, if any."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._above = _fraction(schema.get("exclusiveMinimum"))
@@ -80,7 +78,7 @@ class _Limits:
         self.most = min((limit for limit in most if limit is not None), default=None)
 
     def ranges(self, low: Fraction, high: Fraction, reach: Fraction) -> Iterator[tuple[Fraction, Fraction]]:
-        """What is allowed of a range, which may be nothing, then what is allowed next to it."""
+        """The allowed part of a range, which may be empty, then allowed ranges next to the limits."""
         yield self._clipped(low, high)
         if self.least is not None:
             yield self._clipped(self.least, self.least + reach)
@@ -93,7 +91,7 @@ class _Limits:
         return low, high if self.most is None else min(high, self.most)
 
     def multiples(self, unit: Fraction, low: Fraction, high: Fraction) -> tuple[int, int]:
-        """How often the unit goes into the least and the most between these that are allowed."""
+        """The smallest and largest allowed multiplier of the unit between these values."""
         first, last = ceil(low / unit), floor(high / unit)
         if self._above is not None:
             first = max(first, floor(self._above / unit) + 1)
@@ -103,36 +101,36 @@ class _Limits:
 
 
 def _fraction(number: object) -> Fraction | None:
-    """A number as it is written; none where it is out of all proportion."""
+    """A number as the exact fraction that is written; None if it is huge."""
     try:
         fraction = Fraction(repr(number)) if is_number(number) else None
-    except ValueError:  # infinite, or no number at all
+    except ValueError:  # infinite or not a number
         return None
     return fraction if fraction is not None and abs(fraction) < LARGEST else None
 
 
 def _written(number: Fraction) -> int | float:
-    """As an integer where it is one that every reader of JSON gets right."""
+    """As an integer if it is one that every JSON reader represents exactly."""
     return int(number) if number.denominator == 1 and abs(number) < EXACT else float(number)
 
 
-DEEPEST = 12  # schemas within schemas; deeper ones have no end, or none that anybody would read
-DRAWS = 4  # at a list or an object that as a whole has to be like this or that
-MOST_WANTED = 3  # items in a list, unless the schema wants more
+DEEPEST = 12  # nested schemas; deeper ones are infinite or unreadable
+DRAWS = 4  # attempts at a list or object that has to satisfy a condition as a whole
+MOST_WANTED = 3  # items in a list, unless the schema requires more
 MOST_ITEMS = 30
-MOST_TRIED = 10_000  # parts on the way to a value; only a schema that is made to take long has more
-DEEP = 6  # from here on lists are empty where they may be: what holds its own kind would fill pages
+MOST_TRIED = 10_000  # parts tried for one value; only a hostile schema has more
+DEEP = 6  # nesting from which on lists are empty if allowed: recursive schemas would fill pages
 MOST_NAMED = 4  # steps in the path of a parameter
 
 ITEM = ""  # stands for the items of a list in the path of a parameter
 
 
 def make_up(schema: Mapping[str, Any], dice: Dice, description: str = "") -> dict[str, Any]:
-    """Values for all parameters that an object schema requires, and for no others.
+    """Values for all required parameters of an object schema, and for no others.
 
-    They fit the schema, and no text among them has quotation marks, backticks or line breaks. A `UsageError`
-    names the parameter that no value can be found for. Examples in the `description` of the whole are for the
-    only parameter, if there is just one.
+    They fit the schema, and no text among them has quotation marks, backticks or line breaks. Raises
+    `UsageError` for a parameter that no value can be found for. Examples in the `description` of the whole
+    are used if there is exactly one parameter.
     """
     schema = _described(schema, description)
     arguments = {key: value for key, value in schema.items() if key not in ("default", "example", "examples")}
@@ -176,7 +174,7 @@ class _Maker:
         self._tried = 0
 
     def make(self, schema: Any, path: tuple[str, ...], others: Sequence[Any] = ()) -> Any:
-        """A value that fits, unlike the others if there is such a one; `_Impossible` where nothing fits."""
+        """A value that fits and, if possible, differs from the others; `_Impossible` if nothing fits."""
         known = list[Any]()
         with self._deeper(path):
             for value in self._candidates(self._flat(schema, path), path, others):
@@ -219,7 +217,7 @@ class _Maker:
             yield from self._of_kind(_kind(schema), schema, path)
 
     def _alternatives(self, schema: dict[str, Any], path: tuple[str, ...]) -> list[dict[str, Any]]:
-        """The schemas of which the value has to fit one; those of nothing at all come last."""
+        """The schemas of which the value has to fit one; null comes last."""
         for key in ("anyOf", "oneOf", "type"):
             choices = schema.get(key)
             if not isinstance(choices, list) or not choices:
@@ -237,7 +235,7 @@ class _Maker:
     def _possible(
         self, alternatives: list[dict[str, Any]], path: tuple[str, ...], others: Sequence[Any]
     ) -> Iterator[Any]:
-        """A value for each of the schemas that there is one for."""
+        """A value for each of the schemas for which one exists."""
         problems = list[_Impossible]()
         for schema in alternatives:
             try:
@@ -309,7 +307,7 @@ class _Maker:
         return {name: self.make(properties.get(name, rest), (*path, name)) for name in names}
 
     def _flat(self, schema: Any, path: tuple[str, ...]) -> dict[str, Any]:
-        """The schema with what it refers to and what it joins in one piece."""
+        """The schema with references and `allOf` resolved."""
         if schema is False:
             raise _Impossible(path)
         flat = dict(schema) if isinstance(schema, Mapping) else {}
@@ -326,7 +324,7 @@ class _Maker:
 
 
 def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Both schemas in one; where they ask for different things the second counts."""
+    """Both schemas merged; if they conflict the second wins."""
     both = {**one, **other}
     if "properties" in one and "properties" in other:
         both["properties"] = {**mapping(one["properties"]), **mapping(other["properties"])}
@@ -336,7 +334,7 @@ def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _kind(schema: dict[str, Any]) -> str:
-    """The type that is asked for, or that other demands suggest."""
+    """The required type, or the one that other keywords suggest."""
     if (kind := schema.get("type")) in KINDS:
         return str(kind)
     if "properties" in schema or "required" in schema:
@@ -347,7 +345,7 @@ def _kind(schema: dict[str, Any]) -> str:
 
 
 def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
-    """A schema for each item of a list: `wanted` ones, or as many as there have to be."""
+    """A schema for each item of a list: `wanted` ones, or as many as required."""
     rest = schema.get("items", True)
     first = rest if isinstance(rest, list) else as_list(schema.get("prefixItems"))
     size = max(len(first) or wanted, count(schema, "minItems", 0))
@@ -357,7 +355,7 @@ def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
 
 
 def _of_length(words: list[str], low: int, high: int) -> str:
-    """The words again and again, up to a length within the limits, with no space at the end."""
+    """The words repeated to a length within the limits, without a space at the end."""
     text = " ".join(words)
     while len(text) < low:
         text += f" {text}"

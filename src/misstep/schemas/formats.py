@@ -1,8 +1,6 @@
-"""Whether a text has the format that a schema names.
+"""Checks of formats and patterns in schemas, and equality of JSON values.
 
-When two JSON values are the same one.
-
-Patterns out of other people's schemas, matched only where that can't take long.
+Patterns come from other people's schemas, so they are matched only if that can't take long.
 """
 
 import ipaddress
@@ -18,7 +16,7 @@ from urllib.parse import urlsplit
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two JSON values are equal: 1 is 1.0, and neither is true."""
+    """Whether two JSON values are equal: 1 equals 1.0, and neither equals true."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):
@@ -28,9 +26,9 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-MOST_STEPS = 10_000_000  # that a match may take, by a rough estimate
+MOST_STEPS = 10_000_000  # rough limit on the steps of a match
 LONGEST_MATCHED = 10_000  # characters
-MOST_STEPS_NESTED = 1_000_000  # where each character may multiply them
+MOST_STEPS_NESTED = 1_000_000  # limit if each character may multiply the steps
 
 _TOKEN = re.compile(
     r"""
@@ -46,7 +44,7 @@ _TOKEN = re.compile(
 
 
 def matches(pattern: str, text: str) -> bool | None:
-    """Whether the pattern is found in the text; None where it can't be read or the text is too long."""
+    """Whether the pattern is found in the text; None if it is invalid or the text is too long."""
     compiled, longest = _prepared(pattern)
     if compiled is None or len(text) > longest:
         return None
@@ -59,9 +57,9 @@ def is_readable(pattern: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _prepared(pattern: str) -> tuple[re.Pattern[str] | None, int]:
-    """The pattern compiled, and the most characters that it may be held against."""
+    """The compiled pattern, and the longest text that it may be matched with."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what will mean something else one day
+        warnings.simplefilter("ignore")  # about syntax that will change its meaning
         try:
             return re.compile(pattern), _longest_text(pattern)
         except (re.error, OverflowError, RecursionError, ValueError):
@@ -69,7 +67,7 @@ def _prepared(pattern: str) -> tuple[re.Pattern[str] | None, int]:
 
 
 class _Group:
-    """What has been read of a group: how many parts of it repeat, and how many may match in several ways."""
+    """A group parsed so far: how many of its parts repeat, and how many may match in several ways."""
 
     def __init__(self) -> None:
         self.repeats = 0
@@ -77,7 +75,7 @@ class _Group:
 
 
 def _longest_text(pattern: str) -> int:
-    """How long a text may be: steps grow with its length to the power of the repeats, or worse."""
+    """The longest text allowed: steps grow with its length to the power of the repeats, or faster."""
     groups, last, longest = [_Group()], _Group(), LONGEST_MATCHED
     for token in _TOKEN.finditer(pattern):
         match token.lastgroup:
@@ -100,7 +98,7 @@ def _longest_text(pattern: str) -> int:
 
 
 def _longest_nested(repeat: str, choices: int) -> int:
-    """How long a text may be where something with choices is repeated: each time multiplies the steps."""
+    """The longest text allowed if a part with choices is repeated: each repetition multiplies the steps."""
     if not choices or repeat.startswith("?"):
         return LONGEST_MATCHED
     times = int(log(MOST_STEPS_NESTED, choices + 1))
@@ -108,7 +106,7 @@ def _longest_nested(repeat: str, choices: int) -> int:
     return times if most <= times else 0
 
 
-LONGEST_FORMATTED = 2000  # characters; no format has longer ones
+LONGEST_FORMATTED = 2000  # characters; valid texts are shorter
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _TIME = re.compile(r"\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
@@ -121,7 +119,7 @@ _BASE64 = re.compile(r"([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)
 
 
 def has_format(name: object, text: str) -> bool:
-    """True too for formats that nobody here knows; strict where readers differ in what they take."""
+    """Whether a text has a format; True for unknown formats, strict if parsers differ."""
     check = _CHECKS.get(name) if isinstance(name, str) else None
     if check is None:
         return True

@@ -1,4 +1,4 @@
-"""Demands of a JSON schema that a value meets or not, whatever lies within it."""
+"""Keywords of JSON schemas that apply to a value itself, not to its parts."""
 
 import json
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import msgspec
 
 from misstep.schemas.formats import matches, same
 
-MOST_COMPARED = 500  # items that are compared each with each
+MOST_COMPARED = 500  # items that are compared pairwise
 MOST_LISTED = 10  # choices in a message
 LONGEST_SHOWN = 60  # characters of a value or a name
 
@@ -25,7 +25,7 @@ NOUNS = {
 
 
 class Misfit(msgspec.Struct, frozen=True):
-    """What is wrong with the part of a value at `place`; `unexpected` names what should not be there."""
+    """What is wrong with the part of a value at `place`; `unexpected` names a disallowed property."""
 
     says: str
     place: tuple[str | int, ...] = ()
@@ -44,7 +44,7 @@ class Misfit(msgspec.Struct, frozen=True):
         return f"nothing called {_shown(self.unexpected)} is expected{inside}"
 
 
-# What is wanted, and the value that it is wanted of.
+# Takes the keyword's value and the value to check.
 _Limit: TypeAlias = Callable[[Any, Any], Misfit | None]
 
 
@@ -115,15 +115,15 @@ def _multiple_of(wanted: Any, value: Any) -> Misfit | None:
     if not is_number(value) or not is_number(wanted) or not wanted > 0:
         return None
     try:
-        # As they are written: to a computer 0.3 is no multiple of 0.1.
+        # As exact decimals: in binary floating point 0.3 is not a multiple of 0.1.
         remainder = Fraction(repr(value)) % Fraction(repr(wanted))
-    except ValueError:  # infinite, or no number at all
+    except ValueError:  # infinite or not a number
         return None
     return Misfit(f"must be a multiple of {_shown(wanted)}") if remainder else None
 
 
 def _bound(words: str, holds: Callable[[Any, Any], bool]) -> _Limit:
-    """A limit on how large a number is."""
+    """A limit on the value of a number."""
 
     def check(wanted: Any, value: Any) -> Misfit | None:
         if is_number(value) and is_number(wanted) and not holds(value, wanted):
@@ -136,7 +136,7 @@ def _bound(words: str, holds: Callable[[Any, Any], bool]) -> _Limit:
 def _size(
     kind: type[str | list[Any] | dict[str, Any]], words: str, noun: str, holds: Callable[[Any, Any], bool]
 ) -> _Limit:
-    """A limit on how much there is of something."""
+    """A limit on the size of a value."""
 
     def check(wanted: Any, value: Any) -> Misfit | None:
         if isinstance(value, kind) and is_number(wanted) and not holds(len(value), wanted):

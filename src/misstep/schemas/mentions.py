@@ -1,4 +1,4 @@
-"""Finds values that a description gives: quoted ones, examples, lists of what is allowed."""
+"""Finds values that a description mentions: quoted ones, examples, lists of allowed values."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from misstep.core.secrets import mask_shapes
 
 LONGEST_TEXT = 20_000  # characters of a description
 LONGEST = 200  # characters of a value
-MOST = 60  # values out of one description
+MOST = 60  # values from one description
 
 _QUOTED = re.compile(
     r"""
@@ -42,14 +42,14 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d{1,12}(?:\.\d{1,6})?(?![\w.]*\w)")
 
 
 def find_texts(description: str) -> list[str]:
-    """Texts that a description gives as values, those that are quoted first."""
+    """Texts that a description gives as values, quoted ones first."""
     text = description[:LONGEST_TEXT]
     found = dict.fromkeys(value for value in _mentioned(text) if 0 < len(value) <= LONGEST)
     return list(found)[:MOST]
 
 
 def find_examples(description: str) -> list[str | int | float]:
-    """Values that a description gives as examples of what to pass, and as nothing else."""
+    """Values that a description explicitly gives as examples of what to pass."""
     found = list[str | int | float]()
     for example in _GIVEN_AS_EXAMPLE.finditer(description[:LONGEST_TEXT]):
         number, *texts = example.groups()
@@ -80,7 +80,7 @@ def _mentioned(text: str) -> Iterator[str]:
 
 
 def _with_value_alone(text: str) -> Iterator[str]:
-    """The text, and what it names a value: of `query: libraries` the libraries too."""
+    """The text and, if it is a pair such as `query: libraries`, its value alone."""
     yield text
     if pair := _PAIR.match(text):
         yield _stripped(pair[1])

@@ -1,4 +1,4 @@
-"""Values that parameters might have, going by what they are called."""
+"""Plausible values for parameters, based on their names."""
 
 import re
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _COMPANIES = ("Northwind Traders", "Blue Harbour Foods", "Alpine Tools", "Lakesi
 _TAGS = ("urgent", "garden", "travel", "finance", "weekly", "draft")
 _NUMBERS_OF_THINGS = ("A1042", "K2210", "M3307", "P4815", "R5921")
 
-# By the last words of a name: the longest that is known counts.
+# By the last words of a name; the longest known match counts.
 _BY_NAME: dict[str, Texts] = {
     "address": _STREETS,
     "airport": ("LIS", "OSL", "NBO", "YYZ", "KIX"),
@@ -290,7 +290,7 @@ CODES: Texts = (
     ),
 )
 
-# From, to, and what lies between two values, by the last words of a name.
+# Minimum, maximum and step, by the last words of a name.
 _RANGES: dict[str, tuple[int, int, int]] = {
     "age": (18, 80, 1),
     "amount": (10, 500, 5),
@@ -333,18 +333,18 @@ _ANY_NUMBER = (2, 60, 1)
 
 
 def texts_for(name: str, form: object = None) -> Texts:
-    """Texts that suit a parameter of this name and format."""
+    """Texts that suit a parameter with this name and format."""
     known = _BY_FORMAT.get(form) if isinstance(form, str) else None
     return known or next((_BY_NAME[key] for key in _keys(name) if key in _BY_NAME), PLAIN)
 
 
 def range_for(name: str) -> tuple[int, int, int]:
-    """The least and the most that a number of this name might be, and the step between two of them."""
+    """The minimum and maximum of a plausible number for this name, and the step."""
     return next((_RANGES[key] for key in _keys(name) if key in _RANGES), _ANY_NUMBER)
 
 
 def _keys(name: str) -> list[str]:
-    """What to look a name up by: its last two words, its last one, then the others from the back."""
+    """Lookup keys of a name: its last two words, its last one, then the others from the back."""
     words = words_of(name)
     return [" ".join(words[-2:]), *reversed(words)]
 

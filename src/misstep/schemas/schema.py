@@ -1,7 +1,4 @@
-"""Whether a JSON value fits a JSON schema, as far as the schemas of real tools go.
-
-Finds the demand of a schema that a value breaks.
-"""
+"""Validates JSON values against the schemas of real tools, and finds the keyword that a value violates."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -11,19 +8,19 @@ from misstep.schemas.formats import has_format, matches
 from misstep.schemas.limits import LIMITS, Misfit
 from misstep.schemas.shape import as_list, find_reference, mapping, names_in
 
-DEEPEST = 50  # references within references; only a schema that leads back to itself has more
-MOST_LOOKS = 100_000  # at parts of a value; only one that is made to take long needs more
+DEEPEST = 50  # nested references; only a schema that refers to itself has more
+MOST_LOOKS = 100_000  # parts of a value checked; only a hostile schema needs more
 
 TOO_DEEP = Misfit("is nested too deeply")
 TOO_MUCH = Misfit("is too much to look through")
 
 
 def fits(schema: Mapping[str, Any], value: object, root: Mapping[str, Any] | None = None) -> str | None:
-    """None if the JSON value fits; else what is wrong, where: `days must be an integer`, `city is missing`.
+    """None if the JSON value fits; else what is wrong: `days must be an integer`, `city is missing`.
 
-    The subset of JSON Schema 2020-12 that tools use, and `nullable`. Formats, unknown keywords, those that
-    make no sense and references that lead nowhere demand nothing. `root` is what references start from, if
-    that is not the schema itself.
+    Supports the subset of JSON Schema 2020-12 that tools use, and `nullable`. Formats, unknown or invalid
+    keywords and references that can't be resolved are ignored. `root` is the document that references are
+    resolved in, if that is not the schema itself.
     """
     try:
         misfit = _Look(schema if root is None else root).misfit(schema, value)
@@ -33,7 +30,7 @@ def fits(schema: Mapping[str, Any], value: object, root: Mapping[str, Any] | Non
 
 
 class _Look:
-    """One look at a value, which follows references from the root and does not go on for ever."""
+    """One validation, which resolves references from the root and limits its own effort."""
 
     __slots__ = ("_deep", "_left", "_root")
 
@@ -69,7 +66,7 @@ class _Look:
         return found
 
 
-# The look, what is wanted, the schema that wants it, and the value that it is wanted of.
+# Takes the validation, the keyword's value, its schema, and the value to check.
 _Check: TypeAlias = Callable[[_Look, Any, Mapping[str, Any], Any], Misfit | None]
 
 
@@ -101,7 +98,7 @@ def _additional_properties(look: _Look, wanted: Any, schema: Mapping[str, Any], 
         return None
     known, patterns = _names(schema, "properties"), _names(schema, "patternProperties")
     for name, each in value.items():
-        # One that is too long for a pattern gets the benefit of the doubt.
+        # A name too long to be matched counts as matching.
         if name in known or any(matches(pattern, name) is not False for pattern in patterns):
             continue
         if wanted is False:
@@ -117,7 +114,7 @@ def _names(schema: Mapping[str, Any], keyword: str) -> list[str]:
 
 
 def _items(look: _Look, wanted: Any, schema: Mapping[str, Any], value: Any) -> Misfit | None:
-    if isinstance(wanted, list):  # how tuples were written once
+    if isinstance(wanted, list):  # the old syntax for tuples
         return _prefix_items(look, wanted, schema, value)
     before = schema.get("prefixItems")
     first = len(before) if isinstance(before, list) else 0
@@ -164,7 +161,7 @@ def _not(look: _Look, wanted: Any, _schema: Mapping[str, Any], value: Any) -> Mi
 
 
 def _together(misfits: list[Misfit]) -> Misfit:
-    """What to say of a value that fits no alternative: how the closest one is missed, or what all ask for."""
+    """The message for a value that fits no alternative: how the closest one fails, or what all require."""
     closest = max(misfits, key=lambda found: (len(found.place), found.unexpected is not None))
     demand = "must be "
     if not closest.place and all(found.says.startswith(demand) for found in misfits):
@@ -187,11 +184,11 @@ _INNER: dict[str, _Check] = {
 }
 
 
-DEEPEST_PLACE = 8  # places within places that are looked at
-MOST_NAMES = 40  # of members that the schema has no names for
-MOST_ITEMS = 3  # of those in a list that are all alike to the schema
+DEEPEST_PLACE = 8  # nesting that is examined
+MOST_NAMES = 40  # properties that the schema does not name
+MOST_ITEMS = 3  # items of a list with one schema for all
 
-# Demands that are broken where they stand, and not further in.
+# Keywords that are violated by a value itself, not by its parts.
 BREAKABLE = frozenset((
     "type", "enum", "const", "required", "additionalProperties", "minimum", "maximum", "exclusiveMinimum",
     "exclusiveMaximum", "multipleOf", "pattern", "minLength", "maxLength", "minItems", "maxItems",
@@ -200,7 +197,7 @@ BREAKABLE = frozenset((
 
 
 def find_breach(schema: Any, value: Any, root: Mapping[str, Any]) -> tuple[str, Path] | None:
-    """The keyword of the schema that a value breaks, and where; None if it fits. Formats count."""
+    """The keyword that a value violates, and where; None if it fits. Formats count."""
     misfit = fits(schema, value, root) is not None
     for node, part, place in places_in(schema, value, root):
         if not misfit and isinstance(part, str) and not has_format(node.get("format"), part):
@@ -212,7 +209,7 @@ def find_breach(schema: Any, value: Any, root: Mapping[str, Any]) -> tuple[str, 
 
 
 def alone(keyword: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with one keyword, and those that change what it means."""
+    """The schema reduced to one keyword and those that change its meaning."""
     kept = {keyword: schema[keyword]}
     if keyword == "additionalProperties":
         named = ("properties", "patternProperties")
@@ -225,14 +222,14 @@ def alone(keyword: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def first_missing(wanted: Any, value: Mapping[str, Any]) -> str | None:
-    """The first name that `required` asks for in vain."""
+    """The first required name that is missing."""
     return next((name for name in names_in(wanted) if name not in value), None)
 
 
 def places_in(
     schema: Any, value: Any, root: Mapping[str, Any], place: Path = (), deep: int = 0
 ) -> Iterator[tuple[Mapping[str, Any], Any, Path]]:
-    """Every part of the value with each of the schemas that have a say in it."""
+    """Every part of the value with each of the schemas that apply to it."""
     if not isinstance(schema, Mapping) or deep > DEEPEST_PLACE:
         return
     if value is None and schema.get("nullable") is True:
@@ -250,7 +247,7 @@ def places_in(
 
 
 def _members(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-    """The keys of what lies within, with the schemas of it."""
+    """The keys of the parts of a value, with their schemas."""
     if isinstance(value, dict):
         properties = mapping(schema.get("properties"))
         yield from ((name, inner) for name, inner in properties.items() if name in value)
@@ -266,7 +263,7 @@ def _members(schema: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, Any]]
 
 
 def _where(keyword: str, node: Mapping[str, Any], part: Any, root: Mapping[str, Any]) -> Path | None:
-    """Where within a part the keyword is broken, if it is."""
+    """Where within a part the keyword is violated, if it is."""
     demand = alone(keyword, node)
     if keyword == "required" and isinstance(part, dict):
         missing = first_missing(node[keyword], part)

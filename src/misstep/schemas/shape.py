@@ -1,7 +1,4 @@
-"""Reads a schema as one piece: references followed, joined parts put together.
-
-References within JSON schemas, which models, agents and cases all have to follow.
-"""
+"""Resolves references and `allOf` in JSON schemas, and reads single keywords tolerantly."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +11,7 @@ LONGEST_INDEX = 9  # digits; no list is longer
 
 
 def find_reference(reference: object, root: Any) -> Any:
-    """What a local reference like `#/$defs/City` leads to, or None."""
+    """The target of a local reference such as `#/$defs/City`, or None."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     anchor, *steps = unquote(reference[1:]).split("/")
@@ -36,8 +33,8 @@ def _is_index(key: str) -> bool:
     return key.isdecimal() and len(key) <= LONGEST_INDEX
 
 
-DEEPEST = 12  # references and joins within each other; more lead back to themselves
-LARGEST = 10**9  # count that is taken at its word
+DEEPEST = 12  # nested references and joins; more of them are cycles
+LARGEST = 10**9  # larger counts are ignored
 KINDS = ("string", "integer", "number", "boolean", "array", "object", "null")
 
 _HIGHEST = ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties")
@@ -51,7 +48,7 @@ _SIGNS = (
 
 
 def resolve(schema: Any, root: Mapping[str, Any]) -> Any:
-    """What a schema refers to, if it does; whatever stands beside the reference is left out."""
+    """Follow a reference, if the schema is one; other keywords beside it are ignored."""
     for _ in range(DEEPEST):
         if not isinstance(schema, Mapping) or "$ref" not in schema:
             break
@@ -60,7 +57,7 @@ def resolve(schema: Any, root: Mapping[str, Any]) -> Any:
 
 
 def flatten(schema: Any, root: Mapping[str, Any], deep: int = 0) -> dict[str, Any] | None:
-    """The schema with what it refers to and what it joins; None where it allows nothing at all."""
+    """The schema with references and `allOf` resolved; None if it allows nothing."""
     if schema is False:
         return None
     flat = dict(schema) if isinstance(schema, Mapping) else {}
@@ -81,7 +78,7 @@ def flatten(schema: Any, root: Mapping[str, Any], deep: int = 0) -> dict[str, An
 
 
 def merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """A schema that asks for both, as far as that can be said in one; the second counts where it can't."""
+    """A schema that requires both, as far as one can; if they conflict the second wins."""
     both = {**one, **other}
     for key in one.keys() & other.keys():
         both[key] = _joined(key, one[key], other[key])
@@ -119,7 +116,7 @@ def _common_types(one: Any, other: Any) -> Any:
 
 
 def kinds_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
-    """The types that are asked for, or that other demands suggest; all of them where nothing does."""
+    """The required types, or those that other keywords suggest; all types if nothing does."""
     wanted = schema.get("type")
     named = tuple(kind for kind in (wanted if isinstance(wanted, list) else [wanted]) if kind in KINDS)
     if named:
@@ -128,7 +125,7 @@ def kinds_of(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def count(schema: Mapping[str, Any], key: str, default: int) -> int:
-    """A number of things that the schema asks for."""
+    """A count given by a keyword, such as `minItems`."""
     found: Any = schema.get(key)
     if not is_number(found) or not abs(found) < LARGEST:
         return default
@@ -148,5 +145,5 @@ def as_list(value: object) -> list[Any]:
 
 
 def names_in(value: object) -> list[str]:
-    """The names in a list of them, each once."""
+    """The names in a list, each once."""
     return list(dict.fromkeys(name for name in as_list(value) if isinstance(name, str)))

@@ -1,6 +1,6 @@
-"""What docstrings say about a function as a whole, and about each of its parameters.
+"""Parses Python source and docstrings: the text about a function and about each of its parameters.
 
-Python code read by one thread at a time: Python itself counts wrongly where two of them do so at once.
+Code is parsed by one thread at a time, because Python's parser miscounts recursion if two threads use it.
 """
 
 import ast
@@ -10,13 +10,13 @@ import warnings
 
 import msgspec
 
-TRIES = 3  # for others may read code meanwhile: agents, and Python itself where it words an error
+TRIES = 3  # attempts, because other code may parse meanwhile: agents, or Python itself for an error message
 
-_lock = threading.RLock()  # what tidies up meanwhile may read code too
+_lock = threading.RLock()  # reentrant, because finalizers that run meanwhile may parse code too
 
 
 def parse_module(code: str | bytes) -> ast.Module | None:
-    """The code as a tree; None where it is none that Python could read."""
+    """The code as a tree; None if Python can't parse it."""
     tree = _parsed(code, "exec")
     return tree if isinstance(tree, ast.Module) else None
 
@@ -29,7 +29,7 @@ def parse_expression(code: str) -> ast.expr | None:
 
 def _parsed(code: str | bytes, mode: str) -> ast.AST | None:
     with _lock, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what is odd about code is its author's business
+        warnings.simplefilter("ignore")  # warnings are for the code's author
         for _ in range(TRIES):
             try:
                 return ast.parse(code, mode=mode)
@@ -53,14 +53,14 @@ _FIELD = re.compile(r"[:@](param|type|returns?|rtype|raises?)\b")
 
 
 class Documented(msgspec.Struct, frozen=True):
-    """The text before all sections, and the texts of parameters by their names."""
+    """The text before all sections, and the texts of parameters by name."""
 
     text: str = ""
     parameters: dict[str, str] = {}
 
 
 def parse_docstring(docstring: str) -> Documented:
-    """A docstring without its indentation, in Google's, NumPy's or Sphinx's style, or in none at all."""
+    """Parse a docstring without indentation, in Google, NumPy, Sphinx or no particular style."""
     lines = docstring.splitlines()
     end = next((place for place in range(len(lines)) if begins_section(lines, place)), len(lines))
     reader = _Reader()
@@ -71,7 +71,7 @@ def parse_docstring(docstring: str) -> Documented:
 
 
 class _Reader:
-    """Goes through the sections line by line; `_indent` is how far entries of the present one stand in."""
+    """Reads the sections line by line; `_indent` is the indentation of entries in the current one."""
 
     def __init__(self) -> None:
         self.found = dict[str, list[str]]()
@@ -102,7 +102,7 @@ class _Reader:
 
 
 def begins_section(lines: list[str], place: int) -> bool:
-    """Whether a heading stands here: a known word with a colon or a line under it, or a field of Sphinx."""
+    """Whether a section heading is here: a known word with a colon or an underline, or a Sphinx field."""
     line = lines[place]
     if _FIELD.match(line):
         return True

@@ -1,1 +1,1 @@
-"""Where runs and files of cases live."""
+"""Storage of runs in a database, and of cases and results in files."""

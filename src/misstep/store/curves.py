@@ -1,4 +1,4 @@
-"""Capability curves that are kept in files."""
+"""Reads capability curves from files."""
 
 import codecs
 from itertools import pairwise
@@ -18,12 +18,12 @@ class _Versioned(msgspec.Struct):
 
 
 def is_kept(name: str) -> bool:
-    """Whether a name is that of a file; all others are runs."""
+    """Whether a name is a curve file; all other names are runs."""
     return name.endswith(ENDING)
 
 
 def read_curve(path: str) -> Capability:
-    """The curve in a file; a `UsageError` says what is wrong with it."""
+    """Read a curve; raises `UsageError` if the file is invalid."""
     curve = _parse(_read(path), path)
     if wrong := _wrong_with(curve):
         raise UsageError(f"is no capability curve: {wrong}", EXPECTED, where=path)
@@ -42,7 +42,7 @@ def _read(path: str) -> bytes:
 
 
 def _parse(data: bytes, path: str) -> Capability:
-    """A newer form is told by its version, before its fields are called wrong."""
+    """Check the version first, so that a newer format is not reported as invalid fields."""
     try:
         version = msgspec.json.decode(data, type=_Versioned).version
         if version != CURVE_VERSION:
@@ -50,12 +50,12 @@ def _parse(data: bytes, path: str) -> Capability:
                 f"a curve of version {version}", f"this misstep reads version {CURVE_VERSION}", where=path
             )
         return msgspec.json.decode(data, type=Capability)
-    except (ValueError, RecursionError) as error:  # ValueError: no JSON, or not of this form
+    except (ValueError, RecursionError) as error:  # ValueError: not JSON, or not of this format
         raise UsageError(f"is no capability curve: {error}", EXPECTED, where=path) from error
 
 
 def _wrong_with(curve: Capability) -> str:
-    """What can't be so; empty where nothing is wrong."""
+    """What is inconsistent about a curve; empty if nothing is."""
     sizes = [point.actions for point in curve.curve]
     if not sizes:
         return "it has no points"

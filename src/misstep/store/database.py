@@ -1,9 +1,4 @@
-"""What a database has to offer to be a store.
-
-Transactions that end in an error people can act on.
-
-Makes the tables of a store, and refuses those of another version.
-"""
+"""The interface of a database, transactions with user-facing errors, and creation of the tables."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,61 +14,61 @@ from misstep.store.tables import STORE_VERSION, OddValue
 
 
 class NotAStore(Exception):
-    """The place holds something else; the message says what."""
+    """The location holds something else; the message says what."""
 
 
 class Hold(Protocol):
-    """The exclusive right to work on a run; it ends with the process at the latest."""
+    """The exclusive right to work on a run; it is released when the process ends at the latest."""
 
-    connection: sa.Connection  # to write with, and for nothing else
+    connection: sa.Connection  # for writing only
 
     def renew(self) -> None:
-        """Take it anew after the connection was lost; a `UsageError` if somebody else has it now."""
+        """Acquire it again after the connection was lost; `UsageError` if another process has it now."""
         ...
 
 
 class Database(Protocol):
-    """One kind of database; `location` is fit to be shown and never holds a password."""
+    """One kind of database; `location` can be shown and never contains a password."""
 
     location: str
     engine: sa.Engine
 
     def prepare(self, create: bool) -> None:
-        """Get ready to connect, and make the place if it may be made; a `StoreError` if there is none."""
+        """Prepare to connect, creating the location if allowed; `StoreError` if there is none."""
         ...
 
     def version(self, connection: sa.Connection) -> int:
-        """The version of the store in it, 0 if there is nothing yet; `NotAStore` if it is something else."""
+        """The version of the store, 0 if it is empty; `NotAStore` if it is something else."""
         ...
 
     def secure(self, connection: sa.Connection) -> None:
-        """Let nobody else make or change the tables until this transaction ends."""
+        """Prevent others from creating or changing the tables until this transaction ends."""
         ...
 
     def mark(self, connection: sa.Connection, version: int) -> None:
-        """Write down the version wherever else it is looked for."""
+        """Record the version in other places where it is looked up."""
         ...
 
     def settle(self) -> None:
-        """Called once the store is known to be one of ours, at its newest version."""
+        """Called once the store is known to be a misstep store of the newest version."""
         ...
 
     def check(self) -> None:
-        """A `StoreError` if the place was taken away since it was opened."""
+        """Raise `StoreError` if the location was removed after it was opened."""
         ...
 
     def hold(self, run: str) -> AbstractContextManager[Hold]:
-        """The exclusive right to this run; a `UsageError` if somebody has it already."""
+        """Acquire the exclusive right to this run; `UsageError` if another process has it."""
         ...
 
     def is_held(self, run: str) -> bool: ...
 
     def holder(self, run: str) -> int:
-        """The process that works on the run; 0 where that is not known."""
+        """The process that works on the run; 0 if unknown."""
         ...
 
     def explain(self, error: Exception) -> tuple[str, ...]:
-        """The reason for a driver's error in people's words, with what to do about it."""
+        """The reason for a driver's error in plain words, and what to do about it."""
         ...
 
 
@@ -84,11 +79,11 @@ def going_on(run: str, pid: int = 0) -> UsageError:
 
 T = TypeVar("T")
 
-PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between tries while a server restarts
+PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between retries while a server restarts
 
 
 class Transactions:
-    """Reads and writes on one database, each whole or not at all."""
+    """Reads and writes on one database, each atomic."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -97,7 +92,7 @@ class Transactions:
 
     @contextmanager
     def reading(self, run: str = "") -> Iterator[sa.Connection]:
-        """A transaction that only reads, perhaps about one run."""
+        """A read-only transaction, optionally about one run."""
         with self.explained(run), self._readers.begin() as connection:
             yield connection
 
@@ -109,7 +104,7 @@ class Transactions:
                 yield connection
 
     def insist(self, hold: Hold, work: Callable[[sa.Connection], T], pauses: Sequence[float] = PAUSES) -> T:
-        """Do some writing that may be repeated, on a fresh connection if one breaks, for half a minute."""
+        """Run a repeatable write, retrying on a new connection for half a minute if one breaks."""
         with self.explained():
             self.database.check()
             for pause in pauses:
@@ -129,7 +124,7 @@ class Transactions:
 
     @contextmanager
     def explained(self, run: str = "") -> Iterator[None]:
-        """Turn what goes wrong with the database or a run into an error that people can act on."""
+        """Turn errors of the database or a run into errors that tell the user what to do."""
         where = self.database.location
         try:
             yield
@@ -145,7 +140,7 @@ class Transactions:
 
 
 def ensure_tables(transactions: Transactions, create: bool) -> None:
-    """Make the tables where there are none and `create` allows it."""
+    """Create the tables if there are none and `create` allows it."""
     database = transactions.database
     with transactions.reading() as connection:
         exist = _exist(database, connection)
@@ -155,7 +150,7 @@ def ensure_tables(transactions: Transactions, create: bool) -> None:
         raise NoStoreYet(database.location)
     with transactions.writing() as connection:
         database.secure(connection)
-        if not _exist(database, connection):  # another process may have made them
+        if not _exist(database, connection):  # another process may have created them
             tables.metadata.create_all(connection)
             connection.execute(tables.alembic_version.insert(), {"version_num": f"{STORE_VERSION:04}"})
         database.mark(connection, STORE_VERSION)

@@ -1,6 +1,6 @@
-"""Files that are written whole or not at all.
+"""Writes files atomically, and reads and writes JSON lines.
 
-JSON lines: reading them with the place of every mistake, writing them.
+Errors in JSON lines name the line.
 """
 
 import codecs
@@ -19,17 +19,17 @@ import msgspec
 
 from misstep.errors import UsageError
 
-ANYBODY_WRITES = 0o222  # bits of a file's mode
+ANYBODY_WRITES = 0o222  # permission bits of a file's mode
 
 
 def write_text(path: str, text: str) -> None:
-    """Write a text, `-` for standard output; a file appears whole or not at all."""
+    """Write text to a file atomically, or to standard output for `-`."""
     with opened(path) as file:
         file.write(text.encode("utf-8", "replace"))
 
 
 def refuse_unwritable(path: str, hint: str = "name another file") -> None:
-    """Raise a `UsageError` where a file could not be written, or is marked as read-only, whoever asks."""
+    """Raise `UsageError` if a file can't be written or is marked read-only, even for root."""
     if path in ("", "-"):
         return
     target = Path(os.path.realpath(path))
@@ -39,7 +39,7 @@ def refuse_unwritable(path: str, hint: str = "name another file") -> None:
 
 @contextmanager
 def opened(path: str) -> Iterator[IO[bytes]]:
-    """Standard output, a device or pipe as it is, and a file that appears only when it is complete."""
+    """Open standard output, a device or a pipe directly; a regular file appears only when it is complete."""
     if path in ("", "-"):
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
@@ -67,8 +67,10 @@ def _why_not(path: Path) -> str:
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file under another name until it is complete; it keeps owner, rights and extended attributes of
-    the one that it replaces."""
+    """Write under a temporary name until complete.
+
+    The new file keeps owner, permissions and extended attributes of the one it replaces.
+    """
     with _beside(path) as (file, partial):
         yield file
         _to_disk(file)
@@ -83,7 +85,7 @@ def _whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _beside(path: Path) -> Iterator[tuple[IO[bytes], str]]:
-    """A file of our own in the same folder, gone in the end unless it has got another name."""
+    """A temporary file in the same folder, removed at the end unless it was renamed."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -94,9 +96,9 @@ def _beside(path: Path) -> Iterator[tuple[IO[bytes], str]]:
 
 
 def _is_given(file: str, like: os.stat_result) -> bool:
-    """Whether the file could be given owner and rights of another."""
+    """Copy owner and permissions from another file; False if that is not allowed."""
     own = os.stat(file)
-    try:  # the owner first: a new one ends some rights
+    try:  # the owner first, because changing it clears some permission bits
         if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
             os.chown(file, like.st_uid, like.st_gid)
     except PermissionError:
@@ -106,7 +108,7 @@ def _is_given(file: str, like: os.stat_result) -> bool:
 
 
 def _is_marked(file: str, like: Path) -> bool:
-    """Whether the file could be given the extended attributes of another, access lists among them."""
+    """Copy extended attributes, including access control lists; False if that is not possible."""
     if sys.platform != "linux":
         return True
     own, wanted = _attributes(file), _attributes(like)
@@ -122,7 +124,7 @@ def _is_marked(file: str, like: Path) -> bool:
 
 
 def _attributes(path: str | Path) -> dict[str, bytes]:
-    """None where the file system has no such thing."""
+    """Extended attributes; empty if the file system has none."""
     try:
         return {name: os.getxattr(path, name) for name in os.listxattr(path)}
     except OSError as error:
@@ -132,8 +134,11 @@ def _attributes(path: str | Path) -> dict[str, bytes]:
 
 
 def _write_over(path: Path, complete: str) -> None:
-    """Write what is complete into a file that can't be replaced: it has other names, or an owner or
-    attributes that would be lost. What it held lies beside it meanwhile, and is put back if that breaks."""
+    """Overwrite a file in place that can't be replaced.
+
+    It may have other hard links, or an owner or attributes that would be lost. A copy of its old content is
+    kept beside it meanwhile and restored if writing fails.
+    """
     with _beside(path) as (file, before):
         with open(path, "rb") as old:
             shutil.copyfileobj(old, file)
@@ -180,10 +185,10 @@ class _Versioned(msgspec.Struct):
 
 
 def read_lines(path: str, kind: type[T], name: str, version: int | None = None) -> Iterator[tuple[str, T]]:
-    """Each line as a value, with its place; a `UsageError` for the first that can't be read.
+    """Decode each line, with its location; `UsageError` for the first that is invalid.
 
-    `name` is what people call the values, `version` the one that each must have. A file without any is an
-    error as well.
+    `name` is what messages call the values, `version` the one that each must have. A file without any values
+    is an error too.
     """
     decoder = msgspec.json.Decoder(kind)
     where = ""
@@ -204,7 +209,7 @@ def read_lines(path: str, kind: type[T], name: str, version: int | None = None) 
 
 
 def _check_version(line: bytes, name: str, version: int, where: str) -> None:
-    """Tell a newer form by its version, before its fields are called unknown."""
+    """Check the version first, so that a newer format is not reported as unknown fields."""
     with suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         given = msgspec.json.decode(line, type=_Versioned).version
         if given not in (None, version):
@@ -230,7 +235,7 @@ def _decode(decoder: msgspec.json.Decoder[T], line: bytes, name: str, where: str
 
 
 def write_lines(path: str, values: Iterable[msgspec.Struct]) -> None:
-    """Write one value per line, `-` for standard output; a file appears whole or not at all."""
+    """Write one value per line, atomically, or to standard output for `-`."""
     encoder = msgspec.json.Encoder()
     with opened(path) as file:
         for value in values:

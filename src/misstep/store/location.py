@@ -1,4 +1,4 @@
-"""From what people write to the database that is meant."""
+"""Finds the database for a location given by the user."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def find_database(location: str) -> Database:
 
 
 def shown(location: str) -> str:
-    """A location without its password; all but the kind is left out where it can't be read."""
+    """A location without its password; if it can't be parsed, only its kind is shown."""
     scheme, separator, _ = location.partition("://")
     if not separator or scheme == "sqlite":
         return location
@@ -42,12 +42,12 @@ def shown(location: str) -> str:
 
 
 def way_to(location: str) -> str:
-    """What has to be added to a command so that it finds the store at a location, less its password."""
+    """The option that a command needs to find the store at a location, without its password."""
     return store_flag(shown(location))
 
 
 def _parse(location: str) -> sa.URL:
-    """The parts of an address; what goes wrong is told without repeating any of it."""
+    """Parse an address; error messages don't repeat any of it, since it may contain a password."""
     try:
         url = sa.make_url(location)
         if "@" not in (url.host or ""):

@@ -1,4 +1,4 @@
-"""The store as tables of a PostgreSQL server."""
+"""The store as tables on a PostgreSQL server."""
 
 import hashlib
 import os
@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from misstep.errors import MissingExtra
 from misstep.store.database import NotAStore, going_on
 
-SCHEMA = "misstep"  # our tables live apart from those of others in the same database
+SCHEMA = "misstep"  # keeps our tables apart from others in the same database
 
-# Someone who vanished without a word is missed after about a minute, here by us, below by the server.
+# A connection whose other side vanished is detected after about a minute: by us here, by the server below.
 _ARGUMENTS: dict[str, Any] = {
     "application_name": "misstep",
     "connect_timeout": 10,
@@ -27,8 +27,8 @@ _ARGUMENTS: dict[str, Any] = {
 _KEEPALIVE = """SELECT set_config('tcp_keepalives_idle', '30', false),
 set_config('tcp_keepalives_interval', '10', false), set_config('tcp_keepalives_count', '3', false)"""
 
-# A commit is on the disk before it is told, even where the server is set up to be hasty. Compiling our small
-# questions would take longer than answering them, and sums made by several workers differ from time to time.
+# A commit is on disk before it is acknowledged, even if the server is configured otherwise. JIT compilation
+# takes longer than our small queries, and sums made by parallel workers vary from time to time.
 _SESSION = f"""SELECT set_config('search_path', '{SCHEMA}', false), set_config('jit', 'off', false),
 set_config('max_parallel_workers_per_gather', '0', false),
 CASE current_setting('synchronous_commit')
@@ -45,7 +45,7 @@ AND CAST(classid AS bigint) = :high AND CAST(objid AS bigint) = :low)"""
 
 
 class PostgresqlDatabase:
-    """A database on a server; `location` is what people are shown of its address."""
+    """A database on a server; `location` is its address as shown to the user."""
 
     def __init__(self, url: sa.URL, location: str) -> None:
         if find_spec("psycopg") is None:
@@ -55,12 +55,12 @@ class PostgresqlDatabase:
             url.set(drivername="postgresql+psycopg"),
             connect_args={name: value for name, value in _ARGUMENTS.items() if name not in url.query},
             pool_pre_ping=True,
-            pool_reset_on_return=None,  # every transaction is ended by who began it
+            pool_reset_on_return=None,  # every transaction is ended explicitly
         )
         sa.event.listen(self.engine, "connect", _configure)
 
     def prepare(self, create: bool) -> None:
-        """Nothing to do: a database can't be made by connecting to it."""
+        """Nothing to do: connecting can't create a database."""
 
     def version(self, connection: sa.Connection) -> int:
         ours, anything = connection.execute(sa.text(_VERSION)).one()
@@ -79,13 +79,13 @@ class PostgresqlDatabase:
             connection.execute(sa.schema.CreateSchema(SCHEMA))
 
     def mark(self, connection: sa.Connection, version: int) -> None:
-        """Nothing to do: the table of versions says it."""
+        """Nothing to do: the version table has it."""
 
     def settle(self) -> None:
         """Nothing to do."""
 
     def check(self) -> None:
-        """Nothing to do: tables that are gone are missed by every statement."""
+        """Nothing to do: if the tables are gone, every statement fails."""
 
     @contextmanager
     def hold(self, run: str) -> Iterator["SessionHold"]:
@@ -102,7 +102,7 @@ class PostgresqlDatabase:
             return bool(connection.scalar(sa.text(_HELD), halves))
 
     def holder(self, run: str) -> int:  # noqa: ARG002  the protocol has it
-        """Not known: it may be on another machine."""
+        """Unknown: it may be on another machine."""
         return 0
 
     def explain(self, error: Exception) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ class PostgresqlDatabase:
 
 
 class SessionHold:
-    """The right to a run, tied to the very connection that writes: without the one there is not the other."""
+    """The right to a run, tied to the connection that writes: if the connection is lost, so is the right."""
 
     def __init__(self, engine: sa.Engine, run: str) -> None:
         self._engine, self._run = engine, run
@@ -131,7 +131,7 @@ class SessionHold:
 
     def _take(self) -> sa.Connection:
         connection = self._engine.connect()
-        connection.detach()  # closed at the end, with the lock it may have
+        connection.detach()  # closed at the end, which releases its lock
         with connection.begin():
             connection.execute(sa.text(_KEEPALIVE))
             if connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_key(self._run)))):
@@ -144,9 +144,12 @@ _connections: WeakSet[Any] = WeakSet()  # of this process
 
 
 def _let_go() -> None:
-    """A forked child shares the connections of its parent, with their locks, until it gives up its copies of
-    their sockets. It must not close a connection, which would tell the server to end the parent's session:
-    something takes the place of each socket that can be written to and closed without consequence."""
+    """Detach a forked child from the connections of its parent.
+
+    The child shares them, with their locks, until it gives up its copies of the sockets. It must not close a
+    connection, which would tell the server to end the parent's session, so each socket is replaced with the
+    null device.
+    """
     for connection in list(_connections):
         with suppress(Exception):  # it is closed already
             nowhere = os.open(os.devnull, os.O_RDWR)
@@ -167,6 +170,6 @@ def _configure(connection: Any, _: object) -> None:
 
 
 def _key(name: str) -> int:
-    """A number for an advisory lock; these are looked for in one database only."""
+    """A number for an advisory lock; these are looked up in one database only."""
     digest = hashlib.blake2b(f"misstep {name}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)

@@ -1,6 +1,7 @@
-"""Questions to the tables, in the order in which outcomes arrived.
+"""SQL queries on the tables, and runs decoded from rows.
 
-Runs read from rows, each checked by itself: whoever made the store, misstep may not have.
+Outcomes are in order of arrival. Each run is validated individually, because the store may have been made or
+changed by something other than misstep.
 """
 
 import re
@@ -34,19 +35,19 @@ _PAGE = 50  # outcomes in memory at a time
 
 
 def begins(column: sa.Column[Any], beginning: str) -> sa.ColumnElement[bool]:
-    """That a name begins so, letter by letter; databases disagree on what is like what."""
+    """A prefix match by exact characters; LIKE differs between databases."""
     key = key_of(beginning)
     return sa.func.substr(column, 1, len(key)) == key
 
 
 def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Runs, the newest first; what they have kept is counted only where no summary says how much it is."""
+    """Select runs, newest first; stored results are counted only if there is no summary."""
     counts = [
         sa.select(sa.func.count()).where(table.c.run == runs.c.number).scalar_subquery()
         for table in (outcomes, tool_reports)
     ]
     done = sa.case((runs.c.summary.is_(None), counts[0] + counts[1])).label("done")
-    # As they are: one odd value must not cost the whole list. Each run is checked by itself.
+    # Unconverted, so that one invalid value does not break the whole list. Each run is checked individually.
     slim: list[Any] = [
         sa.type_coerce(each, sa.types.NULLTYPE).label(each.name) for each in runs.c if each.name != "result"
     ]
@@ -54,7 +55,7 @@ def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
 
 
 def select_page(run: int, verdict: Judgement | None, after: int) -> sa.Select[Any]:
-    """The next few outcomes, so that nothing stays open while somebody looks at them."""
+    """The next page of outcomes, so that no cursor stays open while they are processed."""
     query = _select_documents(run).where(outcomes.c.number > after)
     if verdict:
         query = query.where(outcomes.c.verdict == verdict)
@@ -62,12 +63,12 @@ def select_page(run: int, verdict: Judgement | None, after: int) -> sa.Select[An
 
 
 def select_case(run: int, condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Two at the most: enough to know whether there is just one."""
+    """At most two, enough to know whether the match is unique."""
     return _select_documents(run).where(condition).limit(2)
 
 
 def find_document(connection: sa.Connection, outcome: int) -> bytes:
-    """The outcome at a place in the order of arrival."""
+    """The outcome with this number."""
     wanted = sa.select(records.c.document).where(records.c.outcome == outcome)
     document: bytes = connection.execute(wanted).scalar_one()
     return document
@@ -84,19 +85,19 @@ def select_judgements(run: int) -> sa.Select[Any]:
 
 
 class _Ending(msgspec.Struct):
-    """What all reports on tools have in common."""
+    """The fields that all tool reports have in common."""
 
     ended: str = ""
 
 
 def count_stopped(connection: sa.Connection, run: int) -> int:
-    """How many of a run's reports on tools were cut short: they are kept, but there is more to do."""
+    """How many of a run's tool reports were cut short: they are stored, but there is more to do."""
     documents = connection.scalars(sa.select(tool_reports.c.document).where(tool_reports.c.run == run))
     return sum(msgspec.json.decode(each, type=_Ending).ended == "stopped" for each in documents)
 
 
 class Dearest(msgspec.Struct, frozen=True):
-    """The most of each thing, not all of it in the same case."""
+    """The maximum of each quantity, not necessarily from the same case."""
 
     usage: Usage = Usage()
     tokens: int = 0
@@ -113,7 +114,7 @@ def dearest(connection: sa.Connection, run: int) -> Dearest:
 
 
 def last_place(connection: sa.Connection, run: int) -> int:
-    """The place of the newest outcome of a run in the order of arrival, 0 if there is none."""
+    """The number of a run's newest outcome, 0 if there is none."""
     places = sa.select(sa.func.max(outcomes.c.number)).where(outcomes.c.run == run)
     return connection.scalar(places) or 0
 
@@ -124,7 +125,7 @@ def select_names(run: int) -> sa.Select[Any]:
 
 
 def tally(connection: sa.Connection, run: int, after: int | None = None, last: int = 0) -> Tally:
-    """What all outcomes of a run add up to, or those that came behind one place and not behind another."""
+    """The tally of a run's outcomes, optionally only those after one number and up to another."""
     total = Tally()
     query = _TALLY if after is None else _TALLY.where(outcomes.c.number > after, outcomes.c.number <= last)
     for row in connection.execute(query, {"run": run}).mappings():
@@ -150,7 +151,7 @@ def _select_documents(run: int) -> sa.Select[Any]:
     return sa.select(outcomes.c.number, records.c.document).select_from(joined).where(outcomes.c.run == run)
 
 
-# Grouped by verdict alone, which the index has in order: nothing needs to be sorted.
+# Grouped by verdict alone, which the index provides in order, so nothing needs to be sorted.
 _TALLY = (
     sa.select(
         outcomes.c.verdict,
@@ -170,16 +171,16 @@ _TALLY = (
 )
 
 
-# Nothing that means something in a path or on a command line.
+# No characters with a special meaning in a path or on a command line.
 RUN_ID = re.compile("[0-9a-z]{4,20}")
-PART_ID = re.compile("[0-9a-z]{1,40}")  # of findings and of sets of requests
+PART_ID = re.compile("[0-9a-z]{1,40}")  # of findings and of request sets
 
 
 class Run(msgspec.Struct, frozen=True):
-    """A stored run; it has a summary once it has finished. `done` of its `total` cases have outcomes, or
-    so many of its tools a report that was not cut short.
+    """A stored run; it has a summary once it has finished.
 
-    The total is 0 where the campaign decides on the way how many cases there are.
+    `done` counts outcomes, or tool reports that were not cut short. `total` is 0 if the campaign decides
+    during the run how many cases there are.
     """
 
     id: str
@@ -188,21 +189,21 @@ class Run(msgspec.Struct, frozen=True):
     done: int
     settings: Settings
     summary: Summary | None
-    digest: bytes = b""  # of all cases, where they were known beforehand
+    digest: bytes = b""  # of all cases, if they were known in advance
     purpose: RunSpec = TESTING
 
 
 class DamagedRun(msgspec.Struct, frozen=True):
-    """A run whose row holds something that misstep never writes; `why` says what."""
+    """A run whose row contains something that misstep never writes; `why` says what."""
 
-    id: str  # not checked: to be shown, and for nothing else
+    id: str  # not validated: only for display
     why: str
 
 
 def read_run(row: sa.Row[Any], connection: sa.Connection) -> Run | DamagedRun:
     try:
         return _run_from(row, connection)
-    except (ValueError, RecursionError) as error:  # ValueError: also what msgspec raises
+    except (ValueError, RecursionError) as error:  # ValueError includes msgspec's errors
         return DamagedRun(str(row.id)[:60], str(error) or type(error).__name__)
 
 
@@ -228,7 +229,7 @@ def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
 
 
 def check_parts(document: object) -> None:
-    """Raise an `OddValue` where a document names its parts by anything but ids that misstep makes."""
+    """Raise `OddValue` if a document has parts with ids that misstep would not generate."""
     parts: tuple[Finding | PromptSet, ...] = ()
     if isinstance(document, ToolReport):
         parts = (*document.findings, *document.unconfirmed)
@@ -252,7 +253,7 @@ def _check_summary(summary: Summary, run: str) -> None:
 def _settings(row: Any) -> Settings:
     try:
         settings = decode_settings(_said(row, "settings", check_bytes))
-        return msgspec.structs.replace(settings, trust_store=False)  # no store can vouch for itself
+        return msgspec.structs.replace(settings, trust_store=False)  # a store can't declare itself trusted
     except OddValue:
         raise
     except (ValueError, RecursionError) as error:
@@ -260,7 +261,7 @@ def _settings(row: Any) -> Settings:
 
 
 def _document(row: Any, name: str, kind: type[Any]) -> Any:
-    """The value of a column that holds JSON, None where there is none."""
+    """The decoded value of a JSON column; None if it is empty."""
     stored = _checked(name, getattr(row, name), check_bytes)
     try:
         return msgspec.json.decode(stored, type=kind) if stored else None
@@ -269,7 +270,7 @@ def _document(row: Any, name: str, kind: type[Any]) -> Any:
 
 
 def _said(row: Any, name: str, check: Any) -> Any:
-    """The value of a column that has to have one."""
+    """The value of a required column."""
     value = getattr(row, name)
     if value is None:
         raise OddValue(f"{name}: there is none")

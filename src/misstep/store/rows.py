@@ -1,8 +1,6 @@
-"""Outcomes as rows: the slim columns that are summed up, the document that holds everything.
+"""Converts outcomes, labels and usage to rows and writes them.
 
-Labels as rows: one for each item of a run and each person who labels.
-
-What a run says to the database for every outcome, in as few words as possible.
+An outcome is split into short columns that are summed up and a document that holds everything.
 """
 
 import hashlib
@@ -34,8 +32,8 @@ SLIM = (
     "fingerprint",
 )
 
-_MOST_TOKENS = 2**40  # what a server claims is bounded, so that no sum overflows
-_LONGEST_KEY = 200  # databases index no text of any length
+_MOST_TOKENS = 2**40  # limits what a server reports, so that no sum overflows
+_LONGEST_KEY = 200  # databases limit the length of indexed text
 
 _encoder = msgspec.json.Encoder()
 _outcome_decoder = msgspec.json.Decoder(Outcome)
@@ -47,14 +45,14 @@ decode_spent = _spent_decoder.decode
 
 
 class Digest:
-    """A digest of many cases, whatever their order."""
+    """An order-independent digest of many cases."""
 
     def __init__(self) -> None:
         self.count = 0
         self._sum = 0
 
     def add(self, case: Case) -> bytes:
-        """Count a case; gives its own fingerprint."""
+        """Add a case and return its own fingerprint."""
         own = fingerprint(case)
         self.count += 1
         self._sum = (self._sum + int.from_bytes(own)) % 2**64
@@ -70,7 +68,7 @@ def fingerprint(case: Case) -> bytes:
 
 
 def key_of(text: str) -> str:
-    """A name as databases can hold and index it; different names stay different, beginnings beginnings."""
+    """Encode a name so that databases can store and index it; distinct names and prefixes stay distinct."""
     if "\\" in text or "\0" in text:
         text = text.replace("\\", "\\\\").replace("\0", "\\0")
     if not text.isascii():
@@ -81,10 +79,10 @@ def key_of(text: str) -> str:
 
 
 class OutcomeRow(msgspec.Struct, frozen=True):
-    """An outcome taken apart for its two tables."""
+    """An outcome split for its two tables."""
 
     key: str
-    slim: tuple[Any, ...]  # in the order of `SLIM`, less the run
+    slim: tuple[Any, ...]  # in the order of `SLIM`, without the run
     document: bytes
 
 
@@ -110,7 +108,7 @@ _PUT = sa.text(
 
 
 def put(connection: sa.Connection, run: int, label: Label) -> None:
-    """Keep a label, in the place of what the same person said about the same item before."""
+    """Store a label, replacing the same person's earlier label for the item."""
     key = {"run": run, "item": key_of(label.item), "labeller": key_of(label.labeller)}
     connection.execute(_PUT, {**key, "erroneous": label.erroneous, "at": label.at})
 
@@ -121,11 +119,11 @@ def select(connection: sa.Connection, run: int) -> list[Label]:
     return [Label(row.item, row.labeller, row.erroneous, row.at) for row in connection.execute(query)]
 
 
-_AT_ONCE = 80  # rows in a statement: some builds of SQLite take no more than 999 values
+_AT_ONCE = 80  # rows per statement: some builds of SQLite allow no more than 999 values
 
 
 class Statements:
-    """Statements in the words of one driver: putting them together anew would take longer than their work."""
+    """Statements precompiled for one driver: compiling them each time would take longer than running them."""
 
     def __init__(self, dialect: sa.Dialect) -> None:
         mark = "?" if dialect.paramstyle == "qmark" else "%s"
@@ -136,7 +134,7 @@ class Statements:
         self._spent = f"UPDATE sittings SET spent = {mark} WHERE number = {mark}"
 
     def add(self, connection: sa.Connection, run: int, rows: Sequence[OutcomeRow]) -> list[int | None]:
-        """The number that each row got, or None where its case had an outcome already."""
+        """Insert rows; returns the number of each, or None if its case already had an outcome."""
         numbers: dict[str, int] = {}
         for start in range(0, len(rows), _AT_ONCE):
             numbers |= self._add_slim(connection, run, rows[start : start + _AT_ONCE])

@@ -1,6 +1,6 @@
-"""Writes the results of a run; a result is on the disk when it has been acknowledged.
+"""Writes the results of a run; a result is on disk once it is acknowledged. Includes the lock files.
 
-A lock file that a dead process can't leave locked.
+A lock is released when its process dies.
 """
 
 import os
@@ -22,7 +22,7 @@ from misstep.core.spending import Spent
 from misstep.store import tables
 from misstep.store.database import PAUSES, Hold, Transactions
 from misstep.store.rows import Statements, encode, key_of, row_of
-from misstep.store.tables import sessions, tool_reports
+from misstep.store.tables import tool_reports
 
 fcntl: ModuleType | None
 try:
@@ -30,12 +30,12 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-_TRIES, _PAUSE = 100, 0.01  # who merely looks whether a lock is held has it for a moment
-_held: set[int] = set()  # descriptors of the locks of this process
+_TRIES, _PAUSE = 100, 0.01  # a process that only checks a lock holds it for a moment
+_held: set[int] = set()  # descriptors of this process's locks
 
 
 class Locked(Exception):
-    """Somebody else has the lock; `pid` is the process that wrote its number into the file, 0 if none did."""
+    """Another process has the lock; `pid` is the number it wrote into the file, 0 if none."""
 
     def __init__(self, pid: int = 0) -> None:
         super().__init__(pid)
@@ -43,7 +43,7 @@ class Locked(Exception):
 
 
 def _let_go() -> None:
-    """A forked child shares the locks of its parent until it closes its copies of the descriptors."""
+    """Close the copies of lock descriptors in a forked child, which would keep the parent's locks."""
     for descriptor in _held:
         with suppress(OSError):
             os.close(descriptor)
@@ -56,7 +56,7 @@ if hasattr(os, "register_at_fork"):
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold the lock; `Locked` if somebody has it. Where there are no locks to be had, do without."""
+    """Hold the lock; raises `Locked` if it is taken. Without lock support, proceed without one."""
     descriptor = _take(path)
     if descriptor is not None:
         _held.add(descriptor)
@@ -64,10 +64,10 @@ def locked(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        if descriptor in _held:  # not in a forked child, which has let go of it
+        if descriptor in _held:  # not in a forked child, which has released it
             _held.discard(descriptor)
             with suppress(OSError):
-                path.unlink()  # before it is released: whoever opened it meanwhile sees that it is gone
+                path.unlink()  # before releasing it, so that a process that opened it sees that it is gone
             with suppress(OSError):
                 os.close(descriptor)
 
@@ -101,12 +101,12 @@ def _take(path: Path) -> int | None:
             return None
         if descriptor is None or _is_at(path, descriptor):
             return descriptor
-        os.close(descriptor)  # its owner removed the file before letting go
+        os.close(descriptor)  # its owner removed the file before releasing the lock
     raise Locked(owner_of(path))
 
 
 def owner_of(path: Path) -> int:
-    """The process that has the lock, as far as its file says."""
+    """The process that has the lock, according to the file."""
     try:
         return int(path.read_bytes()[:20])
     except (OSError, ValueError):
@@ -133,7 +133,7 @@ def _is_at(path: Path, descriptor: int) -> bool:
 
 
 class RunWriter:
-    """A sitting of one run, which is nobody else's meanwhile; `keep` is for one thread at a time."""
+    """One session of a run, which no other process works on; call `keep` from one thread at a time."""
 
     def __init__(self, transactions: Transactions, hold: Hold, run: int, session: int) -> None:
         self._transactions, self._hold, self._run = transactions, hold, run
@@ -141,9 +141,10 @@ class RunWriter:
         self._session = session
 
     def keep(self, outcomes: Sequence[Outcome], spent: Spent) -> list[bool]:
-        """Commit outcomes, and all that this sitting has spent so far: everything or nothing.
+        """Commit outcomes and this session's usage so far, all or nothing.
 
-        True for each outcome that is new, False where the case had one already: none counts twice.
+        Returns True for each outcome that is new, False if the case already had one, so that none counts
+        twice.
         """
         rows = [row_of(outcome) for outcome in outcomes]
         total = encode(spent)
@@ -162,7 +163,7 @@ class RunWriter:
     def keep_report(
         self, report: ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport, spent: Spent
     ) -> None:
-        """Commit what was found out about a tool or a task, in the place of what was there before."""
+        """Commit the report on a tool or a task, replacing an earlier one."""
         row = {"run": self._run, "tool": key_of(report.name), "document": encode(report)}
         same = sa.and_(tool_reports.c.run == row["run"], tool_reports.c.tool == row["tool"])
 
@@ -174,12 +175,12 @@ class RunWriter:
         self._transactions.insist(self._hold, write)
 
     def leave(self) -> None:
-        """Write down that this sitting came to its end."""
-        end = sessions.update().where(sessions.c.number == self._session).values(ended=time.time())
+        """Record the end of this session."""
+        end = sittings.update().where(sittings.c.number == self._sitting).values(ended=time.time())
         self._transactions.insist(self._hold, lambda connection: connection.execute(end), PAUSES[:1])
 
 
 def _find(connection: sa.Connection, places: Sequence[int | None]) -> set[int | None]:
-    """Which rows of an earlier try are there, although the connection broke before it could say so."""
+    """Rows of an earlier attempt that were committed although the connection broke before confirming it."""
     number = tables.outcomes.c.number
     return set(connection.scalars(sa.select(number).where(number.in_(places)))) if places else set()

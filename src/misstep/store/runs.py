@@ -1,4 +1,4 @@
-"""The store of runs: every outcome is kept as soon as it arrives."""
+"""The store of runs: every outcome is stored as soon as it arrives."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -30,13 +30,13 @@ __all__ = ["DamagedRun", "Digest", "Run", "RunWriter", "Store", "fingerprint"]
 
 T = TypeVar("T")
 
-_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # nothing that is mistaken for something else
+_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no characters that look alike
 
 
 class Store:
-    """Runs in a database: a path, `sqlite:///PATH` or `postgresql://…`; `create` makes it if need be.
+    """Runs in a database: a path, `sqlite:///PATH` or `postgresql://…`; `create` creates it if necessary.
 
-    `location` is fit to be shown: it never holds a password.
+    `location` can be shown: it never contains a password.
     """
 
     def __init__(self, location: str, create: bool = False) -> None:
@@ -66,7 +66,7 @@ class Store:
         digest: bytes = b"",
         purpose: RunSpec = TESTING,
     ) -> Run:
-        """A new run with these settings, less the password of the store."""
+        """Create a run with these settings; the password of the store is not stored."""
         settings = msgspec.structs.replace(settings, store=shown(settings.store), trust_store=False)
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         purpose = msgspec.structs.replace(purpose, signature=sign(run, settings, purpose))
@@ -76,20 +76,20 @@ class Store:
         return Run(run, started, total, 0, settings, None, digest, purpose)
 
     def change_run(self, run: str, settings: Settings) -> None:
-        """Put other settings in the place of those that a run has, less the password of the store."""
+        """Replace the settings of a run; the password of the store is not stored."""
         settings = msgspec.structs.replace(settings, store=shown(settings.store), trust_store=False)
         with self._transactions.writing() as connection:
             change = runs.update().where(runs.c.id == run)
             connection.execute(change, {"settings": encode_settings(settings)})
 
     def finish_run(self, run: str, summary: Summary, found: Sequence[object] = ()) -> None:
-        """Close a run; `found` is what its inquiries have found out."""
+        """Finish a run; `found` are the results of its inquiries."""
         closing = {"summary": encode(summary), "result": encode(found) if found else None}
         with self._transactions.writing() as connection:
             connection.execute(runs.update().where(runs.c.id == run), closing)
 
     def find_result(self, run: str, kind: type[T]) -> list[T] | None:
-        """What the inquiries of a finished run have found out."""
+        """The results of a finished run's inquiries."""
         with self._transactions.reading(run) as connection:
             stored = connection.scalar(sa.select(runs.c.result).where(runs.c.id == key_of(run)))
         if not stored:
@@ -98,15 +98,15 @@ class Store:
             return msgspec.json.decode(stored, type=list[kind])  # type: ignore[valid-type]
 
     def list_runs(self) -> list[Run]:
-        """All runs that can be read, the newest first."""
+        """All readable runs, newest first."""
         return [run for run in self.survey_runs() if isinstance(run, Run)]
 
     def survey_runs(self) -> list[Run | DamagedRun]:
-        """All runs, the newest first, damaged ones among them."""
+        """All runs, newest first, including damaged ones."""
         return self._select_runs(sa.true())
 
     def find_run(self, name: str) -> Run:
-        """The run with this id, or whose id begins so; `last` is the newest."""
+        """The run with this id or id prefix; `last` is the newest."""
         if name == "last":
             newest = sa.select(sa.func.max(runs.c.number)).scalar_subquery()
             found = self._select_runs(runs.c.number == newest)
@@ -126,9 +126,9 @@ class Store:
 
     @contextmanager
     def sit(self, run: str, started: float) -> Iterator[RunWriter]:
-        """Work on a run that nobody else works on; a `UsageError` if somebody does.
+        """Open a session on a run; `UsageError` if another process works on it.
 
-        The end of the sitting is written down however it comes; only a killed process leaves it open.
+        The end of the session is always recorded, unless the process is killed.
         """
         with ExitStack() as stack:
             with self._transactions.explained():
@@ -137,52 +137,51 @@ class Store:
             try:
                 yield writer
             except BaseException:
-                with suppress(Exception):  # what brought us here is the news
+                with suppress(Exception):  # the original exception matters more
                     writer.leave()
                 raise
             writer.leave()
 
     def is_held(self, run: str) -> bool:
-        """Whether somebody works on the run now."""
+        """Whether a process works on the run now."""
         with self._transactions.explained():
             return self._database.is_held(run)
 
     def holder(self, run: str) -> int:
-        """The process that works on the run; 0 where that is not known."""
+        """The process that works on the run; 0 if unknown."""
         return self._database.holder(run)
 
     def died(self, run: str) -> bool:
-        """Whether a sitting that is over never came to its end: its process was killed."""
-        open_ones = sa.select(sa.func.count()).where(sessions.c.ended.is_(None))
+        """Whether an earlier session has no recorded end because its process was killed."""
+        open_ones = sa.select(sa.func.count()).where(sittings.c.ended.is_(None))
         with self._about(run) as (connection, number):
             count = connection.scalar(open_ones.where(sessions.c.run == number)) or 0
         return count > int(self.is_held(run))
 
     def spent(self, run: str) -> Spent:
-        """What all sittings of the run have spent."""
+        """What all sessions of the run have used."""
         with self._about(run) as (connection, number):
             found = connection.scalars(sa.select(sessions.c.spent).where(sessions.c.run == number))
             return sum(map(decode_spent, found), Spent())
 
     def dearest(self, run: str) -> Dearest:
-        """The most that any case of the run has used of each thing."""
+        """The maximum that any case of the run has used of each resource."""
         with self._about(run) as (connection, number):
             return queries.dearest(connection, number)
 
     def tally(self, run: str) -> Tally:
-        """What all outcomes of the run add up to."""
+        """The tally of all outcomes of the run."""
         with self._about(run) as (connection, number):
             return queries.tally(connection, number)
 
     def tally_since(self, run: str, after: int = 0) -> tuple[Tally, int]:
-        """What the outcomes add up to that have come after a place in the order of arrival, and the place of
-        the last."""
+        """The tally of outcomes after a number in order of arrival, and the number of the last."""
         with self._about(run) as (connection, number):
             last = queries.last_place(connection, number)
             return queries.tally(connection, number, after, last), last
 
     def neighbours(self, run: str, case: str, order: Sequence[Judgement]) -> tuple[str | None, str | None]:
-        """The cases before and behind one, where verdicts come in this order and each by arrival."""
+        """The previous and next case, ordered by verdict as given and then by arrival."""
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_names(number)).all()
             ranks = {verdict: rank for rank, verdict in enumerate(order)}
@@ -199,20 +198,20 @@ class Store:
         return before, behind
 
     def fingerprints(self, run: str, cases: Sequence[str]) -> dict[str, bytes]:
-        """Of those among these at most 500 cases that have an outcome: a digest of the case's content."""
+        """Content digests of those of these cases (at most 500) that have an outcome."""
         names = {key_of(case): case for case in cases}
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_fingerprints(number, list(names)))
             return {names[row.case_id]: row.fingerprint for row in found}
 
     def judgements(self, run: str) -> dict[bytes, bool]:
-        """Of every case that the run has judged: by a digest of its content, whether it passed."""
+        """Whether each judged case passed, by a digest of its content."""
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_judgements(number))
             return {row.fingerprint: row.verdict == "passed" for row in found}
 
     def outcomes(self, run: str, verdict: Judgement | None = None) -> Iterator[Outcome]:
-        """A run's outcomes in the order in which they arrived, a few in memory at a time."""
+        """A run's outcomes in order of arrival, loaded page by page."""
         last = 0
         while page := self._page(run, verdict, last):
             last = page[-1][0]
@@ -220,7 +219,7 @@ class Store:
                 yield self._decode(document, run)
 
     def find_outcome(self, run: str, case: str) -> Outcome:
-        """The outcome of the case with this id, or whose id begins so."""
+        """The outcome of the case with this id or id prefix."""
         same, begins = outcomes.c.case_id == key_of(case), queries.begins(outcomes.c.case_id, case)
         with self._about(run) as (connection, number):
             found = (
@@ -233,18 +232,18 @@ class Store:
         raise UsageError(f"{problem} in run {run}", f"misstep show {run} lists them", where=self.location)
 
     def find_kept(self, run: str, case: Case) -> Outcome | None:
-        """The outcome that the run has for this very case, if it has one."""
+        """The run's outcome for a case with exactly this content, if any."""
         same = sa.and_(outcomes.c.case_id == key_of(case.id), outcomes.c.fingerprint == fingerprint(case))
         with self._about(run) as (connection, number):
             found = connection.execute(queries.select_case(number, same)).first()
         return self._decode(found.document, run) if found else None
 
     def tool_reports(self, run: str) -> list[ToolReport]:
-        """What a run that fuzzes has found out about tools, in the order in which it did."""
+        """The tool reports of a fuzzing run, in order of completion."""
         return self.tool_documents(run, ToolReport)
 
     def tool_documents(self, run: str, kind: type[T]) -> list[T]:
-        """What a run has found out about tools, in the form that its kind of run has for it."""
+        """A run's reports on tools, decoded as the type that its kind of run uses."""
         query = sa.select(tool_reports.c.document).order_by(tool_reports.c.number)
         with self._about(run) as (connection, number):
             found = list(connection.scalars(query.where(tool_reports.c.run == number)))
@@ -255,12 +254,12 @@ class Store:
             return documents
 
     def keep_label(self, run: str, label: Label) -> None:
-        """Commit what somebody says about an item of the run, in the place of what they said before."""
+        """Commit a person's label for an item of the run, replacing an earlier one."""
         with self._transactions.writing() as connection:
             rows.put(connection, self._number(connection, run), label)
 
     def labels(self, run: str) -> list[Label]:
-        """What people said about items of the run, whose names come back as `key_of` has them."""
+        """All labels of the run; item names are as `key_of` encodes them."""
         with self._about(run) as (connection, number):
             return rows.select(connection, number)
 
@@ -287,7 +286,7 @@ class Store:
 
     @contextmanager
     def _about(self, run: str) -> Iterator[tuple[sa.Connection, int]]:
-        """A connection to read from, with the number that the run has in the tables."""
+        """A connection for reading, and the run's number in the tables."""
         with self._transactions.reading(run) as connection:
             yield connection, self._number(connection, run)
 

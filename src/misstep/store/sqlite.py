@@ -15,7 +15,7 @@ from misstep.errors import NoStoreYet, StoreError, StoreGone
 from misstep.store.database import NotAStore, going_on
 from misstep.store.run_writer import Locked, is_locked, locked, owner_of
 
-APPLICATION_ID = 0x6D737470  # "mstp", in the header of every SQLite file of ours
+APPLICATION_ID = 0x6D737470  # "mstp", in the header of every store file
 
 _REASONS = {
     "not a database": ("it is not a SQLite file",),
@@ -31,12 +31,12 @@ _REASONS = {
 
 
 class SqliteDatabase:
-    """An SQLite file; transactions begin when we say so: writers queue, readers never wait for them."""
+    """An SQLite file with explicit transactions: writers queue, readers never wait for them."""
 
     def __init__(self, path: Path, location: str) -> None:
         self.location = location
         self._path = Path(os.path.realpath(path))
-        self._mode = "mode=rw"  # a file that was removed must not come back empty
+        self._mode = "mode=rw"  # a file that was removed must not be recreated empty
         self._identity: tuple[int, int] | None = None
         self.engine = sa.create_engine(
             "sqlite://", creator=self._connect, poolclass=sa.QueuePool, pool_reset_on_return=None
@@ -50,7 +50,7 @@ class SqliteDatabase:
         elif not self._path.exists() or (self._path.is_file() and not self._path.stat().st_size):
             raise NoStoreYet(self.location)
         elif not os.access(self._path.parent, os.W_OK) and not _has_log(self._path):
-            self._mode = "mode=ro&immutable=1"  # the files that go with the log can't be made there
+            self._mode = "mode=ro&immutable=1"  # the write-ahead log's files can't be created there
 
     def version(self, connection: sa.Connection) -> int:
         identity, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
@@ -61,14 +61,14 @@ class SqliteDatabase:
         return version
 
     def secure(self, connection: sa.Connection) -> None:
-        """Nothing to do: a writer is alone from its beginning on."""
+        """Nothing to do: a write transaction excludes other writers from the start."""
 
     def mark(self, connection: sa.Connection, version: int) -> None:
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.exec_driver_sql(f"PRAGMA user_version = {version}")
 
     def settle(self) -> None:
-        """Write ahead: readers see the last commit while a writer works on the next."""
+        """Use write-ahead logging: readers see the last commit while a writer works on the next."""
         if "immutable" in self._mode:
             return
         self._mode = "mode=rw"
@@ -105,11 +105,11 @@ class SqliteDatabase:
     def _connect(self) -> sqlite3.Connection:
         address = f"{self._path.as_uri()}?{self._mode}"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False)
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # or one row ends all
-        connection.isolation_level = None  # the driver must not begin transactions of its own
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # or one row breaks all
+        connection.isolation_level = None  # the driver must not start transactions itself
         connection.execute("PRAGMA busy_timeout = 30000")
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")  # a commit is on the disk before it is told
+        connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before it is acknowledged
         return connection
 
     def _make_directory(self) -> None:
@@ -120,7 +120,7 @@ class SqliteDatabase:
             raise StoreError("the store can't be made", reason, where=self.location) from error
 
     def _found(self) -> tuple[int, int]:
-        """What tells the file at the path from another one that took its place."""
+        """Device and inode, which tell whether the file at the path was replaced."""
         try:
             status = os.stat(self._path)
         except OSError:
@@ -139,7 +139,7 @@ class FileHold:
         self.connection = connection
 
     def renew(self) -> None:
-        """Nothing to do: a file can't be lost like a connection."""
+        """Nothing to do: a lock file can't be lost like a connection."""
 
 
 def _has_log(path: Path) -> bool:

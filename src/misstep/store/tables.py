@@ -1,6 +1,6 @@
-"""Column types that refuse values of another kind: SQLite keeps anything in any column.
+"""The tables of the store, the same in every database, with column types that check values on reading.
 
-The tables of the store, the same in every database.
+SQLite stores any value in any column, so each value is checked before it is used.
 """
 
 import math
@@ -10,12 +10,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-LARGEST = 10**18  # of counts and sums
-LATEST = 2.5e11  # seconds: no calendar goes on for ever
+LARGEST = 10**18  # for counts and sums
+LATEST = 2.5e11  # seconds; calendars don't go further
 
 
 class OddValue(ValueError):
-    """A value that misstep never writes into its column; the message says what it is."""
+    """A value that misstep never writes to this column; the message says what it is."""
 
 
 def odd(value: object, expected: str) -> OddValue:
@@ -58,7 +58,7 @@ def check_flag(value: object) -> Any:
 
 
 class Checked(sa.types.TypeDecorator[Any]):
-    """A type of which no value is converted on reading before it has been checked."""
+    """A column type whose values are checked on reading before any conversion."""
 
     impl: Any = sa.types.NullType
     cache_ok = True
@@ -108,7 +108,7 @@ STORE_VERSION = 6
 
 metadata = sa.MetaData()
 
-_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # there, only an INTEGER counts up by itself
+_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # SQLite auto-increments only INTEGER columns
 
 runs = sa.Table(
     "runs",
@@ -125,7 +125,7 @@ runs = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# What is summed up and listed; numbered in the order of arrival.
+# Columns for sums and lists; rows are numbered in order of arrival.
 outcomes = sa.Table(
     "outcomes",
     metadata,
@@ -150,7 +150,7 @@ outcomes = sa.Table(
     sa.Index("outcomes_by_verdict", "run", "verdict", "number"),
 )
 
-# The outcomes themselves, apart, so that sums and lists never read them.
+# The full outcomes, in a separate table so that sums and lists never read them.
 records = sa.Table(
     "records",
     metadata,
@@ -158,7 +158,7 @@ records = sa.Table(
     sa.Column("document", Document, nullable=False),
 )
 
-# What was found out about a tool, a document each.
+# Reports on tools, one document each.
 tool_reports = sa.Table(
     "tool_reports",
     metadata,
@@ -169,7 +169,7 @@ tool_reports = sa.Table(
     sa.UniqueConstraint("run", "tool", name="one_report_per_tool"),
 )
 
-# What people say about what runs have discovered.
+# Labels that people give to a run's discoveries.
 labels = sa.Table(
     "labels",
     metadata,
@@ -192,7 +192,7 @@ sessions = sa.Table(
     sa.Column("spent", Document, nullable=False),
 )
 
-# Where the version stands, as Alembic keeps it, should the tables ever have to be migrated.
+# The version in Alembic's format, in case the tables ever have to be migrated.
 alembic_version = sa.Table(
     "alembic_version",
     metadata,

@@ -1,4 +1,4 @@
-"""Tell runs that this user started on this machine from runs of a store that came from elsewhere.
+"""Distinguishes runs that this user started on this machine from runs in a store from elsewhere.
 
 A run is signed when it is started, with a key in the user's own configuration folder. The signature covers
 the run's id and everything that the run names to be executed, imported, read or connected to.
@@ -21,8 +21,8 @@ from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.store.queries import Run
 
-# Settings that name something to execute, import, read or connect to, or that weaken the sandbox. A run that
-# is resumed takes `on` and `ray_address` from its user, never from the store.
+# Settings that name something to execute, import, read or connect to, or that weaken the sandbox. A resumed
+# run takes `on` and `ray_address` from its user, never from the store.
 NAMING = (
     "agent",
     "agent_args",
@@ -49,21 +49,23 @@ _USUAL = Settings()
 
 
 def named_by(settings: Settings, purpose: RunSpec) -> dict[str, Any]:
-    """What a run names, by setting; `specs` are the tools that it calls. Defaults are left out, so that
-    settings that are added later leave old signatures valid."""
+    """What a run names, by setting; `specs` are the tools that it calls.
+
+    Defaults are left out, so that settings added later leave old signatures valid.
+    """
     found = {name: getattr(settings, name) for name in NAMING}
     named = {name: value for name, value in found.items() if value != getattr(_USUAL, name)}
     return {**named, "specs": purpose.tools} if purpose.tools else named
 
 
 def sign(run: str, settings: Settings, purpose: RunSpec) -> str:
-    """The signature of a run that is started here; empty where there is no key."""
+    """Sign a run that is started here; empty if there is no key."""
     key = _find_key(key_path())
     return _signature(key, run, settings, purpose) if key else ""
 
 
 def is_ours(run: str, settings: Settings, purpose: RunSpec) -> bool:
-    """Whether this user started the run on this machine, and nobody has changed what it names."""
+    """Whether this user started the run on this machine, and what it names is unchanged."""
     signature = sign(run, settings, purpose)
     return bool(signature) and hmac.compare_digest(signature, purpose.signature)
 
@@ -79,7 +81,7 @@ def has_key() -> bool:
 
 
 def key_path() -> Path:
-    """Where the key is kept: in the configuration folder of this user."""
+    """Path of the key, in the user's configuration folder."""
     if sys.platform == "win32":
         base = os.environ.get("APPDATA") or "~/AppData/Roaming"
     else:
@@ -96,7 +98,7 @@ def _signature(key: bytes, run: str, settings: Settings, purpose: RunSpec) -> st
 
 @cache
 def _find_key(path: Path) -> bytes:
-    """The key, made where there is none; empty where it can't be kept, or where others could read it."""
+    """The key, created if there is none; empty if it can't be stored or others could read it."""
     try:
         if not path.exists():
             _make_key(path)
@@ -110,9 +112,9 @@ def _find_key(path: Path) -> bytes:
 
 
 def _make_key(path: Path) -> None:
-    """Of several processes that do this at once, all end up with the key of the first."""
+    """Create the key; if several processes do this at once, all end up with the first one's key."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".key-")  # readable by this user alone
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".key-")  # readable by this user only
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(secrets.token_bytes(_SIZE))

@@ -82,18 +82,18 @@ class CountingServer:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _converse(self, reader: asyncio.StreamReader, slot: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
         try:
             while (request := await read_request(reader)) is not None:
-                await write_reply(writer, await self._answer(request))
+                await write_reply(slot, await self._answer(request))
         except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             self._tasks.discard(task)
-            writer.transport.abort()
+            slot.transport.abort()
 
     async def _answer(self, request: Recorded) -> Reply:
         crowd, number = self.crowd, len(self.crowd.seen)

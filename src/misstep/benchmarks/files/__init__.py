@@ -1,1 +1,1 @@
-"""Tasks on files, made by construction: a tree, operations on it, words for them."""
+"""File tasks, generated together with their expected results: a tree, operations on it, a request."""

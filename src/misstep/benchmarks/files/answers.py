@@ -1,7 +1,4 @@
-"""Reads out of what somebody says whether it is the right answer.
-
-Numbers as people write them in a reply.
-"""
+"""Checks whether a reply in natural language gives the right answer: a number or a list of files."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,7 +10,7 @@ import msgspec
 from misstep.benchmarks.files.operations import files_of, name_of
 from misstep.benchmarks.tree import Tree, visible
 
-LONGEST = 20  # characters of a number; what is longer is cut, and no right one
+LONGEST = 20  # characters of a number; longer ones are cut and can't be right
 _ONES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
 _TEENS = ("twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
@@ -28,7 +25,7 @@ _IN_WORDS = re.compile(
     rf"(?i)\b(?:(?:{_HUNDREDS}[\s-]+)?thousand(?:,?[\s-]+(?:and[\s-]+)?{_HUNDREDS}\b)?|{_HUNDREDS})\b"
 )
 
-# Digits within words and behind a hyphen of one are no numbers; behind digits and a hyphen, they are.
+# Digits inside words or after a word and a hyphen are not numbers; after digits and a hyphen they are.
 _IN_DIGITS = re.compile(
     r"(?<![^\W_])(?<![^\W\d_][_-])(?P<sign>[-−])?(?P<digits>\d+(?:[.,]\d+)*)(?P<unit> ?[kmg]i?b\b|[^\W\d_]*)",
     re.IGNORECASE,
@@ -36,7 +33,7 @@ _IN_DIGITS = re.compile(
 _DECIMAL = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?")
 _SIZE = re.compile(r"(?P<amount>\d+(?:\.(?P<places>\d+))?)(?P<prefix>[KMG])I?B")
 _UNITS = ("", "b", "byte", "bytes", "file", "files", "folder", "folders", "line", "lines")
-_PLACE = re.compile(r"st|nd|rd|th", re.IGNORECASE)  # in a row
+_PLACE = re.compile(r"st|nd|rd|th", re.IGNORECASE)  # ordinal suffixes
 _DATE = re.compile(r"(?<![\w-])\d{4}-\d\d-\d\d(?![\w-])")
 _ONE = re.compile(r"(?i)\bone\b(?![\s-]+(?:hundred|thousand))")
 _BETWEEN = re.compile(r"(?i)-(to|or|and)-")
@@ -44,14 +41,14 @@ _ITEM = re.compile(r"[ \t]*(\d{1,4})[.)][ \t]+(?=\S)")
 _SHARE = re.compile(r"(?i)\W*of\W+(?:them|those|these|which)\b")
 _DOUBT = "maybe|perhaps|possibly|probably|even|rather|else|about|around|just|only"
 _OR = re.compile(rf"(?i)[-–]|\s+to\s+|(?:\W+\w+){{0,3}}\W+or\b(?:\W+(?:{_DOUBT})\b)*\W*")
-_APART = 60  # characters; what is farther away has nothing to do with it
+_APART = 60  # characters; numbers farther apart are unrelated
 
 
 class Mention(msgspec.Struct, frozen=True):
-    """A number that a text names, as `str` would write it.
+    """A number in a text, formatted as by `str`.
 
-    It is a `share` of another where "of them" follows, or where it is the word "one" beside other numbers. It
-    `rivals` the one before it if "or", "to" or a hyphen is all that is between the two.
+    `is_share` if "of them" follows, or if it is the word "one" beside other numbers. It `rivals` the number
+    before it if only "or", "to" or a hyphen is between the two.
     """
 
     value: str
@@ -60,9 +57,9 @@ class Mention(msgspec.Struct, frozen=True):
 
 
 def numbers_in(text: str) -> list[Mention]:
-    """All numbers that a text names, in digits and in words, in their order.
+    """All numbers in a text, in digits and in words, in order.
 
-    Dates, places in a row (`3rd`), and what only numbers the lines of a list are left out.
+    Dates, ordinals (`3rd`) and the numbering of lists are left out.
     """
     plain = _BETWEEN.sub(r" \1 ", _DATE.sub(" ", _without_places(text)))
     found = sorted([*_in_digits(plain), *_in_words(plain)])
@@ -78,7 +75,7 @@ def numbers_in(text: str) -> list[Mention]:
 
 
 def is_rounded(size: str, whole: int) -> bool:
-    """Whether a size such as `1.2KB` is so many bytes, up to its last digit. A kilobyte is 1000 or 1024."""
+    """Whether a size such as `1.2KB` is this many bytes, up to its last digit. A kilobyte is 1000 or 1024."""
     found = _SIZE.fullmatch(size)
     if not found:
         return False
@@ -88,7 +85,7 @@ def is_rounded(size: str, whole: int) -> bool:
 
 
 def _without_places(text: str) -> str:
-    """The text without the numbers of the lines of lists, which begin with 1 and go on to 2 at least."""
+    """The text without the numbering of lists, which starts at 1 and has at least two items."""
     lines = text.split("\n")
     places = [(row, int(match[1])) for row, line in enumerate(lines) if (match := _ITEM.match(line))]
     listed, last = set[int](), 0
@@ -104,7 +101,7 @@ def _without_places(text: str) -> str:
 
 
 def _in_digits(text: str) -> Iterator[tuple[int, int, str]]:
-    """Each with where it begins and ends; so in words."""
+    """Numbers in digits, each with start and end."""
     for match in _IN_DIGITS.finditer(text):
         sign, digits, unit = match["sign"] or "", match["digits"], match["unit"].strip()
         if unit.lower() in _UNITS:
@@ -114,7 +111,7 @@ def _in_digits(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _values(digits: str) -> Iterator[str]:
-    """The number that digits with points and commas are; several if they can't be one."""
+    """The number that digits with points and commas stand for; several if they can't be one."""
     decimal = _DECIMAL.fullmatch(digits)
     if not decimal:
         yield from map(_whole, re.split("[.,]", digits))
@@ -141,15 +138,15 @@ def _in_words(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 MOST_READ = 100_000  # characters
-MOST_GIVEN = 5  # numbers that are told
+MOST_GIVEN = 5  # numbers quoted in a message
 _MARKED = re.compile(r"(?im)^[ \t*_>#-]*(?:final )?answer\b[\s*_]*:[\s*_]*(.+)$")
-_ESCAPED = re.compile(r"\\([^\w\s]|[ _])")  # as in Markdown, or for a shell
+_ESCAPED = re.compile(r"\\([^\w\s]|[ _])")  # escapes of Markdown or a shell
 _AROUND = 8  # characters
 _BEFORE = re.compile(r"(?:\A|[^\w/.–-]|(?:\A|\n)[ \t]*[–-])(?:\./)?\Z")
 _AFTER = re.compile(r"(?![\w/–-]|\.\w)")
 _ABSOLUTE = re.compile(r"(?:\A|[^\w/.])[/~][^\n]*\Z")
 _FOLDER = 300  # characters of an absolute path to a folder
-_GONE = "\0"  # in the place of a name that has been read
+_GONE = "\0"  # replaces a name that has been read
 
 
 class Number(msgspec.Struct, frozen=True, tag=True):
@@ -174,12 +171,12 @@ Answer: TypeAlias = Number | Paths
 
 
 def objections(answer: Answer, said: str, request: str, tree: Tree) -> tuple[str, ...]:
-    """What is wrong with a reply; nothing if it gives the answer, and no other.
+    """What is wrong with a reply; empty if it gives the right answer and no other.
 
-    Where a line says `Answer: …`, the last such line that names something is the reply. A number has to be
-    there as a whole one, in digits with or without commas, or in words. Others may be beside it only if they
-    don't compete with it: see `_of_number`. Files have to be named by their paths, or by their names where no
-    other file has the same; of all in the tree, just the right ones may be named.
+    If a line says `Answer: …`, the last such line that names something is the reply. A number has to be an
+    integer, in digits with or without commas, or in words. Other numbers are allowed only if they don't
+    compete with it: see `_of_number`. Files have to be named by their paths, or by their names if no other
+    file has the same name; of all files in the tree, only the right ones may be named.
     """
     said = _unescaped(said[:MOST_READ], tree)
     if isinstance(answer, Number):
@@ -196,9 +193,9 @@ def _unescaped(said: str, tree: Tree) -> str:
 
 
 def _of_number(answer: Number, numbers: Sequence[Mention], harmless: set[str]) -> tuple[str, ...]:
-    """Beside the answer there may be what is harmless, shares of it, and parts of which it is the sum.
+    """Check a numeric answer: harmless numbers, shares of it and parts that add up to it are allowed.
 
-    Nothing may be there that is said to be as good as it.
+    An alternative to it, such as "3 or 4", is not.
     """
     if not numbers:
         return (f"the reply names no number, should be {answer.value}",)
@@ -223,7 +220,7 @@ def _add_up(parts: Sequence[str], whole: int) -> bool:
 
 
 def _without_names(said: str, request: str, tree: Tree) -> str:
-    """What is said without what is quoted from the request, or is the name of something in the tree."""
+    """The reply without quotes from the request and names of files and folders."""
     names = {*tree, *map(name_of, tree), *re.findall(r"'([^']+)'", request)}
     for name in sorted((name for name in names if not name.isdigit()), key=len, reverse=True):
         said = said.replace(name, " ")
@@ -231,7 +228,7 @@ def _without_names(said: str, request: str, tree: Tree) -> str:
 
 
 def _harmless(request: str, tree: Tree) -> set[str]:
-    """Numbers that somebody may repeat: those in the request, and years that folders are called after."""
+    """Numbers that may be repeated: those in the request, and years that are names of folders."""
     years = {name for name in map(name_of, tree) if re.fullmatch(r"[1-9][0-9]{3}", name)}
     return years | {each.value for each in numbers_in(_without_names(request, request, tree))}
 
@@ -243,7 +240,7 @@ def _of_paths(answer: Paths, named: set[str]) -> tuple[str, ...]:
 
 
 def _of_places(answer: Paths, named: set[str], said: str) -> Iterator[str]:
-    """What to say to those who name the right file by where it is on the machine."""
+    """The explanation for a right file that is named by its absolute path."""
     for path in answer.paths:
         start = said.find(f"/{path}")
         if path not in named and start >= 0 and _ABSOLUTE.search(said[max(0, start - _FOLDER) : start + 1]):
@@ -251,7 +248,7 @@ def _of_places(answer: Paths, named: set[str], said: str) -> Iterator[str]:
 
 
 def _named(said: str, tree: Tree) -> set[str]:
-    """The files that a text names; a longer name is no mention of a shorter one that is part of it."""
+    """The files that a text names; a longer name does not count as a mention of a shorter one inside it."""
     paths = list(files_of(tree))
     names = [name_of(path) for path in paths]
     known = {name_of(path): path for path in paths if names.count(name_of(path)) == 1}
@@ -265,11 +262,11 @@ def _named(said: str, tree: Tree) -> set[str]:
 
 
 def _mentions(name: str, said: str) -> Iterator[int]:
-    """Where a name stands alone, and not as a part of a longer one."""
+    """Positions where a name stands alone, not as part of a longer one."""
     start = said.find(name)
     while start >= 0:
         before, after = said[max(0, start - _AROUND) : start], said[start + len(name) :][:_AROUND]
-        while before.endswith("_") and after.startswith("_"):  # as Markdown sets it apart
+        while before.endswith("_") and after.startswith("_"):  # Markdown emphasis
             before, after = before[:-1], after[1:]
         if _BEFORE.search(before) and _AFTER.match(after):
             yield start

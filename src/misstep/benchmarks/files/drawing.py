@@ -1,9 +1,4 @@
-"""Draws what a task is about out of a tree, if it can be understood in one way only.
-
-A task before it is put into words.
-
-Puts selections and places into the words that people use.
-"""
+"""Draws the subject of a task from a tree, rejecting ambiguous ones, and describes it in words."""
 
 import re
 from collections import Counter
@@ -34,7 +29,7 @@ _WORD = re.compile(r"[^\W\d_]{4,}")
 
 
 class Scene:
-    """A tree in which a task takes place; what can't be had of it is a clash."""
+    """A tree for a task, with random draws from it; raises `Clash` for what it can't provide."""
 
     def __init__(self, domain: Domain, dice: Dice) -> None:
         self.domain = domain
@@ -51,7 +46,7 @@ class Scene:
         return text_for(self.domain, self.dice.pick(self.domain.subjects), self.dice, date)
 
     def folder(self, least: int = 1, deep: bool = False) -> str:
-        """One with so many files in it."""
+        """A folder with at least this many files in it."""
         paths = files_of(self.tree)
         around = (parents(path) if deep else [path.rpartition("/")[0]] for path in paths)
         counts = Counter(folder for folders in around for folder in folders)
@@ -61,7 +56,7 @@ class Scene:
         return self._any(covered(Selection(folder, deep), self.tree))
 
     def new_folder(self) -> str:
-        """The path of a folder that is not there, at the top or in one that is."""
+        """The path of a folder that does not exist, at the top or in an existing one."""
         above = self.dice.pick(("", "", self.folder()))
         path = joined(above, self.dice.pick(load_shared().news))
         if path in self.tree:
@@ -69,7 +64,7 @@ class Scene:
         return path
 
     def target(self, what: Selection) -> str:
-        """A folder for the chosen files, there or not, from which none of them is taken."""
+        """A folder for the chosen files, existing or not, that contains none of them."""
         if self.dice.chance(0.6):
             return self.new_folder()
         folder = self.folder()
@@ -78,14 +73,14 @@ class Scene:
         return folder
 
     def place(self, least: int = 2) -> Selection:
-        """All files in some folder, or in that and those below."""
+        """All files in some folder, with or without its subfolders."""
         if self.dice.chance(0.2):
             return Selection()
         deep = self.dice.chance(0.6)
         return Selection(self.folder(least, deep), deep)
 
     def selection(self, least: int = 2, most: int = 9, means: Sequence[str] = MEANS) -> Selection:
-        """Some of the files in some place, by a rule that is clear and that leaves others out."""
+        """Some of the files in a place, by an unambiguous rule that leaves others out."""
         for _ in range(_DRAWS):
             what = self._ruled(self.place(least + 1), self.dice.pick(means))
             found = chosen(what, self.tree)
@@ -117,7 +112,7 @@ class Scene:
         return Selection(folder, deep, word=self._any(words))
 
     def _threshold(self, place: Selection) -> int:
-        """A round number of bytes that no file comes close to."""
+        """A round number of bytes that no file's size is close to."""
         files = files_of(self.tree)
         sizes = [len(files[path]) for path in covered(place, self.tree)]
         rounds = [size for size in range(100, 500, 50) if all([abs(each - size) > 3 for each in sizes])]
@@ -130,9 +125,9 @@ class Scene:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """What is there, what is to be done with it or found out about it.
+    """A task before it is put into words: a tree, and what is to be done with it or found out about it.
 
-    `form` is a form of the kind that has phrasings of its own; `words` are put into those.
+    `form` is a form of the kind that has phrasings of its own; `words` fill their placeholders.
     """
 
     form: str
@@ -146,7 +141,7 @@ Form: TypeAlias = Callable[[Scene], Plan]
 
 
 def files_in_words(what: Selection, scene: Scene) -> str:
-    """The files in the plural, with where they are: "PDF files (.pdf) in 'letters' and its subfolders"."""
+    """The files in the plural, with their place: "PDF files (.pdf) in 'letters' and its subfolders"."""
     ending = what.suffix.removeprefix(".")
     heads = (f"{load_types()[ending]} (.{ending})", f".{ending} files", "files") if ending else ("files",)
     head = scene.dice.pick(heads)
@@ -167,14 +162,14 @@ def place_in_words(what: Selection, scene: Scene) -> str:
 
 
 def folder_in_words(path: str, scene: Scene) -> str:
-    """A folder that something goes to."""
+    """A destination folder in words."""
     if path in scene.tree:
         return scene.dice.pick((f"'{path}'", f"the folder '{path}'"))
     return scene.dice.pick((f"a new folder called '{path}'", f"a new folder '{path}'"))
 
 
 def joined_in_words(items: list[str]) -> str:
-    """Some of them quoted, as in "'a', 'b' and 'c'"."""
+    """Quoted items as a list, as in "'a', 'b' and 'c'"."""
     quoted = [f"'{item}'" for item in items]
     return f"{', '.join(quoted[:-1])} and {quoted[-1]}" if len(quoted) > 1 else quoted[0]
 

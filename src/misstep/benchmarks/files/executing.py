@@ -1,7 +1,4 @@
-"""The reference: what operations make of a tree, step by step.
-
-What is written into files: listings, totals, or just words.
-"""
+"""The reference semantics of operations: what they do to a tree and what they write, step by step."""
 
 import re
 from collections import Counter
@@ -72,7 +69,7 @@ def _sizes(what: Selection, tree: Tree) -> dict[str, int]:
 
 
 def sorts_clearly(texts: list[str]) -> bool:
-    """Whether all ways of sorting that people use agree: by bytes, without case, by letters alone."""
+    """Whether all usual ways of sorting agree: by bytes, ignoring case, by letters alone."""
     plain = ["".join(letter for letter in text if letter.isalnum()).casefold() for text in texts]
     orders = (sorted(texts), sorted(texts, key=str.casefold), [texts[n] for n in _order(plain)])
     ascii_only = all(text.isascii() for text in texts)
@@ -88,11 +85,11 @@ _DATE_LINE = re.compile(r"^Date: (\d{4})-(\d{2})-\d{2}$", re.MULTILINE)
 
 
 class Clash(Exception):
-    """Operations that have no single right end, such as two files for one place."""
+    """Operations without a single right result, such as two files for one path."""
 
 
 def execute(operations: Iterable[Operation], tree: Tree) -> tuple[dict[str, Content], tuple[TaskStep, ...]]:
-    """The tree that comes of it, and calls that lead there. Operations that clash have none."""
+    """The resulting tree, and tool calls that produce it. Raises `Clash` if operations conflict."""
     taken = list[TaskStep]()
     now = complete(tree)
     for operation in operations:
@@ -123,7 +120,7 @@ def steps(operation: Operation, tree: Tree) -> Iterator[TaskStep]:
 
 
 def carry_out(step: TaskStep, tree: Tree) -> dict[str, Content]:
-    """What one call makes of a tree. Folders on the way to something new are made."""
+    """Apply one call to a tree. Missing parent folders are created."""
     given = step.arguments
     match step.tool:
         case "move":
@@ -193,7 +190,7 @@ def _renamed(name: str, to: Replaced | Prefixed | Ending | Lowered) -> str:
 
 
 def _empty(folder: str, tree: Tree) -> list[str]:
-    """The topmost folders that hold no file."""
+    """The topmost folders that contain no file."""
     holding = {parent for path in files_of(tree) for parent in parents(path)}
     empty = [path for path in folders_of(tree) if path not in holding and path.startswith(f"{folder}/")]
     return [path for path in empty if not {*parents(path)} & {*empty}]

@@ -1,7 +1,4 @@
-"""Grows folder trees as people have them.
-
-The words of which folders and files are made, read from `data/`.
-"""
+"""Generates realistic folder trees from the vocabulary in `data/`."""
 
 import re
 import tomllib
@@ -16,7 +13,7 @@ from misstep.core.rng import Dice
 
 
 class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A field of work: its folders, what its files are about, whom they are about, how they end."""
+    """A field of work: its folders, the subjects of its files, their holders, and their extensions."""
 
     name: str
     folders: tuple[str, ...]
@@ -26,7 +23,7 @@ class Domain(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Shared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Words that every domain uses; `odd` are names of files that tools stumble over."""
+    """Words that every domain uses; `odd` are file names that are difficult for tools."""
 
     people: tuple[str, ...]
     statuses: tuple[str, ...]
@@ -39,7 +36,7 @@ class Shared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_domains() -> dict[str, Domain]:
-    """By name, sorted."""
+    """All domains by name, sorted."""
     folder = resources.files(__package__).joinpath("data/domains")
     texts = [each.read_text(encoding="utf-8") for each in folder.iterdir() if each.name.endswith(".toml")]
     domains = [msgspec.convert(tomllib.loads(text), Domain) for text in texts]
@@ -53,13 +50,13 @@ def load_shared() -> Shared:
 
 @cache
 def load_types() -> dict[str, str]:
-    """What files are called, in the plural, by extension."""
+    """Names of file types, in the plural, by extension."""
     return msgspec.convert(_read("data/types.toml"), dict[str, str])
 
 
 @cache
 def load_phrasings() -> dict[str, dict[str, tuple[str, ...]]]:
-    """By kind and form."""
+    """Phrasings by kind and form."""
     return msgspec.convert(_read("data/phrasings.toml"), dict[str, dict[str, tuple[str, ...]]])
 
 
@@ -89,7 +86,7 @@ def grow(domain: Domain, dice: Dice) -> dict[str, Content]:
 
 
 def text_for(domain: Domain, subject: str, dice: Dice, date: str = "") -> str:
-    """A short text with a title, a date, a status and an owner, each on a line of its own."""
+    """A short text with a title, a date, a status and an owner, each on its own line."""
     shared = load_shared()
     holder, person = dice.pick(domain.holders), dice.pick(shared.people)
     lines = [f"{subject.capitalize()} – {holder}", f"Date: {date or draw_date(dice)}"]
@@ -104,7 +101,7 @@ def draw_date(dice: Dice) -> str:
 
 
 def _leaves(top: str, domain: Domain, dice: Dice) -> list[str]:
-    """Folders that get files: the top one, and some below it that are called in one of a few ways."""
+    """Folders that get files: the top one, and some below it that share a naming scheme."""
     shared = load_shared()
     ways = ((), shared.years, shared.states, domain.holders, shared.years)
     names = [str(name) for name in dice.sample(way, 2 + dice.below(2))] if (way := dice.pick(ways)) else []

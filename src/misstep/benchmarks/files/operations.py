@@ -1,7 +1,4 @@
-"""What requests ask for: a small algebra of operations on selected files.
-
-Which files somebody means who names a folder with a rule on names, sizes or contents.
-"""
+"""Operations that requests ask for, and selections of the files they apply to."""
 
 import re
 from typing import Literal, TypeAlias
@@ -12,10 +9,10 @@ from misstep.benchmarks.tree import File, Folder, Tree
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Files in a folder for which everything holds that is given.
+    """Files in a folder that meet all given conditions.
 
-    `folder` is empty for the task's own, `deep` takes in the folders below. The name ends in `suffix`, starts
-    with `prefix`, holds `word`; one of the lines is `line`; there are more bytes than `larger`.
+    `folder` is empty for the task's own folder; `deep` includes subfolders. The name ends with `suffix`,
+    starts with `prefix` and contains `word`; one of the lines is `line`; the size in bytes is over `larger`.
     """
 
     folder: str = ""
@@ -27,7 +24,7 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     larger: int | None = None
 
     def covers(self, path: str) -> bool:
-        """Whether a path is where this looks."""
+        """Whether a path is in the place that is searched."""
         if not self.deep:
             return path.rpartition("/")[0] == self.folder
         return not self.folder or path.startswith(f"{self.folder}/")
@@ -45,12 +42,12 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def chosen(what: Selection, tree: Tree) -> list[str]:
-    """The paths of the files, sorted."""
+    """The paths of the selected files, sorted."""
     return sorted(path for path, data in files_of(tree).items() if what.chooses(path, data))
 
 
 def covered(what: Selection, tree: Tree) -> list[str]:
-    """All files where a selection looks, sorted."""
+    """All files in the place that a selection searches, sorted."""
     return sorted(path for path in files_of(tree) if what.covers(path))
 
 
@@ -67,7 +64,7 @@ def name_of(path: str) -> str:
 
 
 def is_clear(what: Selection, tree: Tree) -> bool:
-    """Whether people agree on what is meant, whatever they think of case and of parts of words."""
+    """Whether the rule is unambiguous, whether or not case matters and parts of words count."""
     strict = chosen(what, tree)
     return all(_loosely(what, path) == (path in strict) for path in _otherwise_chosen(what, tree)) and all(
         _wholly(what, path) for path in strict
@@ -85,31 +82,31 @@ def _loosely(what: Selection, path: str) -> bool:
 
 
 def _wholly(what: Selection, path: str) -> bool:
-    """Whether a word that is looked for stands alone in the name, digits and underscores around it or not."""
+    """Whether the word stands alone in the name; adjacent digits and underscores are fine."""
     pattern = rf"(?<![^\W\d_]){re.escape(what.word)}(?![^\W\d_])"
     return not what.word or re.search(pattern, name_of(path)) is not None
 
 
 class Into(msgspec.Struct, frozen=True, tag=True):
-    """All into one folder, names as they are."""
+    """All into one folder, with their names unchanged."""
 
     folder: str
 
 
 class Beneath(msgspec.Struct, frozen=True, tag=True):
-    """Into a folder, with the folders that they were in below the one that was searched."""
+    """Into a folder, keeping their subfolders relative to the folder that was searched."""
 
     folder: str
 
 
 class Exactly(msgspec.Struct, frozen=True, tag=True):
-    """A single file to a place of its own."""
+    """A single file to a given path."""
 
     path: str
 
 
 class ByType(msgspec.Struct, frozen=True, tag=True):
-    """Into folders inside `folder` that are called after the extensions, without the dot."""
+    """Into folders inside `folder` that are named after the extensions, without the dot."""
 
     folder: str
 
@@ -118,7 +115,7 @@ Layout = Literal["2024", "2024-05", "2024/05"]
 
 
 class ByDate(msgspec.Struct, frozen=True, tag=True):
-    """Into folders for dates inside `folder`; the date begins the name, or is in the line `Date: …`."""
+    """Into folders by date inside `folder`; the date begins the name, or is in the line `Date: …`."""
 
     folder: str
     layout: Layout
@@ -126,7 +123,7 @@ class ByDate(msgspec.Struct, frozen=True, tag=True):
 
 
 class Replaced(msgspec.Struct, frozen=True, tag=True):
-    """In the same folder, with every `old` in the name turned into `new`."""
+    """In the same folder, with every `old` in the name replaced by `new`."""
 
     old: str
     new: str
@@ -137,7 +134,7 @@ class Prefixed(msgspec.Struct, frozen=True, tag=True):
 
 
 class Ending(msgspec.Struct, frozen=True, tag=True):
-    """In the same folder, with `new` in the place of `old` at the end of the name."""
+    """In the same folder, with `old` at the end of the name replaced by `new`."""
 
     old: str
     new: str
@@ -151,7 +148,7 @@ Target: TypeAlias = Into | Beneath | Exactly | ByType | ByDate | Replaced | Pref
 
 
 class Words(msgspec.Struct, frozen=True, tag=True):
-    """Text that the request gives."""
+    """Text given in the request."""
 
     text: str
 
@@ -161,7 +158,7 @@ class Listing(msgspec.Struct, frozen=True, tag=True):
 
     what: Selection
     form: Literal["name", "path", "name size"]
-    total: bool = False  # with a last line `TOTAL` and the bytes of all
+    total: bool = False  # with a last line `TOTAL` and the total size in bytes
 
 
 class Totals(msgspec.Struct, frozen=True, tag=True):
@@ -200,7 +197,7 @@ class Remove(msgspec.Struct, frozen=True, tag=True):
 
 
 class Prune(msgspec.Struct, frozen=True, tag=True):
-    """Folders below `folder` that hold nothing, or nothing but such folders."""
+    """Folders below `folder` that are empty or contain only empty folders."""
 
     folder: str
 
@@ -215,9 +212,9 @@ class Write(msgspec.Struct, frozen=True, tag=True):
 
 
 class Unroll(msgspec.Struct, frozen=True, tag=True):
-    """For each line of the file `listing` a folder inside `folder`, or a file.
+    """For each line of the file `listing`, create a folder inside `folder`, or a file.
 
-    A file has `ending` after the line in its name, and holds `text` with the line in the place of `{}`.
+    A file's name is the line followed by `ending`; its content is `text` with `{}` replaced by the line.
     """
 
     listing: str

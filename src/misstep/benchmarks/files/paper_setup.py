@@ -1,11 +1,11 @@
-"""Runs set-up scripts, as a tool, so that they are run where tools are: in a sandbox."""
+"""Runs setup scripts of the paper's tasks as a tool, so that they run in the tools' sandbox."""
 
 import shutil
 import tempfile
 
 from misstep.benchmarks.files.programs import run_to_its_end
 
-MOST_SAID = 500  # bytes at the end of what a script prints
+MOST_SAID = 500  # bytes at the end of a script's output
 PATIENCE = 60.0  # seconds
 SHELLS = ("bash", "sh")
 

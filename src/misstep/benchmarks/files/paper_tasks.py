@@ -1,6 +1,6 @@
-"""Tasks of the paper's layout: prompt files, set-up scripts, folders that show the right end.
+"""Reads tasks in the paper's layout: prompt files, setup scripts, folders with the expected end state.
 
-Reads lists of environments, which are YAML of the plainest sort.
+Lists of environments are a simple subset of YAML.
 """
 
 import os
@@ -25,7 +25,7 @@ MOST_READ = 1 << 22  # bytes
 
 
 class PaperEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One task, by paths that are relative to the benchmark's folder."""
+    """One task; paths are relative to the benchmark's folder."""
 
     setup_file: str
     prompt_file: str
@@ -46,7 +46,7 @@ def read_entries(path: Path) -> list[PaperEntry]:
 
 
 def read_text(path: Path) -> str:
-    """A text file of reasonable size."""
+    """Read a text file of limited size."""
     try:
         if not path.is_file():
             raise UsageError("no such file", ABSENT, where=str(path))
@@ -63,7 +63,7 @@ def read_text(path: Path) -> str:
 
 
 def _mappings(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """Each with the number of its first line."""
+    """Each mapping with the number of its first line."""
     found: list[tuple[int, dict[str, str]]] = []
     for number, plain in _lines(text):
         field = _FIELD.match(plain)
@@ -79,7 +79,7 @@ def _mappings(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """What is said, with numbers; a long value may stand on a line below its key."""
+    """Lines with content, numbered; a long value may be on the line below its key."""
     key = ""
     for number, line in enumerate(text.splitlines(), 1):
         plain = f"{key} {line.strip()}".strip()
@@ -100,10 +100,11 @@ _SHARE = 5  # one task in so many is for validation
 
 
 class PaperTask(msgspec.Struct, frozen=True):
-    """`setup` is a script that takes the folder to fill. It is to be run in a sandbox, and not by this room.
+    """A task of the paper.
 
-    `truth` is a folder as it should be at the end, which the published data lack. `listing` is what `tree`
-    prints of a folder that has been set up.
+    `setup` is a script that takes the folder to fill; it must run in a sandbox and is not run here. `truth`
+    is a folder with the expected end state, which the published data lack. `listing` is the output of `tree`
+    for a folder after setup.
     """
 
     task: Task
@@ -113,7 +114,7 @@ class PaperTask(msgspec.Struct, frozen=True):
 
 
 def read_paper(folder: Path) -> Sequence[PaperTask]:
-    """What the lists of environments name, then the prompts of fields that no list has."""
+    """The tasks in the lists of environments, then the prompts of fields that no list mentions."""
     _require_readable(folder)
     root = folder.resolve()
     lists = sorted([*root.glob("envs*.yml"), *root.glob("envs/envs*.yml")])
@@ -139,7 +140,7 @@ def _require_readable(folder: Path) -> None:
 
 
 def judge_paper(each: PaperTask, found: Tree, initial: Tree) -> tuple[Judgement, tuple[str, ...]]:
-    """As in the paper by files alone: git does not know folders that hold none."""
+    """Compare files only, as in the paper: git does not track empty folders."""
     if each.truth is None:
         return "inconclusive", ("the benchmark's folder has no ground truth for this task",)
     why = differences(_files(survey(each.truth)), _files(found), _files(initial))
@@ -147,7 +148,7 @@ def judge_paper(each: PaperTask, found: Tree, initial: Tree) -> tuple[Judgement,
 
 
 def doubts(each: PaperTask, initial: Tree) -> tuple[str, ...]:
-    """How what a script has set up differs from what the listing beside it says, if there is one."""
+    """How the result of a setup script differs from the listing beside it, if there is one."""
     if each.listing is None:
         return ()
     promised = printed_paths(read_text(each.listing))
@@ -159,7 +160,7 @@ def doubts(each: PaperTask, initial: Tree) -> tuple[str, ...]:
 
 
 def printed_paths(text: str) -> list[str]:
-    """The paths in what `tree` prints."""
+    """The paths in the output of `tree`."""
     above, found = list[str](), list[str]()
     for line in text.splitlines():
         if branch := _BRANCH.match(line):
@@ -170,7 +171,7 @@ def printed_paths(text: str) -> list[str]:
 
 
 def _files(tree: Tree) -> Tree:
-    """Without git's own files, and without folders that hold nothing."""
+    """The tree without git's own files and without empty folders."""
     things = {path: content for path, content in tree.items() if not isinstance(content, Folder)}
     return complete({path: content for path, content in things.items() if not f"{path}/".startswith(".git/")})
 
@@ -210,7 +211,7 @@ def _task(field: str, prompt: str, request: str) -> Task:
 
 
 def _inside(root: Path, name: str) -> Path:
-    """Where a path of a list leads; out of the benchmark's folder it may not."""
+    """Resolve a path from a list; it must not lead out of the benchmark's folder."""
     try:
         place = (root / name).resolve()
     except (OSError, RuntimeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Runs a program until it ends, and ends with it whatever it has left running."""
+"""Runs a program until it ends, then kills the processes it has left running."""
 
 import os
 import signal
@@ -8,16 +8,16 @@ from select import select
 from time import monotonic
 from typing import IO
 
-CHUNK = 1 << 16  # bytes, as many as a pipe holds
-LOOK = 0.05  # seconds after which somebody looks whether a program that says nothing has ended
+CHUNK = 1 << 16  # bytes, the capacity of a pipe
+LOOK = 0.05  # seconds between checks whether a silent program has ended
 
 
 def run_to_its_end(
     command: Sequence[str], stdin: "IO[bytes] | int", patience: float, kept: Callable[[bytes], bytes]
 ) -> tuple[int, bytes]:
-    """The exit code, and what is `kept` of all that was printed; a `TimeoutError` after so many seconds.
+    """Returns the exit code and the `kept` part of the output; `TimeoutError` after `patience` seconds.
 
-    What it began and left running holds its output open, and is not waited for.
+    Background processes that keep the output open are not waited for.
     """
     process = subprocess.Popen(
         command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
@@ -33,11 +33,11 @@ def run_to_its_end(
 
 
 def _hear(process: "subprocess.Popen[bytes]", deadline: float, kept: Callable[[bytes], bytes]) -> bytes:
-    """What is printed until the program ends or closes its output."""
+    """The output until the program ends or closes it."""
     said, ended = b"", False
     assert process.stdout is not None
     while not ended:
-        ended = process.poll() is not None  # then all that it has printed is in the pipe
+        ended = process.poll() is not None  # then all its output is in the pipe
         if select([process.stdout], [], [], 0.0 if ended else LOOK)[0]:
             part = os.read(process.stdout.fileno(), CHUNK)
             if not part:
@@ -49,7 +49,7 @@ def _hear(process: "subprocess.Popen[bytes]", deadline: float, kept: Callable[[b
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Stop whatever of it still runs."""
+    """Kill everything of it that still runs."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:

@@ -1,11 +1,11 @@
-"""A shell as a tool, for agents that would rather have one."""
+"""A shell as a tool, for agents that prefer one."""
 
 import subprocess
 
 from misstep.benchmarks.files.programs import run_to_its_end
 
-MOST_SAID = 20_000  # bytes of what a command prints
-PATIENCE = 8.0  # seconds for a command; less than what a call of a tool is usually given
+MOST_SAID = 20_000  # bytes of a command's output
+PATIENCE = 8.0  # seconds for a command; less than the usual time limit of a tool call
 
 
 def run_command(command: str) -> str:
@@ -30,7 +30,7 @@ def run_command(command: str) -> str:
 
 
 def require_text(**given: object) -> None:
-    """Raise a `TypeError` for an argument that is none; models give whatever comes to their minds."""
+    """Raise TypeError for an argument that is not text; models pass all kinds of values."""
     for name, value in given.items():
         if not isinstance(value, str):
             raise TypeError(f"{name} has to be a text, not {value!r:.100}")

@@ -1,6 +1,6 @@
-"""The tasks: a public suite that never changes, and fresh ones from any seed.
+"""The file tasks: a public suite that never changes, and fresh ones from any seed.
 
-What a task is about: the tree at its start, the one at its end, the answer, a way that leads there.
+A task is built from its kind, domain and seed: the tree before and after, the answer, and a solution.
 """
 
 import itertools
@@ -23,30 +23,30 @@ from misstep.core.results.benchmark import ID, Split, Task, TaskStep, task_id
 from misstep.core.rng import Dice, derive_seed
 from misstep.errors import InternalError, UsageError, did_you_mean
 
-ATTEMPTS = 500  # no task has ever taken ten
+ATTEMPTS = 500  # no task has ever needed ten
 _LOOK = TaskStep("find_files", {"pattern": "*", "folder": "."})
 
 
 class TaskWorld(msgspec.Struct, frozen=True):
-    """`solution` are calls of our own tools; `operations` are what the request means."""
+    """All about a task; `solution` are calls of misstep's own tools, `operations` what the request means."""
 
     initial: Tree
     expected: Tree
     answer: Answer | None
     solution: tuple[TaskStep, ...]
     operations: tuple[Operation, ...]
-    requests: tuple[str, ...]  # in each of its phrasings
+    requests: tuple[str, ...]  # one for each phrasing
 
 
 def world_of(task: Task) -> TaskWorld:
-    """The same for the same kind, domain and seed, whatever the phrasing."""
+    """The world of a task, the same for the same kind, domain and seed, whatever the phrasing."""
     if task.benchmark != "files":
         raise UsageError(f"task '{task.id}' is one of the {task.benchmark} benchmark, not of files")
     return build(task.kind, _domain(task.domain), task.seed)
 
 
 def judge_files(task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[str, ...]]:
-    """Whether the tree is exactly as it should be, and the answer right if there is one; what is not."""
+    """Whether the tree is exactly as expected and the answer, if there is one, right; with differences."""
     world = world_of(task)
     why = differences(world.expected, found, world.initial)
     if world.answer is not None:
@@ -56,7 +56,7 @@ def judge_files(task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[st
 
 @lru_cache(maxsize=1024)
 def build(kind: str, domain: Domain, seed: int) -> TaskWorld:
-    """The first world that has a single right end, among those that chance proposes."""
+    """The first randomly drawn world that has a single right result."""
     if kind not in KINDS:
         raise UsageError(
             f"unknown kind of task '{kind}'", f"known kinds: {', '.join(KINDS)}", did_you_mean(kind, KINDS)
@@ -83,7 +83,7 @@ def _world(kind: str, plan: Plan, expected: Tree, steps: tuple[TaskStep, ...]) -
 
 
 def _notes(plan: Plan, expected: Tree) -> Iterator[str]:
-    """What has to be said about folders that have nothing in them any more."""
+    """What the request has to say about folders that end up empty."""
     held, hold = _parents(plan.tree), _parents(expected)
     if any([path in expected and path not in hold for path in held]):
         pruned = any([isinstance(operation, Prune) for operation in plan.operations])
@@ -105,13 +105,13 @@ def _domain(name: str) -> Domain:
 
 
 PUBLIC_SEED = 2026
-PER_DOMAIN = 7  # which has no divisor in common with the number of kinds, so that all come up equally often
-FRESH_ID = 12  # digits, so that no two of many tasks in a run have the same
+PER_DOMAIN = 7  # coprime with the number of kinds, so that all occur equally often
+FRESH_ID = 12  # digits, so that no two of many tasks in a run share one
 
 
 @cache
 def public_tasks() -> Sequence[Task]:
-    """Seven tasks in each domain. One in five is for validation, of every kind and in every domain."""
+    """Seven tasks per domain. One in five is for validation, of every kind and in every domain."""
     tasks = dict[str, Task]()
     for place, domain in enumerate(load_domains()):
         for slot in range(PER_DOMAIN):
@@ -126,9 +126,9 @@ def public_tasks() -> Sequence[Task]:
 
 
 class FreshTasks(Sequence[Task]):
-    """So many tasks that nobody has seen, of some kinds and domains; each is made when it is looked at.
+    """Newly generated tasks of some kinds and domains; each is made when it is accessed.
 
-    A longer list of the same seed begins with the shorter one.
+    A longer list of the same seed starts with the shorter one.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class FreshTasks(Sequence[Task]):
 
 
 def _drafts(seed: int, kinds: Collection[str], domains: Collection[str]) -> Iterator[tuple[str, str, int]]:
-    """Kind, domain and seed of one task after the other, without end."""
+    """Kind, domain and seed of one task after another, without end."""
     known = list(load_domains())
     for place, kind in enumerate(itertools.cycle(KINDS)):
         if kind in kinds:

@@ -1,4 +1,4 @@
-"""Tools of others for tasks on files, loaded where somebody wants them."""
+"""Third-party tools for file tasks, imported when needed."""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Plain tools for files, which stay in the folder they start in."""
+"""Simple file tools that stay in the folder they start in.
+
+Agents see the docstrings of the public functions.
+"""
 
 import fnmatch
 import os
@@ -82,7 +85,7 @@ def write_file(path: str, text: str) -> str:
     place = _inside(path)
     if place.is_dir():
         raise IsADirectoryError(f"'{path}' is a folder")
-    data = text.encode()  # before anything is touched: not every text can be
+    data = text.encode()  # first, because not every text can be encoded
     _make(place.parent, path)
     place.write_bytes(data)
     return f"wrote {len(data)} bytes to '{path}'"
@@ -156,7 +159,7 @@ SHELL: list[Callable[..., Any]] = [run_command]
 
 
 def _inside(path: str) -> Path:
-    """Where a path leads, links on the way followed; one that leads out of the current folder is refused."""
+    """Resolve a path, following links; one that leads out of the current folder is refused."""
     require_text(path=path)
     if "\0" in path or path.encode("utf-8", "replace").decode() != path:
         raise ValueError(f"{path!r} is not a path: it holds what no name can hold")
@@ -213,7 +216,7 @@ def _make(folder: Path, path: str) -> None:
 
 
 def _require_shallow(parts: int, path: str) -> None:
-    """Keep folders from getting so deep that nobody can list, copy or delete them any more."""
+    """Prevent folders nested so deep that they can't be listed, copied or deleted any more."""
     if parts > DEEPEST:
         shown = path if len(path) <= 100 else f"{path[:100]}…"
         raise ValueError(f"'{shown}' is more than {DEEPEST} folders deep: use a shorter path")

@@ -1,1 +1,1 @@
-"""A forge on loopback, with tasks for agents that work on GitHub."""
+"""A small GitHub server on loopback, and tasks for agents that work with it."""

@@ -1,4 +1,4 @@
-"""Asks the forge that the environment names, with nothing but the standard library."""
+"""A client for the forge given in the environment, using only the standard library."""
 
 import base64
 import json
@@ -15,11 +15,11 @@ MOST_PAGES = 50
 
 
 class ForgeError(Exception):
-    """The forge says no."""
+    """The forge refused a request."""
 
 
 def ask(method: str, path: str, given: Mapping[str, Any] | None = None, /, **query: str) -> Any:
-    """What it answers. A path that doesn't begin with a slash is one of the repository's."""
+    """Send a request and return the response. A path without a leading slash is below the repository."""
     url, token, repository = (_named(name) for name in ("URL", "TOKEN", "REPOSITORY"))
     whole = path if path.startswith("/") else f"/repos/{repository}/{path}"
     data = json.dumps(dict(given)).encode() if given is not None else None
@@ -39,7 +39,7 @@ def ask(method: str, path: str, given: Mapping[str, Any] | None = None, /, **que
 
 
 def ask_all(path: str, **query: str) -> list[Any]:
-    """A list, from its first page to its last."""
+    """All pages of a list."""
     found = list[Any]()
     for page in range(1, MOST_PAGES + 1):
         part = ask("GET", path, None, **query, per_page=str(PER_PAGE), page=str(page))
@@ -66,7 +66,7 @@ def _named(name: str) -> str:
 
 
 def _words(error: urllib.error.HTTPError) -> str:
-    """Its status, with what the body says about it."""
+    """The status, and the messages in the body."""
     try:
         body = json.loads(error.read())
         reasons = [

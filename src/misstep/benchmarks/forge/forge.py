@@ -1,7 +1,4 @@
-"""A forge that runs on this machine for as long as somebody needs it.
-
-Takes down what a forge holds at one moment.
-"""
+"""A forge that runs on this machine inside a `with` block, and snapshots of its state."""
 
 import shutil
 import tempfile
@@ -23,7 +20,7 @@ from misstep.errors import UsageError
 
 
 def survey(repository: Repository, ledger: ForgeRecords) -> State:
-    """Everything, as a value; nothing may change meanwhile."""
+    """The whole state as a value; nothing may change while it is read."""
     refs, known = repository.refs(), dict[str, Content]()
     return State(
         {
@@ -46,10 +43,10 @@ def _branch(repository: Repository, tip: str, known: dict[str, Content]) -> Bran
 class Forge:
     """Serves one repository at `url` while its `with` block runs.
 
-    `token` may do everything, `read_token` may look. `app_key` is the public half of an app's key, in PEM:
-    what is signed with the other half gets tokens of its own. A `private` repository is hidden from everybody
-    else. The repository is made anew in `folder`, or in a folder that goes with the forge; one that is there
-    already has to be in order, and is served as it is. Port 0 takes a free one.
+    `token` may do everything, `read_token` may read. `app_key` is an app's public key, in PEM: requests
+    signed with the private key get tokens of their own. A `private` repository is hidden from everybody else.
+    The repository is created in `folder`, or in a temporary folder; an existing one has to be valid, and is
+    served as it is. Port 0 takes a free one.
     """
 
     def __init__(
@@ -81,7 +78,7 @@ class Forge:
 
     @property
     def repository(self) -> str:
-        """Its name, with its owner's."""
+        """Owner and name."""
         return self.project.full_name
 
     @property
@@ -90,7 +87,7 @@ class Forge:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What tools find the forge by."""
+        """Environment variables by which tools find the forge."""
         return {
             "MISSTEP_FORGE_URL": self.url,
             "MISSTEP_FORGE_TOKEN": self.token,
@@ -99,17 +96,17 @@ class Forge:
 
     @property
     def errors(self) -> list[Exception]:
-        """Exceptions of the forge's own, which clients saw as 500."""
+        """Exceptions in the forge's own code, which clients saw as 500."""
         return list(self._running().errors)
 
     def state(self) -> State:
-        """Everything that is there now."""
+        """The current state."""
         self._running()
         with self._application.lock:
             return survey(self._git, self._ledger)
 
     def reset(self) -> None:
-        """Everything as it was at the start."""
+        """Restore the initial state."""
         self._running()
         with self._application.lock:
             self._git.restore(self._refs)

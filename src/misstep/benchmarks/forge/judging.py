@@ -1,7 +1,4 @@
-"""Whether a task has been done: by what is there, not by what is said.
-
-Calls of our own tools that do a task, or spoil it.
-"""
+"""Judges forge tasks by the resulting state, not by the reply; also their solutions in tool calls."""
 
 import tempfile
 from collections.abc import Mapping
@@ -23,7 +20,7 @@ from misstep.errors import InternalError
 
 @cache
 def initial_state() -> State:
-    """What a forge holds before anybody has done anything."""
+    """The state of a new forge."""
     project = our_project()
     with tempfile.TemporaryDirectory(prefix="misstep-forge-") as folder:
         seed(Path(folder), project)
@@ -35,7 +32,7 @@ def initial_state() -> State:
 
 
 def expected_state(task: Task) -> State:
-    """What it should hold when the task is done, and nothing else is."""
+    """The state if the task is done and nothing else is."""
     goal, state = goal_of(task), initial_state()
     match goal.kind:
         case "comment-on-issue":
@@ -58,11 +55,11 @@ def expected_state(task: Task) -> State:
 
 
 def judge_forge(task: Task, found: State, said: str = "") -> tuple[Judgement, tuple[str, ...]]:
-    """Passed or failed, and the differences to what should be there.
+    """Passed or failed, and the differences from the expected state.
 
-    Nothing may differ, with one exception: line breaks at the end of a text that the task asks for, a file, a
-    comment or a description, don't count, since requests can't tell of them. What an agent has said is never
-    looked at.
+    Everything has to be equal, with one exception: line breaks at the end of a text that the task asks for (a
+    file, a comment or a description) don't count, since requests can't specify them. The agent's reply is
+    ignored.
     """
     del said
     expected = expected_state(task)
@@ -91,7 +88,7 @@ def _with_thread(state: State, thread: IssueThread) -> State:
 
 
 def _settled(found: State, expected: State, goal: Goal) -> State:
-    """What was found, without differences that don't count."""
+    """The state found, with differences that don't count removed."""
     branch = found.branches.get(goal.branch)
     if branch and goal.path in branch.files:
         right = expected.branches[goal.branch].files.get(goal.path)
@@ -112,7 +109,7 @@ def _alike(content: Content, right: Content | None) -> Content:
 
 
 def _settled_thread(found: IssueThread, goal: Goal) -> IssueThread:
-    """With the comment or the description that was asked for, if it is there."""
+    """The thread with the requested comment or description normalised, if it is there."""
 
     def settled(text: str) -> str:
         return goal.body if text.rstrip("\r\n") == goal.body.rstrip("\r\n") else text
@@ -124,7 +121,7 @@ def _settled_thread(found: IssueThread, goal: Goal) -> IssueThread:
     return structs.replace(found, body=settled(found.body))
 
 
-# Things that nobody asks for; each task has one of them.
+# Unrequested changes; each task has one of them.
 _DAMAGE = (
     TaskStep("comment_on_issue", {"number": 13, "body": "Done."}),
     TaskStep("create_branch", {"name": "leftover", "start": "main"}),

@@ -1,7 +1,4 @@
-"""What the forge knows beside its git repository: issues, pull requests, comments, labels.
-
-The repository that the tasks are about, as it is written down.
-"""
+"""The forge's data outside git (issues, pull requests, comments, labels) and the project it starts with."""
 
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -21,7 +18,7 @@ class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PendingCommit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
-    """A commit to be; `start` is the branch that a new branch begins at."""
+    """A commit to create; `start` is the branch that a new branch starts from."""
 
     branch: str
     author: str
@@ -31,7 +28,7 @@ class PendingCommit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ren
 
 
 class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Everything that a new forge holds. Tokens act in the name of `account`."""
+    """The content of a new forge. Tokens act as `account`."""
 
     owner: str
     name: str
@@ -58,24 +55,27 @@ def read_data(name: str) -> bytes:
 
 @cache
 def our_project() -> Project:
-    """The one that the tasks are about."""
+    """The project that the tasks are about."""
     return msgspec.toml.decode(read_data("project.toml"), type=Project)
 
 
 TICK = timedelta(minutes=1)  # from one change to the next
 LATEST = 253_402_300_799  # the last second of the year 9999
-OPENING = timedelta(days=30)  # from the first commit to the first change that somebody makes
+OPENING = timedelta(days=30)  # from the first commit to the first change by a client
 
 
 class ForgeRecords:
-    """Changes while the forge is used. Its clock goes on with each change only, so that dates are no news."""
+    """Issues, pull requests and labels, changed by requests.
+
+    Its clock advances with each change only, so that dates are reproducible.
+    """
 
     def __init__(self, project: Project) -> None:
         self.project = project
         self.reset()
 
     def reset(self) -> None:
-        """As it was at first."""
+        """Restore the initial content."""
         self._now = self.project.start
         self._last_id = 1000
         self.labels = {label.name: label for label in self.project.labels}
@@ -84,11 +84,11 @@ class ForgeRecords:
 
     @property
     def seconds(self) -> int:
-        """The time of the last change, since 1970."""
+        """The time of the last change, in seconds since 1970."""
         return int(self._now.timestamp())
 
     def tick(self) -> str:
-        """The time of a change, which nothing else has."""
+        """Advance the clock and return the time, unique to this change."""
         self._now += TICK
         return self._now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
@@ -97,7 +97,7 @@ class ForgeRecords:
         return self._last_id
 
     def open(self, title: str, body: str, author: str, pull: PullProposal | None = None) -> IssueThread:
-        """A new issue or pull request, with the next number."""
+        """Create an issue or pull request with the next number."""
         at = self.tick()
         number = max(self.threads, default=0) + 1
         return self.keep(IssueThread(number, title, body, author, pull=pull, made=at, changed=at))
@@ -121,7 +121,7 @@ class ForgeRecords:
         )
 
     def close_pulls(self, branch: str) -> None:
-        """Pull requests can't stay open when a branch of theirs is gone."""
+        """Close pull requests of a branch that was deleted."""
         for thread in list(self.threads.values()):
             if thread.pull and thread.state == "open" and branch in (thread.pull.head, thread.pull.base):
                 self.change(thread, state="closed")
@@ -131,7 +131,7 @@ class ForgeRecords:
         return label
 
     def _dated(self, thread: IssueThread) -> IssueThread:
-        """As it is written down, with the ids and times that it does not tell."""
+        """A thread from the project file, with ids and times added."""
         at = self.tick()
         comments = [structs.replace(each, id=self.new_id(), at=self.tick()) for each in thread.comments]
         changed = comments[-1].at if comments else at
@@ -139,5 +139,5 @@ class ForgeRecords:
 
 
 def told(seconds: int) -> str:
-    """A time as the interface writes it; commits may claim any, years have four digits."""
+    """A time in the API's format; commits may claim any time, but years have four digits."""
     return datetime.fromtimestamp(min(seconds, LATEST), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,8 +1,6 @@
-"""A server on loopback, with a thread for each connection.
+"""The forge's HTTP server on loopback, with one thread per connection, and git's protocol through git.
 
-Looks at what a push asks for before git does, which takes names for branches that mean something else.
-
-Git's own protocol, spoken by git's own server.
+Pushes are checked before git gets them, because git accepts branch names that mean something else.
 """
 
 import re
@@ -22,7 +20,7 @@ from misstep.benchmarks.forge.rest.application import HttpRequest, Response, ref
 from misstep.benchmarks.forge.rest.call import RestRefusal, Visitor
 from misstep.errors import UsageError
 
-# A line of git's protocol: what was there, what is to be, the name; the first tells what the client knows.
+# A command of git's protocol: old object, new object, ref; the first one lists the client's capabilities.
 _COMMAND = re.compile(
     rb"(?P<old>[0-9a-f]{40}) (?P<new>[0-9a-f]{40}) (?P<ref>[^\0\n]+)(?:\0(?P<abilities>.*))?\n?", re.DOTALL
 )
@@ -32,7 +30,7 @@ _END = b"0000"
 
 
 def objections(body: bytes) -> bytes:
-    """What git's client is told where a branch has a name that none may have; empty where all is well."""
+    """The response to git's client if a pushed branch has a forbidden name; empty if all is well."""
     commands = [found for line in _lines(body) if (found := _COMMAND.fullmatch(line))]
     refs = [found["ref"] for found in commands]
     refused = [found["ref"] for found in commands if found["new"] != _GONE and _misleads(found["ref"])]
@@ -47,7 +45,7 @@ def objections(body: bytes) -> bytes:
 
 
 def _aside(report: bytes) -> bytes:
-    """As git's client takes it where it listens to several things at once."""
+    """The report in side-band format, for clients that multiplex several streams."""
     starts = range(0, len(report), LONGEST)
     return b"".join(_packed(b"\x01" + report[start : start + LONGEST]) for start in starts) + _END
 
@@ -57,7 +55,7 @@ def _misleads(ref: bytes) -> bool:
 
 
 def _lines(body: bytes) -> Iterator[bytes]:
-    """The lines ahead of what is pushed; none from where it is not git's protocol on."""
+    """The command lines before the pushed data; stops where it is not git's protocol."""
     start = 0
     while (head := body[start : start + 4]) != _END:
         if not re.fullmatch(rb"[0-9a-fA-F]{4}", head) or (length := int(head, 16)) <= len(_END):
@@ -86,7 +84,7 @@ def speaks_git(target: str, full_name: str) -> str | None:
 
 
 def serve_git(folder: Path, rest: str, request: HttpRequest, visitor: Visitor, private: bool) -> Response:
-    """Clone and fetch for those who may read, push for those who may write."""
+    """Clone and fetch for callers who may read, push for those who may write."""
     query = urlsplit(request.target).query
     writes = rest == WRITES or WRITES in query
     if (writes and visitor.kind not in ("user", "installation")) or (private and not visitor.may_see):
@@ -130,7 +128,7 @@ def _answered(variables: dict[str, str], body: bytes) -> Response:
         )
     except subprocess.TimeoutExpired:
         return Response(504, {"Content-Type": "text/plain"}, b"git took too long\n")
-    if done.returncode and done.stdout.endswith(b"\r\n\r\n"):  # it has begun to answer, and given up
+    if done.returncode and done.stdout.endswith(b"\r\n\r\n"):  # it started to answer and failed
         return Response(400, {"Content-Type": "text/plain"}, b"This is not git's protocol\n")
     head, _, data = done.stdout.partition(b"\r\n\r\n")
     lines = (line.partition(": ") for line in head.decode("latin-1").split("\r\n"))
@@ -141,19 +139,19 @@ def _answered(variables: dict[str, str], body: bytes) -> Response:
 
 HOST = "127.0.0.1"
 LARGEST = 16 * 1024 * 1024  # bytes of a body
-MOST_IGNORED = 1 << 30  # bytes that are read of one that is too large
-LINGER = 5.0  # seconds in which a client that was refused has to go on sending, or go away
-IDLE = 600.0  # seconds that a connection may say nothing; models take their time
+MOST_IGNORED = 1 << 30  # bytes that are read and discarded of one that is too large
+LINGER = 5.0  # seconds for a refused client to keep sending or close
+IDLE = 600.0  # seconds that a connection may be idle; models are slow
 
 Answering = Callable[[HttpRequest], Response]
 
 
 class TooLarge(Exception):
-    """A body that nobody wants to hold."""
+    """A request body is too large."""
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads a request, has it answered, writes what comes of it."""
+    """Reads a request, has it answered, and writes the response."""
 
     protocol_version = "HTTP/1.1"
     server_version = "misstep-forge"
@@ -182,18 +180,18 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = _handle
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """What can't be read as a request, or has a method that nothing here knows."""
+        """The response to an invalid request or an unsupported method."""
         del explain
         self._give_up(405 if code == 501 else code, message or HTTPStatus(code).phrase)
 
     def _give_up(self, status: int, message: str) -> None:
-        """What else the client sends can't be told from the body that was not read."""
+        """Refuse and close the connection: the unread body can't be told from the next request."""
         self.close_connection = True
         self._write(refused(RestRefusal(status, message)))
         self._hear_out()
 
     def _hear_out(self) -> None:
-        """Let the client send what it is sending: few look for an answer before, and none gets it after."""
+        """Read and discard what the client still sends: most clients read the response only afterwards."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(LINGER)
@@ -236,11 +234,11 @@ class Handler(BaseHTTPRequestHandler):
         return chunks
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nobody reads along."""
+        """No request log."""
 
 
 class ForgeServer(ThreadingHTTPServer):
-    """Answers until it is stopped. `errors` are exceptions of ours that clients saw as 500."""
+    """Serves until it is stopped. `errors` are exceptions in our code that clients saw as 500."""
 
     daemon_threads = True
     block_on_close = False
@@ -268,7 +266,7 @@ class ForgeServer(ThreadingHTTPServer):
         self._thread.start()
 
     def stop(self) -> None:
-        """Connections that are still open are cut."""
+        """Stop; open connections are closed."""
         self.answering = _closed
         self.shutdown()
         self._thread.join()
@@ -285,7 +283,7 @@ class ForgeServer(ThreadingHTTPServer):
         super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients go away when they like."""
+        """Ignore clients that disconnect."""
 
 
 def _closed(_: HttpRequest) -> Response:

@@ -1,4 +1,4 @@
-"""What a forge holds, as a value that can be held against another."""
+"""The state of a forge as a value, and the differences between two states."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from misstep.benchmarks.tree import Tree
 from misstep.benchmarks.tree import differences as tree_differences
 
 MOST = 20  # lines
-LONGEST = 120  # characters of a value that is quoted
+LONGEST = 120  # characters of a quoted value
 
 
 class IssueLabel(msgspec.Struct, frozen=True):
@@ -19,7 +19,7 @@ class IssueLabel(msgspec.Struct, frozen=True):
 
 
 class Comment(msgspec.Struct, frozen=True):
-    """`id` and `at` say which one it is; they don't count when states are compared."""
+    """A comment; `id` and `at` identify it and don't count when states are compared."""
 
     author: str
     body: str
@@ -36,7 +36,7 @@ class Review(msgspec.Struct, frozen=True):
 
 
 class PullProposal(msgspec.Struct, frozen=True):
-    """What makes a pull request of an issue. `tip` is the head's commit when it was last looked at."""
+    """What makes an issue a pull request. `tip` is the head's last known commit."""
 
     head: str
     base: str
@@ -47,7 +47,7 @@ class PullProposal(msgspec.Struct, frozen=True):
 
 
 class IssueThread(msgspec.Struct, frozen=True):
-    """An issue or a pull request, with what people say there."""
+    """An issue or a pull request, with its comments."""
 
     number: int
     title: str
@@ -64,10 +64,9 @@ class IssueThread(msgspec.Struct, frozen=True):
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """All files at its tip; `executable` are those that may be run.
+    """All files at the tip of a branch; `executable` are the executable ones.
 
-    Where a branch is expected without a tip, any commit with these files will do that has `follows` in its
-    history.
+    An expected branch without a tip accepts any commit with these files that has `follows` in its history.
     """
 
     files: Tree
@@ -77,7 +76,7 @@ class Branch(msgspec.Struct, frozen=True):
 
 
 class State(msgspec.Struct, frozen=True):
-    """`refs` are all that are no branches, by whole name; `parents` those of each commit that is in use."""
+    """The whole state; `refs` are all but branches, by full name, `parents` those of reachable commits."""
 
     branches: Mapping[str, Branch]
     threads: Mapping[int, IssueThread]
@@ -86,7 +85,7 @@ class State(msgspec.Struct, frozen=True):
     parents: Mapping[str, tuple[str, ...]] = {}
 
     def has_behind(self, tip: str, commit: str) -> bool:
-        """Whether a commit is in the history of another, or is the same."""
+        """Whether a commit is an ancestor of another, or the same."""
         seen, ahead = set[str](), [tip]
         while ahead and commit not in seen:
             seen.add(sha := ahead.pop())
@@ -97,7 +96,7 @@ class State(msgspec.Struct, frozen=True):
 def differences(
     expected: State, found: State, initial: State | None = None, most: int = MOST
 ) -> tuple[str, ...]:
-    """A line for each difference, none where the states are the same; `initial` makes the words clearer."""
+    """A line for each difference, none if the states are equal; `initial` only makes the messages clearer."""
     lines = list(_differences(expected, found, initial or expected))
     left = len(lines) - most
     return (*lines[:most], *([f"… and {left:,} more"] if left > 0 else []))
@@ -185,7 +184,7 @@ def _labels(state: State) -> list[tuple[str, str, str]]:
 
 
 def _parting(one: object, other: object) -> int:
-    """Where to begin, so that the first difference between two long values is seen."""
+    """Where to start quoting, so that the first difference between two long values is visible."""
     pairs = enumerate(zip(repr(one), repr(other), strict=False))
     same = next((place for place, (a, b) in pairs if a != b), 0)
     return same - LONGEST // 2 if same > LONGEST else 0

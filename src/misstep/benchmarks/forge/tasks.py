@@ -1,4 +1,4 @@
-"""The tasks, as they are written down."""
+"""Reads the forge tasks from their data file."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -22,7 +22,7 @@ Split = Literal["validation", "test"]
 
 
 class Goal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a task asks for. A branch with a `start` is new, and begins there."""
+    """What a task asks for. A branch with a `start` is new and starts there."""
 
     kind: Kind
     split: Split
@@ -34,7 +34,7 @@ class Goal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     path: str = ""
     old: str = ""
     new: str = ""
-    added: str = ""  # what is in `new` beside `old`
+    added: str = ""  # what `new` has in addition to `old`
     content: str = ""
     title: str = ""
     head: str = ""
@@ -42,7 +42,7 @@ class Goal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def words(self) -> str:
-        """The request, with all that it refers to."""
+        """The request with its placeholders filled."""
         text = self.request
         for name in self.__struct_fields__:
             text = text.replace(f"{{{name}}}", str(getattr(self, name)).rstrip("\n"))
@@ -55,7 +55,7 @@ class _Written(msgspec.Struct, frozen=True):
 
 @cache
 def forge_tasks() -> Sequence[Task]:
-    """All of them, always the same, in the same order."""
+    """All tasks, always the same and in the same order."""
     return tuple(
         Task(task_id("forge", goal.kind, number), "forge", goal.kind, goal.words, goal.split, seed=number)
         for number, goal in enumerate(_goals(), 1)
@@ -63,7 +63,7 @@ def forge_tasks() -> Sequence[Task]:
 
 
 def goal_of(task: Task) -> Goal:
-    """What a task asks for; a `UsageError` where it is none of ours."""
+    """What a task asks for; `UsageError` for an unknown task."""
     known = forge_tasks()
     if not 1 <= task.seed <= len(known) or known[task.seed - 1].id != task.id:
         raise UsageError(

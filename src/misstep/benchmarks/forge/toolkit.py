@@ -1,4 +1,4 @@
-"""LangChain's toolkit for GitHub, pointed at a forge."""
+"""LangChain's GitHub toolkit, connected to a forge."""
 
 import os
 from typing import Any
@@ -7,7 +7,7 @@ from misstep.errors import MissingExtra
 
 
 def github_tools() -> list[Any]:
-    """All tools of the toolkit, with a token instead of an app: for apps, LangChain knows GitHub only."""
+    """All tools of the toolkit, with a token instead of an app: LangChain's apps work on github.com only."""
     try:
         from github import Auth, Github
         from langchain_community.agent_toolkits.github.toolkit import GitHubToolkit
@@ -22,7 +22,7 @@ def github_tools() -> list[Any]:
         seconds_between_writes=None,
     )
     repository = github.get_repo(name)
-    github.close()  # it opens again when needed; processes that are forked from here must not share one
+    github.close()  # it reopens when needed; forked processes must not share a connection
     wrapper = GitHubAPIWrapper.model_construct(
         github=github,
         github_repo_instance=repository,

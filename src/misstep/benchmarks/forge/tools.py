@@ -1,4 +1,7 @@
-"""Plain tools for the repository on a forge that the environment names."""
+"""Simple tools for the repository on the forge given in the environment.
+
+Agents see the docstrings of the public functions.
+"""
 
 import os
 from collections.abc import Callable

@@ -1,1 +1,1 @@
-"""What runs find: values that are stored, shown and exported."""
+"""Results of runs: values that are stored, shown and exported."""

@@ -1,4 +1,4 @@
-"""Tasks whose right end is known, and what agents made of them."""
+"""Results of benchmarks: tasks with a computed expected end state, and how agents did on them."""
 
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -19,7 +19,7 @@ SPLITS: tuple[Split, ...] = ("validation", "test", "fresh")
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something to ask an agent for. All else about it follows from the kind, the domain and the seed."""
+    """Something to ask an agent for. Everything else about it follows from kind, domain and seed."""
 
     id: str
     benchmark: Benchmark
@@ -32,14 +32,14 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TaskStep(msgspec.Struct, frozen=True):
-    """A call of a tool of our own."""
+    """A call of one of misstep's own tools."""
 
     tool: str
     arguments: dict[str, Any]
 
 
 class Solution(msgspec.Struct, frozen=True):
-    """Calls by which a task is done and what is said in the end; `damage` is one more that spoils it."""
+    """Calls that solve a task and the final answer; `damage` is one more call that spoils the result."""
 
     steps: tuple[TaskStep, ...]
     damage: TaskStep
@@ -47,9 +47,9 @@ class Solution(msgspec.Struct, frozen=True):
 
 
 class TaskReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of one task; `name` is its id, `why` are the differences to what should have come of it.
+    """The result of one task; `name` is its id, `why` lists the differences from the expected end state.
 
-    `usage` is by the role of the model.
+    `usage` is by model role.
     """
 
     name: str
@@ -64,8 +64,8 @@ class TaskReport(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Usage] = {}
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
-    sandbox: str = ""  # in words
-    place: int = 0  # among the tasks of its run
+    sandbox: str = ""  # human-readable description
+    place: int = 0  # position among the tasks of its run
     version: int = BENCHMARK_VERSION
 
     @property
@@ -74,7 +74,7 @@ class TaskReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PassRate(msgspec.Struct, frozen=True):
-    """How many tasks passed. Only passed and failed ones enter the rate; none is made of no tasks."""
+    """How many tasks passed. The rate counts passed and failed tasks only, and is None if there are none."""
 
     passed: int = 0
     failed: int = 0
@@ -99,10 +99,10 @@ class PassRate(msgspec.Struct, frozen=True):
 
 
 class BenchmarkReport(msgspec.Struct, frozen=True):
-    """What a whole run came to; `specs` are the tools that it was given.
+    """The result of a whole run; `specs` are the tools it was given.
 
-    `kinds` are those that the benchmark has, in the order in which they are listed. `total` is how many tasks
-    the run is of, if that is known; all of them are in `tasks` once it is done.
+    `kinds` are the benchmark's kinds of tasks in the order in which they are listed. `total` is the number of
+    tasks in the run, if known; `tasks` has all of them once the run is done.
     """
 
     run: str
@@ -121,7 +121,7 @@ class BenchmarkReport(msgspec.Struct, frozen=True):
 
     @property
     def by_kind(self) -> dict[str, PassRate]:
-        """In the order of the benchmark; what it does not know comes last."""
+        """Pass rates in the benchmark's order of kinds; unknown kinds come last."""
         rates = self._by(lambda task: task.kind)
         return {kind: rates[kind] for kind in (*self.kinds, *rates) if kind in rates}
 
@@ -139,7 +139,7 @@ class BenchmarkReport(msgspec.Struct, frozen=True):
 
     @property
     def steps(self) -> float | None:
-        """Calls to a task that could be judged, on average."""
+        """Average number of calls per judged task."""
         judged = [task.calls for task in self.tasks if task.verdict in ("passed", "failed")]
         return sum(judged) / len(judged) if judged else None
 
@@ -154,6 +154,6 @@ def pass_rate(tasks: Iterable[TaskReport]) -> PassRate:
 
 
 def task_id(benchmark: Benchmark, *parts: str | int, digits: int = ID) -> str:
-    """The same for the same task, in every version. The more tasks there are, the more digits it takes."""
+    """A stable id, the same for the same task in every version. Use more digits for larger suites."""
     text = "\0".join((benchmark, *map(str, parts)))
     return benchmark[:2] + sha256(text.encode("utf-8", "replace")).hexdigest()[:digits]

@@ -1,4 +1,4 @@
-"""How far an agent gets: its success as the number of actions grows."""
+"""Capability curves: an agent's success rate as the number of actions grows."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -9,7 +9,7 @@ from msgspec import Meta
 from misstep.core.case import MOST_ACTIONS, Baselines
 from misstep.core.outcome import ErrorKind
 
-CURVE_VERSION = 1  # of the form in which curves are kept
+CURVE_VERSION = 1  # version of the stored format
 
 Count = Annotated[int, Meta(ge=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -19,7 +19,7 @@ Size = Annotated[int, Meta(ge=1, le=MOST_ACTIONS)]
 class Point(msgspec.Struct, frozen=True):
     """All cases with one number of actions; only those that passed or failed enter the rate.
 
-    `chance` is the mean chance level of the same cases, `baselines` what agents reach on them that
+    `chance` is the mean chance level of the same cases, `baselines` the success rates on them of agents that
     don't plan.
     """
 
@@ -34,7 +34,7 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Half(msgspec.Struct, frozen=True):
-    """The number of actions at which the fitted curve passes 50 %; an end left open is None."""
+    """The number of actions at which the fitted curve crosses 50 %; an open end of the interval is None."""
 
     at: float
     interval: tuple[float | None, float | None]
@@ -43,8 +43,7 @@ class Half(msgspec.Struct, frozen=True):
 class Fit(msgspec.Struct, frozen=True):
     """A logistic curve `1 / (1 + exp((n - half) / spread))` through the points.
 
-    `misfit` is the p-value of the test that the points come from such a curve, where there are enough of them
-    to ask.
+    `misfit` is the p-value of a goodness-of-fit test, if there are enough points for one.
     """
 
     half: Half
@@ -55,9 +54,9 @@ class Fit(msgspec.Struct, frozen=True):
 class Capability(msgspec.Struct, frozen=True):
     """What `plan capability --json` prints.
 
-    `limit` is the largest number of actions up to which success never fell under the threshold; None where it
-    was under it from the start. `reached` says whether it ever fell under it. `half` is None where no curve
-    can be fitted, or where it passes 50 % outside of what was tried. `errors` counts the failures up to the
+    `limit` is the largest number of actions up to which success never fell below the threshold; None if it
+    was below from the start. `reached` says whether it ever fell below. `half` is None if no curve can be
+    fitted, or if it crosses 50 % outside the range that was tried. `errors` counts the failures up to the
     limit by kind.
     """
 

@@ -1,9 +1,4 @@
-"""Two runs side by side, on the cases that they have in common.
-
-How a run stands against an earlier one that it must not fall behind.
-
-A run by what its cases have in common: topic, number of actions, family.
-"""
+"""Comparisons of runs: two runs on shared cases, a run with its baseline, and a run broken down by facet."""
 
 from typing import Literal, get_args
 
@@ -11,8 +6,11 @@ import msgspec
 
 
 class Pairing(msgspec.Struct, frozen=True):
-    """Cases that both runs have judged. `difference` is the second's success less the first's, with its 95 %
-    interval; `p` is that of the exact McNemar test: how often runs that are equally good differ that much."""
+    """Cases that both runs have judged.
+
+    `difference` is the second run's success rate minus the first's, with its 95 % interval. `p` is the
+    p-value of the exact McNemar test: how often equally good runs differ at least that much.
+    """
 
     cases: int
     both: int
@@ -33,8 +31,10 @@ class SizePairing(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What `misstep compare --json` prints. `significant` is at the 5 % level. `lost` are cases that only the
-    first run passed, `won` those that only the second did."""
+    """What `misstep compare --json` prints. `significant` is at the 5 % level.
+
+    `lost` are cases that only the first run passed, `won` those that only the second did.
+    """
 
     first: str
     second: str
@@ -54,7 +54,7 @@ class KindPairing(msgspec.Struct, frozen=True):
 
 
 class Effort(msgspec.Struct, frozen=True):
-    """What one task took on average, over those that were compared."""
+    """Average calls, tokens and seconds per task, over the tasks that were compared."""
 
     calls: float
     tokens: float
@@ -62,7 +62,7 @@ class Effort(msgspec.Struct, frozen=True):
 
 
 class TaskComparison(msgspec.Struct, frozen=True):
-    """The same for two runs on a benchmark. `effort` is that of the first and that of the second."""
+    """The comparison of two benchmark runs. `effort` is a pair: the first run's and the second's."""
 
     first: str
     second: str
@@ -75,7 +75,7 @@ class TaskComparison(msgspec.Struct, frozen=True):
 
 
 class NewFinding(msgspec.Struct, frozen=True):
-    """A defect of a tool that one of two runs has found, and the other has not."""
+    """A tool defect that one of two runs has found and the other has not."""
 
     id: str
     tool: str
@@ -84,11 +84,11 @@ class NewFinding(msgspec.Struct, frozen=True):
 
 
 class Held(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of holding a run against its `baseline`, which is empty where there was none to be found.
+    """The result of comparing a run with its `baseline`, which is empty if none was found.
 
     Runs of an agent are compared by what both have judged: `pairing`, with `lost` what only the baseline
-    passed, and `won` what only the run did; `unit` is what they count. Runs of the fuzzer are compared by
-    their findings: `new` are those that the baseline lacks, `gone` those that only it has.
+    passed, and `won` what only the run did; `unit` is what they count. Fuzzing runs are compared by their
+    findings: `new` are those that the baseline lacks, `gone` those that only the baseline has.
     """
 
     baseline: str
@@ -107,8 +107,10 @@ FACETS: tuple[Facet, ...] = get_args(Facet)
 
 
 class Portion(msgspec.Struct, frozen=True):
-    """The judged cases with one value of a facet. `p` is that of the test that they fail no more than the
-    others, corrected for the number of values (Holm)."""
+    """The judged cases with one value of a facet.
+
+    `p` tests whether they fail more often than the other cases, corrected for the number of values (Holm).
+    """
 
     value: str
     cases: int
@@ -120,8 +122,10 @@ class Portion(msgspec.Struct, frozen=True):
 
 
 class Breakdown(msgspec.Struct, frozen=True):
-    """What `misstep show RUN --by FACET --json` prints; portions that fail most come first, sizes in their
-    own order."""
+    """What `misstep show RUN --by FACET --json` prints.
+
+    Portions that fail most come first; sizes are in ascending order.
+    """
 
     run: str
     by: Facet

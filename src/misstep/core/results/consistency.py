@@ -1,7 +1,4 @@
-"""Whether a tool, seen through an agent, serves people alike who mean the same.
-
-Which failed sets of a tool look as if they had one cause.
-"""
+"""Results of consistency tests: whether paraphrases of one request get the same answer from a tool."""
 
 import json
 import re
@@ -18,34 +15,34 @@ from misstep.core.text import cut
 
 CONSISTENCY_VERSION = 1
 ID = 10  # hexadecimal digits
-THRESHOLD = 5  # a lower score says that an answer is wrong
+THRESHOLD = 5  # a lower score means that the answer is wrong
 
 Check = Literal["inputs", "outputs", "judge"]
 CHECKS: tuple[Check, ...] = ("inputs", "outputs", "judge")
 
-# How requests are come by: in sets that mean the same, or from a model that has read the documentation or,
-# beside that, the source.
+# How requests are generated: in sets of paraphrases, or by a model that has read the documentation (greybox)
+# and also the source (whitebox).
 Means = Literal["sets", "greybox", "whitebox"]
 
 
 class Bucket(msgspec.Struct, frozen=True):
-    """Requests, by their numbers from 1, that came to the same; `value` is that, cut where it is long."""
+    """Requests, by their numbers from 1, with the same result; `value` is the result, truncated if long."""
 
     requests: tuple[int, ...]
     value: str
 
 
 class Buckets(msgspec.Struct, frozen=True):
-    """The requests of a set by what the tool was given, and by what it gave back."""
+    """The requests of a set grouped by what the tool was given, and by what it returned."""
 
     inputs: tuple[Bucket, ...] = ()
     outputs: tuple[Bucket, ...] = ()
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """What a model thinks that the tool would answer to each request, and what most of that agrees on.
+    """What a model expects the tool to answer to each request, and the statement most answers agree on.
 
-    It is `guessed` where the model says so of half of the answers or more.
+    It is `guessed` if the model marks at least half of the answers as guesses.
     """
 
     answers: tuple[str, ...]
@@ -54,11 +51,11 @@ class Expectation(msgspec.Struct, frozen=True):
 
 
 class Score(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How right the answer to a request is, 1 to 10, by its number.
+    """How right the answer to a request is, from 1 to 10.
 
-    Scores below the threshold are asked for twice, the second time with the two expectations swapped. With
-    `guess`, the judge says that nothing but a guess speaks against the answer, which makes it neither right
-    nor wrong.
+    For a score below the threshold the judge is asked again, with the two expectations swapped. With `guess`,
+    the judge says that only a guess contradicts the answer; the answer then counts neither as right nor as
+    wrong.
     """
 
     request: int
@@ -78,7 +75,7 @@ class Score(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Side(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One request, what the tool was given for it and gave back, and what the agent made of that."""
+    """One request, the tool's inputs and outputs for it, and the agent's answer."""
 
     number: int
     request: str
@@ -91,7 +88,7 @@ class Side(msgspec.Struct, frozen=True, omit_defaults=True):
 class Decline(msgspec.Struct, frozen=True):
     """A request, by its number, for which the agent did not call the tool.
 
-    The quote is what kept it from that, in the words of the documentation.
+    The quote is the passage of the documentation that made the agent decline.
     """
 
     request: int
@@ -99,10 +96,10 @@ class Decline(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The least that shows a fault: a request that went wrong beside one that means the same and did not.
+    """The smallest evidence of a fault: a request that went wrong beside a paraphrase that did not.
 
-    Where none is known to be right or wrong, they are the two that differ most. A request that has no equals
-    stands alone.
+    If none is known to be right or wrong, they are the two that differ most. `right` is None for a request
+    without paraphrases.
     """
 
     wrong: Side
@@ -110,11 +107,12 @@ class Evidence(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class PromptSet(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Requests that mean the same, and what came of them.
+    """Requests that mean the same, and their results.
 
-    `buckets` are exact; those in `normalised` leave out what does not matter, and decide if they are there.
-    `infills` are the words that were put into the template. `why` says what the verdict rests on. A request
-    for which the tool was not called is in no bucket, unless it was `declined` for the documentation.
+    `buckets` compare exact values; `normalised` leave out differences that don't matter, and take precedence
+    if present. `infills` are the words that were put into the template. `why` says what the verdict is based
+    on. A request for which the tool was not called is in no bucket, unless it was `declined` because of the
+    documentation.
     """
 
     id: str
@@ -137,10 +135,10 @@ class PromptSet(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the tests of one tool's answers came to; `usage` is by the role of the model.
+    """The result of testing one tool's answers; `usage` is by model role.
 
-    `ideas` are the templates that were thought of so far, or the requests where those are not made in sets.
-    `spare_calls` were made for sets that have come to nothing, since the run was stopped within them.
+    `ideas` are the templates generated so far, or the requests if those are not made in sets. `spare_calls`
+    were made for sets that were not finished because the run was stopped.
     """
 
     name: str
@@ -151,8 +149,8 @@ class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Usage] = {}
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
-    sandbox: str = ""  # in words
-    place: int = 0  # among the tools of its run
+    sandbox: str = ""  # human-readable description
+    place: int = 0  # position among the tools of its run
     ideas: tuple[str, ...] = ()
     spare_calls: int = 0
     version: int = CONSISTENCY_VERSION
@@ -163,14 +161,14 @@ class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def verdict(self) -> Judgement:
-        """A tool has failed with one of its sets, and passes if there is another that could be judged."""
+        """Failed if any set failed; passed if none failed and at least one passed."""
         if self.faulty:
             return "failed"
         return "passed" if self.having("passed") else "inconclusive"
 
     @property
     def calls(self) -> int:
-        """All that were made, to whatever end."""
+        """All calls, including those for unfinished sets."""
         return self.spare_calls + sum(each.calls for each in self.sets)
 
     @property
@@ -182,7 +180,7 @@ class ConsistencyReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ConsistencyRun(msgspec.Struct, frozen=True):
-    """What a whole run came to."""
+    """The result of a whole run."""
 
     run: str
     specs: tuple[str, ...]
@@ -195,20 +193,20 @@ class ConsistencyRun(msgspec.Struct, frozen=True):
 
 
 def set_id(tool: str, requests: Sequence[str]) -> str:
-    """The same for the same requests to the same tool."""
+    """A stable id: the same for the same requests to the same tool."""
     return sha256("\0".join((tool, *requests)).encode("utf-8", "replace")).hexdigest()[:ID]
 
 
-SHOWN = 60  # characters of a pattern
+SHOWN = 60  # characters of a pattern that are shown
 NOT_CALLED = "whether the tool is called"
 
 _VARIABLE = re.compile(r"\d+(?:[.,:]\d+)*|\"[^\"]*\"|'[^']*'")
 
 
 class FailureGroup(msgspec.Struct, frozen=True):
-    """Failed sets, by their ids, whose evidence differs in the same respect.
+    """Failed sets, by id, whose evidence differs in the same respect.
 
-    That is an approximation: nobody can tell from outside whether two faults have one cause.
+    This is an approximation: whether two faults have one cause can't be known from outside.
     """
 
     differs: str
@@ -216,7 +214,7 @@ class FailureGroup(msgspec.Struct, frozen=True):
 
 
 def group_sets(sets: Iterable[PromptSet]) -> list[FailureGroup]:
-    """The failed ones among some sets of one tool, the largest group first."""
+    """Group the failed sets of one tool, the largest group first."""
     found = dict[str, list[str]]()
     for each in sets:
         if each.verdict == "failed":
@@ -226,7 +224,7 @@ def group_sets(sets: Iterable[PromptSet]) -> list[FailureGroup]:
 
 
 def _difference(failed: PromptSet) -> str:
-    """In what the two sides of the evidence differ: names of arguments, else the form of what came back."""
+    """How the two sides of the evidence differ: in which arguments, else in the form of the result."""
     evidence = failed.evidence
     if evidence is None or evidence.right is None:
         return f"output: {_pattern(evidence.wrong.outputs)}" if evidence else "nothing"
@@ -243,7 +241,7 @@ def _difference(failed: PromptSet) -> str:
 
 
 def _calls(failed: PromptSet, number: int) -> list[dict[str, Any]]:
-    """The arguments of the calls that a request led to: its agent had one tool."""
+    """The arguments of the calls that a request led to (the agent had one tool)."""
     uses = failed.trials[number - 1].uses if number <= len(failed.trials) else ()
     return [_object(use.arguments) for use in uses]
 
@@ -252,7 +250,7 @@ def _object(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        return {"": text}  # a secret in it was masked
+        return {"": text}  # not JSON, because a secret in it was masked
     return value if isinstance(value, dict) else {"": value}
 
 
@@ -266,5 +264,5 @@ def _text(given: dict[str, Any], name: str) -> str | None:
 
 
 def _pattern(text: str) -> str:
-    """What texts have in common that differ in numbers and in what is quoted."""
+    """A text with numbers and quoted parts replaced, so that similar texts become equal."""
     return cut(_VARIABLE.sub("…", text), SHOWN)

@@ -1,4 +1,4 @@
-"""Whether requests that are meant for some tools set off others, which have nothing to do with them."""
+"""Results of crosstalk tests: whether requests meant for some tools trigger unrelated ones."""
 
 from collections.abc import Iterable, Sequence
 from typing import Literal
@@ -13,14 +13,14 @@ CROSSTALK_VERSION = 1
 
 
 class ToolGroup(msgspec.Struct, frozen=True):
-    """Tools that serve the same ends. A tool may be in several groups."""
+    """Tools that serve the same purpose. A tool may be in several groups."""
 
     name: str
     tools: tuple[str, ...]
 
 
 def offered_beside(group: ToolGroup, groups: Iterable[ToolGroup]) -> tuple[str, ...]:
-    """The tools of the other groups, without those that share a group with one of its own."""
+    """The tools of the other groups, except those that share a group with one of this group's tools."""
     own, near, known = {*group.tools}, set[str](), dict[str, None]()
     for each in groups:
         known |= dict.fromkeys(each.tools)
@@ -29,9 +29,9 @@ def offered_beside(group: ToolGroup, groups: Iterable[ToolGroup]) -> tuple[str, 
 
 
 class GroupReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of the requests for one group, put to the agent with the `offered` tools and no others.
+    """The results of one group's requests, given to the agent with only the `offered` tools.
 
-    `why` says what kept requests from being made, if something did. `usage` is by the role of the model.
+    `why` says why requests could not be made, if they could not. `usage` is by model role.
     """
 
     name: str
@@ -44,8 +44,8 @@ class GroupReport(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Usage] = {}
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
-    sandbox: str = ""  # in words
-    place: int = 0  # among the groups of its run
+    sandbox: str = ""  # human-readable description
+    place: int = 0  # position among the groups of its run
     version: int = CROSSTALK_VERSION
 
     @property
@@ -54,7 +54,7 @@ class GroupReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def activating(self) -> list[Trial]:
-        """The trials in which the agent called something, though nothing that it had was meant."""
+        """The trials in which the agent called a tool although none of the tools it had was meant."""
         return [trial for trial in self.judged if trial.uses]
 
     @property
@@ -69,10 +69,10 @@ class GroupReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Activated(msgspec.Struct, frozen=True):
-    """How often a tool was called for what was not meant for it.
+    """How often a tool was called for requests that were not meant for it.
 
-    `calls` were made for `requests` of the `judged` ones at which the agent had the tool; `by_group` counts
-    those requests by the group that they were meant for.
+    `calls` were made for `requests` of the `judged` requests at which the agent had the tool; `by_group`
+    counts those requests by the group that they were meant for.
     """
 
     tool: str
@@ -87,7 +87,7 @@ class Activated(msgspec.Struct, frozen=True):
 
 
 class CrosstalkReport(msgspec.Struct, frozen=True):
-    """What a run came to; `specs` are what it was given, `usage` is by the role of the model."""
+    """The result of a run; `specs` are the tools it was given, `usage` is by model role."""
 
     run: str
     specs: tuple[str, ...]
@@ -113,8 +113,8 @@ class CrosstalkReport(msgspec.Struct, frozen=True):
     def matrix(self) -> dict[str, dict[str, int]]:
         """For each group, how many of its requests led to tools of each group.
 
-        One that led to a tool of several groups counts for each of them, so that a row may add up to more
-        than there are requests.
+        A request that led to a tool of several groups counts for each of them, so a row may add up to more
+        than the number of requests.
         """
         return {
             group.name: {other.name: _led_to(group, {*other.tools}) for other in self.groups}

@@ -1,7 +1,4 @@
-"""Why an agent failed: one cause per failure, with what speaks for it.
-
-The smallest problem that still fails.
-"""
+"""Results of failure analysis: the likely cause of each failure, and the smallest case that still fails."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -28,10 +25,10 @@ CAUSES: tuple[Cause, ...] = get_args(Cause)
 class Diagnosis(msgspec.Struct, frozen=True):
     """The cause of one failure.
 
-    `confidence` is the posterior probability of the cause, `posterior` that of each; a method that gives none
-    leaves them out. `guilty` names the word, topic, activity, sentence form, position, constraints or size at
-    fault, as far as that is known, and `sentences` the numbers (from 0) of the sentences that hold it.
-    `evidence` says in words what was seen. `agent_runs` is how often the agent was run for it.
+    `confidence` is the posterior probability of the cause, `posterior` that of each cause; methods without
+    probabilities leave them out. `guilty` names the word, topic, activity, sentence form, position,
+    constraints or size at fault, as far as known, and `sentences` the numbers (from 0) of the sentences that
+    contain it. `evidence` describes what was observed. `agent_runs` is how often the agent was run for it.
     """
 
     case: str
@@ -45,14 +42,14 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
     @property
     def sure(self) -> str:
-        """The confidence for people: never 100 %, and nothing where no cause was found."""
+        """The confidence as text: at most 99 %, and empty if no cause was found."""
         if self.confidence is None or self.cause == "undetermined":
             return ""
         return f"{min(round(100 * self.confidence), 99)} %"
 
 
 class Dissection(msgspec.Struct, frozen=True):
-    """What `plan dissect --json` prints: `run` did the reruns, `of` is the run whose failures these are."""
+    """What `plan dissect --json` prints: `run` did the reruns, `of` is the run that failed."""
 
     run: str
     of: str
@@ -73,13 +70,13 @@ class ProblemSize(msgspec.Struct, frozen=True):
 
 
 class Reduction(msgspec.Struct, frozen=True):
-    """What shrinking a failed case has come to.
+    """The result of shrinking a failed case.
 
-    `outcome` is a failure of the smallest case, of the same kind as the first; None where the case did not
+    `outcome` is a failure of the smallest case, of the same kind as the original; None if the case did not
     fail again. `failed` of `tried` runs of the smallest case failed in this way. `agent_runs` is how often
-    the agent was run in all, `steps` how many reductions were kept. `minimal` says whether every further
-    reduction was tried, and none fails like that. Of those, `otherwise` fail in another way and `unjudged`
-    could not be judged; `complaint` is about the last run that could not.
+    the agent was run in all, `steps` how many reductions were kept. `minimal` says that every further
+    reduction was tried and none fails in the same way; of those, `otherwise` fail in another way and
+    `unjudged` could not be judged. `complaint` describes the last run that could not be judged.
     """
 
     case: Case

@@ -1,8 +1,6 @@
-"""What comes of fuzzing tools: findings, then reports in which they are counted.
+"""Results of fuzzing: findings, attempts to reach them through an agent, and the reports that count them.
 
-How likely an agent is to make such calls, by their arguments alone.
-
-An attempt to reach a defect of a tool through an agent by a natural request.
+Findings are ranked by severity and by how plausible it is that an agent makes such calls.
 """
 
 import json
@@ -18,9 +16,9 @@ from misstep.core.results.trial import Ruling, Trial
 from misstep.core.settings import ToolMethod
 from misstep.core.tool import Frame, Invocation
 
-LONG = 200  # characters of a text that anybody would give by hand
-LARGE = 10**12  # number that anybody would
-DEEP = 8  # lists and objects within each other
+LONG = 200  # characters; longer texts are implausible
+LARGE = 10**12  # larger numbers are implausible
+DEEP = 8  # levels of nested lists and objects
 
 ORDINARY, UNUSUAL, CONTROL, UNTYPABLE = range(4)
 
@@ -59,7 +57,7 @@ def _of_text(text: str) -> int:
 
 
 def _leaves(value: Any) -> Iterator[Any]:
-    """All that stands in a value, and a number that is too large for each place that is too deep."""
+    """All scalars and keys in a value; parts nested too deeply yield a number that is too large."""
     waiting = [(value, 0)]
     while waiting:
         each, depth = waiting.pop()
@@ -75,24 +73,25 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 ReachOutcome = Literal[
-    "undocumented",  # the agent, told to make the call, would not: its documentation does not allow it
+    "undocumented",  # the agent, told to make the call, declined because the documentation does not allow it
     "unmet",  # natural requests were made, and none led to an error
-    "expected",  # one led to a refusal, as whoever has read the documentation would expect
+    "expected",  # a request led to a refusal that the documentation predicts
     "reached",
-    "inconclusive",  # a model or the agent gave nothing that could be judged
+    "inconclusive",  # a model or the agent returned nothing that could be judged
 ]
 
 FATES: tuple[ReachOutcome, ...] = get_args(ReachOutcome)
 
-# What was put to the agent: a defect that fuzzing found, a refusal, or a request that began with neither.
+# What was tried with the agent: a defect found by fuzzing, a refusal, or a request based on neither.
 Matter = Literal["defect", "refusal", "request"]
 
 
 class ReachAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How far one defect got; `finding` is the id of the fuzzer's, empty for requests that began with none.
+    """One attempt to reach a defect through the agent; `finding` is its id, empty for other requests.
 
-    `documented` says whether the agent would make the calls; it is None where nobody asked, or nobody knows.
-    `rehearsal` is the agent told to make the very calls, `trials` are the requests with the real tools.
+    `documented` says whether the agent would make the calls; None if it was not asked or the answer is
+    unknown. `rehearsal` is the agent told to make exactly these calls, `trials` are the natural requests with
+    the real tools.
     """
 
     finding: str
@@ -108,20 +107,20 @@ class ReachAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
 FINDING_VERSION = 1
 
 FindingKind = Literal[
-    "crash",  # an exception that nobody handled, or a process that died
+    "crash",  # an unhandled exception, or a process that died
     "hang",
     "blow-up",  # far more memory or processor time than the input explains
-    "schema",  # a result that is not what the tool promised, or fitting arguments that were refused
+    "schema",  # a result that breaks the output schema, or valid arguments that were refused
     "protocol",
-    "acceptance",  # arguments that the documentation forbids were taken without a word
-    "suspicious-refusal",  # fitting arguments were refused with words about the tool's insides, or with none
-    "refusal",  # arguments that the documentation lets an agent ask for were refused
+    "acceptance",  # arguments that the documentation forbids were accepted silently
+    "suspicious-refusal",  # valid arguments were refused with an internal error message, or with none
+    "refusal",  # arguments that the documentation allows were refused
 ]
 
-# Rulings and kinds of findings that are about a call that went wrong at run time.
+# Rulings and kinds of findings about a call that failed at run time.
 RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
 
-# The worst first; a process that died comes before all of them.
+# The worst first; a process that died ranks above all of them.
 _SEVERITY: dict[str, int] = {
     "crash": 1,
     "hang": 2,
@@ -133,23 +132,23 @@ _SEVERITY: dict[str, int] = {
 }
 _OTHERS = 3  # kinds that are not listed
 _UNNUMBERED = re.compile(r":\d+(?= in )")
-DIGITS = 10  # of the id of a cause
-ENOUGH_WORDS = 2  # of a message that tells one cause from another
+DIGITS = 10  # length of a cause id
+ENOUGH_WORDS = 2  # needed in a message to tell one cause from another
 DIED = "process died"  # the error of such a finding
-HIDDEN = "hidden exception"  # the error of one that says nothing about itself
+HIDDEN = "hidden exception"  # the error of a finding that says nothing about itself
 
-MOST_SHOWN = 3  # refusals of a tool
-BY_REQUEST = "a natural request"  # the origin of findings that no fuzzer has made
+MOST_SHOWN = 3  # refusals shown per tool
+BY_REQUEST = "a natural request"  # the origin of findings that the fuzzer did not make
 
 Constant: TypeAlias = str | int
 Fuzzed: TypeAlias = Literal["time", "calls", "exhausted"]
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One defect of a tool, with the smallest calls that show it: the last one does, the others prepare it.
+    """One defect of a tool with the smallest calls that show it; all calls but the last prepare it.
 
-    `found_after` counts the calls up to the one that showed it first, `seen` all that did. `original` is what
-    showed it first. `reproduced` of `replayed` times it showed itself again from a fresh start.
+    `found_after` counts the calls up to the one that first showed it, `seen` all that did. `original` are the
+    calls that first showed it. It was reproduced `reproduced` of `replayed` times from a fresh start.
     """
 
     id: str
@@ -166,18 +165,18 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     seen: int = 1
     replayed: int = 0
     reproduced: int = 0
-    origin: str = ""  # how the arguments were come by
+    origin: str = ""  # how the arguments were generated
     frames: tuple[Frame, ...] = ()
-    spec: str = ""  # where the tool was found
-    request: str = ""  # in natural language, with which an agent got there
-    fits: bool = True  # whether the arguments of its calls are what the schemas ask for
-    documented: int = 0  # values among them that the documentation names
-    minimised: bool = True  # as far as there was time for it
+    spec: str = ""  # the tool's spec
+    request: str = ""  # natural-language request with which an agent triggered it
+    fits: bool = True  # whether the arguments fit the schemas
+    documented: int = 0  # number of values among them that the documentation names
+    minimised: bool = True  # as far as time allowed
     version: int = FINDING_VERSION
 
     @property
     def weight(self) -> tuple[int, bool, int, bool, int, int, int, str]:
-        """What findings are ranked by, the smallest first: how bad it is, how plausible its calls are."""
+        """Sort key of findings, worst first: severity, then how plausible the calls are."""
         severity = 0 if self.error == DIED else _SEVERITY.get(self.kind, _OTHERS)
         calls = self.calls
         odd, length = oddity_of(calls), length_of(calls)
@@ -185,10 +184,11 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def cause(self) -> str:
-        """The same for findings that have the same root cause, whichever tool shows it.
+        """An id shared by findings with the same root cause, whichever tool shows it.
 
-        That is the type of the exception and the place in the code; where no place is known, the message of
-        tools from one spec without what changes. What says too little stands for itself.
+        It is made of the exception type and the place in the code; if no place is known, of the message
+        without its variable parts, among tools of one spec. A finding whose message says too little is a
+        cause by itself.
         """
         if self.where:
             place = (
@@ -202,12 +202,12 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def ruling(self) -> Ruling:
-        """What the last of its calls comes to."""
+        """The ruling on the last of its calls."""
         return "refused" if self.kind == "refusal" else self.kind
 
     @property
     def identity(self) -> str:
-        """The same from run to run, wherever lines have moved to.
+        """A key that stays the same from run to run, even if lines move.
 
         Defects of one kind in one function share it.
         """
@@ -216,7 +216,7 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def _home(spec: str) -> str:
-    """The file or module of a spec, or the whole of a server's: places are named without their folders."""
+    """The file or module of a spec, or the whole spec of a server: places are given without folders."""
     return spec if spec.startswith("mcp") else spec.rpartition(":")[0] or spec
 
 
@@ -225,12 +225,12 @@ def _digest(*parts: str) -> str:
 
 
 def _says_enough(signature: str) -> bool:
-    """Whether a message has words of its own, beside the type of the error."""
+    """Whether a message has enough words of its own besides the error type."""
     return len(re.findall(r"[^\W\d_]{2,}", signature.partition(":")[2])) >= ENOUGH_WORDS
 
 
 class Cause(msgspec.Struct, frozen=True):
-    """Findings with one root cause, the weightiest first: each is a place at which it shows."""
+    """Findings with one root cause, the most severe first."""
 
     id: str
     findings: tuple[Finding, ...]
@@ -241,12 +241,12 @@ class Cause(msgspec.Struct, frozen=True):
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
-    """Findings in the order in which they are shown everywhere: the worst and most plausible first."""
+    """Sort findings for display: the worst and most plausible first."""
     return sorted(findings, key=lambda finding: finding.weight)
 
 
 def causes_of(findings: Iterable[Finding]) -> list[Cause]:
-    """Findings by their root cause, in the order of the weightiest of each."""
+    """Group findings by root cause, in the order of the worst of each."""
     groups = dict[str, list[Finding]]()
     for finding in ranked(findings):
         groups.setdefault(finding.cause, []).append(finding)
@@ -254,14 +254,14 @@ def causes_of(findings: Iterable[Finding]) -> list[Cause]:
 
 
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Arguments that fit a tool's schema, and that the tool did not take: it said what was wrong.
+    """Arguments that fit a tool's schema but that the tool rejected with an error message.
 
-    `arguments` are the smallest such ones, a JSON text; `seen` counts the calls that were answered so.
-    `where` is the place in the tool's own code, as `file.py:12 in f`, empty where that is not known.
+    `arguments` are the smallest such ones, as JSON text; `seen` counts the calls that got this answer.
+    `where` is the place in the tool's own code, as `file.py:12 in f`, empty if unknown.
     """
 
     tool: str
-    error: str  # the type of what was raised, empty where the result told of it
+    error: str  # the exception type, empty if the error was in the result
     message: str
     where: str
     arguments: str
@@ -269,15 +269,16 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Comparisons(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the code of a tool was seen to compare a parameter with, none of which came out of arguments.
+    """Constants that a tool's code compared a parameter with; constants taken from arguments are left out.
 
-    `alone` are constants that it was compared with one by one, `collections` those it was looked up in. With
-    those `taken` some call went well, with those `refused` none did; `others` are some values beside them.
-    `more` if the code did something else with it as well, such as to read a number, before a call failed.
+    `alone` are constants it was compared with one by one, `collections` those it was looked up in. Some call
+    succeeded with each of `taken` and none with any of `refused`; `others_taken` and `others_refused` are
+    examples of values outside these constants. `more` is set if the code also did something else with it,
+    such as parse a number, before a call failed.
     """
 
     tool: str
-    path: tuple[str, ...]  # without places in lists
+    path: tuple[str, ...]  # without list indices
     alone: tuple[Constant, ...] = ()
     collections: tuple[tuple[Constant, ...], ...] = ()
     taken: tuple[Constant, ...] = ()
@@ -288,7 +289,7 @@ class Comparisons(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Richness(msgspec.Struct, frozen=True):
-    """How many defects there are in all, by Chao's estimate, with its 95 % interval."""
+    """Estimated total number of defects (Chao), with its 95 % interval."""
 
     estimate: float
     low: float
@@ -296,9 +297,9 @@ class Richness(msgspec.Struct, frozen=True):
 
 
 class CodeReach(msgspec.Struct, frozen=True, omit_defaults=True):
-    """How much of the tool's own code was run: lines, out of those that could be.
+    """Line coverage of the tool's own code.
 
-    `missed` are the ranges of lines of the tool's own functions that never were, as `file.py:12-17`.
+    `missed` are the ranges of lines of the tool's own functions that were never run, as `file.py:12-17`.
     """
 
     lines: int
@@ -307,18 +308,18 @@ class CodeReach(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def errors_in(trials: Iterable[Trial]) -> set[tuple[str, str]]:
-    """The errors at run time that trials have met, by their tools and signatures."""
+    """The run-time errors that occurred in trials, as pairs of tool and signature."""
     uses = (use for trial in trials for use in trial.uses)
     return {(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS}
 
 
 class AgentReach(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What came of a tool's defects when they were put to an agent; `usage` is by the role of the model.
+    """The results of trying a tool's defects with an agent; `usage` is by model role.
 
-    `richness` is about the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
-    `left` counts what was never put to the agent for want of time. `ideas` are the requests that were thought
-    of so far, put or not, where a model is asked for them outright. `seconds` begin where fuzzing had ended:
-    what it took to confirm the defects is among them.
+    `richness` estimates the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
+    `left` counts what was not tried for lack of time. `ideas` are the requests generated so far, tried or
+    not, if a model is asked for them directly. `seconds` start when fuzzing ends: they include the time to
+    confirm the defects.
     """
 
     method: ToolMethod = "toolfuzz"
@@ -336,23 +337,23 @@ class AgentReach(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def attempts(self) -> list[Trial]:
-        """All that the agent was told to do: to make calls with tools that do nothing, and the trials."""
+        """Rehearsals, in which the agent is told which calls to make and the tools do nothing, and trials."""
         rehearsals = [passage.rehearsal for passage in self.passages if passage.rehearsal is not None]
         return [*rehearsals, *self.trials]
 
     @property
     def unclear(self) -> int:
-        """How much of what was put to the agent could not be judged."""
+        """How many attempts could not be judged."""
         return sum(passage.fate == "inconclusive" for passage in self.passages)
 
     @property
     def calls(self) -> int:
-        """Of the real tools."""
+        """Calls of the real tools."""
         return sum(len(trial.uses) for trial in self.trials)
 
     @property
     def unique_errors(self) -> int:
-        """Errors at run time that natural requests have led to, each once."""
+        """Number of distinct run-time errors that natural requests have led to."""
         return len(errors_in(self.trials))
 
     @property
@@ -361,12 +362,12 @@ class AgentReach(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What fuzzing a tool came to.
+    """The result of fuzzing a tool.
 
-    `findings` were replayed from a fresh start, or shown by requests; nobody has had the time to replay those
-    `unconfirmed`, which may be chance. `calls` were made to find defects, `triage_calls` beside that to
-    confirm and shrink them. `refused` and `environment` count calls, `valid` those with arguments that fit
-    the schema, of which `refusals` are; `notes` are what stood in the way, such as a missing key, each once.
+    `findings` were replayed from a fresh start, or shown by requests; there was no time to replay
+    `unconfirmed`, which may be flaky. `calls` were made to find defects, `triage_calls` to confirm and shrink
+    them. `refused` and `environment` count calls, `valid` those whose arguments fit the schema; `refusals`
+    are among the valid ones. `notes` are problems such as a missing key, each once.
     """
 
     name: str
@@ -378,30 +379,30 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     richness: Richness | None = None
     reach: CodeReach | None = None
-    corpus: tuple[str, ...] = ()  # arguments that each reached what no smaller ones did
+    corpus: tuple[str, ...] = ()  # arguments that each reached code that no smaller ones did
     ended: Literal["time", "calls", "exhausted", "stopped"] = "calls"
     notes: tuple[str, ...] = ()
-    sandbox: str = ""  # in words
-    place: int = 0  # among the tools of its run
-    journey: AgentReach | None = None  # where there was an agent
-    refusals: tuple[Refusal, ...] = ()  # of arguments that fit the schema, each sort once
+    sandbox: str = ""  # human-readable description
+    place: int = 0  # position among the tools of its run
+    journey: AgentReach | None = None  # if there was an agent
+    refusals: tuple[Refusal, ...] = ()  # of valid arguments, one of each kind
     unconfirmed: tuple[Finding, ...] = ()
     compared: tuple[Comparisons, ...] = ()
     valid: int = 0
 
     @property
     def accepted(self) -> int:
-        """Calls that got past validation: neither refused, nor kept from being served by the environment."""
+        """Calls that got past validation: neither refused nor blocked by the environment."""
         return max(0, self.calls - self.refused - self.environment)
 
     @property
     def is_tested(self) -> bool:
-        """Whether any call got past validation; without fuzzing, requests are judged one by one."""
+        """Whether any call got past validation; without fuzzing, requests are judged individually."""
         return self.accepted > 0 or (self.journey is not None and not self.calls)
 
     @property
     def frequent_refusals(self) -> list[Refusal]:
-        """The most frequent ones, those first."""
+        """The most frequent refusals, in descending order."""
         return sorted(self.refusals, key=lambda refusal: -refusal.seen)[:MOST_SHOWN]
 
     @property
@@ -410,16 +411,16 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def calls_per_error(self) -> float | None:
-        """How many calls it took the fuzzer to find one; it has no part in what only requests have shown."""
+        """How many calls the fuzzer needed per finding; findings shown only by requests don't count."""
         own = sum(finding.origin != BY_REQUEST for finding in self.findings)
         return self.calls / own if own else None
 
     @property
     def in_all(self) -> Richness | None:
-        """How many defects there are, found or not.
+        """Estimated number of defects, found or not.
 
-        Refusals are beyond the estimate, which is about what calls can show, and add to it. There are never
-        fewer than have been found.
+        The estimate covers what calls can show; refusals are added to it. It is never lower than the number
+        of findings.
         """
         if self.richness is None:
             return None
@@ -429,7 +430,7 @@ class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FuzzReport(msgspec.Struct, frozen=True):
-    """What a run of the fuzzer came to; `specs` are what it was given."""
+    """The result of a fuzzing run; `specs` are the tools it was given."""
 
     run: str
     specs: tuple[str, ...]
@@ -451,11 +452,11 @@ class FuzzReport(msgspec.Struct, frozen=True):
 
     @property
     def untested(self) -> list[ToolReport]:
-        """The tools none of whose calls got past validation."""
+        """Tools none of whose calls got past validation."""
         return [report for report in self.tools if not report.is_tested]
 
     def passage_of(self, finding: Finding) -> ReachAttempt | None:
-        """What became of a finding that was put to an agent."""
+        """The attempt to reach a finding through an agent, if there was one."""
         journeys = [report.journey for report in self.tools if report.journey is not None]
         passages = [passage for journey in journeys for passage in journey.passages]
         return next((passage for passage in passages if passage.finding == finding.id), None)

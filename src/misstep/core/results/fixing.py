@@ -1,6 +1,7 @@
-"""Descriptions of a tool that are tried in place of its own, with what comes of them.
+"""Results of the search for better tool descriptions, and the file format for replacement descriptions.
 
-What agents are told about tools, in place of what the tools say themselves.
+A description file is TOML; it replaces what agents are told about tools. Candidates are scored against the
+tool's own description.
 """
 
 import re
@@ -19,10 +20,10 @@ from misstep.core.text import cut, quoted
 from misstep.core.tool import Described
 from misstep.errors import UsageError, did_you_mean
 
-MOST_TEXT = 20_000  # characters of one text
+MOST_TEXT = 20_000  # characters per text
 MOST_FILE = 1 << 20  # bytes
-MOST_PARTS = 8  # of a key; more than any has that we know
-SHOWN = 100  # characters of a name
+MOST_PARTS = 8  # more than any known key has
+SHOWN = 100  # characters of a name in messages
 EXPECTED = (
     'expected tables such as [tools.NAME] with description = "…", [tools.NAME.parameters] with start = "…"'
 )
@@ -38,7 +39,7 @@ _CONTROL = re.compile(r'[\\"\x00-\x09\x0b-\x1f\x7f\ud800-\udfff]')
 
 
 class Wording(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The description of a tool, and those of some parameters; None leaves the tool's own in place."""
+    """The description of a tool and of some parameters; None keeps the tool's own description."""
 
     description: str | None = None
     parameters: dict[str, str] = {}
@@ -52,18 +53,18 @@ class Wording(msgspec.Struct, frozen=True, omit_defaults=True):
         return sum(len(text) for text in (self.description or "", *self.parameters.values()))
 
 
-Wordings: TypeAlias = Mapping[str, Wording]  # by the names of the tools
+Wordings: TypeAlias = Mapping[str, Wording]  # by tool name
 
 
 def wording_of(tool: Tool) -> Wording:
-    """All that a tool says about itself."""
+    """The description that a tool gives itself."""
     properties = tool.parameters.get("properties", {})
     said = {name: str(each["description"]) for name, each in properties.items() if _is_described(each)}
     return Wording(tool.description, said)
 
 
 def reworded(described: Described, wordings: Wordings) -> Described:
-    """The tool with other words, if there are some; a `UsageError` for a parameter that it has not."""
+    """The tool with its replacement description, if any. Raises `UsageError` for an unknown parameter."""
     wording = wordings.get(described.name)
     if wording is None:
         return described
@@ -81,7 +82,7 @@ def reworded(described: Described, wordings: Wordings) -> Described:
 
 
 def refuse_strangers(wordings: Wordings, known: Iterable[str]) -> None:
-    """Raise a `UsageError` for words about a tool that is not there."""
+    """Raise `UsageError` for a description of an unknown tool."""
     names = list(known)
     for name in wordings:
         if name not in names:
@@ -90,12 +91,12 @@ def refuse_strangers(wordings: Wordings, known: Iterable[str]) -> None:
 
 
 def read_descriptions(path: str) -> dict[str, Wording]:
-    """The words in a file, none where it is not named; a `UsageError` says what is wrong with it."""
+    """Read descriptions from a file; empty without a path. Raises `UsageError` for an invalid file."""
     return parse_descriptions(read_text(path), path) if path else {}
 
 
 def read_text(path: str) -> str:
-    """The text of a file of descriptions; empty where it is not named."""
+    """The text of a description file; empty without a path."""
     if not path:
         return ""
     try:
@@ -109,7 +110,7 @@ def read_text(path: str) -> str:
 
 
 def parse_descriptions(text: str, where: str) -> dict[str, Wording]:
-    """The words by the names of the tools."""
+    """Parse descriptions, by tool name."""
     _refuse_long_keys(text, where)
     try:
         given = tomllib.loads(text.replace("\r\n", "\n"))
@@ -126,7 +127,7 @@ def parse_descriptions(text: str, where: str) -> dict[str, Wording]:
 
 
 def _refuse_long_keys(text: str, where: str) -> None:
-    """Raise a `UsageError` for keys of many parts: to read them takes a time that grows with their square."""
+    """Raise `UsageError` for keys with many parts: parsing time grows with the square of their number."""
     for number, line in enumerate(_LITERAL.sub(_blank, text).split("\n"), 1):
         if any(each.count(".") >= MOST_PARTS for each in _BETWEEN_KEYS.split(line)):
             message = f"line {number} has a key of more than {MOST_PARTS} parts"
@@ -138,7 +139,7 @@ def _blank(literal: re.Match[str]) -> str:
 
 
 def write_descriptions(wordings: Wordings) -> str:
-    """The words as such a file has them."""
+    """Format descriptions as such a file."""
     lines = list[str]()
     for name, wording in wordings.items():
         lines.append(f"[tools.{_key(name)}]")
@@ -192,7 +193,7 @@ def _is_described(schema: object) -> bool:
 
 
 def _with_description(schema: object, text: str) -> dict[str, Any]:
-    """A parameter's schema with another description; those that are true or false say so at length."""
+    """A parameter's schema with another description; boolean schemas are expanded to objects first."""
     whole = schema if isinstance(schema, dict) else {} if schema else {"not": {}}
     return {**whole, "description": text}
 
@@ -206,7 +207,7 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """The text as TOML has it between quotes; what no file can hold is replaced."""
+    """Escape text for a TOML string; characters that no file can hold are replaced."""
 
     def escape(found: re.Match[str]) -> str:
         char = found[0]
@@ -216,16 +217,16 @@ def _escaped(text: str) -> str:
 
 
 FIX_VERSION = 1
-MOST_WORDS = 100  # of a candidate
-ORIGINAL = 0  # the number of what the tool says itself
+MOST_WORDS = 100  # per candidate
+ORIGINAL = 0  # candidate number of the tool's own description
 
 Strategy = Literal["findings", "description", "source", "explore"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 
 Part = Literal["validation", "test"]
 
-# What a description is scored on: neither an error at run time nor a refusal, an answer that is right beside
-# that, or a task of a benchmark.
+# What a description is scored on: a call without a run-time error or refusal, an answer that is also right,
+# or a benchmark task.
 Matter = Literal["call", "answer", "task"]
 
 
@@ -241,9 +242,9 @@ class Trying(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Words that a model proposes, if it had some that can be used. `why` is its argument, or what was wrong.
+    """A description proposed by a model, if usable. `why` is the model's reason, or what was wrong with it.
 
-    `tried` are calls that it made before, with what the tool answered.
+    `tried` are calls that the model made first, with the tool's answers.
     """
 
     number: int
@@ -254,7 +255,7 @@ class Candidate(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FixAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the agent made of a request under a candidate, by its number; `called` if the tool was called."""
+    """What the agent did with a request under a candidate; `called` if it called the tool."""
 
     candidate: int
     trying: str
@@ -266,7 +267,7 @@ class FixAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Standing(msgspec.Struct, frozen=True):
-    """How well a candidate did on a part; `steps` and `tokens` are to a request that could be judged."""
+    """How well a candidate did on one part of the requests; `steps` and `tokens` are per judged request."""
 
     rate: PassRate
     steps: float | None = None
@@ -274,7 +275,7 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 class Duel(msgspec.Struct, frozen=True):
-    """A candidate beside the original: ids of what only one of them passed."""
+    """A candidate compared with the original: ids of requests that only one of them passed."""
 
     gained: tuple[str, ...]
     lost: tuple[str, ...]
@@ -289,10 +290,10 @@ class Duel(msgspec.Struct, frozen=True):
 
 
 class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What the search for better words came to, for one tool; `usage` is by the role of the model.
+    """The result of the search for better descriptions of one tool; `usage` is by model role.
 
-    `file` is the source of a tool that is a function, from its `line` on, and `digest` that of the function's
-    code when the search began. `examples` are what has gone wrong, in words for a model.
+    `file` and `line` locate the source of a tool that is a function; `digest` is the hash of its code when
+    the search began. `examples` are descriptions of what went wrong, for a model.
     """
 
     name: str
@@ -309,8 +310,8 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
     usage: dict[str, Usage] = {}
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
-    sandbox: str = ""  # in words
-    place: int = 0  # among the tools of its run
+    sandbox: str = ""  # human-readable description
+    place: int = 0  # position among the tools of its run
     version: int = FIX_VERSION
 
     @property
@@ -323,14 +324,14 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def verdict(self) -> Judgement:
-        """Passed if there are better words; undecided if nothing could be judged with those of its own."""
+        """Passed if there is a better description; inconclusive if the original could not be judged."""
         if not self.standing(ORIGINAL, "validation").rate.judged:
             return "inconclusive"
         return "passed" if self.is_better else "failed"
 
     @property
     def chosen(self) -> Candidate | None:
-        """The best on the validation part, the shortest of equals; None where none beats the original."""
+        """The best candidate on the validation part, the shortest of equals; None if the original is best."""
         own = self.standing(ORIGINAL, "validation").rate.passed
         ranked = [
             (-self.standing(each.number, "validation").rate.passed, *_length(each)) for each in self.usable
@@ -342,24 +343,24 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def duel(self) -> Duel | None:
-        """The chosen one beside the original, on what nobody had seen before."""
+        """The chosen candidate compared with the original on requests that were not used before."""
         return self.compare(self.chosen.number, "test") if self.chosen else None
 
     @property
     def is_better(self) -> bool:
-        """Whether there are words that have been shown to be better."""
+        """Whether the chosen description was shown to be better."""
         return self.ended == "done" and self.duel is not None and self.duel.is_better
 
     @property
     def found(self) -> Wording:
-        """The words of the chosen one; none where none is."""
+        """The chosen candidate's description; empty if there is none."""
         return (self.chosen.wording if self.chosen else None) or Wording()
 
     def find(self, number: int) -> Candidate:
         return next(each for each in self.candidates if each.number == number)
 
     def words_of(self, number: int) -> Wording:
-        """All that an agent is told about the tool under a candidate."""
+        """The full description that an agent gets under a candidate."""
         wording = self.find(number).wording if number != ORIGINAL else None
         if wording is None:
             return self.original
@@ -370,7 +371,7 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
         return [each for each in self.trying if each.part == part]
 
     def made(self, number: int, part: Part) -> dict[str, FixAttempt]:
-        """What was tried under a candidate, by the id of the request. See `settle` for what counts."""
+        """Attempts under a candidate, by request id. See `settle` for what counts as passed."""
         ids = {each.id for each in self.part(part)}
         own = [each for each in self.attempts if each.candidate == number and each.trying in ids]
         if number == ORIGINAL:
@@ -390,7 +391,7 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
         )
 
     def compare(self, number: int, part: Part) -> Duel:
-        """What both have tried. To have passed before and not to be judged any more is a loss, not a gap."""
+        """Compare what both have tried. A request that passed and can't be judged now counts as lost."""
         before, after = self.made(ORIGINAL, part), self.made(number, part)
         both = [
             each
@@ -407,9 +408,9 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FixRun(msgspec.Struct, frozen=True):
-    """What a whole run came to; `source` is the run whose findings it began with.
+    """The result of a whole run; `source` is the run whose findings it started from.
 
-    `wordings` are other words that held from the beginning, by the names of tools.
+    `wordings` are replacement descriptions that were in effect from the beginning, by tool name.
     """
 
     run: str
@@ -426,9 +427,10 @@ class FixRun(msgspec.Struct, frozen=True):
 
 
 def settle(attempts: Iterable[FixAttempt], before: Iterable[FixAttempt]) -> list[FixAttempt]:
-    """The same, but that nothing is won by words which keep an agent from calling the tool at all.
+    """Count passes as failures where the description only stopped the agent from calling the tool.
 
-    Not to call it is right where it did not work before, as long as it still is called for something else.
+    Not calling it is fine for a request where it did not work before, as long as the tool is still called
+    successfully for some other request.
     """
     own = list(attempts)
     used = {each.trying for each in before if each.verdict == "passed" and each.called}

@@ -1,7 +1,4 @@
-"""What people say about a run's discoveries, who know nothing of its verdicts.
-
-Whether two people who label the same things say the same.
-"""
+"""Labels that people give to a run's discoveries without knowing its verdicts, and how far people agree."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -13,7 +10,7 @@ from misstep.core.results.trial import Trial
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.stats import Z_95, wilson
 
-HALF = 0.5  # added to each cell for the interval, which would be a mere point where nobody ever differs
+HALF = 0.5  # added to each cell for the interval, which would have no width if the two never differ
 
 
 class AgreementTable(msgspec.Struct, frozen=True):
@@ -30,7 +27,7 @@ class AgreementTable(msgspec.Struct, frozen=True):
 
     @property
     def firsts(self) -> float:
-        """The share of yes among what the first said."""
+        """The share of yes among the first person's labels."""
         return (self.both + self.first_only) / self.total
 
     @property
@@ -39,22 +36,22 @@ class AgreementTable(msgspec.Struct, frozen=True):
 
     @property
     def chance(self) -> float:
-        """How often they would say the same if neither looked."""
+        """How often they would agree by chance."""
         return self.firsts * self.seconds + (1 - self.firsts) * (1 - self.seconds)
 
 
 def kappa(table: AgreementTable) -> float | None:
-    """Cohen's kappa; None where both said one and the same of everything, or nothing at all."""
+    """Cohen's kappa; None if both gave one and the same label throughout, or there are no labels."""
     if not table.total or table.chance == 1:
         return None
     return ((table.both + table.neither) / table.total - table.chance) / (1 - table.chance)
 
 
 def kappa_interval(table: AgreementTable) -> tuple[float, float]:
-    """Its 95 % interval, from the large-sample variance with half a thing more in each cell.
+    """The 95 % interval of kappa, from the large-sample variance with 0.5 added to each cell.
 
-    By simulation it holds the true value 94 to 99 times of 100 from ten things on; without the halves that
-    is 40 where two people nearly always agree.
+    In simulations with ten or more items it covers the true value in 94 to 99 % of cases; without the
+    correction, in as few as 40 % when two people nearly always agree.
     """
     cells = (table.both, table.first_only, table.second_only, table.neither)
     fuller = AgreementTable(*[cell + HALF for cell in cells])
@@ -66,7 +63,7 @@ def kappa_interval(table: AgreementTable) -> tuple[float, float]:
 
 
 def _variance(table: AgreementTable, value: float) -> float:
-    """Of kappa, after Fleiss, Cohen and Everitt (1969), for a table of two by two."""
+    """The variance of kappa for a 2x2 table, after Fleiss, Cohen and Everitt (1969)."""
     first, second, apart = table.firsts, table.seconds, 1 - value
     same = table.both * (1 - (first + second) * apart) ** 2
     same += table.neither * (1 - (2 - first - second) * apart) ** 2
@@ -76,14 +73,14 @@ def _variance(table: AgreementTable, value: float) -> float:
 
 
 PER_TOOL = 10
-FEWEST_OTHERS = 2  # for each tool that has so many
+FEWEST_OTHERS = 2  # passed items drawn per tool
 
 
 class Item(msgspec.Struct, frozen=True):
-    """Requests with what came of them, to be labelled.
+    """Requests with their results, to be labelled.
 
-    Whoever labels sees the calls and not what they were made for, which is to test `tool`; nor whether the
-    run calls them erroneous, which is what `discovered` says.
+    People who label it see the calls, but not that they were made to test `tool`, nor whether the run judged
+    them erroneous (`discovered`).
     """
 
     id: str
@@ -93,7 +90,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 class Label(msgspec.Struct, frozen=True):
-    """What somebody said about an item, and when, in seconds since 1970."""
+    """A person's label for an item, and when it was given, in seconds since 1970."""
 
     item: str
     labeller: str
@@ -102,7 +99,7 @@ class Label(msgspec.Struct, frozen=True):
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """So many of so many, with the 95 % interval of the share; the share is None where there are none."""
+    """A share with its 95 % interval; the share is None if `total` is 0."""
 
     count: int
     total: int
@@ -113,8 +110,8 @@ class Rate(msgspec.Struct, frozen=True):
 class LabelScore(msgspec.Struct, frozen=True):
     """What one person's labels say about the run's verdicts.
 
-    `false_discoveries` are the discovered ones that are not erroneous, out of all discovered; `missed` are
-    the erroneous ones, out of those that the run passed.
+    `false_discoveries` is the share of discovered items that are not erroneous; `missed` is the share of
+    passed items that are erroneous.
     """
 
     false_discoveries: Rate
@@ -122,7 +119,7 @@ class LabelScore(msgspec.Struct, frozen=True):
 
 
 class Opinion(msgspec.Struct, frozen=True):
-    """All that one person said; `left` items have no label yet."""
+    """All labels of one person; `left` items have no label yet."""
 
     labeller: str
     labelled: int
@@ -132,7 +129,7 @@ class Opinion(msgspec.Struct, frozen=True):
 
 
 class Disagreement(msgspec.Struct, frozen=True):
-    """An item that two people don't see alike: whether the first finds it erroneous, and the second."""
+    """An item that two people label differently: whether the first finds it erroneous, and the second."""
 
     item: str
     tool: str
@@ -141,7 +138,7 @@ class Disagreement(msgspec.Struct, frozen=True):
 
 
 class Agreement(msgspec.Struct, frozen=True):
-    """How far two people say the same of what both have labelled; Cohen's kappa takes chance into account."""
+    """How far two people agree on what both have labelled; Cohen's kappa corrects for chance."""
 
     first: str
     second: str
@@ -152,7 +149,7 @@ class Agreement(msgspec.Struct, frozen=True):
 
 
 class LabelReport(msgspec.Struct, frozen=True):
-    """What all labels of a run come to; `discovered` of the `items` are called erroneous by the run."""
+    """The evaluation of all labels of a run; the run calls `discovered` of the `items` erroneous."""
 
     run: str
     items: int
@@ -162,10 +159,10 @@ class LabelReport(msgspec.Struct, frozen=True):
 
 
 def draw_items(items: Sequence[Item], seed: int, per_tool: int = PER_TOOL) -> list[Item]:
-    """Up to `per_tool` discoveries of each tool, among half as many that passed, or at least two.
+    """Draw up to `per_tool` discoveries of each tool, mixed with half as many passed items (at least two).
 
-    The same for everybody, and in an order that says nothing about tools or verdicts. More of each tool
-    include what fewer of it did.
+    The draw is the same for everybody, in an order that reveals neither tools nor verdicts. A larger
+    `per_tool` keeps the items that a smaller one draws.
     """
     drawn = list[Item]()
     for tool in dict.fromkeys(item.tool for item in items):
@@ -184,7 +181,7 @@ def _draw(items: Sequence[Item], discovered: bool, seed: int, most: int) -> list
 
 
 def report_on(run: str, items: Sequence[Item], labels: Sequence[Label]) -> LabelReport:
-    """What labels of these items come to; those of other items don't count."""
+    """Evaluate the labels of these items; labels of other items are ignored."""
     known = {item.id for item in items}
     said: dict[str, dict[str, bool]] = {}
     for label in sorted(labels, key=lambda label: label.labeller):

@@ -1,21 +1,21 @@
-"""Remarks: where what an agent is told about a tool is not what the tool does."""
+"""Lint remarks: where a tool's documentation differs from what the tool does."""
 
 from typing import Literal
 
 import msgspec
 
 Fault = Literal[
-    "under",  # something that a caller needs to know is not said
-    "over",  # more is said, or asked for, than is so
-    "ill",  # what is said is wrong, or says two things
+    "under",  # something that a caller needs to know is missing
+    "over",  # the documentation states or requires more than is true
+    "ill",  # the documentation is wrong or contradicts itself
 ]
 
 
 class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One place where documentation and tool part ways.
+    """One difference between documentation and tool.
 
     `where` is `name`, `description` or a parameter, as in `parameters.unit` or `parameters.filter.unit`.
-    `evidence` is what shows it, in the words of schema, code or tool; `advice` is what to do.
+    `evidence` quotes the schema, code or tool output that shows it; `advice` is what to do.
     """
 
     rule: str
@@ -27,7 +27,7 @@ class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class LintedTool(msgspec.Struct, frozen=True):
-    """A tool by its name, with all there is to say about its documentation, and where its code begins."""
+    """A tool, all remarks about its documentation, and where its code begins."""
 
     name: str
     remarks: tuple[Remark, ...] = ()
@@ -36,7 +36,7 @@ class LintedTool(msgspec.Struct, frozen=True):
 
 
 class LintReport(msgspec.Struct, frozen=True):
-    """`notes` are what stood in the way of looking closer, each once."""
+    """The remarks about all tools; `notes` say what prevented a closer look, each once."""
 
     tools: tuple[LintedTool, ...]
     notes: tuple[str, ...] = ()

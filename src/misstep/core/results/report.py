@@ -1,7 +1,4 @@
-"""A run in the terms of any test report: what was tested, what came of it, what is wrong.
-
-What is written for others to read: formats, and what is told of them.
-"""
+"""The format-independent report of a run (items and their issues), and what export commands print."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias, get_args
@@ -15,17 +12,17 @@ from misstep.core.run import Unit
 
 
 class SourceLocation(msgspec.Struct, frozen=True):
-    """A place in source; the file is absolute."""
+    """A line in a source file; the path is absolute."""
 
     file: str
     line: int = 1
 
 
 class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One thing that is wrong. `rule` is the kind of it, as `tool/crash`; `title` and `text` say what it is.
+    """One thing that is wrong. `rule` is its kind, as `tool/crash`; `title` and `text` describe it.
 
-    `misstep` is the call at which it went wrong, `calls` are the smallest that show it. `identity` stays the
-    same from run to run, wherever lines have moved to. `subject` is who is to blame, by a name.
+    `misstep` is the call at which it went wrong, `calls` are the smallest calls that show it. `identity`
+    stays the same from run to run, even if lines move. `subject` names what is at fault.
     """
 
     id: str
@@ -42,9 +39,9 @@ class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ReportItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What was judged as one: a case, a tool, a group of tools, a task. It failed if it has flaws.
+    """What was judged as one unit: a case, a tool, a group of tools, a task. It failed if it has flaws.
 
-    `group` is what it stands under. `reason` says why it could not be judged.
+    `group` is the group it is listed under. `reason` says why it could not be judged.
     """
 
     id: str
@@ -56,15 +53,15 @@ class ReportItem(msgspec.Struct, frozen=True, omit_defaults=True):
     flaws: tuple[Issue, ...] = ()
 
 
-# All entries, or those with one verdict, read anew each time.
+# All items, or those with one verdict, read anew each time.
 ReportItems: TypeAlias = Callable[[Judgement | None], Iterable[ReportItem]]
 
 
 class RunReport(msgspec.Struct, frozen=True):
-    """A run as its reports tell of it; `run` is empty where nothing is stored.
+    """A run as reports show it; `run` is empty if nothing is stored.
 
-    `counts` are of entries. `held` is how the run stands against its baseline, `passed` whether its gate was
-    passed, None where there is none. `place` is what has to be added to a command so that it finds the store.
+    `counts` are of items. `held` is the comparison with the baseline. `passed` says whether the `--fail-on`
+    condition was met, None without one. `place` is the option that a command needs to find the store.
     """
 
     run: str
@@ -97,11 +94,11 @@ LeftOut = Literal["errored", "inconclusive", "unsolved", "faultless", "stepwise"
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """What `misstep export --json` prints: how many examples, by kind of error, and what is not among them.
+    """What `misstep export --json` prints: the number of examples by kind of error, and what was left out.
 
-    `passed` are those of cases that passed. `unsolved` have no correct plan that is known; `faultless` are
-    timeouts in which nothing went wrong but the time, and so nothing is there to be rejected; `stepwise` are
-    those that can't be done in one shot.
+    `passed` are examples from cases that passed. Left out are `unsolved` cases without a known correct plan;
+    `faultless` timeouts in which nothing but the time went wrong, so there is nothing to reject; and
+    `stepwise` cases, which can't be solved in one shot.
     """
 
     run: str
@@ -113,7 +110,7 @@ class Exported(msgspec.Struct, frozen=True):
 
 
 class Written(msgspec.Struct, frozen=True):
-    """The same for a run as other tools read it; `rows` counts its cases, tasks or findings."""
+    """What exporting a run in another tool's format prints; `rows` counts its cases, tasks or findings."""
 
     run: str
     format: Format

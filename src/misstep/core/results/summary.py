@@ -1,4 +1,4 @@
-"""The summary of a planning run: counts, rate, interval, chance."""
+"""The summary of a planning run: counts, success rate, interval, chance level."""
 
 from collections.abc import Mapping
 
@@ -10,10 +10,10 @@ from misstep.core.stats import wilson
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """What `--json` prints. Only passed and failed cases enter `success`; no rate is made of none.
+    """What `--json` prints. Only passed and failed cases enter `success`, which is null if there are none.
 
-    `chance` is the mean chance level of the same cases: the success rate of blind luck; `baselines` are the
-    success rates of two agents that don't plan. `usd` is null where nobody has said what the tokens cost.
+    `chance` is the mean chance level of the same cases; `baselines` are the success rates of two agents that
+    don't plan. `usd` is null if the price of tokens is unknown.
     """
 
     run: str
@@ -36,17 +36,17 @@ class Summary(msgspec.Struct, frozen=True):
 
 
 class Tally:
-    """Counts outcomes as they arrive and keeps none of them."""
+    """Counts outcomes as they arrive and stores none of them."""
 
     def __init__(self) -> None:
         self.verdicts = dict.fromkeys(JUDGEMENTS, 0)
         self.errors = dict.fromkeys(ERROR_KINDS, 0)
         self.calls = 0
         self.usage = Usage()
-        self.seconds = 0.0  # spent on cases, which may run side by side
-        self.chances = 0.0  # of the judged cases, added up
+        self.seconds = 0.0  # total time of cases, which may run concurrently
+        self.chances = 0.0  # sum over the judged cases
         self.text_order = self.ignores_family = 0.0  # how many of them these baselines pass
-        self.compared = 0  # of how many that is known
+        self.compared = 0  # for how many the baselines are known
 
     @property
     def cases(self) -> int:
@@ -78,7 +78,7 @@ class Tally:
         self.usage += outcome.transcript.usage
 
     def __add__(self, other: "Tally") -> "Tally":
-        """What two have counted of different outcomes."""
+        """The sum of two tallies of different outcomes."""
         total = Tally()
         for one in (self, other):
             for verdict, count in one.verdicts.items():
@@ -95,7 +95,7 @@ class Tally:
         return total
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Count an outcome on its way through."""
+        """Count an outcome and return it."""
         self.add(outcome)
         return outcome
 
@@ -110,7 +110,7 @@ class Tally:
             errors=dict(self.errors),
             success=passed / judged if judged else None,
             interval=wilson(passed, judged),
-            # Rounded, so that the order in which outcomes arrived can't be seen in the last digit.
+            # Rounded, so that the result does not depend on the order in which outcomes arrived.
             chance=round(self.chances / judged, 9) if judged else None,
             calls=self.calls,
             tokens=self.usage,

@@ -1,7 +1,4 @@
-"""What an agent that has real tools does with a request.
-
-Rulings: what became of calls of tools.
-"""
+"""Trials: what an agent with real tools does with a request, and the rulings on its calls."""
 
 from typing import Literal
 
@@ -10,7 +7,7 @@ import msgspec
 from misstep.core.outcome import Ended, Usage
 from misstep.core.tool import Invocation
 
-# What became of a call; the last three are no findings.
+# What became of a call; the last three are not findings.
 Ruling = Literal[
     "crash",
     "hang",
@@ -28,14 +25,14 @@ Ruling = Literal[
 REFUSALS: tuple[Ruling, ...] = ("refused", "suspicious-refusal")
 
 
-REFUSED = "refused: "  # how signatures begin of fitting arguments that were refused
+REFUSED = "refused: "  # prefix of signatures of valid arguments that were refused
 
 
 class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A ruling on one call, and why in words. Calls with the same `signature` show the same defect.
+    """The ruling on one call, with an explanation. Calls with the same `signature` show the same defect.
 
-    `error` is the type of what went wrong, or a short name for it; `where` is the place in the tool's own
-    code, as `file.py:12 in f`, empty where that is not known.
+    `error` is the exception type or a short name for what went wrong; `where` is the place in the tool's own
+    code, as `file.py:12 in f`, empty if unknown.
     """
 
     ruling: Ruling
@@ -47,15 +44,15 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def was_refused(self) -> bool:
-        """Whether the tool, or what checks its arguments, did not take the call."""
+        """Whether the tool, or its argument validation, refused the call."""
         return self.ruling in REFUSALS or (self.ruling == "schema" and self.signature.startswith(REFUSED))
 
 
 class Use(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call of a tool that an agent made, what it was told, and what that is worth.
+    """A tool call that an agent made, its result, and the ruling on it.
 
-    `arguments` is the JSON text of an object. Where it was an error, `reproduced` of `replayed` times it came
-    again from a fresh start.
+    `arguments` is the JSON text of an object. An error was reproduced `reproduced` of `replayed` times from a
+    fresh start.
     """
 
     tool: str
@@ -71,7 +68,7 @@ class Use(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What an agent did with a request. `error` is what broke if something did, which is nobody's finding."""
+    """What an agent did with a request. `error` is what broke, if anything did; it is not a finding."""
 
     request: str
     uses: tuple[Use, ...] = ()
@@ -82,10 +79,10 @@ class Trial(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
 
     def calls_up_to(self, place: int) -> tuple[Invocation, ...]:
-        """The calls that it takes to come to the use at this place, that one included."""
+        """The calls up to the use at this index, including it."""
         return tuple(use.call for use in self.uses[: place + 1])
 
     @property
     def is_usable(self) -> bool:
-        """Whether the agent came to an end of its own, so that what it did and said can be judged."""
+        """Whether the agent finished on its own, so that its calls and answer can be judged."""
         return self.ended == "answered" and not self.error

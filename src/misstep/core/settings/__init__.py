@@ -1,4 +1,4 @@
-"""The settings of a command, with all that is done to them."""
+"""The settings of all commands: fields, parsing, validation, encoding."""
 
 from misstep.core.settings.fields import BUDGETS, MEANS, Report, Settings, Span, ToolMethod, store_flag
 from misstep.core.settings.reading import (

@@ -1,8 +1,6 @@
-"""All that can be set: one frozen value, over which files, environment and command line are layers.
+"""All settings with their defaults, as one frozen struct.
 
-What a model may have been trained on, in the words of the setting `part`.
-
-A range of whole numbers, as people write it.
+Files, environment variables and the command line are layers over it.
 """
 
 import re
@@ -302,9 +300,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 BUDGETS = ("budget_usd", "budget_tokens", "budget_time", "budget_calls")
-MEANS = (*BUDGETS, "retries", "time_per_request")  # what a run that goes on may have more of
+MEANS = (*BUDGETS, "retries", "time_per_request")  # what a resumed run may be given more of
 
 
 def store_flag(location: str) -> str:
-    """What has to be added to a command so that it finds the store."""
+    """The `--store` option that a command needs to find the store; empty for the default location."""
     return "" if location == Settings().store else f" --store {shlex.quote(location)}"

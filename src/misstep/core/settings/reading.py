@@ -1,11 +1,4 @@
-"""Settings out of what people write.
-
-What kind of value each setting takes.
-
-Settings as they are kept with a run.
-
-What is wrong with a value that somebody has set, in words.
-"""
+"""Parses settings from text, stores them with a run, and explains invalid values."""
 
 import re
 from collections.abc import Mapping
@@ -24,12 +17,12 @@ LISTS = tuple(name for name, kind in FIELDS.items() if get_origin(get_args(kind)
 
 
 def listed_choices(name: str) -> tuple[str, ...]:
-    """What a list may be made of, in its own order, where that is a choice of words."""
+    """The allowed items of a list setting, in order; empty if any text is allowed."""
     return get_args(get_args(get_args(FIELDS[name])[0])[0])
 
 
 def field_type(name: str) -> Any:
-    """The type of a setting without its wrappings, as `msgspec.inspect` describes it."""
+    """The type of a setting as `msgspec.inspect` describes it, without metadata and None."""
     info: Any = msgspec.inspect.type_info(FIELDS[name])
     while True:
         if isinstance(info, msgspec.inspect.Metadata):
@@ -49,7 +42,7 @@ def decode_settings(stored: bytes | str) -> Settings:
 
 
 def decode_part(kind: type, given: object) -> object:
-    """What msgspec does not know how to decode by itself."""
+    """Decode types that msgspec does not know."""
     if kind is Span:
         return Span.parse(given)
     raise NotImplementedError(kind)
@@ -63,8 +56,8 @@ _WRITTEN = {
 
 
 def bad_value(name: str, given: object, where: str) -> UsageError:
-    """What there is to say about a value that won't do."""
-    # The place of a flag or variable names the setting already; a line of a file does not.
+    """The error for an invalid value."""
+    # A flag or variable already names the setting; a line of a file does not.
     named = where.startswith(("--", "MISSTEP_", "Settings."))
     kind = field_type(name)
     choices = [str(value) for value in kind.values] if isinstance(kind, msgspec.inspect.LiteralType) else []
@@ -74,7 +67,7 @@ def bad_value(name: str, given: object, where: str) -> UsageError:
 
 
 def _expected(name: str) -> str:
-    """What a setting takes, in words."""
+    """The values that a setting accepts, as text."""
     match field_type(name):
         case _ if name in _WRITTEN:
             return _WRITTEN[name]
@@ -100,7 +93,7 @@ def _expected(name: str) -> str:
 
 
 def _shown(name: str, given: object) -> str:
-    """A value as it was given, less the password of an address."""
+    """A value as it was given, with passwords in URLs removed."""
     text = ", ".join(map(str, given)) if name in LISTS and isinstance(given, list | tuple) else given
     return PASSWORD.sub(r"\1…@", repr(text))
 
@@ -115,7 +108,7 @@ ROLES = (AGENT, "generator", "judge")
 
 
 def parse_setting(name: str, given: object, where: str, lax: bool = False) -> Any:
-    """A setting's value from outside; `lax` also takes numbers and truth values written as text."""
+    """Parse and validate a setting's value; `lax` also accepts numbers and booleans written as text."""
     if name not in FIELDS:
         raise UsageError(f"unknown setting '{name}'", did_you_mean(name, FIELDS), where=where)
     try:
@@ -140,14 +133,14 @@ def _refuse_unknown_roles(roles: Mapping[str, str], where: str) -> None:
 
 
 def _read(name: str, text: str) -> object:
-    """What a text stands for where it may be written in several ways."""
+    """Split lists and parse durations; other text stays as it is."""
     if name in LISTS:
         return list(dict.fromkeys(item.strip() for item in text.split(",") if item.strip()))
     return _seconds(text.strip()) if name in DURATIONS else text
 
 
 def _seconds(text: str) -> float | str:
-    """Seconds, written as `45s`, `5m` or `1h30m`; anything else is given back as it is."""
+    """Parse a duration such as `45s`, `5m` or `1h30m`; return anything else unchanged."""
     match = re.fullmatch(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)s)?", text)
     if not match or not text:
         return text
@@ -156,13 +149,13 @@ def _seconds(text: str) -> float | str:
 
 
 def check_settings(settings: Settings) -> Settings:
-    """The settings as values of their proper types; a `UsageError` for what was set to something else."""
+    """Convert all settings to their types; raises `UsageError` for an invalid value."""
     given = {name: msgspec.to_builtins(getattr(settings, name), enc_hook=str) for name in FIELDS}
     return Settings(**{name: parse_setting(name, value, f"Settings.{name}") for name, value in given.items()})
 
 
 def parse_gate(text: str) -> float | None:
-    """The success rate that `fail_on` demands; None where nothing is demanded."""
+    """The success rate that `fail_on` requires; None for `none`."""
     if text in ("any", "none"):
         return 1.0 if text == "any" else None
     kind, _, rate = text.partition(":")

@@ -1,4 +1,4 @@
-"""The connection to Ray, kept quiet."""
+"""The connection to Ray, with its output suppressed."""
 
 import asyncio
 import logging
@@ -26,15 +26,15 @@ QUIET = {"log_to_driver": False, "logging_level": logging.ERROR}
 OWN = {
     "address": "local",
     "include_dashboard": False,
-    "object_store_memory": 100_000_000,  # what we send is small, and Ray would take a third of the memory
+    "object_store_memory": 100_000_000,  # misstep sends little, and Ray would take a third of the memory
 }
 
 
 @asynccontextmanager
 async def connected(address: str) -> AsyncIterator[Any]:
-    """Ray itself, connected to the cluster at `address`, or to one of our own where that is empty.
+    """Connect to the Ray cluster at `address`, or start a local one if it is empty; yields the ray module.
 
-    A connection that somebody else in this process has made is used as it is, and left alone.
+    An existing connection in this process is used and left open.
     """
     if find_spec("ray") is None:
         raise MissingExtra("Ray", "ray")
@@ -51,9 +51,9 @@ async def connected(address: str) -> AsyncIterator[Any]:
 
 
 def listen(call: Any) -> "asyncio.Future[Any]":
-    """What a remote call gives, whether or not somebody waits for it to the end.
+    """The result of a remote call, as a future that may be cancelled.
 
-    The future that Ray itself gives must not be cancelled: Ray's client stumbles over such.
+    Ray's own future must not be cancelled, because that breaks Ray's client.
     """
     future = asyncio.ensure_future(call)
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -62,7 +62,7 @@ def listen(call: Any) -> "asyncio.Future[Any]":
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Without what Ray has to say of lost workers: it would print it to stdout, whatever its settings are."""
+    """Suppress Ray's messages about lost workers, which it prints to stdout whatever its settings."""
     voice: Any = import_module("ray._private.worker")
     before, voice._worker_logs_enabled = getattr(voice, "_worker_logs_enabled", True), False
     try:
@@ -87,12 +87,12 @@ def _joined(ray: Any, address: str) -> AbstractAsyncContextManager[None]:
 async def _hosted(
     connect: Callable[[], object], part: Callable[[], object], patience: float | None = None
 ) -> AsyncIterator[None]:
-    """The time between two calls of one thread: what Ray starts dies with the thread that started it."""
+    """Connect and disconnect in one thread, because what Ray starts dies with the thread that started it."""
     loop, over = asyncio.get_running_loop(), threading.Event()
     up = loop.create_future()
 
     def say(future: "asyncio.Future[None]", error: Exception | None = None) -> None:
-        with suppress(RuntimeError):  # the loop has closed: nobody waits any longer
+        with suppress(RuntimeError):  # the loop has closed: nothing waits any longer
             loop.call_soon_threadsafe(_settle, future, error)
 
     def host() -> None:
@@ -114,7 +114,7 @@ async def _hosted(
     finally:
         over.set()
         if up.done() and not up.cancelled() and not up.exception():
-            # The loop has to stand still: Ray ends the process if anything of it is touched while it goes.
+            # This blocks the loop: Ray ends the process if any of its objects is used while it shuts down.
             thread.join()
 
 
@@ -128,7 +128,7 @@ def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:
 
 
 def _knock(address: str) -> None:
-    """Find out whether anybody is there at all: Ray itself would take a minute, and say so in many words."""
+    """Fail fast if the server can't be reached: Ray would take a minute and print a long error."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdecimal():
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()

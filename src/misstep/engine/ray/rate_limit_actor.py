@@ -12,22 +12,22 @@ from misstep.core.outcome import Usage
 from misstep.core.spending import TURN, RateLimiter, RateLimiters, wait
 
 Ticket: TypeAlias = tuple[str, int]  # a worker, and the number of its request
-Model: TypeAlias = tuple[str, int, float | None]  # its name, most requests in flight, most per minute
-Refusal: TypeAlias = tuple[float, float]  # when the request started, and the pause that the server wants
+Model: TypeAlias = tuple[str, int, float | None]  # name, maximum concurrent requests, maximum per minute
+Refusal: TypeAlias = tuple[float, float]  # when the request started, and the pause that the server asks for
 
 NO_PLACE = -1.0
 
 
 class RateLimitActor:
-    """Gives places to workers, and takes them back from those that are lost. An actor, one for each run."""
+    """A Ray actor, one per run, that grants request slots to workers and reclaims those of lost workers."""
 
     def __init__(self, rate_limiters: RateLimiters) -> None:
         self._rate_limiters = rate_limiters
         self._places = dict[Ticket, asyncio.Task[None]]()
-        self._gone = set[Ticket]()  # those who left before they came: messages may overtake each other
+        self._gone = set[Ticket]()  # tickets released before they were requested: messages may be reordered
 
     async def enter(self, ticket: Ticket, model: Model) -> float:
-        """Wait for a place; gives its time of start."""
+        """Wait for a slot; returns its start time."""
         if ticket in self._gone:
             self._gone.discard(ticket)
             return NO_PLACE
@@ -36,8 +36,8 @@ class RateLimitActor:
         return await granted
 
     async def leave(self, ticket: Ticket, model: Model, served: int, refusals: Sequence[Refusal]) -> None:
-        """Give a place back, or wait for it no longer, with the news of how the model has done."""
-        rate_limiter = self._rate_limiters(*model)
+        """Release a slot or stop waiting for it, and report how the model's server responded."""
+        gate = self._gates(*model)
         for _ in range(served):
             rate_limiter.succeeded()
         for began, pause in refusals:
@@ -48,7 +48,7 @@ class RateLimitActor:
             self._gone.add(ticket)
 
     async def forget(self, worker: str) -> None:
-        """Take back all places of a worker that is lost, and those it waits for."""
+        """Release all slots of a lost worker, including those it waits for."""
         for ticket in [ticket for ticket in self._places if ticket[0] == worker]:
             self._release(ticket)
         self._gone = {ticket for ticket in self._gone if ticket[0] != worker}
@@ -58,7 +58,7 @@ class RateLimitActor:
 
 
 async def _hold(rate_limiter: RateLimiter, granted: "asyncio.Future[float]") -> None:
-    """Keep a place until cancelled; whoever waits for it hears of that, too."""
+    """Hold a slot until cancelled; a caller that still waits then gets `NO_PLACE`."""
     try:
         async with rate_limiter.slot(_UNTOLD) as began:
             granted.set_result(began)
@@ -69,7 +69,7 @@ async def _hold(rate_limiter: RateLimiter, granted: "asyncio.Future[float]") -> 
 
 
 class _Untold:
-    """The desk's own meter: it is the worker that tells its case of the wait."""
+    """A meter that ignores waits, because the worker reports them to its case."""
 
     def spend(self, usage: Usage) -> None:
         pass
@@ -82,7 +82,7 @@ _UNTOLD = _Untold()
 
 
 class ActorRateLimiters:
-    """The gates of one worker, which ask the desk."""
+    """The rate limiters of one worker, which use the actor."""
 
     def __init__(self, actor: Any, worker: str) -> None:
         self._actor = actor
@@ -98,7 +98,7 @@ class ActorRateLimiters:
 
 
 class _ActorRateLimiter:
-    """Two messages for each request: one to get a place, one to give it back with what came of it."""
+    """Sends two messages per request: one to get a slot, one to release it and report the result."""
 
     def __init__(self, actor: Any, model: Model, ticket: Callable[[], Ticket]) -> None:
         self._actor = actor

@@ -1,8 +1,7 @@
-"""The far side: an agent at work in a process of the cluster.
+"""A Ray worker that runs an agent, and the messages it exchanges with the driver.
 
-What a driver and its workers tell each other, as bytes that mean the same on both sides.
-
-What a case has used, counted by the worker and reported to the budget.
+Messages are JSON bytes, so that both sides read them the same way. Usage is counted in the worker and
+reported to the driver's budget.
 """
 
 import asyncio
@@ -28,7 +27,7 @@ T = TypeVar("T")
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """An error of ours: some of them can't be pickled, and none should show up as Ray's."""
+    """A misstep error as data: some can't be pickled, and none should appear as an error of Ray."""
 
     kind: str
     message: str
@@ -37,7 +36,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 class Ended(msgspec.Struct, frozen=True):
-    """How a case ended in a worker and all that it used; without outcome or failure it was stopped."""
+    """How a case ended in a worker and what it used; without outcome or failure it was stopped."""
 
     spent: Spent
     outcome: Outcome | None = None
@@ -45,7 +44,7 @@ class Ended(msgspec.Struct, frozen=True):
 
 
 def encode(value: object) -> bytes:
-    return msgspec.json.encode(value)  # arguments of calls may be whole numbers too large for MessagePack
+    return msgspec.json.encode(value)  # arguments of calls may contain integers too large for MessagePack
 
 
 def decode(data: bytes, kind: type[T]) -> T:
@@ -53,7 +52,7 @@ def decode(data: bytes, kind: type[T]) -> T:
 
 
 def failure_of(error: BaseException, *hints: str) -> Failure:
-    """An error as data; what is none of ours is told as one, without secrets and with `hints`."""
+    """An error as data; other exceptions become a `MisstepError`, without secrets and with `hints`."""
     if isinstance(error, MisstepError):
         kinds = [each.__name__ for each in type(error).__mro__ if each.__module__ == misstep.errors.__name__]
         return Failure(kinds[0], error.message, error.hints, error.where)
@@ -82,7 +81,7 @@ class UsageTally:
         self._add(Spent(calls=1))
 
     def is_news(self) -> bool:
-        """Whether something has been added since this was last asked."""
+        """Whether something has been added since the last call."""
         before, self._told = self._told, self.spent
         return before is not self._told
 
@@ -92,16 +91,16 @@ class UsageTally:
 
 
 class Flight:
-    """A case on its way, as the driver sees it: the account hears of everything once."""
+    """A running case as the driver sees it; reports its usage to the account, each amount once."""
 
     def __init__(self, account: Account) -> None:
         self._account = account
         self._told = Spent()
 
     def hear(self, spent: Spent) -> None:
-        """Tell the account what has been added, given all that the case has used so far.
+        """Report the increase to the account, given the total usage of the case so far.
 
-        News may overtake each other; what is old adds nothing.
+        Messages may arrive out of order; outdated ones are ignored.
         """
         before = self._told
         if spent.tokens < before.tokens or spent.calls < before.calls:
@@ -125,7 +124,7 @@ NEEDS = "every node needs misstep, the files and packages of the agent, and its 
 
 
 class RayWorker:
-    """Runs cases, as many at once as it is given. An actor, with one agent for all of its life."""
+    """A Ray actor with one agent for its lifetime; runs as many concurrent cases as it is given."""
 
     def __init__(self, make: bytes, actor: Any, name: str, home: str) -> None:
         self._make = make
@@ -133,18 +132,18 @@ class RayWorker:
         self._tallies = dict[int, UsageTally]()
         self._work = dict[int, asyncio.Future[Outcome]]()
         self._stopped = set[int]()
-        with suppress(OSError):  # files are named as the driver sees them, where there is such a folder
+        with suppress(OSError):  # file names are relative to the driver's folder, if it exists here
             os.chdir(home)
 
     async def prepare(self) -> bytes:
-        """Nothing once the agent is ready, or else what is wrong."""
+        """Empty once the agent is ready, else the encoded failure."""
         self._over = asyncio.Event()
         self._ready: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self._life = asyncio.create_task(self._live())
         return await self._ready
 
     async def _live(self) -> None:
-        """One task for the agent's beginning and end: some of what it opens may not be closed in another."""
+        """Open and close the agent in one task, because some resources can't be closed in another."""
         try:
             make: MakeWorker = pickle.loads(self._make)
             async with make(self._rate_limiters) as self._execute:
@@ -155,9 +154,9 @@ class RayWorker:
                 self._ready.set_result(encode(failure_of(error, NEEDS)))
 
     async def execute(self, ticket: int, case: bytes) -> bytes:
-        """How a case `Ended`."""
-        tally = self._tallies[ticket] = UsageTally()
-        work = asyncio.ensure_future(self._execute(decode(case, Case), tally))
+        """Run a case; returns an encoded `Ended`."""
+        tab = self._tabs[ticket] = UsageTally()
+        work = asyncio.ensure_future(self._execute(decode(case, Case), tab))
         self._work[ticket] = work
         if ticket in self._stopped:
             work.cancel()
@@ -174,14 +173,14 @@ class RayWorker:
         return encode(ended)
 
     async def stop(self, ticket: int) -> None:
-        """Cancel a case, even one that is still to come: messages may overtake each other."""
+        """Cancel a case, even one that has not arrived yet: messages may arrive out of order."""
         if ticket in self._work:
             self._work[ticket].cancel()
         else:
             self._stopped.add(ticket)
 
     async def news(self, pause: float) -> bytes:
-        """After a pause, all that each case has used if it has used more since the last time."""
+        """After a pause, the total usage of each case that has used more since the last call."""
         await asyncio.sleep(pause)
         return encode({ticket: tally.spent for ticket, tally in self._tallies.items() if tally.is_news()})
 

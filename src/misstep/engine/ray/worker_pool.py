@@ -1,7 +1,4 @@
-"""The near side: workers on a Ray cluster that carry out the cases of a run.
-
-The slots for workers: which one gets the next case.
-"""
+"""The driver's side of a Ray run: starts workers, assigns cases to them, replaces lost ones."""
 
 import asyncio
 import itertools
@@ -30,61 +27,61 @@ from misstep.engine.ray.worker import (
 from misstep.errors import InternalError, MisstepError, UsageError
 
 PATIENCE = 60.0  # seconds without any worker
-STRAGGLERS = 20.0  # seconds for others, once there is one
+STRAGGLERS = 20.0  # seconds to wait for others, once there is one
 
 
 class WorkerSlot:
-    """A place for one worker at a time, and the number of cases that it runs."""
+    """A slot for one worker at a time, and the number of cases that it runs."""
 
     def __init__(self, number: int) -> None:
         self.number = number
-        self.hired = False  # a worker is there, ready or not
-        self.worker: Any = None  # when it is ready
+        self.hired = False  # a worker exists, ready or not
+        self.worker: Any = None  # once it is ready
         self.load = 0
-        self.reserved = False  # for a case that is to have it alone
+        self.reserved = False  # for a case that needs the worker alone
         self.alone = False
-        self.failure: MisstepError | None = None  # there will be no worker here
+        self.failure: MisstepError | None = None  # no worker will start here
 
 
 class WorkerSlots:
-    """All seats of a crew; a case goes where there is least to do."""
+    """All slots of a pool; a case goes to the least loaded worker."""
 
     def __init__(self, count: int, patience: float = PATIENCE, stragglers: float = STRAGGLERS) -> None:
         self._patience = patience
         self._stragglers = stragglers
         self._all = [WorkerSlot(number) for number in range(count)]
         self._changed = asyncio.Event()
-        self._since = asyncio.get_running_loop().time()  # when the last worker came, or there was none left
+        self._since = asyncio.get_running_loop().time()  # when a worker last became ready or was lost
 
     def __iter__(self) -> Iterator[WorkerSlot]:
         return iter(self._all)
 
-    def hire(self, writer: WorkerSlot) -> None:
-        writer.hired = True
+    def hire(self, slot: WorkerSlot) -> None:
+        slot.hired = True
         self._tell()
 
-    def fill(self, writer: WorkerSlot, worker: Any) -> None:
-        writer.worker = worker
+    def fill(self, slot: WorkerSlot, worker: Any) -> None:
+        slot.worker = worker
         self._since = asyncio.get_running_loop().time()
         self._tell()
 
-    def vacate(self, writer: WorkerSlot) -> None:
-        writer.hired, writer.worker = False, None
+    def vacate(self, slot: WorkerSlot) -> None:
+        slot.hired, slot.worker = False, None
         if not self._manned():
             self._since = asyncio.get_running_loop().time()
         self._tell()
 
-    def close(self, writer: WorkerSlot, failure: MisstepError) -> None:
-        writer.failure = failure
+    def close(self, slot: WorkerSlot, failure: MisstepError) -> None:
+        slot.failure = failure
         self._tell()
 
     async def filled(self) -> None:
-        """Wait until all workers are ready, but not long for those that there may be no room for yet.
+        """Wait until all workers are ready, but not long for those the cluster may have no room for yet.
 
-        How long an agent takes to get ready is its own business.
+        There is no limit on how long an agent may take to get ready.
         """
         with suppress(TimeoutError):
-            while not self._failures() and not all(writer.worker is not None for writer in self._all):
+            while not self._failures() and not all(slot.worker is not None for slot in self._all):
                 await self._worker_soon()
         for failure in self._failures():
             raise failure
@@ -93,43 +90,43 @@ class WorkerSlots:
 
     @asynccontextmanager
     async def take(self, alone: bool) -> AsyncIterator[WorkerSlot]:
-        """The seat with the least to do; `alone` waits until that is nothing, and keeps others from it."""
+        """The least loaded slot; `alone` waits until it is idle and keeps other cases out."""
         while True:
-            writer = await self._lightest()
-            worker = writer.worker
-            writer.reserved = alone
+            slot = await self._lightest()
+            worker = slot.worker
+            slot.reserved = alone
             try:
-                while alone and writer.load and writer.worker is worker:
+                while alone and slot.load and slot.worker is worker:
                     await self._change()
-                if writer.worker is worker:
-                    with self._loaded(writer, alone):
-                        yield writer
+                if slot.worker is worker:
+                    with self._loaded(slot, alone):
+                        yield slot
                     return
             finally:
                 if alone:
-                    writer.reserved = False
+                    slot.reserved = False
                     self._tell()
 
     @contextmanager
-    def _loaded(self, writer: WorkerSlot, alone: bool) -> Iterator[None]:
-        writer.load += 1
-        writer.alone = alone
+    def _loaded(self, slot: WorkerSlot, alone: bool) -> Iterator[None]:
+        slot.load += 1
+        slot.alone = alone
         try:
             yield
         finally:
-            writer.load -= 1
-            writer.alone = False
+            slot.load -= 1
+            slot.alone = False
             self._tell()
 
     async def _lightest(self) -> WorkerSlot:
         while True:
-            free = [writer for writer in self._all if writer.worker is not None and not writer.reserved]
+            free = [slot for slot in self._all if slot.worker is not None and not slot.reserved]
             if free:
-                return min(free, key=lambda writer: writer.load)
+                return min(free, key=lambda slot: slot.load)
             await (self._change() if self._manned() else self._relief())
 
     async def _relief(self) -> None:
-        """Wait for news when there is no worker at all, which can't go on for ever."""
+        """Wait for a change when there is no worker at all; raises an error after a while."""
         failures = self._failures()
         if len(failures) == len(self._all):
             raise failures[0]
@@ -139,17 +136,17 @@ class WorkerSlots:
             raise self._desertion() from None
 
     async def _worker_soon(self) -> None:
-        """Wait for news: as long as it takes if a worker is getting ready, else for a while."""
-        soon = any(writer.hired and writer.worker is None for writer in self._all)
+        """Wait for a change: without limit if a worker is getting ready, else for a while."""
+        soon = any(seat.hired and seat.worker is None for seat in self._all)
         limit = self._stragglers if self._manned() else self._patience
         async with asyncio.timeout_at(None if soon else self._since + limit):
             await self._change()
 
     def _failures(self) -> list[MisstepError]:
-        return [writer.failure for writer in self._all if writer.failure]
+        return [slot.failure for slot in self._all if slot.failure]
 
     def _manned(self) -> bool:
-        return any(writer.worker is not None for writer in self._all)
+        return any(slot.worker is not None for slot in self._all)
 
     async def _change(self) -> None:
         await self._changed.wait()
@@ -166,20 +163,21 @@ class WorkerSlots:
 
 
 MOST_LOSSES = 3
-PARTING = 10.0  # seconds for agents to give back what they hold
-STOPPING = 2.0  # seconds for a cancelled case to say what it has used
-BEAT = 0.2  # seconds between two pieces of news from a worker
-NEWS_PER_SECOND = 100  # from all workers together, so that many of them don't keep the driver busy
-SILENCE = 600.0  # seconds without news, and a worker is as good as lost: a case keeps it from everything
-MOST_CALLS = 100_000  # that one actor answers at a time; those who wait for a place are among them
+PARTING = 10.0  # seconds for agents to release their resources
+STOPPING = 2.0  # seconds for a cancelled case to report what it has used
+BEAT = 0.2  # seconds between two reports of a worker
+NEWS_PER_SECOND = 100  # reports from all workers together, so that many workers don't overload the driver
+SILENCE = 600.0  # seconds without a report after which a worker counts as lost: a case blocks it
+MOST_CALLS = 100_000  # concurrent calls of one actor, including those that wait for a slot
 HINT = "name it with --agent file.py:name, and each worker makes its own"
 
 
 class RayWorkerPool:
-    """Prepares workers when entered; `make` gives them their agents, `rate_limiters` the limits they share.
+    """A pool of workers; `make` creates their agents, `gates` the rate limits they share.
 
-    The cases of a lost worker are run again. One that loses its worker too often is `lost`: the last time it
-    had the worker for itself, so that cases don't pay for what their neighbours do.
+    Entering it starts and prepares the workers. The cases of a lost worker are run again. A case that loses
+    its worker too often counts as lost; its last try had a worker to itself, so that no other case was the
+    cause.
     """
 
     def __init__(
@@ -209,7 +207,7 @@ class RayWorkerPool:
             self._actor = self._open_desk()
             stack.callback(self._ray.kill, self._actor)
             self._slots = WorkerSlots(self._room())
-            self._keepers = [asyncio.create_task(self._keep(writer)) for writer in self._slots]
+            self._keepers = [asyncio.create_task(self._keep(slot)) for slot in self._slots]
             stack.push_async_callback(self._dismiss)
             await self._slots.filled()
             self._stack = stack.pop_all()
@@ -220,11 +218,11 @@ class RayWorkerPool:
         await self._stack.aclose()
 
     async def execute(self, case: Case, account: Account) -> Outcome:
-        """The outcome of a case; the account hears what it uses while it does."""
+        """Run a case; the account is told what it uses while it runs."""
         data = encode(case)
         for losses in range(1, MOST_LOSSES + 1):
-            async with self._slots.take(alone=losses == MOST_LOSSES) as writer:
-                ended = await self._run(writer, data, account)
+            async with self._slots.take(alone=losses == MOST_LOSSES) as slot:
+                ended = await self._run(slot, data, account)
             if ended is None:
                 continue
             if ended.failure:
@@ -234,9 +232,9 @@ class RayWorkerPool:
             return ended.outcome
         return self._lost(case, f"the worker process died {MOST_LOSSES} times while running this case")
 
-    async def _run(self, writer: WorkerSlot, case: bytes, account: Account) -> Ended | None:
-        """How a case ended; None where its worker was lost."""
-        worker, ticket, flight = writer.worker, next(self._tickets), Flight(account)
+    async def _run(self, slot: WorkerSlot, case: bytes, account: Account) -> Ended | None:
+        """Run a case on a worker; None if the worker was lost."""
+        worker, ticket, flight = seat.worker, next(self._tickets), Flight(account)
         self._flights[ticket] = flight
         running = listen(worker.execute.remote(ticket, case))
         try:
@@ -250,46 +248,46 @@ class RayWorkerPool:
         except self._ray.exceptions.RayTaskError as error:
             raise InternalError(f"a worker failed with {type(error.cause).__name__}") from None
         except self._ray.exceptions.RayError:
-            self._lose(writer, worker)
+            self._lose(slot, worker)
             return None
         finally:
             del self._flights[ticket]
         flight.hear(ended.spent)
         return ended
 
-    async def _keep(self, writer: WorkerSlot) -> None:
-        """Have a worker in the seat, and another one when it is lost."""
+    async def _keep(self, slot: WorkerSlot) -> None:
+        """Keep a worker in the slot, and replace it when it is lost."""
         unready = 0
         try:
             while unready < MOST_LOSSES:
-                unready = 0 if await self._employ(writer) else unready + 1
+                unready = 0 if await self._employ(slot) else unready + 1
             raise MisstepError(f"a worker died {MOST_LOSSES} times while it prepared the agent", NEEDS)
         except MisstepError as error:
-            self._slots.close(writer, error)
+            self._slots.close(slot, error)
             if self._entered:
                 self._tell(f"a worker that was lost can't be replaced: {error.message}")
 
-    async def _employ(self, writer: WorkerSlot) -> bool:
-        """The time of one worker, until it is lost; whether it ever was ready."""
-        name, ready = f"{writer.number}.{next(self._tickets)}", False
+    async def _employ(self, slot: WorkerSlot) -> bool:
+        """Run one worker until it is lost; returns whether it ever was ready."""
+        name, ready = f"{seat.number}.{next(self._tickets)}", False
         worker = self._hire(name)
         try:
             await self._begin(worker)
-            self._slots.hire(writer)
+            self._slots.hire(slot)
             await self._prepare(worker)
             ready = True
-            self._slots.fill(writer, worker)
+            self._slots.fill(slot, worker)
             await self._listen(worker)
         except (self._ray.exceptions.RayError, TimeoutError):
-            self._lose(writer, worker)
+            self._lose(slot, worker)
             self._actor.forget.remote(name)
         finally:
-            self._slots.vacate(writer)
-            self._ray.kill(worker)  # it may be alive, and only out of reach
+            self._slots.vacate(slot)
+            self._ray.kill(worker)  # it may be alive but unreachable
         return ready
 
     async def _begin(self, worker: Any) -> None:
-        """Wait until the worker is there, which takes as long as there is no room for it."""
+        """Wait until the worker has started, which takes as long as the cluster has no room for it."""
         try:
             await listen(worker.news.remote(0.0))
         except self._ray.exceptions.ActorDiedError as error:
@@ -304,7 +302,7 @@ class RayWorkerPool:
             raise error_of(decode(trouble, Failure))
 
     async def _listen(self, worker: Any) -> None:
-        """Pass on what cases use, until the worker is lost."""
+        """Forward what cases use to their accounts, until the worker is lost."""
         pause = max(BEAT, len(self._keepers) / NEWS_PER_SECOND)
         while True:
             async with asyncio.timeout(SILENCE):
@@ -313,16 +311,16 @@ class RayWorkerPool:
                 if ticket in self._flights:
                     self._flights[ticket].hear(spent)
 
-    def _lose(self, writer: WorkerSlot, worker: Any) -> None:
-        if writer.worker is not worker:
-            return  # somebody else has noticed
-        again = 0 if writer.alone else writer.load
+    def _lose(self, slot: WorkerSlot, worker: Any) -> None:
+        if slot.worker is not worker:
+            return  # the loss was noticed elsewhere
+        again = 0 if slot.alone else slot.load
         cases = "its case is" if again == 1 else f"its {again} cases are"
-        self._slots.vacate(writer)
+        self._slots.vacate(slot)
         self._tell(f"a worker was lost; {cases} run again" if again else "a worker was lost")
 
     def _room(self) -> int:
-        """How many workers there may be: one for each CPU, and at least one to wait for."""
+        """The maximum number of workers: one per CPU, and at least one to wait for."""
         return max(1, min(self._jobs, int(self._ray.cluster_resources().get("CPU", 0))))
 
     def _hire(self, name: str) -> Any:
@@ -330,7 +328,7 @@ class RayWorkerPool:
         return self._ray.remote(**options)(RayWorker).remote(self._packed, self._actor, name, os.getcwd())
 
     def _open_desk(self) -> Any:
-        """The desk stands on the driver's own node: the two are lost together or not at all."""
+        """Start the rate-limit actor on the driver's own node, so that neither can be lost alone."""
         here = self._ray.get_runtime_context().get_node_id()
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)
         options = {"num_cpus": 0, "scheduling_strategy": strategy, "max_concurrency": MOST_CALLS}
@@ -338,9 +336,7 @@ class RayWorkerPool:
         return self._ray.remote(**options, **again)(RateLimitActor).remote(self._rate_limiters)
 
     async def _dismiss(self) -> None:
-        closing = [
-            listen(writer.worker.close.remote()) for writer in self._slots if writer.worker is not None
-        ]
+        closing = [listen(slot.worker.close.remote()) for slot in self._slots if slot.worker is not None]
         if closing:
             await asyncio.wait(closing, timeout=PARTING)
         for task in self._keepers:

@@ -1,7 +1,4 @@
-"""xllamacpp behind a small interface: one conversation at a time, the same words every time.
-
-xllamacpp, imported in such a way that its threads give way to others.
-"""
+"""A small interface to xllamacpp: one conversation at a time, with reproducible output."""
 
 import ctypes
 import os
@@ -21,12 +18,12 @@ import msgspec
 from misstep.core.model import ModelError, Unavailable
 from misstep.core.outcome import Usage
 
-MOST_READERS = 4  # threads that read a prompt together
+MOST_READERS = 4  # threads that process a prompt together
 POLICY = "OMP_WAIT_POLICY"
 
 
 class Runtime(NamedTuple):
-    """The library, and how many of its threads may read a prompt together."""
+    """The library, and how many of its threads may process a prompt together."""
 
     library: Any
     readers: int
@@ -34,10 +31,11 @@ class Runtime(NamedTuple):
 
 @cache
 def runtime() -> Runtime:
-    """Import it, with threads that sleep while they wait for each other wherever that can be had.
+    """Import the library, with threads that sleep rather than spin while waiting, if possible.
 
-    By default they spin, and where other processes want the cores too, two are slower than one. OpenMP asks
-    the environment about it when it is loaded, and never again; other programs are not to see it there.
+    By default they spin, and if other processes need the cores too, two threads are slower than one. OpenMP
+    reads the environment variable once, when it is loaded; it is removed afterwards so that child processes
+    don't inherit it.
     """
     undecided = sys.platform == "linux" and not (
         POLICY in os.environ or "xllamacpp" in sys.modules or _is_loaded("libgomp.so.1")
@@ -69,21 +67,21 @@ def _is_loaded(library: str) -> bool:
     return True
 
 
-CONTEXT = 8192  # tokens that the model was made to read
-BATCH = 32  # tokens of a prompt that are read at once
-CACHE_MB = 256  # what earlier conversations may take up, so that the next turn reads only what is new
-LONGEST_FOLDER = 60  # bytes; systems allow a little over a hundred for the path of a socket
+CONTEXT = 8192  # tokens; the model's context length
+BATCH = 32  # tokens of a prompt that are processed at once
+CACHE_MB = 256  # cache of earlier conversations, so that the next turn processes only what is new
+LONGEST_FOLDER = 60  # bytes; systems allow little over a hundred for the path of a socket
 
 
 class ModelFiles(msgspec.Struct, frozen=True):
-    """What makes a model: its weights, and what has been taught to it since."""
+    """The files of a model: its weights, and an adapter if it has one."""
 
     weights: Path
     adapter: Path | None = None
 
 
 class WritingJob(msgspec.Struct, frozen=True):
-    """What to write: a prompt of texts and control tokens, and when to stop.
+    """What to generate: a prompt of texts and control tokens, and when to stop.
 
     Texts must be free of control tokens (see `plain`), the grammar must be well-formed.
     """
@@ -97,7 +95,7 @@ class WritingJob(msgspec.Struct, frozen=True):
 
 
 class WrittenText(msgspec.Struct, frozen=True):
-    """What was written; it is `whole` unless the limit on tokens cut it off."""
+    """The generated text; `whole` unless the token limit cut it off."""
 
     text: str
     usage: Usage
@@ -105,20 +103,20 @@ class WrittenText(msgspec.Struct, frozen=True):
 
 
 class WritingStopped(ModelError):
-    """Nobody wants the text any more."""
+    """The text is no longer wanted."""
 
     def __init__(self) -> None:
         super().__init__("the embedded model was stopped")
 
 
 class Engine:
-    """The weights, ready to write.
+    """Loaded weights, ready to generate text.
 
-    Opening one takes half a second or more, in which no other thread of Python runs, and some 200 MB besides
-    the weights. No two may be opened at the same time.
+    Opening one takes half a second or more, during which no other Python thread runs, and some 200 MB in
+    addition to the weights. No two may be opened at the same time.
 
-    The runtime could switch an adapter on and off with each request, but what it keeps of earlier prompts it
-    takes for the same however they were read. So an engine has its adapter for good.
+    The runtime could switch an adapter on and off with each request, but its prompt cache does not take the
+    adapter into account. So the adapter of an engine is fixed.
     """
 
     def __init__(self, files: ModelFiles) -> None:
@@ -131,11 +129,11 @@ class Engine:
                 self._server = xllamacpp.Server(parameters)
             except RuntimeError as error:
                 raise Unavailable(f"the embedded model does not start: {error}") from error
-        # A server that is closed before it has begun to serve hangs for ever: see it serve.
+        # A server that is closed before it has started to serve hangs for ever, so wait until it serves.
         self.write(WritingJob((0,), max_tokens=1), lambda: False)
 
     def write(self, work: WritingJob, unwanted: Callable[[], bool]) -> WrittenText:
-        """Write until done. Raises `WritingStopped` once `unwanted` is true, `ModelError` if it fails."""
+        """Generate until done. Raises `WritingStopped` once `unwanted` is true, `ModelError` on failure."""
         chunks = list[dict[str, Any]]()
 
         def hear(chunk: dict[str, Any]) -> bool:
@@ -148,7 +146,7 @@ class Engine:
         return _written(chunks)
 
     def close(self) -> None:
-        """Free the weights. Nobody may be writing."""
+        """Free the weights. Nothing may be generating."""
         del self._server
 
 
@@ -157,18 +155,17 @@ def _parameters(parameters: Any, weights: Path, readers: int) -> Any:
     parameters.n_ctx = CONTEXT
     parameters.n_batch = parameters.n_ubatch = BATCH
     parameters.cache_ram_mib = CACHE_MB
-    # One conversation: on a CPU, two side by side take as long as one after the other.
+    # One conversation: on a CPU, two concurrent ones take as long as one after the other.
     parameters.n_parallel = 1
-    # The same words every time, whatever was read before: attention adds up in one order only as long as it
-    # is "flash" with batches below 64, one thread does the writing, and no other hardware may join in for
-    # some batches.
+    # Reproducible output, whatever was processed before: sums in attention have a fixed order only with flash
+    # attention and batches below 64, one generating thread, and no other hardware used for some batches.
     parameters.cpuparams.n_threads = 1
     parameters.cpuparams_batch.n_threads = readers
     parameters.flash_attn_type = 1
     parameters.no_extra_bufts = parameters.no_op_offload = parameters.no_kv_offload = True
     parameters.n_gpu_layers = 0
     parameters.fit_params = parameters.warmup = False
-    parameters.verbosity = -1  # less than errors: nothing on stdout or stderr
+    parameters.verbosity = -1  # below errors: nothing on stdout or stderr
     parameters.offline = True
     parameters.ui = parameters.endpoint_slots = False
     parameters.n_threads_http = 1
@@ -177,10 +174,10 @@ def _parameters(parameters: Any, weights: Path, readers: int) -> Any:
 
 @contextmanager
 def _unreachable(parameters: Any) -> Iterator[None]:
-    """Keep everybody from the web server that xllamacpp can't do without.
+    """Make the web server that xllamacpp always starts unreachable.
 
-    It listens on a socket in a private folder that is gone once the server has started. Where that can't
-    be had it listens on some port of the loopback device, and asks for a key that nobody knows.
+    It listens on a socket in a private folder that is removed once the server has started. If that is not
+    possible, it listens on a loopback port and requires a random key.
     """
     parameters.api_keys = [secrets.token_urlsafe()]
     if not hasattr(socket, "AF_UNIX") or len(os.fsencode(tempfile.gettempdir())) > LONGEST_FOLDER:
@@ -194,9 +191,9 @@ def _unreachable(parameters: Any) -> Iterator[None]:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Take back SIGINT and SIGTERM, which a starting server claims for itself.
+    """Restore the handlers of SIGINT and SIGTERM, which a starting server replaces.
 
-    Works in any thread, unlike `signal.signal`. Windows keeps such handlers elsewhere.
+    Works in any thread, unlike `signal.signal`. Windows stores such handlers elsewhere.
     """
     get, set_ = ctypes.pythonapi.PyOS_getsig, ctypes.pythonapi.PyOS_setsig
     get.restype = set_.restype = ctypes.c_void_p
@@ -218,7 +215,7 @@ def _request(work: WritingJob) -> dict[str, Any]:
         "seed": work.seed,
         "stream": True,
         "stream_options": {"include_usage": True},
-        "return_progress": True,  # so that a request can be dropped while its prompt is read
+        "return_progress": True,  # so that a request can be dropped while its prompt is processed
     }
     if work.grammar:
         request["grammar"] = work.grammar

@@ -1,6 +1,6 @@
-"""Holds the model to the form of a reply: grammars in llama.cpp's notation, from JSON schemas.
+"""Grammars in llama.cpp's notation that make the model's replies fit JSON schemas.
 
-Regular expressions out of schemas, as rules for the texts of JSON that they are about.
+Regular expressions in schemas become rules for JSON strings.
 """
 
 import json
@@ -14,17 +14,17 @@ from misstep.core.agent import Tool
 from misstep.core.outcome import storable
 from misstep.schemas.shape import find_reference
 
-MOST = 60  # times that a part may be repeated which has no bound of its own
-_NEVER = r'"\\\x00-\x1F\x7F'  # what a text of JSON holds only in disguise, inside of brackets
+MOST = 60  # maximum repetitions of a part without a limit of its own
+_NEVER = r'"\\\x00-\x1F\x7F'  # characters that JSON strings contain only escaped, for use inside brackets
 _CATEGORIES = {"CATEGORY_DIGIT": "0-9", "CATEGORY_SPACE": " ", "CATEGORY_WORD": "a-zA-Z0-9_"}
 
 
 def pattern_rule(pattern: Any) -> str | None:
-    """The right-hand side of a rule for texts in quotes, all of which match; None for what is beyond it.
+    """The right-hand side of a rule for quoted strings that match the pattern; None if unsupported.
 
-    It may accept less than the pattern: no quotes within, no part that is repeated without end.
+    It may accept less than the pattern: no quotes inside, no unlimited repetition.
     """
-    parser = getattr(re, "_parser", None)  # not promised by anybody: without it all patterns are beyond
+    parser = getattr(re, "_parser", None)  # a private API: without it no pattern is supported
     if not isinstance(pattern, str) or parser is None:
         return None
     try:
@@ -89,7 +89,7 @@ def _member(name: str, argument: Any) -> str:
 
 
 def _character(code: int) -> str:
-    """A character by its number, so that it means nothing but itself."""
+    """A character as a numeric escape, so that it has no special meaning."""
     if code < 0x20 or code == 0x7F or chr(code) in '"\\' or 0xD800 <= code < 0xE000:
         raise ValueError("not in a text of JSON as it is")
     return f"\\U{code:08X}"
@@ -107,10 +107,10 @@ _RULES: dict[str, Callable[[Any], str]] = {
 }
 
 
-MOST_REPEATS = 200  # larger bounds are left open: they make a grammar slow
-MOST_NUMBERS = 100  # ranges up to this size are listed
-LONGEST = 200  # characters of an answer, or of a text in a form: a small model finds no end by itself
-MOST_PARTS = 10  # of a list or an object in a form that sets no bounds
+MOST_REPEATS = 200  # larger limits are ignored: they make a grammar slow
+MOST_NUMBERS = 100  # ranges up to this size are enumerated
+LONGEST = 200  # characters of an answer, or of a text in a form: a small model does not stop by itself
+MOST_PARTS = 10  # items of a list or object in a form without limits
 
 _JSON = r"""
 char ::= [^"\\\x00-\x1F\x7F] | "\\" ["\\/bfnrt]
@@ -134,17 +134,17 @@ _PRIMITIVES = ("string", "integer", "number", "boolean", "null")
 
 
 def call_head(name: str) -> str:
-    """How a call of a tool begins, up to its arguments; it ends with a closing brace."""
+    """The beginning of a tool call, up to its arguments; a call ends with a closing brace."""
     return f'{{"tool": {_json(name)}, "arguments": '
 
 
 def answer_head() -> str:
-    """How an answer begins, up to its text; it ends with a closing brace."""
+    """The beginning of an answer, up to its text; an answer ends with a closing brace."""
     return '{"answer": '
 
 
 def reply_grammar(tools: Sequence[Tool]) -> str:
-    """Accepts one call of one of the tools, or an answer that is not too long."""
+    """A grammar for one call of one of the tools, or an answer of limited length."""
     rules = _Rules()
     calls = [f'{_literal(call_head(tool.name))} {rules.arguments(tool.parameters)} "}}"' for tool in tools]
     answer = f'{_literal(answer_head())} {_string({"maxLength": LONGEST})} "}}"'
@@ -152,17 +152,17 @@ def reply_grammar(tools: Sequence[Tool]) -> str:
 
 
 def form_grammar(schema: Any) -> str:
-    """Accepts what satisfies the schema, its texts and lists cut short."""
+    """A grammar for values of the schema, with limited texts and lists."""
     rules = _Rules()
     return rules.grammar([rules.arguments(schema)], _SHORT)
 
 
 class _Rules:
-    """Translates schemas to the right-hand sides of rules, each standing for compact JSON.
+    """Translates schemas to the right-hand sides of rules that describe compact JSON.
 
-    Every text accepted is JSON. Formats, bounds on large numbers, lengths beside patterns, odd patterns and
-    combinations of schemas are left open, and a schema that makes no sense accepts anything: whoever asks has
-    to check what comes.
+    Every accepted text is JSON. Formats, limits on large numbers, lengths beside patterns, unusual patterns
+    and combinations of schemas are not enforced, and an invalid schema accepts anything: the caller has to
+    check the result.
     """
 
     def __init__(self) -> None:
@@ -210,7 +210,7 @@ class _Rules:
         return "value"
 
     def _reference(self, reference: str) -> str:
-        """A rule of its own, so that a schema may contain itself; but it can't be itself."""
+        """A named rule, so that a schema may contain itself; but it can't be defined as itself."""
         if reference in self._unopened:
             return "value"
         if reference not in self._references:
@@ -238,12 +238,12 @@ class _Rules:
         properties = declared | {name: True for name in required if name not in declared}
         if not properties:
             return self._dictionary(schema.get("additionalProperties"))
-        # Pairs are mentioned more than once where some may be missing.
+        # Pairs are used more than once if some are optional.
         pairs = [self._name(f"{_literal(_json(n) + ': ')} {self._inside(v)}") for n, v in properties.items()]
         return f'"{{" {_sequence(pairs, [name in required for name in properties])} "}}"'
 
     def _dictionary(self, values: Any) -> str:
-        """An object with names of the model's choice, unless the schema says that it is an empty one."""
+        """An object whose property names the model chooses; an empty one if the schema allows no others."""
         if values is False:
             return '"{}"'
         pair = f'string ": " {self._inside(values)}'
@@ -262,7 +262,7 @@ class _Rules:
 
 
 def _both(schema: dict[str, Any], option: Any) -> Any:
-    """A schema that says what both of them do, as far as one can; a reference stands alone."""
+    """A schema that combines both, as far as possible; a reference replaces the first."""
     if not isinstance(option, dict) or "$ref" in option:
         return option
     properties = {**_mapping(schema.get("properties")), **_mapping(option.get("properties"))}
@@ -271,7 +271,7 @@ def _both(schema: dict[str, Any], option: Any) -> Any:
 
 
 def _sequence(pairs: Sequence[str], required: Sequence[bool]) -> str:
-    """The pairs in their order, with commas between those that are there."""
+    """The pairs in order, with commas between those that are present."""
     tail = [
         f'", " {pair}' if needed else f'(", " {pair})?' for pair, needed in zip(pairs, required, strict=True)
     ]
@@ -323,7 +323,7 @@ def _json(value: Any) -> str:
 
 
 def _literal(text: str) -> str:
-    """A text in quotation marks, as the notation wants it."""
+    """A text as a quoted literal in the grammar's notation."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join([char if char.isprintable() else _escape(char) for char in escaped]) + '"'
 

@@ -1,8 +1,7 @@
-"""The engines of this process, opened when they are needed, and the queue in front of them.
+"""Engines of the embedded model in this process, opened on demand, and the queue of jobs for them.
 
-A piece of work on its way from an event loop to an engine.
-
-What an engine has read lately, so that a conversation goes on where most of it is known already.
+Each engine is a lane with a thread of its own. A job prefers the lane that has already processed most of its
+prompt.
 """
 
 import asyncio
@@ -26,13 +25,13 @@ from misstep.models.local.engine import (
     usable_cores,
 )
 
-STEP = 0.1  # seconds of waiting told at a time
+STEP = 0.1  # seconds of waiting reported at a time
 
 Tell = Callable[[str], None]
 
 
 class Job:
-    """What is to be written with which files, and who waits for it."""
+    """What to generate with which files, and the future that waits for it."""
 
     def __init__(self, work: WritingJob, files: ModelFiles, tell: Tell) -> None:
         self.work = work
@@ -45,14 +44,14 @@ class Job:
         self.done: asyncio.Future[WrittenText] = self._loop.create_future()
 
     async def wait_for_a_lane(self, meter: Meter) -> None:
-        """Until an engine takes it; the time is told to the meter as waiting."""
+        """Wait until an engine takes the job; the time is reported to the meter as waiting."""
         told = 0.0
         await asyncio.wait((self.started,), timeout=STEP / 10)  # a free lane takes no longer
         while not self.started.done():
             meter.wait(STEP)
             told += STEP
             await asyncio.wait((self.started,), timeout=STEP)
-        # While the runtime loads it lets nobody else run, so that some of the time may be over already.
+        # While the runtime loads, no other thread runs, so some of the time may not have been reported yet.
         if (untold := self.taken - self.queued - told) > STEP:
             meter.wait(untold)
 
@@ -77,7 +76,7 @@ class Job:
         self.done.cancel()
 
     def _post(self, function: Callable[..., None], *arguments: Any) -> None:
-        with suppress(RuntimeError):  # nobody hears anything once the loop is closed
+        with suppress(RuntimeError):  # the loop is closed: nothing listens any longer
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
@@ -90,13 +89,13 @@ def _settle(future: "asyncio.Future[Any]", outcome: Any) -> None:
         future.set_result(outcome)
 
 
-LATELY = 16  # prompts; of conversations of a usual length, an engine's cache holds more
+LATELY = 16  # prompts; for conversations of usual length, an engine's cache holds more
 
 Prompt = Sequence[int | str]
 
 
 class Memory:
-    """The prompts that one engine has read; its own cache decides how much of them it still knows."""
+    """The prompts that one engine has processed; its own cache decides how much of them it still has."""
 
     def __init__(self) -> None:
         self._read = deque[Prompt](maxlen=LATELY)
@@ -105,12 +104,12 @@ class Memory:
         self._read.append(prompt)
 
     def overlap(self, prompt: Prompt) -> int:
-        """How much of the beginning has been read, in characters."""
+        """How much of the beginning has been processed before, in characters."""
         return max([_shared(prompt, earlier) for earlier in self._read], default=0)
 
 
 def _shared(one: Prompt, other: Prompt) -> int:
-    """The length of what two prompts begin with, a control token counting as one character."""
+    """The length of the common prefix of two prompts; a control token counts as one character."""
     length = 0
     for piece, its in zip(one, other, strict=False):
         if piece != its:
@@ -125,13 +124,13 @@ def _shared_letters(one: str, other: str) -> int:
 
 
 MOST_LANES = 4  # each takes a core and some 200 MB
-PATIENCE = 60.0  # seconds that the end of the process waits for engines to stop; busy machines may need them
-IDLE = 0.3  # seconds; a conversation's next turn is there sooner, unless its tools are slow
-LITTLE = 200  # characters; so much is rather read again than waited for
+PATIENCE = 60.0  # seconds that process exit waits for engines to stop; busy machines may need them
+IDLE = 0.3  # seconds; a conversation's next turn comes sooner, unless its tools are slow
+LITTLE = 200  # characters that are processed again rather than waiting for another lane
 
 
 class _Lane:
-    """One engine's place in the queue: its files, what it has read, and the job that it is to take."""
+    """One engine in the pool: its files, the prompts it has processed, and its next job."""
 
     def __init__(self, files: ModelFiles) -> None:
         self.files = files
@@ -141,13 +140,12 @@ class _Lane:
 
 
 class Lanes:
-    """Engines that work side by side, each in a thread of its own, on requests from any event loop.
+    """Engines that run concurrently, each in its own thread, for requests from any event loop.
 
-    Of each model there are as many as requests have been under way to it at once, at most one per core; no
-    more than that are ever at work. The weights are mapped into memory, so that all of them share one copy.
-    A job goes to the one that has read most of it before. Another one takes it only if it knows nearly as
-    much, or has had nothing to do for a while: reading a conversation anew takes longer than the turns of
-    others.
+    Each model has as many as it has had concurrent requests, at most one per core; no more than that run at
+    the same time. The weights are memory-mapped, so that all engines share one copy. A job goes to the engine
+    that has processed most of it before. Another one takes it only if it has nearly as much, or has been idle
+    for a while: processing a conversation again takes longer than waiting for other turns.
     """
 
     def __init__(self, most: int, idle: float = IDLE) -> None:
@@ -166,19 +164,19 @@ class Lanes:
         self._loaded = False
 
     def forget(self) -> None:
-        """Begin anew in a forked process, where threads and engines are those of the parent.
+        """Start fresh in a forked process, where threads and engines are those of the parent.
 
-        Once the runtime has been at work it doesn't survive a fork: closing a second one would hang.
+        Once the runtime has been used it doesn't survive a fork: closing a second one would hang.
         """
         if self._lanes:
             self._refusal = "the embedded model was in use before this process was forked: start a new one"
         self._begin()
 
     async def write(self, work: WritingJob, files: ModelFiles, meter: Meter, tell: Tell) -> WrittenText:
-        """What an engine with these files writes. The time until one is free is told to the meter as waiting.
+        """Generate text with an engine for these files; the wait for a free one is reported to the meter.
 
-        Whoever is cancelled goes on at once; the engine stops after the token, or the part of the prompt,
-        that it is at. `tell` hears, on the caller's event loop, of the weights being loaded.
+        On cancellation the caller continues at once; the engine stops after the current token or prompt
+        batch. `tell` is called on the caller's event loop when the weights are loaded.
         """
         job = Job(work, files, tell)
         self._submit(job)
@@ -197,7 +195,7 @@ class Lanes:
             if under_way > self._count(job.files) < self._most:
                 self._open_lane(job)
             self._assign()
-            self._changed.notify_all()  # whoever is free looks again in a while
+            self._changed.notify_all()  # free lanes check again after a while
 
     def _count(self, files: ModelFiles) -> int:
         return sum(lane.files == files for lane in self._lanes.values())
@@ -218,7 +216,7 @@ class Lanes:
         thread.start()
 
     def _serve(self, lane: _Lane, first: Job) -> None:
-        """The life of one lane, which is opened for the sake of a job that any lane may then take."""
+        """The main loop of one lane, opened because of a job that any lane may then take."""
         try:
             engine = self._load(first)
         except Exception as error:
@@ -227,7 +225,7 @@ class Lanes:
         self._free_up(lane)
         while job := self._next(lane):
             outcome = job.run(engine)
-            self._free_up(lane)  # before anybody hears of it: the next turn belongs in this lane
+            self._free_up(lane)  # before reporting the result: the next turn should go to this lane
             job.end(outcome)
         engine.close()
 
@@ -236,7 +234,7 @@ class Lanes:
             if self._loaded:
                 return Engine(job.files)
             job.tell("loading the embedded model SmolLM2-135M (98 MB), once per process")
-            time.sleep(STEP)  # for the line to be shown: nobody else runs while the weights are loaded
+            time.sleep(STEP)  # so that the message is shown: no other thread runs while the weights load
             began = time.monotonic()
             engine = Engine(job.files)
             self._loaded = True
@@ -253,7 +251,7 @@ class Lanes:
             self._assign()
 
     def _next(self, lane: _Lane) -> Job | None:
-        """The job that this lane is to take; None when it is time to end."""
+        """The next job of this lane; None at shutdown."""
         with self._changed:
             while lane.job is None and not self._refusal:
                 self._changed.wait(self._idle if self._waiting else None)
@@ -261,7 +259,7 @@ class Lanes:
             return lane.job
 
     def _assign(self) -> None:
-        """Lanes for the jobs that have waited longest, as long as there are any for them."""
+        """Assign waiting jobs to free lanes, oldest first."""
         idle_since = time.monotonic() - self._idle
         for job in tuple(self._waiting):
             if len(self._running) == self._most:
@@ -282,7 +280,7 @@ class Lanes:
         self._changed.notify_all()
 
     def _give_up(self, lane: _Lane, error: Exception) -> None:
-        """Close a lane that doesn't open; without any other, nobody is left to wait for."""
+        """Remove a lane whose engine failed to open; if it was the last one, its jobs fail too."""
         with self._changed:
             del self._lanes[threading.current_thread()]
             if not self._count(lane.files):
@@ -291,7 +289,7 @@ class Lanes:
                     job.end(error)
 
     def close(self) -> None:
-        """Stop everything and free the weights, before the interpreter goes away under the threads' feet."""
+        """Stop everything and free the weights, before the interpreter shuts down."""
         with self._changed:
             self._refusal = "the embedded model has been closed: the process is ending"
             for job in self._running:

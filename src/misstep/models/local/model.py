@@ -1,8 +1,6 @@
-"""The embedded model as a `LanguageModel`.
+"""The embedded model as a `LanguageModel`, with its adapter and weights located on disk.
 
-Finds our adapter of the embedded model, which comes with the package.
-
-Finds the runtime and the weights of the embedded model, or says how to get them.
+The adapter comes with the package; missing weights raise an error that says how to get them.
 """
 
 import hashlib
@@ -30,12 +28,12 @@ SHA256 = "3acb0c9a5da1e3052ec8e2b37455abdaed2a87da48a424b9a9beb1f7ead35ead"
 
 @cache
 def locate_adapter() -> Path:
-    """The file with the adapter. Whether it is the one that was published is looked at once per process."""
+    """The adapter file, checked once per process."""
     return checked_adapter(ADAPTER)
 
 
 def checked_adapter(path: Path) -> Path:
-    """The path itself, if it leads to the adapter as it was published."""
+    """Return the path if it is the published adapter, by size and checksum."""
     if not path.is_file():
         raise _unusable_adapter(f"is missing: {path}")
     size = path.stat().st_size
@@ -68,7 +66,7 @@ _WHY = "--no-deps, because the package asks for a C++ runtime to be built that i
 
 
 def locate_weights() -> Path:
-    """The file with the weights, without importing anything; an error says what has to be installed."""
+    """The weights file, found without importing anything; an error says what has to be installed."""
     if find_spec(RUNTIME) is None:
         raise MissingExtra("the embedded model", "local")
     spec = find_spec(PACKAGE)
@@ -78,7 +76,7 @@ def locate_weights() -> Path:
 
 
 def checked(path: Path) -> Path:
-    """The path itself, if it leads to the weights as they were published."""
+    """Return the path if it is the published weights file, by size."""
     if not path.is_file():
         raise _unusable_weights(f"the weights of the embedded model are missing: {path}")
     size = path.stat().st_size
@@ -95,22 +93,22 @@ def _unusable_weights(message: str, option: str = "") -> UsageError:
 
 
 SEEDS = 2**32 - 1  # the runtime takes the next number for "any seed"
-FORM_TOKENS = 1024  # a form that is cut off is none, and its grammar sees to it that it ends
+FORM_TOKENS = 1024  # a truncated form is invalid, and its grammar makes sure that it ends
 
 
 class LocalModel:
-    """SmolLM2-135M, running in this process, from weights that a package brings.
+    """SmolLM2-135M, running in this process, with weights from an installed package.
 
-    `PLANNER` has our adapter: it has learnt to plan with tools, and to write what `react` asks for. Forms are
-    not among what it has learnt, so it fills them in without.
+    `PLANNER` uses our adapter, which is trained to plan with tools and to write what `react` asks for. It was
+    not trained on forms, so those are filled in without the adapter.
 
-    The weights are loaded with the first request and shared by all objects of this class; `on_load` hears
-    about that in two lines, on the event loop of that request. A reply has at most `max_tokens` tokens; one
-    that has to keep to a form may need more. At temperature 0 it depends on nothing but the request; above
-    that, on the seed too.
+    The weights are loaded with the first request and shared by all objects of this class; `on_load` gets two
+    messages about it, on the event loop of that request. A reply has at most `max_tokens` tokens; one that
+    has to fit a form may need more. At temperature 0 it depends on nothing but the request; above that, on
+    the seed too.
 
-    With tools a reply is always either one well-formed call of one of them, or an answer. There is never
-    more than one call, whether or not the request allows for it.
+    With tools a reply is always either one well-formed call of one of them, or an answer. There is never more
+    than one call, even if the request allows several.
     """
 
     def __init__(
@@ -142,10 +140,10 @@ class LocalModel:
         return await self._say(work, self._files, meter)
 
     async def close(self) -> None:
-        """Nothing to give back: the weights stay for other models, until the process ends."""
+        """Nothing to release: the weights stay loaded for other models until the process ends."""
 
     async def _act(self, request: Chat, work: WritingJob, meter: Meter) -> Reply:
-        # The stops are for words, and a call must not be cut.
+        # The stop sequences are for plain text; a call must not be cut off.
         work = structs.replace(work, grammar=reply_grammar(request.tools))
         written = await self._write(work, self._files, meter)
         call = _read_call(written, request)
@@ -167,7 +165,7 @@ def _say_nothing(_: str) -> None:
 
 
 def _read_call(written: WrittenText, request: Chat) -> ToolCall | None:
-    """The call that was written, if it is one; its arguments are cut off where the text was."""
+    """The generated call, if it is one; its arguments may be truncated."""
     earlier = [message for message in request.messages if isinstance(message, Assistant)]
     number = sum(len(message.calls) for message in earlier) + 1
     for tool in request.tools:
@@ -179,7 +177,7 @@ def _read_call(written: WrittenText, request: Chat) -> ToolCall | None:
 
 
 def _read_answer(written: WrittenText) -> str:
-    """The text of an answer, or what there is of it."""
+    """The text of an answer, possibly truncated."""
     rest = written.text.removeprefix(answer_head())
     for ending in ("", '"}'):
         try:
@@ -190,5 +188,5 @@ def _read_answer(written: WrittenText) -> str:
 
 
 def _before(text: str, stops: Sequence[str]) -> str:
-    """The text up to the first of the stops."""
+    """The text up to the first stop sequence."""
     return text[: min([text.find(stop) for stop in stops if stop and stop in text], default=len(text))]

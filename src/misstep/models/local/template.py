@@ -1,8 +1,7 @@
-"""Writes a conversation the way the model has learnt to read one, tools included.
+"""Formats a conversation, including tools, as the prompt that the model was trained on.
 
-As it was published the model knows nothing of tools: it is told how to use them, and shown an example. With
-our adapter it has learnt that, and reads the tools behind the request: so each of them is read in the light
-of what was asked.
+The published model knows nothing of tools: the prompt explains them and gives an example. The adapter was
+trained to use them, with the tools after the request, so that each is read with the request in mind.
 """
 
 import json
@@ -16,10 +15,10 @@ from misstep.core.outcome import storable
 from misstep.models.local.grammar import answer_head, call_head
 
 DOCUMENT, BEGIN, END = 0, 1, 2  # control tokens: <|endoftext|>, <|im_start|>, <|im_end|>
-_INSIDE_A_CONTROL = re.compile(r"(?<=<)(?=[a-z|])")  # that is how they all begin
+_INSIDE_A_CONTROL = re.compile(r"(?<=<)(?=[a-z|])")  # all of them begin like this
 
 Pieces = tuple[int | str, ...]
-UNTOLD = ("type", "title", "description", "$schema", "$id")  # what says nothing about arguments
+UNTOLD = ("type", "title", "description", "$schema", "$id")  # keywords that say nothing about arguments
 
 HOW = """\
 Use the tools to do what you are asked, one after the other. Reply with nothing but JSON.
@@ -31,7 +30,7 @@ To use a tool: {"tool": "NAME", "arguments": {"NAME": VALUE}}
 Never repeat a call unless you are asked to. When all is done: {"answer": "TEXT"}"""
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
-# Without an example the model never answers: it makes one call over and over.
+# Without an example the model never answers: it repeats one call over and over.
 EXAMPLE = Chat(
     (
         User("Set the table before you boil the eggs."),
@@ -60,16 +59,16 @@ EXAMPLE_WITH_ARGUMENTS = Chat(
 
 
 def plain(text: str) -> list[str]:
-    """A text in pieces that hold no control token.
+    """A text in pieces that contain no control token.
 
-    The runtime takes the name of a control token for the token itself, in any text; but it reads one piece
-    at a time, so a name that is cut in two is nothing but the letters it is made of.
+    The runtime reads the name of a control token in any text as the token itself; but it reads one piece at a
+    time, so a name that is split in two is plain text.
     """
     return _INSIDE_A_CONTROL.split(storable(text))
 
 
 def chat_prompt(chat: Chat, taught: bool) -> Pieces:
-    """The conversation, up to where the model's next turn begins; `taught` is whether it has our adapter."""
+    """The conversation up to the model's next turn; `taught` is whether the model has our adapter."""
     turns = _after_the_request(chat) if taught else [*_how_to(chat), *_turns(chat)]
     return (*[piece for role, text in turns for piece in _turn(role, text)], BEGIN, "assistant\n")
 
@@ -87,14 +86,14 @@ def _turn(role: str, text: str) -> Iterator[int | str]:
 
 
 def _how_to(chat: Chat) -> list[tuple[str, str]]:
-    """How tools are used. It comes first, since what all conversations begin with is read only once."""
+    """Instructions for tools. They come first, because a prefix shared by all conversations is cached."""
     if any(_takes_arguments(tool) for tool in chat.tools):
         return [("system", HOW_WITH_ARGUMENTS), *_turns(EXAMPLE_WITH_ARGUMENTS)]
     return [("system", HOW), *_turns(EXAMPLE)] if chat.tools else []
 
 
 def _turns(chat: Chat) -> Iterator[tuple[str, str]]:
-    """Roles and texts. What the system says comes first and together, with the tools at its end."""
+    """Roles and texts. All system messages come first, joined, with the tools at the end."""
     system = _instructions(chat)
     if chat.tools:
         system.append(_describe(chat.tools))
@@ -104,7 +103,7 @@ def _turns(chat: Chat) -> Iterator[tuple[str, str]]:
 
 
 def _after_the_request(chat: Chat) -> list[tuple[str, str]]:
-    """The same with a turn of its own for the tools, before the first thing that the assistant said."""
+    """The same with a separate turn for the tools, before the assistant's first message."""
     turns = [*_spoken_turns(chat)]
     if chat.tools:
         said = [place for place, (role, _) in enumerate(turns) if role == "assistant"]
@@ -139,7 +138,7 @@ def _takes_arguments(tool: Tool) -> bool:
 
 
 def _essence(schema: dict[str, Any]) -> dict[str, Any]:
-    """What a small model has to read of a schema: just its properties, if all of them are required."""
+    """What a small model needs of a schema: just its properties, if all of them are required."""
     properties, required = schema.get("properties") or {}, schema.get("required") or ()
     says_more = schema.keys() - {"properties", "required", "additionalProperties", *UNTOLD}
     if says_more or schema.get("additionalProperties") or not isinstance(required, list):
@@ -160,7 +159,7 @@ def _spoken(message: User | Assistant | ToolResult, has_tools: bool) -> tuple[st
 
 
 def _said(text: str, calls: Sequence[ToolCall], has_tools: bool) -> Iterator[str]:
-    """What the model said, in the form in which it says such things."""
+    """What the model said, in the format in which it generates it."""
     if text or not calls:
         yield f"{answer_head()}{json.dumps(text, ensure_ascii=False)}}}" if has_tools else text
     for call in calls:

@@ -1,1 +1,1 @@
-"""The wall for cases from outside, and what is looked at there."""
+"""Validation of cases from outside."""

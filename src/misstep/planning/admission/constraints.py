@@ -1,4 +1,4 @@
-"""Whether the constraints of a case make sense, each by itself and all of them together."""
+"""Checks that the constraints of a case make sense, individually and together."""
 
 import re
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ from misstep.planning.language.figures import clock
 from misstep.planning.world.tool_table import START_TIME
 from misstep.schemas.schema import fits
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what can be offered to a model as the name of a tool or parameter
-MOST_TIMES = 9  # that an action can be asked for
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # valid names of tools and parameters for models
+MOST_TIMES = 9  # maximum number of repetitions of an action
 
 
 def check_constraints(case: Case) -> None:
-    """Raise a `UsageError` for the first that makes no sense. The world has been checked already."""
+    """Raise `UsageError` for the first invalid constraint. The world must have been checked already."""
     ids = [action.id for action in case.actions]
     for index, constraint in enumerate(case.constraints):
         for action in actions_of(constraint):
@@ -52,7 +52,7 @@ def check_constraints(case: Case) -> None:
 
 
 def actions_of(constraint: Constraint) -> Sequence[str]:
-    """The ids of the actions that a constraint speaks of."""
+    """The ids of the actions in a constraint."""
     match constraint:
         case Before(first, then, _, announced):
             return (first, then, announced) if announced else (first, then)
@@ -70,7 +70,7 @@ def actions_of(constraint: Constraint) -> Sequence[str]:
 
 
 class _Checker:
-    """Knows who may be left out and who is repeated."""
+    """Knows which actions are optional and which are repeated."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
@@ -194,7 +194,7 @@ class _Checker:
                 _refuse(index, f"relies on {action!r}", "it is out of service, and nothing stands in for it")
 
     def _check_once(self, index: int, *said: str) -> None:
-        """Nothing may be said twice of the same."""
+        """Refuse a second constraint of the same kind about the same actions."""
         if said in self._seen:
             subject = ", ".join(repr(name) for name in said[1:])
             _refuse(index, f"says of {subject} what constraint {self._seen[said]} has said", "leave one out")
@@ -202,7 +202,7 @@ class _Checker:
 
 
 def _optional_in(constraint: Constraint) -> Sequence[str]:
-    """Actions that need not be carried out because of a constraint."""
+    """Actions that become optional because of a constraint."""
     match constraint:
         case Choice(options):
             return options
@@ -222,7 +222,7 @@ def _check_sentence(case: Case, index: int, number: int | None) -> None:
 
 
 def _check_own_tool(case: Case, action: Action, parameters: dict[str, Any]) -> None:
-    """All that the tool has to be called with is known, and it takes that."""
+    """Check that all arguments of the user's own tool are known and fit its schema."""
     arguments: dict[str, Any] = {START_TIME: "00:00"} if case.world.day else {}
     for constraint in case.constraints:
         if isinstance(constraint, Given) and constraint.action == action.id:

@@ -1,8 +1,6 @@
 """Validates cases from outside: those that pass can be judged without further checks.
 
-Whether all the plans of a case can be looked through in a moment.
-
-Whether the world of a case makes sense by itself.
+Besides the world and the constraints it checks that all plans can be enumerated quickly.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,13 +20,13 @@ from misstep.planning.plans.search import TooManyPlans, steps
 from misstep.planning.plans.survey import Survey, survey
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
 
-MOST_UNITS = 24  # times that actions are carried out, all in all
-MOST_WAYS = 64  # to choose
-MOST_BEGINNINGS = 50_000  # of plans: what may have been done at some point, over all ways to choose
+MOST_UNITS = 24  # executions of actions in total
+MOST_WAYS = 64  # ways to choose among alternatives
+MOST_BEGINNINGS = 50_000  # plan prefixes: sets of actions done at some point, over all choices
 
 
 def check_size(case: Case) -> None:
-    """Raise a `UsageError` where that would take too long. The constraints have been checked already."""
+    """Raise `UsageError` if the case is too large. The constraints must have been checked already."""
     more = sum([c.times - 1 for c in case.constraints if isinstance(c, Repeat)])
     units = len(case.actions) + more
     if units > MOST_UNITS:
@@ -42,7 +40,7 @@ def check_size(case: Case) -> None:
 
 
 def _check_beginnings(case: Case) -> None:
-    """Nothing but order is counted without looking at every beginning."""
+    """Ordering-only cases are counted without enumerating prefixes."""
     beginnings = 0
     for demands in selections([action.id for action in case.actions], case.constraints, case.world):
         if not demands.is_plain:
@@ -55,7 +53,7 @@ def _check_beginnings(case: Case) -> None:
 
 
 def _count_beginnings(demands: Demands) -> int:
-    """How many there are as far as the order goes; it stops at too many."""
+    """The number of plan prefixes, considering order only; stops at too many."""
     count, layer = 0, {0}
     for _ in range(demands.size):
         layer = {
@@ -72,11 +70,11 @@ def _count_beginnings(demands: Demands) -> int:
 
 DAY = 24 * 60
 MOST = 99  # attempts, retries
-HIGHEST_COST = 999_999_999  # what fits into a sentence
+HIGHEST_COST = 999_999_999  # fits into a sentence
 
 
 def check_world(case: Case) -> None:
-    """Raise a `UsageError` for the first thing that makes no sense."""
+    """Raise `UsageError` for the first invalid part of the world."""
     world, ids = case.world, [action.id for action in case.actions]
     for what, named in (
         ("durations", world.durations),
@@ -148,7 +146,7 @@ MOST_CONSTRAINTS = 200
 
 
 def validate_case(case: Case) -> Case:
-    """The case with witness and chance filled in; a `UsageError` where it makes no sense."""
+    """The case with witness and chance filled in; `UsageError` if it is invalid."""
     if case.version != CASE_VERSION:
         raise UsageError(f"case version {case.version}", f"this misstep reads version {CASE_VERSION}")
     if not case.id:
@@ -202,7 +200,7 @@ def _check_count(kind: str, count: int, least: int, most: int) -> None:
 
 
 def _check_announcements(case: Case) -> None:
-    """What is announced can be kept whenever that is: an agent does not know beforehand."""
+    """Check that an announcement can be obeyed whenever it comes, since an agent can't foresee it."""
     if case.world.announcements:
         ids = [action.id for action in case.actions]
         for demands in selections(ids, case.constraints, case.world):
@@ -213,7 +211,7 @@ def _check_announced(demands: Demands) -> None:
     order = Order(demands.size)
     for unit, mask in enumerate(demands.before):
         if not all([order.add(earlier, unit) for earlier in bits(mask)]):
-            return  # nobody can choose so anyway
+            return  # this choice is impossible anyway
     announced = [(voice, unit, mask) for unit, said in demands.announced.items() for voice, mask in said]
     for voice, unit, mask in announced:
         if not all([order.add(earlier, unit) for earlier in bits(mask)]):
@@ -270,7 +268,7 @@ def _check_witness(case: Case) -> None:
 
 
 def _is_plan(witness: Sequence[str], demands: Demands) -> bool:
-    """Whether to carry these out one after the other, each as early as can be, is all that is demanded."""
+    """Whether executing these in sequence, each as early as possible, meets all demands."""
     if sorted(witness) != sorted(demands.tools):
         return False
     done, forced, clock = 0, -1, demands.timing.begin if demands.timing else 0

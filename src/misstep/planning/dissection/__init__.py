@@ -1,1 +1,1 @@
-"""Why an agent failed on a case, found out by running variants of it."""
+"""Finds out why an agent failed on a case by running variants of it."""

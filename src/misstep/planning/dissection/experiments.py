@@ -1,7 +1,4 @@
-"""Chooses the variant of a failed case that is most worth running.
-
-Runs that have to bear out a cause before it is named.
-"""
+"""Chooses the variant of a failed case that is most worth running, and the runs that confirm a cause."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -28,11 +25,11 @@ from misstep.planning.variation.anatomy import Anatomy, again, assemble
 from misstep.planning.variation.elements import Element, elements_of, vary
 from misstep.planning.variation.extent import ACTIONS, CHARACTERS, SENTENCES, least_of, smallest
 
-# How often to look for a variant that tells as much as was hoped.
+# Attempts to make a variant that tells as much as expected.
 _LOOKS = 4
-# How many suspects of a kind to look at one by one.
+# Suspects of one kind that are examined one by one.
 _SUSPECTS = 3
-# How often to try a variant that is asked for.
+# Attempts to make a requested variant.
 _TRIES = 3
 
 Avoided = frozenset[Element]
@@ -40,9 +37,9 @@ SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """A case to be run, its parts, the elements of the failed case that are in it, and what that is worth.
+    """A case to run, its parts, the elements of the failed case in it, and the expected information.
 
-    `avoid` are the elements that it was made to lack.
+    `avoid` are the elements that it was made without.
     """
 
     case: Case
@@ -55,7 +52,7 @@ class Experiment(msgspec.Struct, frozen=True):
 class Laboratory:
     """Makes variants of a failed case.
 
-    What is in a variant is known for sure only when it has been made. So it is guessed before, and
+    Which elements a variant contains is certain only after it has been made, so it is guessed first and
     remembered afterwards.
     """
 
@@ -69,7 +66,7 @@ class Laboratory:
     def choose(
         self, number: int, weights: Mapping[Hypothesis, float], worth: Callable[[Condition], float]
     ) -> Experiment:
-        """The experiment for run `number`: of the variants that suspicions suggest, one worth most."""
+        """The experiment for run `number`: the most valuable of the variants that suspicions suggest."""
         wanted = [avoid for avoid in variants(self.elements, weights) if avoid not in self._impossible]
         hopes = {avoid: worth(self._guess(avoid) if avoid else self.original) for avoid in wanted}
         best = self.same(number, hopes.pop(SAME))
@@ -88,11 +85,11 @@ class Laboratory:
 
     @property
     def original(self) -> Condition:
-        """What the failed case itself holds."""
+        """What the failed case itself contains."""
         return self._condition(self.elements, SAME) | {RequestText(self._case.query)}
 
     def make(self, number: int, avoid: Avoided) -> Experiment | None:
-        """A variant for run `number` that lacks these elements; None where there is none."""
+        """A variant for run `number` without these elements; None if there is none."""
         for look in range(_TRIES):
             seed = derive_seed(self._case.seed, "check", number, look)
             made = None if avoid in self._impossible else self._make(avoid, seed, lambda _: 0.0)
@@ -101,11 +98,11 @@ class Laboratory:
         return None
 
     def _guess(self, avoid: Avoided) -> Condition:
-        """What was in the last such variant, or else would be if nothing but these elements were lost."""
+        """What the last such variant contained, or what it would if only these elements were removed."""
         return self._remembered.get(avoid) or self._condition(self.elements - avoid, avoid)
 
     def _condition(self, elements: frozenset[Element], avoid: Avoided) -> Condition:
-        """Demands are others only where some of them have to be avoided, or where actions were dropped."""
+        """The demands change only if some of them are avoided, or if actions were dropped."""
         fewer = [each for each in self.elements - elements if least_of([each.name], ACTIONS)]
         return elements if fewer or of(avoid, "constraint") else elements | {SAME_DEMANDS}
 
@@ -122,10 +119,10 @@ class Laboratory:
 
 
 def variants(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> list[Avoided]:
-    """What to leave out, given how likely each element is to be guilty; the first is nothing at all.
+    """Sets of elements to leave out, given how likely each is to be guilty; the first set is empty.
 
-    Whole kinds in every combination, the more suspicious half of a kind by itself and with other kinds, the
-    first suspects of a kind one by one, all but the first suspect of all; demands alone; smaller sizes.
+    Whole kinds in every combination, the more suspicious half of a kind alone and with other kinds, the first
+    suspects of a kind one by one, all but the top suspect; demands alone; smaller sizes.
     """
     kinds = [of(elements, "terminal"), of(elements, "name"), of(elements, "structure")]
     topic, said = of(elements, "topic") | of(elements, "name"), sayings(elements)
@@ -157,7 +154,7 @@ def smaller(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -
 
 
 def reaching(elements: frozenset[Element], element: Element) -> Avoided:
-    """An element with all that can't be without it: larger sizes of the same unit, the names of a topic."""
+    """An element with all that depends on it: larger sizes of the same unit, the names of a topic."""
     if element.cause == "topic":
         return of(elements, "name") | {element}
     if element.cause != "size":
@@ -167,7 +164,7 @@ def reaching(elements: frozenset[Element], element: Element) -> Avoided:
 
 
 def sayings(elements: frozenset[Element]) -> Avoided:
-    """All that can be changed without changing what is demanded: words, names, topic, forms of sentences."""
+    """All that can be changed without changing the demands: words, names, topic, forms of sentences."""
     return SAME.union(*[of(elements, cause) for cause in ("terminal", "topic", "name", "structure")])
 
 
@@ -177,13 +174,13 @@ def of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
 
 
 def _thresholds(elements: frozenset[Element], unit: str) -> list[Element]:
-    """The sizes in a unit, from the smallest on."""
+    """The sizes in a unit, in ascending order."""
     own = [element for element in of(elements, "size") if least_of([element.name], unit)]
     return sorted(own, key=lambda element: least_of([element.name], unit) or 0)
 
 
 def _suspects(anatomy: Anatomy) -> frozenset[Element]:
-    """The elements of a case but for sizes that it can't be brought below."""
+    """The elements of a case, except sizes that it can't be reduced below."""
     found = elements_of(anatomy)
     return found - of(elements_of(smallest(anatomy)), "size")
 
@@ -200,23 +197,23 @@ def _ranked(elements: Iterable[Element], weights: Mapping[Hypothesis, float]) ->
     return sorted(elements, key=lambda element: (-weights[Guilty(element)], element.cause, element.name))
 
 
-# How often to try for a run that bears a cause out; a fault that strikes half the time needs a few.
+# Attempts to confirm a cause; a fault that occurs half of the time needs a few.
 _MOST_TRIES = 10
 _MOST_RERUNS = 30
-# From such a confidence on, a cause has to be borne out several times.
+# From this confidence on, a cause has to be confirmed several times.
 _SURE = 0.9
 _PASSES = 3
 _FAILURES = 2
-# How unlikely it has to be that a case fails so often by chance if other cases with the same fault pass.
+# Maximum probability that a case fails this often by chance if other cases with the same fault pass.
 _DOUBT = 0.003
-# Whoever stumbles over these does so wherever they are. Words, forms and shapes may be where they do no harm.
+# These cause failures wherever they occur. Words, forms and shapes may occur where they do no harm.
 _ALWAYS_SEEN = ("topic", "name", "size", "position")
 
 
 class Check(msgspec.Struct, frozen=True):
     """What to leave out of the case, and whether the agent should then fail; `about` says what that shows.
 
-    It has to be seen so many `times` within so many `tries`. `avoid` are ways to make it, the best first;
+    It has to be observed `times` times within `tries` runs. `avoid` are ways to make it, the best first;
     `holds` is what has to be left in.
     """
 
@@ -229,7 +226,7 @@ class Check(msgspec.Struct, frozen=True):
     by_size: bool = False
 
     def own(self, runs: Sequence[VariantRun]) -> list[VariantRun]:
-        """The runs that were made like that."""
+        """The runs that were made this way."""
         return [run for run in runs if run.avoid in self.avoid and self.fits(run.condition)]
 
     def fits(self, condition: Condition) -> bool:
@@ -239,26 +236,26 @@ class Check(msgspec.Struct, frozen=True):
         seen = [run for run in self.own(runs) if run.failed == self.fails]
         if not self.by_size:
             return len(seen) >= self.times
-        # Whoever guesses passes what is small enough, so that a pass counts for less the likelier that is.
+        # Small cases can be passed by guessing, so a pass counts for less the likelier that is.
         return sum([1 - (run.outcome.case.chance or 0.0) for run in seen]) >= self.times
 
     def is_refuted(self, runs: Sequence[VariantRun]) -> bool:
-        """Whether it has been tried often enough, to no avail."""
+        """Whether it has been tried often enough without success."""
         return len(self.own(runs)) >= self.tries
 
 
 class Witnesses(msgspec.Struct, frozen=True):
-    """All that was seen: runs, and the run in which the case failed; and how sure one has to be."""
+    """All evidence: runs of variants, the run in which the case failed, and the required confidence."""
 
     runs: Sequence[VariantRun]
     history: ElementHistory
     confidence: float
 
     def reruns_for(self, element: Element) -> int:
-        """How often the very same case has to fail to show that an element is not enough for that.
+        """How often the same case has to fail to show that an element alone does not explain it.
 
-        It is if other cases with the element pass and this one never does. 0 if it can't be shown, as with
-        shapes, of which other cases may have fewer.
+        That is shown if other cases with the element pass and this one never does. 0 if it can't be shown, as
+        with shapes, of which other cases may have fewer.
         """
         if self.confidence < _SURE or element.cause == "constraint":
             return 0
@@ -271,10 +268,10 @@ class Witnesses(msgspec.Struct, frozen=True):
 
 
 def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: Witnesses) -> Iterator[Check]:
-    """What has to be seen: it passes with nothing but the suspect changed, and fails with all else changed.
+    """The required checks: it passes with only the suspect changed, and fails with all else changed.
 
-    Of two faults, neither is to blame alone; of two things that are harmful only together, neither does harm
-    without the other. An agent that fails by chance passes the very same case at some time.
+    If there are two faults, neither alone explains the failure; if two elements are harmful only together,
+    neither does harm alone. An agent that fails by chance passes the same case at some time.
     """
     said = sayings(elements)
     match hypothesis:
@@ -306,7 +303,7 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
 
 
 def _all_else(elements: frozenset[Element], element: Element) -> Iterator[Avoided]:
-    """All that can be changed but the element; words and forms of sentences depend on each other."""
+    """All that can be changed except the element; words and forms of sentences depend on each other."""
     kept = {element, *(of(elements, "topic") if element.cause == "name" else ())}
     said = sayings(elements) - kept
     yield said
@@ -318,7 +315,7 @@ def _all_else(elements: frozenset[Element], element: Element) -> Iterator[Avoide
 def next_check(
     hypothesis: Hypothesis, laboratory: Laboratory, witnesses: Witnesses
 ) -> tuple[Check, Experiment] | None:
-    """The first check that is still to be met; those that can't be made are left out."""
+    """The first check that is not met yet; those that can't be made are skipped."""
     for check in checks_of(hypothesis, laboratory.elements, witnesses):
         met = check.is_met(witnesses.runs)
         made = None if met else _make(check, laboratory, len(witnesses.runs))

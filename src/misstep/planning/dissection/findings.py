@@ -1,9 +1,4 @@
-"""What has been found out about a failure, in words.
-
-Shows a shape of the order by three actions that make it.
-
-Where in the text a failure shows, held against where a suspect stands.
-"""
+"""Describes in words what was found out about a failure: guilty elements, evidence, places in the text."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +36,7 @@ Triple = tuple[int, int, int]
 
 
 def name_shape(shape: str, anatomy: Anatomy, failures: Iterable[Outcome]) -> str:
-    """A shape with the actions of one occurrence: the one of which most was broken in these failures."""
+    """A shape with the actions of one occurrence: the one that was broken most in these failures."""
     numbers = {action.id: number for number, action in enumerate(anatomy.actions)}
     broken = Counter[frozenset[int]]()
     for said in _breaches(failures):
@@ -61,7 +56,7 @@ def name_shape(shape: str, anatomy: Anatomy, failures: Iterable[Outcome]) -> str
 
 
 def occurrences(shape: str, order: Order) -> Iterator[Triple]:
-    """Every chain, first to last; for joins and forks, two free of each other and whom they share."""
+    """Every chain, first to last; for joins and forks, two unordered actions and the one they share."""
     if shape == "chain":
         for i, j, k in permutations(range(order.size), 3):
             if order.implies(i, j) and order.implies(j, k):
@@ -79,20 +74,20 @@ def _breaches(failures: Iterable[Outcome]) -> Iterator[Before]:
         yield from (constraint for constraint in broken if isinstance(constraint, Before))
 
 
-# How often something that is misread shows in a breach of what the sentence with it demands.
+# How often a misread element leads to a violation of the sentence it is in.
 _SHOWS = 0.9
 
 
 def weigh_places(anatomy: Anatomy, suspects: Iterable[Element], outcome: Outcome) -> dict[Element, float]:
-    """How much more likely each suspect makes it than anything else that just these sentences were broken.
+    """How much more likely each suspect makes it that exactly these sentences were broken.
 
-    Given how many sentences were broken, of those that demand such things, any are as likely to be without
-    the suspect; if it has brought about the failure, it has most probably broken one that it stands in. Where
-    all are broken, or it stands in all or in none, that says nothing.
+    Without the suspect, every set of that many sentences of the same kind is equally likely; if the suspect
+    caused the failure, it most probably broke a sentence that it is in. If all are broken, or it is in all or
+    in none, that says nothing.
     """
     constraints = outcome.case.constraints
     breaches = [constraints[index] for index in outcome.verdict.violated]
-    kinds = {type(breach) for breach in breaches}  # who breaks an order need not be near breaking a window
+    kinds = {type(breach) for breach in breaches}  # breaking an order does not imply a near miss of a window
     demanding = {constraint.sentence for constraint in constraints if type(constraint) in kinds} - {None}
     broken = {breach.sentence for breach in breaches} - {None}
     found = dict[Element, float]()
@@ -111,7 +106,7 @@ _WORTH_TELLING = 0.05
 
 
 class VariantRun(msgspec.Struct, frozen=True):
-    """A run that passed or failed, the elements of the failed case in it, and those to be avoided."""
+    """A run that passed or failed, the elements of the failed case in it, and those that were avoided."""
 
     condition: Condition
     outcome: Outcome
@@ -123,13 +118,13 @@ class VariantRun(msgspec.Struct, frozen=True):
 
 
 def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[VariantRun]) -> str:
-    """Whatever is at fault; several names where they could not be told apart."""
+    """What is at fault; several names if they could not be told apart."""
     names = [_name(hypothesis, anatomy, runs) for hypothesis in accused[:_MOST_NAMES]]
     return " or ".join([*names, "something else"] if len(accused) > _MOST_NAMES else names)
 
 
 def find_sentences(accused: Sequence[Hypothesis], anatomy: Anatomy) -> tuple[int, ...]:
-    """The numbers of the sentences that hold what is at fault."""
+    """The numbers of the sentences that contain what is at fault."""
     if AllDemands() in accused:
         return tuple(range(len(anatomy.paragraph)))
     elements = [hypothesis.element for hypothesis in accused if isinstance(hypothesis, Guilty)]
@@ -142,7 +137,7 @@ def give_evidence(
     original: Condition,
     history: ElementHistory | None = None,
 ) -> str:
-    """What was seen of it; `original` is what the failed case itself holds, `history` the run it is from."""
+    """The evidence for a hypothesis; `original` is what the failed case contains, `history` its run."""
     match hypothesis:
         case Guilty(element):
             inside, outside = _parted(runs, lambda run: element in run.condition)
@@ -162,7 +157,7 @@ def give_evidence(
 
 
 def give_contradiction(hypothesis: Hypothesis, fails: bool, about: str, runs: Sequence[VariantRun]) -> str:
-    """Why a cause that fits everything else is not named: `runs` are those that should have borne it out."""
+    """Why a cause that fits everything else is not named: `runs` are those that should have confirmed it."""
     suspect = _suspect(hypothesis)
     if not runs:
         return f"{suspect} fits, but it was not tried {about}"
@@ -172,7 +167,7 @@ def give_contradiction(hypothesis: Hypothesis, fails: bool, about: str, runs: Se
 
 
 def give_odds(causes: Mapping[Cause, float], runs: int) -> str:
-    """How far a cause that is still open has been narrowed down."""
+    """How far an undecided cause has been narrowed down."""
     likely = sorted(causes.items(), key=lambda item: -item[1])
     told = [f"{cause} {100 * share:.0f} %" for cause, share in likely if share >= _WORTH_TELLING]
     return f"after {runs} runs: {', '.join(told)}"
@@ -210,7 +205,7 @@ def _recalled(history: ElementHistory | None, element: Element) -> str:
 
 
 def _rate(runs: Sequence[VariantRun]) -> float:
-    """How often a coin falls like that, the first failure counted."""
+    """The estimated failure rate if failures are random, including the first failure."""
     failed = sum(run.failed for run in runs)
     return expected(CHANCE, failed + 1, len(runs) - failed)
 

@@ -1,8 +1,6 @@
-"""Hypotheses about a failure: each says how often the agent would fail on what.
+"""Hypotheses about a failure: each predicts how often the agent fails under which conditions.
 
-How often an agent fails, as a belief that runs make sharper.
-
-What the run in which a case failed says about its suspects: how other cases with them ended.
+Failure rates are mixtures of Beta distributions, updated by runs and by other cases of the same run.
 """
 
 from collections import Counter
@@ -20,7 +18,7 @@ from misstep.planning.variation.elements import Element, elements_of
 
 
 class Beta(msgspec.Struct, frozen=True):
-    """A Beta distribution of a failure rate: as if it had been seen to fail and to pass so often before."""
+    """A Beta distribution of a failure rate, with pseudo-counts of failures and passes."""
 
     failed: float
     passed: float
@@ -32,14 +30,14 @@ Rate = tuple[Beta, ...]
 
 
 def log_marginal(rate: Rate, failed: float, passed: float) -> float:
-    """How likely runs are to fail and pass so often, in a given order, as a logarithm."""
+    """The log-probability of this many failures and passes in a given order."""
     evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
     most = max(evidence)
     return most + log(sum([exp(each - most) for each in evidence]))
 
 
 def expected(rate: Rate, failed: float, passed: float) -> float:
-    """How likely the next run is to fail, after so many that failed and that passed."""
+    """The probability that the next run fails, after this many failures and passes."""
     if len(rate) == 1:
         return _mean(rate[0], failed, passed)
     evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
@@ -62,12 +60,12 @@ def _log_beta(a: float, b: float) -> float:
     return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
-# How many cases failed and how many passed.
+# Numbers of failed and passed cases.
 Record = tuple[int, int]
 
 
 class ElementHistory:
-    """The cases of a run that passed or failed, counted by the elements in them; no case is kept."""
+    """The judged cases of a run, counted by the elements in them; no case is stored."""
 
     def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
         self._failed, self._passed = Counter[Element | None](), Counter[Element | None]()
@@ -75,7 +73,7 @@ class ElementHistory:
             self._add(outcome)
 
     def record(self, element: Element | None = None) -> Record:
-        """Of the cases with an element, or of all, without the one that is looked into."""
+        """Counts of the cases with an element, or of all, without the case under investigation."""
         return max(0, self._failed[element] - 1), self._passed[element]
 
     def _add(self, outcome: Outcome) -> None:
@@ -84,42 +82,42 @@ class ElementHistory:
             return
         try:
             elements = elements_of(take_apart(outcome.case))
-        except UsageError:  # not in misstep's own words
+        except UsageError:  # not written in misstep's language
             return
         (self._failed if verdict == "failed" else self._passed).update((None, *elements))
 
 
 class RequestText(msgspec.Struct, frozen=True):
-    """The very text of a case."""
+    """The exact text of a case."""
 
     text: str
 
 
-# What a run was about: the elements of the failed case that were in it, and the request, if it is known.
+# What a run contained: elements of the failed case and, if known, the request.
 Condition: TypeAlias = frozenset[Element | RequestText]
 
-# In every run whose constraints come to just what the failed case demands.
+# In every run whose constraints are equivalent to those of the failed case.
 SAME_DEMANDS = Element("constraint", "the same demands")
 
 
-# How often the agent fails, before anything is known:
-# where the guilty element is (half of all faults strike always or nearly so, the others mostly)
+# Prior failure rates. With the guilty element: half of all faults occur always or nearly so, the others
+# mostly.
 STRENGTH: Rate = (Beta(60, 1, 0.5), Beta(6, 3, 0.5))
-# where it isn't
+# Without the guilty element.
 NOISE: Rate = (Beta(1, 19),)
-# by mere chance: at any rate, but who fails nearly always doesn't do so by chance
+# If the agent fails by chance: at any rate, but one that nearly always fails does not do so by chance.
 CHANCE: Rate = (Beta(1, 2),)
-# on what is too much for it
+# On problems that are too much for it.
 ALWAYS: Rate = (Beta(60, 1),)
-# on something else, if all demands together are too much
+# On other problems, if all demands together are too much.
 OTHERWISE: Rate = (Beta(1, 19, 0.5), Beta(1, 1, 0.5))
-# if nothing else explains it
+# If nothing else explains the failure.
 ANYTHING: Rate = (Beta(1, 1),)
-# on one request, if that matters in a way that is not known: mostly always or never
+# On one request, if requests matter in an unknown way: mostly always or never.
 ERRATIC: Rate = (Beta(60, 1, 0.4), Beta(1, 60, 0.4), Beta(1, 1, 0.2))
 
-# in other cases of the same run: with the guilty element, which need not show there, and without it, since an
-# agent may have more faults than one
+# In other cases of the same run: with the guilty element, which need not have an effect there, and without
+# it, since an agent may have several faults.
 ELSEWHERE: Rate = (Beta(20, 1, 0.3), Beta(3, 2, 0.7))
 OTHERS: Rate = (Beta(1, 19, 0.6), Beta(1, 3, 0.4))
 
@@ -133,7 +131,7 @@ _WHOLE = 0.1
 
 
 class Guilty(msgspec.Struct, frozen=True):
-    """One element is at fault: the agent fails where it is, more or less often, and hardly ever elsewhere."""
+    """One element is at fault: the agent fails where it occurs, at some rate, and hardly ever elsewhere."""
 
     element: Element
 
@@ -150,7 +148,7 @@ class Guilty(msgspec.Struct, frozen=True):
 
 
 class AllDemands(msgspec.Struct, frozen=True):
-    """All demands together are too much, however they are put; others may be too, or not."""
+    """All demands together are too much, however they are worded; other demands may be too, or not."""
 
     @property
     def cause(self) -> Cause:
@@ -164,7 +162,7 @@ class AllDemands(msgspec.Struct, frozen=True):
 
 
 class Hopeless(msgspec.Struct, frozen=True):
-    """The agent fails always or nearly so, whatever the words, the topic, the sentences and the demands."""
+    """The agent nearly always fails, whatever the words, the topic, the sentences and the demands."""
 
     @property
     def cause(self) -> Cause:
@@ -178,7 +176,7 @@ class Hopeless(msgspec.Struct, frozen=True):
 
 
 class ConstantRate(msgspec.Struct, frozen=True):
-    """The agent fails at one rate, whatever it is given."""
+    """The agent fails at a constant rate, whatever it is given."""
 
     @property
     def cause(self) -> Cause:
@@ -192,7 +190,7 @@ class ConstantRate(msgspec.Struct, frozen=True):
 
 
 class Several(msgspec.Struct, frozen=True):
-    """None of the others: the rate is another for every combination of kinds that were changed."""
+    """None of the others: the rate differs for every combination of kinds that were changed."""
 
     elements: Condition
 
@@ -210,7 +208,7 @@ class Several(msgspec.Struct, frozen=True):
 
 
 class Fragile(msgspec.Struct, frozen=True):
-    """None of the others: the agent nearly always passes or fails on a request, by a rule nobody knows."""
+    """None of the others: on each request the agent nearly always passes or fails, by an unknown rule."""
 
     @property
     def cause(self) -> Cause:
@@ -229,8 +227,8 @@ Hypothesis: TypeAlias = Guilty | AllDemands | Hopeless | ConstantRate | Several 
 def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
     """Every hypothesis about the failure of a case with these elements, with its prior.
 
-    All causes that are possible are equally likely; each is split evenly over its elements. Where no shape
-    and no family can be left out, all demands together can't be told from a size.
+    All possible causes are equally likely; each is split evenly over its elements. If no shape and no family
+    can be left out, all demands together can't be told from a size.
     """
     suspects: dict[Cause, list[Hypothesis]] = {"constraint": []}
     for element in sorted(elements, key=lambda element: (element.cause, element.name)):

@@ -1,7 +1,4 @@
-"""Beliefs about the cause of a failure, brought up to date run by run.
-
-Runs of the agent that have to come to a verdict.
-"""
+"""Bayesian beliefs about the cause of a failure, updated run by run, and runs repeated until judged."""
 
 from collections.abc import Generator, Hashable, Mapping, Sequence
 from math import exp, log
@@ -36,14 +33,14 @@ MOST_ATTEMPTS = 3
 
 
 class AgentAttempt(msgspec.Struct, frozen=True):
-    """What came of a case, after so many runs of the agent."""
+    """The outcome of a case, after this many runs of the agent."""
 
     outcome: Outcome
     runs: int
 
     @property
     def failed(self) -> bool | None:
-        """None where no run passed or failed."""
+        """None if no run passed or failed."""
         return {"passed": False, "failed": True}.get(self.outcome.verdict.verdict)
 
     @property
@@ -56,7 +53,7 @@ class AgentAttempt(msgspec.Struct, frozen=True):
 def attempt(
     case: Case, most: int = MOST_ATTEMPTS
 ) -> Generator[Sequence[Case], Sequence[Outcome], AgentAttempt]:
-    """Run a case, and again under another seed while it comes to no verdict; `most` is at least 1."""
+    """Run a case, and again with another seed while it gets no verdict; `most` is at least 1."""
     tried = case
     for runs in range(1, min(most, MOST_ATTEMPTS) + 1):
         (outcome,) = yield (tried,)
@@ -67,24 +64,24 @@ def attempt(
     return done
 
 
-# How much the earlier run counts for and against a suspect, as a logarithm: it tells where to look first.
+# Limits on the log-evidence of the earlier run for and against a suspect: it tells where to look first.
 _FOR = 4.0
 _AGAINST = -7.0
-# As many runs as the earlier run counts for at the most in the rate of an agent that fails by chance.
+# Maximum number of runs that the earlier run counts for in the failure rate by chance.
 _MOST_EARLIER = 10
 
 NOWHERE: Mapping[Element, float] = MappingProxyType({})
 
 
 class Beliefs:
-    """The posterior over all hypotheses, given that the case has failed once and what came of other runs.
+    """The posterior over all hypotheses, given that the case failed once and the results of other runs.
 
-    That first failure is why anybody looks at the case, so it is no evidence for one cause against another:
-    the priors are those of the causes of failures. But it was seen, so it counts in what each hypothesis
-    makes of its rates. All rates have conjugate priors, and the product of the predictions of a hypothesis
-    for one run after another is its marginal likelihood. Other cases of the run in which it failed make
-    suspects more likely with which they failed, and less with which they passed, and tell how often the agent
-    fails if it does so by chance. `original` is what the case itself holds.
+    The first failure is the reason for the investigation, so it is not evidence for one cause against
+    another: the priors are those of the causes of failures. But it was observed, so it counts in each
+    hypothesis's rates. All rates have conjugate priors, and the product of a hypothesis's predictions for
+    successive runs is its marginal likelihood. Other cases of the run in which it failed make suspects more
+    likely if cases with them failed, and less likely if they passed, and tell how often the agent fails if it
+    does so by chance. `original` is what the case itself contains.
     """
 
     def __init__(
@@ -115,7 +112,7 @@ class Beliefs:
         return found
 
     def observe(self, condition: Condition, failed: bool, places: Mapping[Element, float] = NOWHERE) -> None:
-        """Take note of a run.
+        """Update with the result of a run.
 
         `places` says how much more likely an element makes it that a failure shows where it did.
         """
@@ -130,9 +127,9 @@ class Beliefs:
         self._forget()
 
     def _recall(self, history: ElementHistory) -> None:
-        """Other cases are evidence like runs, but they differ from this one in more than is looked at.
+        """Use other cases as evidence like runs, although they differ from this one in unknown ways.
 
-        So they count for so much at the most, against what would be seen if no suspect had to do with it.
+        Their weight is therefore limited, relative to what would be seen if no suspect mattered.
         """
         failed, passed = history.record()
         otherwise = log_marginal(OTHERS, failed, passed)
@@ -161,9 +158,9 @@ class Beliefs:
         self._weights = {hypothesis: weight / total for hypothesis, weight in self._weights.items()}
 
     def gain(self, condition: Condition) -> tuple[float, float]:
-        """What a run would tell, in nats: about the cause, and about what exactly it is.
+        """The expected information of a run, in nats: about the cause, and about the exact hypothesis.
 
-        Where a failure would show is left out of account.
+        Where a failure would show is not taken into account.
         """
         failing, passing = list[float](), list[float]()
         by_cause = {cause: [0.0, 0.0] for cause in CAUSES}
@@ -178,20 +175,20 @@ class Beliefs:
         return self._open_causes - causes_after, self._open - _entropy(failing) - _entropy(passing)
 
     def _predict(self, hypothesis: Hypothesis, condition: Condition) -> float:
-        """How likely a run under the condition is to fail, if the hypothesis holds."""
+        """The probability that a run under the condition fails, if the hypothesis holds."""
         group, known = hypothesis.group(condition), self._predicted[hypothesis]
         if group not in known:
             known[group] = expected(hypothesis.rate(group), *self._seen[hypothesis].get(group, (0, 0)))
         return known[group]
 
     def _forget(self) -> None:
-        """Predictions hold only until the next run."""
+        """Clear cached predictions, which are valid only until the next run."""
         self._predicted = {hypothesis: {} for hypothesis in self._weights}
         self._open_causes = _entropy([*self.causes().values()])
         self._open = _entropy([*self._weights.values()])
 
 
 def _entropy(masses: Sequence[float]) -> float:
-    """What is left to find out, in nats, times the sum of the masses."""
+    """Entropy in nats, times the sum of the masses."""
     total = sum(masses)
     return (total * log(total) if total else 0.0) - sum([mass * log(mass) for mass in masses if mass > 0])

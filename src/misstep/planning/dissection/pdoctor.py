@@ -1,4 +1,4 @@
-"""The cause of a failure after PDoctor's Alg. 2."""
+"""Determines the cause of a failure with PDoctor's Algorithm 2."""
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -20,31 +20,32 @@ Stage = Literal["reruns", "runs with other words", "runs on another topic", "run
 
 
 class PlannedRun(msgspec.Struct, frozen=True):
-    """A case to be run, and what for."""
+    """A case to run, and for which stage."""
 
     stage: Stage
     case: Case
 
 
 def dissect(case: Case, mutations: int, seed: int) -> Inquiry[Diagnosis]:
-    """Ask for the runs of Alg. 2 with K = `mutations`, and name the cause of the failure of `case`.
+    """Run Alg. 2 with K = `mutations`, and name the cause of the failure of `case`.
 
-    A run that comes to no verdict is tried again a few times; if that doesn't help, nothing is determined.
+    A run without a verdict is repeated a few times; if that doesn't help, nothing is determined.
     """
     return _carry_out(case, algorithm(case, take_apart(case), mutations, seed))
 
 
 def most_runs(mutations: int) -> int:
-    """How many runs Alg. 2 takes at the most, if each comes to a verdict."""
+    """The maximum number of runs of Alg. 2, if each gets a verdict."""
     return RERUNS + 2 * mutations + 1
 
 
 def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Generator[PlannedRun, bool, Cause]:
-    """Alg. 2 itself: what it yields is run, and it is sent whether that passed.
+    """Alg. 2 itself: yields trials and is sent whether each passed.
 
-    To the letter, with its last loop: whether the first query with equivalent constraints passes or fails,
-    the algorithm returns, so that no second one is ever tried. A kind of mutation that is impossible, like
-    another topic for tools of the user's own, is left out; if that is the last one, nothing is determined.
+    It follows the paper exactly, including the last loop: whether the first query with equivalent constraints
+    passes or fails, the algorithm returns, so a second one is never tried. A kind of mutation that is
+    impossible, such as another topic for the user's own tools, is skipped; if that is the last one, nothing
+    is determined.
     """
     for number in range(RERUNS):
         if (yield PlannedRun("reruns", again(case, number))):
@@ -63,7 +64,7 @@ def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Genera
 
 
 def _carry_out(case: Case, steps: Generator[PlannedRun, bool, Cause]) -> Inquiry[Diagnosis]:
-    """Let the agent try whatever the algorithm asks for."""
+    """Let the agent try what the algorithm asks for."""
     runs = 0
     tried, failed = Counter[Stage](), Counter[Stage]()
     trial = next(steps)
@@ -85,7 +86,7 @@ def _carry_out(case: Case, steps: Generator[PlannedRun, bool, Cause]) -> Inquiry
 def _mutants(
     anatomy: Anatomy, mutate: Callable[[Anatomy, Dice], Anatomy | None], count: int, seed: int
 ) -> Iterator[Case]:
-    """So many mutants, each with a seed of its own, as far as they are possible."""
+    """Up to this many mutants, each with its own seed, as far as they are possible."""
     for number in range(count):
         own = derive_seed(seed, number)
         mutant = mutate(anatomy, Dice(own))
@@ -95,7 +96,7 @@ def _mutants(
 
 
 def _substitute_all(anatomy: Anatomy, dice: Dice) -> Anatomy | None:
-    """Other words in the place of all, or of as many as there are others for."""
+    """Substitute all words, or as many as have substitutes."""
     words = sorted({word.one for drawn in anatomy.words for word in drawn})
     tries = (substitute_words(anatomy, dice.sample(words, size), dice) for size in range(len(words), 0, -1))
     return next((found for found in tries if found), None)

@@ -1,4 +1,4 @@
-"""The cause of a failure by inference, from runs that are chosen for what they tell."""
+"""Determines the cause of a failure by Bayesian inference, from runs chosen for their information."""
 
 from misstep.core.case import Case
 from misstep.core.results.diagnosis import Cause, Diagnosis
@@ -17,9 +17,9 @@ from misstep.planning.dissection.hypotheses import Condition, ElementHistory, Hy
 from misstep.planning.dissection.inference import NOWHERE, Beliefs, attempt
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
-# What it is worth to learn which element is guilty while the cause is open.
+# The value of learning which element is guilty while the cause is still open.
 _ASIDE = 0.3
-# Runs that may go into what exactly is guilty once the cause is known, and what each has to tell, in nats.
+# Runs to find the exact guilty element once the cause is known, and the minimum information of each, in nats.
 _NAMING_RUNS = 4
 _WORTHWHILE = 0.02
 
@@ -27,18 +27,18 @@ _WORTHWHILE = 0.02
 def investigate(
     case: Case, confidence: float, most_runs: int, history: ElementHistory | None = None
 ) -> Inquiry[Diagnosis]:
-    """Ask for runs, one at a time, until one cause of the failure of `case` has this posterior probability.
+    """Run cases, one at a time, until one cause of the failure of `case` has this posterior probability.
 
-    Then a few more runs may go into what exactly is guilty, and others have to bear it out. Without a cause
-    after `most_runs` runs, where those runs contradict it, or where the agent can't be judged, it is
-    undetermined. Chance is to blame only if the very same case has passed at least once. `history` is what
-    the run in which the case failed says about the suspects.
+    Then a few more runs may determine what exactly is guilty, and others have to confirm it. The cause is
+    undetermined if there is none after `most_runs` runs, if those runs contradict it, or if the agent can't
+    be judged. Chance is named only if the same case has passed at least once. `history` is what the run in
+    which the case failed says about the suspects.
 
     If the priors hold, as the history leaves them, at most 1 - `confidence` of the causes that are named are
     wrong, on average: a posterior probability means the same whenever one stops. For each single cause of
-    prior p, with rates like those of its hypotheses, another is ever named with a probability of at most
-    (1 - `confidence`) / `confidence` * (1 - p) / p: the marginal likelihood of all others together, over its
-    own, is then a martingale, and Ville's inequality bounds how high that ever gets.
+    prior p, with rates like those of its hypotheses, another is ever named with a probability of at most (1 -
+    `confidence`) / `confidence` * (1 - p) / p: the marginal likelihood of all others together, over its own,
+    is then a martingale, and Ville's inequality bounds how high that ever gets.
     """
     return _Investigation(case, take_apart(case), confidence, history or ElementHistory()).hold(most_runs)
 
@@ -68,7 +68,7 @@ class _Investigation:
         return self._conclude()
 
     def _next(self) -> Experiment | None:
-        """The next run: into the cause, then into what exactly it is, then to bear it out; None if over."""
+        """The next run: to find the cause, then the exact element, then to confirm it; None if done."""
         chosen = self._choose()
         if not self._is_settled:
             return chosen
@@ -91,7 +91,7 @@ class _Investigation:
 
     @property
     def _accused(self) -> list[Hypothesis]:
-        """The fewest hypotheses of the leading cause that have the share to be sure of in its probability."""
+        """The fewest hypotheses of the leading cause that make up the required share of its probability."""
         cause, left = self._leading[0], self._leading[1] * self._confidence
         accused = list[Hypothesis]()
         for hypothesis, weight in sorted(self._beliefs.weights.items(), key=lambda item: -item[1]):
@@ -138,6 +138,6 @@ class _Investigation:
         )
 
     def _give_up(self, evidence: str) -> Diagnosis:
-        """Nothing is determined, so there is nothing to be sure of."""
+        """The diagnosis if no cause was determined; it has no confidence."""
         causes = self._beliefs.causes()
         return Diagnosis(self._case.id, "undetermined", None, "", (), evidence, self._spent, causes)

@@ -1,1 +1,1 @@
-"""Judging what an agent did: the reference, the fast path, its slow twin, and the reasons."""
+"""Judges what an agent did: a fast checker, a slow one with Z3 for verification, and explanations."""

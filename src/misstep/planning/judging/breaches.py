@@ -1,6 +1,6 @@
-"""Which constraints a history breaks, and with which call: the fast path.
+"""The fast checker: which constraints a history breaks, and with which call.
 
-The quick way to a verdict for cases that speak of nothing but order, which are judged by the thousand.
+Cases with ordering constraints only, which are judged by the thousand, have an even faster path.
 """
 
 from bisect import bisect_left
@@ -31,10 +31,10 @@ _WRONG_VALUES = frozenset(["value", "stale", "swapped"])
 
 
 class View:
-    """A history seen against its case.
+    """A history indexed for checking against its case.
 
-    `places` are those of an action's deeds among all deeds, `due` is how often an action has to be carried
-    out, `replaces` names the action that another may stand in for.
+    `places` are the positions of an action's deeds among all deeds, `due` is how often an action has to be
+    carried out, `replaces` names the action that another may stand in for.
     """
 
     __slots__ = ("case", "deeds", "due", "history", "places", "replaces")
@@ -72,13 +72,13 @@ class View:
         self.due |= dict.fromkeys([action for action in optional if action], 0)
 
     def untaken(self, condition: Condition) -> str:
-        """The branch that the finding decides against; empty if there is no such branch."""
+        """The branch that the finding rules out; empty if there is none."""
         return condition.otherwise if self.case.world.findings.get(condition.asks) else condition.then
 
     def missing(self) -> tuple[str, ...]:
-        """What is lost: not carried out as often as it is due, and not called with a slip in a parameter.
+        """Lost actions: not executed as often as due, and not called with a wrong parameter value either.
 
-        Whoever called what stands in for an action has not forgotten it, but has broken another rule.
+        An agent that called the stand-in of an action has not forgotten it, but has broken another rule.
         """
         done, called = self._done(), self._called()
         lost = [
@@ -92,7 +92,7 @@ class View:
         return tuple([action.id for action in self.case.actions if action.id in lost]) if lost else ()
 
     def _done(self) -> dict[str, int]:
-        """How often actions were carried out, by whatever tool and however early."""
+        """How often actions were executed, by any tool and at any time."""
         done = {action: len(places) for action, places in self.places.items()}
         for by, action in self.replaces.items():
             if by in done:
@@ -100,12 +100,12 @@ class View:
         return done
 
     def _called(self) -> Container[str]:
-        """The actions of calls that were refused for a value, by their own tools or those that stand in."""
+        """The actions of calls that were refused for a value, by their own tools or stand-ins."""
         actions = [slip.action for slip in self.history.parameters]
         return actions + [self.replaces[action] for action in actions if action in self.replaces]
 
     def breaches(self) -> dict[int, int]:
-        """The constraints that are broken, by index, each with the number of the call that broke it."""
+        """The broken constraints, by index, each with the number of the call that broke it."""
         found: dict[int, int] = {}
         for index, constraint in enumerate(self.case.constraints):
             step = self.breach(constraint)
@@ -142,7 +142,7 @@ class View:
         assert_never(constraint)
 
     def broken_by(self, slip: ParameterSlip) -> tuple[int, ...]:
-        """The one constraint, by index, that asks for another value; none where the value was a time."""
+        """The constraint, by index, that requires another value; empty if the value was a time."""
         failed = [
             index
             for index, constraint in enumerate(self.case.constraints)
@@ -151,11 +151,11 @@ class View:
         return tuple(failed[:1])
 
     def _step(self, places: Sequence[int]) -> int:
-        """The call of the first of these places, if there is any."""
+        """The call of the first of these positions, if there is one."""
         return self.deeds[places[0]].step if places else 0
 
     def _firsts(self, actions: Iterable[str]) -> list[int]:
-        """Where each of these actions that was carried out at all was so first, from front to back."""
+        """The first position of each of these actions that was executed, in ascending order."""
         return sorted([self.places[action][0] for action in actions if action in self.places])
 
     def _too_early(self, constraint: Before) -> int:
@@ -197,7 +197,7 @@ class View:
         return self._step([place for place in later if place not in mine])
 
     def _uncalled_for(self, constraint: Condition) -> int:
-        """By the call of a branch that came before it was decided, or was decided against."""
+        """The call of a branch that came before the decision, or was ruled out."""
         asked = self.places.get(constraint.asks, [len(self.deeds)])[0]
         untaken = self.untaken(constraint)
         places = [
@@ -223,11 +223,11 @@ class View:
         return next(s.step for s in acts if s.fault == "repeated" and s.action == constraint.action)
 
     def _tools(self, action: str) -> list[str]:
-        """The actions whose tools may carry an action out."""
+        """The actions whose tools may execute an action."""
         return [action, *[by for by, replaced in self.replaces.items() if replaced == action]]
 
     def _is_failed(self, constraint: Handover | Given, slip: ParameterSlip) -> bool:
-        """Whether the value of this slip is not the one that the constraint asks for."""
+        """Whether the value of this slip is not the one that the constraint requires."""
         if slip.fault not in _WRONG_VALUES:
             return False
         if isinstance(constraint, Given):
@@ -236,19 +236,19 @@ class View:
 
 
 class Trace(NamedTuple):
-    """Numbers of calls: those that carried actions out, and the first that should not be there, or 0."""
+    """Numbers of the calls that executed actions, and of the first call that is wrong in itself, or 0."""
 
     places: dict[str, int]
     unfit: int
 
     @property
     def history(self) -> History:
-        """What was carried out; of calls that should not have been made it does not tell."""
+        """The executed actions; calls that should not have been made are left out."""
         return History(tuple([Deed(action, step) for action, step in self.places.items()]))
 
 
 def judge_plain(case: Case, order: Sequence[Before], transcript: Transcript, trace: Trace) -> Verdict:
-    """What `check.judge_history` would say of a case that `plain_order` has an order of."""
+    """The same as `check.judge_history`, for a case with ordering constraints only (see `plain_order`)."""
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
     places, unfit = trace
@@ -269,7 +269,7 @@ def judge_plain(case: Case, order: Sequence[Before], transcript: Transcript, tra
 
 
 def retrace(case: Case, calls: Sequence[Call], forbids_parallel: bool) -> Trace:
-    """What came of the calls in a plain case."""
+    """Trace the calls in a case with ordering constraints only."""
     ids = {action.tool: action.id for action in case.actions}
     places: dict[str, int] = {}
     unfit = 0
@@ -279,7 +279,7 @@ def retrace(case: Case, calls: Sequence[Call], forbids_parallel: bool) -> Trace:
         if action is None or call.arguments != {}:
             unfit = unfit or step
         elif call.ran < 0:
-            continue  # asked for, but the agent ended before it was carried out
+            continue  # requested, but the agent ended before it was executed
         elif action in places:
             unfit = unfit or step
         else:

@@ -1,6 +1,6 @@
-"""The judge of planning cases: from the recorded calls to a verdict.
+"""The judge of planning cases: from recorded calls to a verdict with its reasons.
 
-Reasons for a verdict: what went wrong, which sentence says so, what would have been right.
+The reasons say what went wrong, which sentence requires it, and what would have been right.
 """
 
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ Parallel = Literal["ordered", "forbid"]
 
 
 def judge(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
-    """The bare verdict.
+    """The verdict without an explanation.
 
-    The first of timeout, act, lost, parameter and order that applies to the last attempt is the error kind.
+    The error kind is the first of timeout, act, lost, parameter and order that applies to the last attempt.
     """
     order = plain_order(case)
     if order is not None:
@@ -35,14 +35,14 @@ def judge(case: Case, transcript: Transcript, parallel: Parallel = "ordered") ->
 
 
 def replay(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered") -> History:
-    """What came of the calls in the last attempt; special tools may share a turn with anything."""
+    """The history of the last attempt; special tools may share a turn with anything."""
     stage = Simulator(case)
     turn: int | None = None
     for call in calls:
         if call.ran >= 0:
             stage.play(call.tool, call.arguments)
         elif not stage.skip(call.tool, call.arguments):
-            continue  # asked for, but the agent ended before it was carried out
+            continue  # requested, but the agent ended before it was executed
         if parallel == "ordered" or stage.cast.is_special(call.tool):
             continue
         if call.ran >= 0 and turn is not None and call.turn == turn:
@@ -52,7 +52,7 @@ def replay(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered") ->
 
 
 def judge_history(case: Case, transcript: Transcript, history: History) -> Verdict:
-    """The bare verdict on what came of the calls."""
+    """The verdict on a history, without an explanation."""
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
     view = View(case, history)
@@ -71,7 +71,7 @@ def judge_history(case: Case, transcript: Transcript, history: History) -> Verdi
         error, step = "parameter", history.parameters[0].step
         core = view.broken_by(history.parameters[0])
     elif violated:
-        # The misstep is the first call that broke something, and one broken constraint suffices to show it.
+        # The misstep is the first call that broke something, and one broken constraint is enough to show it.
         error, step = "order", min(breaches.values())
         core = tuple([index for index in violated if breaches[index] == step][:1])
     else:
@@ -92,7 +92,7 @@ def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") ->
 
 
 def _judged(case: Case, transcript: Transcript, parallel: Parallel) -> tuple[Verdict, History]:
-    """The bare verdict, and as much of the history as its reasons need."""
+    """The verdict, and as much of the history as its explanation needs."""
     order = plain_order(case)
     if order is None:
         history = replay(case, transcript.calls, parallel)
@@ -101,12 +101,12 @@ def _judged(case: Case, transcript: Transcript, parallel: Parallel) -> tuple[Ver
     verdict = judge_plain(case, order, transcript, trace)
     if verdict.error is None:
         return verdict, History()
-    is_act = verdict.error == "act"  # what was wrong with a call takes more than a trace
+    is_act = verdict.error == "act"  # explaining a wrong call needs more than a trace
     return verdict, replay(case, transcript.calls, parallel) if is_act else trace.history
 
 
 def nearest_plan(case: Case, history: History) -> tuple[str, ...]:
-    """The correct plan, as action ids, that changes the agent's own least."""
+    """The correct plan, as action ids, that changes the agent's own plan least."""
     replaced = {c.by: c.action for c in case.constraints if isinstance(c, StandIn)}
     wished = [replaced.get(deed.action, deed.action) for deed in history.deeds]
     constraints = plain_order(case)
@@ -184,7 +184,7 @@ def _allowed(case: Case, tool: str) -> str:
 
 
 def _repeat(case: Case, tool: str) -> Repeat | None:
-    """What is said about how often the tool is to be called."""
+    """The constraint on how often the tool is to be called."""
     action = ToolTable(case).parts[tool].action.id
     return next((c for c in case.constraints if isinstance(c, Repeat) and c.action == action), None)
 
@@ -197,5 +197,5 @@ def _others(verdict: Verdict) -> str:
 
 
 def _quoted(name: str, most: int = 80) -> str:
-    """A name that comes from outside, short and on one line."""
+    """A name from outside, truncated and on one line."""
     return repr(name if len(name) <= most else name[:most] + "…")

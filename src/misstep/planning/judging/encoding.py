@@ -1,4 +1,4 @@
-"""A case in the language of a solver: what any plan is like, and what each constraint demands of it."""
+"""Encodes a case for a solver: properties of every plan, and the formula of each constraint."""
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
@@ -39,9 +39,9 @@ from misstep.planning.world.history import Deed, History
 
 
 class Unit(msgspec.Struct, frozen=True):
-    """One time that an action may be carried out: whether it is, at which place, from when to when.
+    """One possible execution of an action: whether it happens, its position, start and end.
 
-    `tool` names the action by whose tool it is.
+    `tool` names the action whose tool executes it.
     """
 
     action: str
@@ -53,7 +53,7 @@ class Unit(msgspec.Struct, frozen=True):
 
 
 class RefusedCall(msgspec.Struct, frozen=True):
-    """A call that was not carried out: the numbers of the value that it passed and of the right one."""
+    """A call that was refused: the numbers of the value that it passed and of the right one."""
 
     tool: str
     parameter: str
@@ -62,7 +62,7 @@ class RefusedCall(msgspec.Struct, frozen=True):
 
 
 class Encoding:
-    """Variables for a plan of a case, with units for as often as an action may be due or `deeds` has it."""
+    """Variables for a plan, with units for as often as an action may be due or occurs in `deeds`."""
 
     def __init__(self, script: Script, case: Case, deeds: Sequence[Deed] = ()) -> None:
         self._script, self._case = script, case
@@ -90,10 +90,10 @@ class Encoding:
             yield Unit(action, tool, present, place, start, end)
 
     def basics(self) -> Iterator[Term]:
-        """What is so of any plan: one thing at a time, places without gaps, all within the day."""
+        """Properties of every plan: one action at a time, positions without gaps, all within the day."""
         for number, unit in enumerate(self._all):
             placed = every(unit.place >= 0, unit.place < self._total)
-            yield either(unit.present, placed, unit.place == -1 - number)  # below 0 those that are not there
+            yield either(unit.present, placed, unit.place == -1 - number)  # negative for absent units
             if unit.tool in self._case.world.broken:
                 yield negation(unit.present)
         yield different(*[unit.place for unit in self._all])
@@ -115,7 +115,7 @@ class Encoding:
             yield implied(every(one.present, other.present), apart)
 
     def complete(self) -> Iterator[Term]:
-        """That everything is carried out that is due, with one option of every choice."""
+        """Everything due is executed, with one option of every choice."""
         for action, units in self._units.items():
             yield self._count(units) >= self._due(action)
         for constraint in self._case.constraints:
@@ -123,14 +123,14 @@ class Encoding:
                 yield some(*[self._is_done(option) for option in constraint.options])
 
     def follow_order(self, plan: Sequence[str]) -> Iterator[Term]:
-        """That the plan is to carry out these actions, in this order, at any times and with any values."""
+        """The plan executes these actions in this order, at any times and with any values."""
         waiting = {action: iter(units) for action, units in self._units.items()}
         for place, action in enumerate(plan):
             yield next(waiting[action]).place == place
         yield self._total == len(plan)
 
     def follow(self, history: History) -> Iterator[Term]:
-        """That this happened and nothing else; what was refused for a value had not passed the right one."""
+        """Exactly this happened; calls refused for a value had not passed the right one."""
         yield from self.follow_order([deed.action for deed in history.deeds])
         waiting = {action: iter(units) for action, units in self._units.items()}
         for deed in history.deeds:
@@ -146,7 +146,7 @@ class Encoding:
                 yield passed != right
 
     def demand(self, constraint: Constraint) -> Term:
-        """What a constraint demands; of refused calls only those count that `follow` has been told of."""
+        """The formula of a constraint; refused calls count only if they were passed to `follow`."""
         match constraint:
             case Before(first, then, _, announced):
                 return every(*[self._waits(unit, first, announced) for unit in self._units[then]])
@@ -169,7 +169,7 @@ class Encoding:
             case Repeat(action, times):
                 return self._calls[action] <= times
             case Limit(action, most):
-                return self._units[action][0].place <= most  # units that are not there have none
+                return self._units[action][0].place <= most  # absent units have none
             case Spend(most):
                 costs = self._case.world.costs
                 return total([either(u.present, costs.get(u.tool, 0), 0) for u in self._all]) <= most
@@ -184,7 +184,7 @@ class Encoding:
         return self._units[action][0].present
 
     def _earlier(self, action: str, unit: Unit) -> list[Term]:
-        """For each unit of the action whether it is carried out before the given one."""
+        """For each unit of the action, whether it is executed before the given one."""
         return [every(each.present, each.place < unit.place) for each in self._units[action]]
 
     def _how_many(self, formulas: Sequence[Term]) -> Term:
@@ -206,7 +206,7 @@ class Encoding:
         return times
 
     def _waits(self, unit: Unit, first: str, announced: str) -> Term:
-        """Everything due of `first` comes before the unit, if it is carried out once that is announced."""
+        """Everything due of `first` comes before the unit, if it is executed after the announcement."""
         bound = every(unit.present, some(*self._earlier(announced, unit))) if announced else unit.present
         enough = self._how_many(self._earlier(first, unit)) >= self._due(first)
         none_later = [implied(each.present, each.place < unit.place) for each in self._units[first]]
@@ -218,7 +218,7 @@ class Encoding:
         return implied(unit.present, kept)
 
     def _is_handed(self, unit: Unit, giver: str) -> Term:
-        """The unit is passed the newest value: the number of it is how often the giver has returned one."""
+        """The unit gets the newest value, numbered by how often the giver has returned one."""
         self._handed += 1
         passed = self._script.number(f"handed{self._handed}")
         newest = self._how_many(self._earlier(giver, unit))
@@ -257,7 +257,7 @@ class Encoding:
         )
 
     def _is_decided(self, condition: Condition) -> Iterator[Term]:
-        """The branch that was decided against is left out, the other comes after what decides."""
+        """The branch that was ruled out is not executed; the other comes after the decision."""
         asks = self._units[condition.asks][0]
         found = self._case.world.findings.get(condition.asks, False)
         for branch, wanted in ((condition.then, True), (condition.otherwise, False)):

@@ -1,4 +1,4 @@
-"""What went wrong in an attempt, in words."""
+"""Describes in words what went wrong in an attempt."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -30,14 +30,14 @@ LONGEST_SHOWN = 80  # characters of what an agent has said
 
 
 class Reasons:
-    """Words about one attempt at a case; they name the sentence that says so, if there is one."""
+    """Explanations for one attempt at a case; they quote the sentence that states the constraint, if any."""
 
     def __init__(self, view: View) -> None:
         self._view, self._case = view, view.case
         self._names = {action.id: f"the {action.name}" for action in view.case.actions}
 
     def breach(self, constraint: Constraint, step: int) -> str:
-        """How the deed of a call broke a constraint."""
+        """How a call broke a constraint."""
         deeds = self._view.deeds
         place = next(place for place, deed in enumerate(deeds) if deed.step == step)
         what = self._breach(constraint, place, deeds[place])
@@ -146,7 +146,7 @@ class Reasons:
         )
 
     def lost(self, missing: Sequence[str]) -> str:
-        """What was not carried out though it was due."""
+        """What was due but not executed."""
         reasons, told = list[str](), list[str]()
         for constraint in self._case.constraints:
             for actions, reason in self._losses(constraint, missing):
@@ -177,7 +177,7 @@ class Reasons:
                 yield [action], f"{names[action]} is out of service, so {names[by]} had to take its place."
 
     def source(self, constraint: Constraint | None) -> str:
-        """Who says so: a sentence of the request, or the result that announced it."""
+        """The source of a constraint: a sentence of the request, or the result that announced it."""
         case = self._case
         if isinstance(constraint, Before) and constraint.announced:
             sentence = case.world.announcements.get(constraint.announced, "")
@@ -196,9 +196,9 @@ def _wrong_argument(slip: ParameterSlip, arguments: dict[str, Any], wanted: dict
 
 
 def shown(value: object) -> str:
-    """A value that comes from outside as JSON, short and on one line."""
+    """A value from outside as JSON, truncated and on one line."""
     try:
         text = storable(json.dumps(value, ensure_ascii=False))
-    except (TypeError, ValueError, RecursionError):  # no JSON, or too much of it
+    except (TypeError, ValueError, RecursionError):  # not JSON, or nested too deeply
         text = f"something of the type {type(value).__name__}"
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"

@@ -1,13 +1,13 @@
-"""Formulas as text, in the language that all solvers read.
+"""Builds formulas as SMT-LIB text.
 
-A solver reads them several times faster than it lets itself be handed their parts one by one.
+A solver parses text several times faster than it builds formulas through its API.
 """
 
 from collections.abc import Sequence
 
 
 class Term:
-    """A number or a truth value in SMT-LIB; comparing or adding gives further ones."""
+    """An SMT-LIB term, a number or a truth value; operators create new terms."""
 
     __slots__ = ("text",)
     __hash__ = None  # type: ignore[assignment]
@@ -66,7 +66,7 @@ def implied(by: Term, term: Term) -> Term:
 
 
 def either(condition: Term, one: Number, other: Number) -> Term:
-    """The one where the condition holds, else the other; both are numbers, or both are truth values."""
+    """`one` if the condition holds, else `other`; both are numbers, or both are truth values."""
     return _applied("ite", condition, one, other)
 
 
@@ -75,7 +75,7 @@ def total(terms: Sequence[Number]) -> Term:
 
 
 def different(*terms: Number) -> Term:
-    """No two of them are the same."""
+    """All terms are different."""
     return _applied("distinct", *terms) if len(terms) > 1 else ALWAYS
 
 
@@ -84,7 +84,7 @@ def _applied(function: str, *terms: Number) -> Term:
 
 
 def _joined(function: str, terms: Sequence[Number], none: Term) -> Term:
-    """A function of any number of terms; one alone stands for itself."""
+    """A function of any number of terms; a single term is returned as it is."""
     if not terms:
         return none
     return _applied(function, *terms) if len(terms) > 1 else Term(_written(terms[0]))
@@ -97,7 +97,7 @@ def _written(term: Number) -> str:
 
 
 class Script:
-    """What a solver is told: names, each declared once, with what is so of them."""
+    """A solver script: declarations, each name once, and assertions."""
 
     def __init__(self) -> None:
         self._lines = list[str]()
@@ -109,7 +109,7 @@ class Script:
         return self._declare(name, "Bool")
 
     def define(self, name: str, number: Term) -> Term:
-        """A short name for a number that is spoken of often."""
+        """A short name for a number that is used often."""
         self._lines.append(f"(define-fun {name} () Int {number.text})")
         return Term(name)
 

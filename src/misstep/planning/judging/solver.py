@@ -1,4 +1,4 @@
-"""The slow twin: constraints put to Z3, which defines what the fast path must answer."""
+"""The slow checker: solves constraints with Z3 to verify the fast one."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -15,11 +15,11 @@ from misstep.planning.world.history import History
 Answer = Literal["yes", "no", "unknown"]
 Plan = Sequence[str] | History
 
-MOST_WORK = 20_000_000  # that Z3 may put into one question, in units of its own: the same on every machine
+MOST_WORK = 20_000_000  # limit on Z3's work per query, in its own units: the same on every machine
 
 
 class SolverUnsure(MisstepError):
-    """Z3 gave up on a question."""
+    """Z3 could not decide a query."""
 
 
 @cache
@@ -32,51 +32,51 @@ def _z3() -> ModuleType:
 
 
 def satisfiable(case: Case) -> Answer:
-    """Whether any plan meets all constraints of the case, carried out in one attempt with the world known.
+    """Whether any plan meets all constraints of the case, in one attempt with the world known.
 
-    No verdict rests on it: tests hold our own searches for plans against it.
+    No verdict depends on it: tests compare our own plan search with it.
     """
     solver, labels = _encode(case)
     return _answer(solver.check(*labels))
 
 
 def contradiction(case: Case) -> tuple[int, ...]:
-    """A minimal set of constraints, by index, that no plan meets; empty where there is none.
+    """A minimal set of constraints, by index, that no plan meets; empty if there is none.
 
-    Tests hold the cycles that we name to users against it. Where no plan can be carried out whatever is asked
-    of it, no constraint is to blame, and the set is empty too.
+    Tests compare the cycles that we report to users with it. If no plan can be executed whatever the
+    constraints, the set is empty too.
     """
     solver, labels = _encode(case)
     return _core(solver, labels)
 
 
 def violated_by(case: Case, plan: Plan) -> tuple[int, ...]:
-    """The constraints that a plan breaks, each decided on its own.
+    """The constraints that a plan breaks, each decided individually.
 
     The plan is an order of action ids, which leaves times and values open, or a whole history. Neither has to
-    be complete: what is not in it is not carried out.
+    be complete: what is not in it is not executed.
     """
     solver, labels = _encode(case, plan)
     return tuple(i for i, label in enumerate(labels) if not _decided(solver.check(label)))
 
 
 def conflict(case: Case, plan: Plan) -> tuple[int, ...]:
-    """A minimal set of constraints that contradicts a plan; empty where none does.
+    """A minimal set of constraints that contradicts a plan; empty if none does.
 
-    Tests hold the `core` of a verdict against it, in which one broken constraint suffices.
+    Tests compare the `core` of a verdict with it, in which one broken constraint is enough.
     """
     solver, labels = _encode(case, plan)
     return _core(solver, labels)
 
 
 def accepts(case: Case, history: History) -> bool:
-    """Whether the history carries out everything that is due and meets all constraints together."""
+    """Whether the history executes everything that is due and meets all constraints together."""
     solver, labels = _encode(case, history, complete=True)
     return _decided(solver.check(*labels))
 
 
 def _encode(case: Case, plan: Plan | None = None, complete: bool = False) -> tuple[Any, list[Any]]:
-    """A solver that knows what plans are like, and what this one is; each constraint is behind a label."""
+    """A solver with the properties of plans and of this one; each constraint is implied by a label."""
     z3 = _z3()
     solver = z3.Solver()
     solver.set("core.minimize", True)
@@ -112,7 +112,7 @@ def _is_whole(case: Case, plan: Plan) -> bool:
 
 
 def _add_order(script: Script, labels: list[Term], case: Case, order: Sequence[Before], plan: Plan) -> None:
-    """A place for each action, all different: enough where every action is carried out and order is all."""
+    """A position for each action, all different: enough if every action is executed and order is all."""
     plan = [deed.action for deed in plan.deeds] if isinstance(plan, History) else plan
     places = {action.id: script.number(f"a{number}") for number, action in enumerate(case.actions)}
     script.require(different(*places.values()))
@@ -134,7 +134,7 @@ def _answer(result: Any) -> Answer:
 
 
 def _decided(result: Any) -> bool:
-    """Whether Z3 says yes; *unknown* is neither yes nor no."""
+    """Whether Z3 says yes; raises `SolverUnsure` for *unknown*."""
     answer = _answer(result)
     if answer == "unknown":
         raise SolverUnsure("Z3 could not decide", "judge without --verify")

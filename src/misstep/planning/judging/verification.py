@@ -1,4 +1,4 @@
-"""The second opinion on a verdict: Z3 must agree with the fast path."""
+"""Verifies a verdict with Z3, which must agree with the fast checker."""
 
 from misstep.core.case import Case
 from misstep.core.outcome import Transcript, Verdict
@@ -8,18 +8,18 @@ from misstep.planning.judging.check import replay
 
 
 def verify(case: Case, transcript: Transcript, verdict: Verdict) -> None:
-    """Raise an `InternalError` if Z3 sees the last attempt differently.
+    """Raise `InternalError` if Z3 disagrees about the last attempt.
 
-    What is put to Z3 is the history of that attempt, complete or not: which actions were carried out, in
-    which order, by which tools, from when to when, how often each tool worked, and which calls were refused
-    for a value. It decides of every constraint, each on its own, whether that breaks it, which has to be what
-    the verdict says; and of an attempt in which no call was wrong in itself, whether it carries out all that
-    is due and meets all constraints together, which has to be so just if it has passed. What a single call
-    did is not put to it, nor how the agent ended.
+    Z3 gets the history of that attempt, complete or not: which actions were executed, in which order, by
+    which tools, from when to when, how often each tool worked, and which calls were refused for a value. For
+    every constraint it decides individually whether the history breaks it, which has to match the verdict.
+    For an attempt without a call that was wrong in itself it also decides whether everything due was executed
+    and all constraints hold together, which has to be true exactly if it passed. What a single call did and
+    how the agent ended are not checked.
     """
     if verdict.verdict == "errored":
         return
-    # An act error may be a shared turn, which is one only where that is forbidden.
+    # An act error may be a shared turn, which is an error only if that is forbidden.
     history = replay(case, transcript.calls, "forbid" if verdict.error == "act" else "ordered")
     broken = solver.violated_by(case, history)
     if broken != verdict.violated:

@@ -1,1 +1,1 @@
-"""The language of planning requests: syntax, meaning, words, writer and an independent reader."""
+"""The language of planning requests: syntax, meaning, vocabulary, writer and an independent reader."""

@@ -1,7 +1,4 @@
-"""What keeps a sentence to one reading: groups that pronouns can't miss, parts that no join swallows.
-
-Relative clauses about time, hung on a clause or taken off it.
-"""
+"""Rules that keep a sentence unambiguous: groups, pronouns, joins, and relative clauses about time."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -26,7 +23,7 @@ from misstep.planning.language.syntax import (
 
 
 def is_clear(part: SubSentence) -> bool:
-    """Whether nobody could mishear a sub-sentence: its lists are short enough, its pronouns can't miss."""
+    """Whether a part is unambiguous: its lists are short enough, its pronouns clear."""
     if not isinstance(part, Clause):
         return True
     most_subjects, most_objects = most_actions(part.form, part.direction)
@@ -39,7 +36,7 @@ def is_clear(part: SubSentence) -> bool:
 
 
 def _is_described_clearly(group: Group, pronouns: Pronouns, at_end: bool) -> bool:
-    """A relative clause within another is clear at the end only, on a group of several."""
+    """A nested relative clause is clear only at the end, on a group of several."""
     clear, relative = pronouns.name(group.actions), group.relative
     if relative is None:
         return True
@@ -54,7 +51,7 @@ def _is_described_clearly(group: Group, pronouns: Pronouns, at_end: bool) -> boo
 
 
 def joined(parts: Sequence[SubSentence], dice: Dice) -> Sentence:
-    """One sentence of several parts, joined in any way that is clear."""
+    """Join several parts into one sentence in any way that is clear."""
     joins: list[Join] = []
     for left, right in pairwise(parts):
         joins.append(dice.pick(possible_joins(left, right, joins)))
@@ -62,7 +59,7 @@ def joined(parts: Sequence[SubSentence], dice: Dice) -> Sentence:
 
 
 def rejoined(parts: Sequence[SubSentence], joins: Sequence[Join]) -> Sentence:
-    """One sentence of several parts, joined as is given where that is clear, else by semicolons."""
+    """Join several parts as given if that is clear, else with semicolons."""
     kept: list[Join] = []
     for (left, right), join in zip(pairwise(parts), joins, strict=True):
         kept.append(join if join in possible_joins(left, right, kept) else ";")
@@ -70,9 +67,9 @@ def rejoined(parts: Sequence[SubSentence], joins: Sequence[Join]) -> Sentence:
 
 
 def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[Sentence]:
-    """The sentence with a time said of an action, wherever that stands alone.
+    """The sentence with a time added to an action, at each place where the action stands alone.
 
-    One relative clause is enough for a clause, and at the end it would swallow what a comma ties to it.
+    A clause gets at most one relative clause; at its end, one would absorb what a comma attaches to it.
     """
     for place, part in enumerate(sentence.parts):
         if not isinstance(part, Clause) or part.subject.relative or part.object.relative:
@@ -86,7 +83,7 @@ def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[
 
 
 def without_times(clause: Clause) -> Clause:
-    """The clause with no time said of any of its actions."""
+    """The clause without the times of its actions."""
     subject, object_ = _without_times(clause.subject), _without_times(clause.object)
     return Clause(clause.form, clause.direction, subject, object_)
 

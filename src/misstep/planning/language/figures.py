@@ -1,4 +1,4 @@
-"""How times, amounts, numbers and lists are written, wherever the language has any."""
+"""Formats times, amounts, numbers and lists for requests and results."""
 
 import json
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ def euros(amount: int) -> str:
 
 
 def in_words(number: int) -> str:
-    """`three`; from thirteen on in digits."""
+    """A number as a word (`three`), or in digits from thirteen on."""
     return _WORDS[number - 1] if 1 <= number <= len(_WORDS) else str(number)
 
 

@@ -1,6 +1,6 @@
-"""Understands, for simulated agents, the rules of a request and the results of tools.
+"""Parses the rules of a request and the results of tools for simulated agents.
 
-Both are recognised by the texts of `data/requests.toml`, whatever they have been filled in with.
+Both are recognised by the templates in `data/requests.toml`.
 """
 
 import json
@@ -21,9 +21,9 @@ _CLOCK = r"[0-2][0-9]:[0-5][0-9]"
 _NUMBER = rf"(?:[0-9]{{1,3}}|{'|'.join(NUMBERS)})(?: times)?|once|twice"
 _STRING = r"\"(?:[^\"\\\x00-\x1f]|\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})){0,2000}\""
 _INTEGER = r"-?(?:0|[1-9][0-9]{0,17})"
-# What a slot may be filled with, within bounds, so that no text takes long.
+# Allowed fillers of a slot, with length limits so that matching stays fast.
 _SLOTS = {
-    "name": r"(?:[^.]|\.(?! )){1,100}?",  # whatever an activity is called, but no whole sentence
+    "name": r"(?:[^.]|\.(?! )){1,100}?",  # the name of any activity, but not a whole sentence
     "begin": _CLOCK,
     "end": _CLOCK,
     "attempts": _NUMBER,
@@ -39,7 +39,7 @@ _ANYTHING = r"[^.,;:]{1,100}"
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The day in minutes since midnight, how often one may begin in all, how often a call may be repeated."""
+    """The day in minutes since midnight, the number of attempts, and how often a call may be repeated."""
 
     day: tuple[int, int] | None = None
     attempts: int = 1
@@ -47,7 +47,7 @@ class Rules(msgspec.Struct, frozen=True):
 
 
 class Heard(msgspec.Struct, frozen=True):
-    """What the result of a tool says; whatever is not understood is taken for an error."""
+    """A parsed tool result; anything unknown counts as an error."""
 
     outcome: Outcome
     minutes: int | None = None
@@ -77,7 +77,7 @@ def read_result(text: str) -> Heard:
 
 
 def _done(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Heard:
-    """A success, and one by one what else is told, up to the first thing that is not understood."""
+    """A success, then each additional statement, up to the first one that is not understood."""
     told: dict[str, Any] = {}
     values: dict[str, str | int] = {}
     for part, found in _parts(text, at, texts):
@@ -117,7 +117,7 @@ def _texts() -> dict[str, re.Pattern[str]]:
 
 
 def _pattern(template: str, slots: dict[str, str]) -> re.Pattern[str]:
-    """The texts that come of a template; a slot that comes again has to be filled with the same again."""
+    """A pattern for the texts of a template; a repeated slot must have the same filler."""
     pieces = re.split(r"\{(\w+)\}", template)
     pattern, seen = re.escape(pieces[0]), set[str]()
     for slot, piece in zip(pieces[1::2], pieces[2::2], strict=True):
@@ -148,6 +148,6 @@ def _amount(text: str) -> int:
 
 
 def _number(text: str) -> int:
-    """Numbers as people write them: "3", "three", "three times", "twice"."""
+    """Parse numbers such as "3", "three", "three times", "twice"."""
     word = {"once": "one", "twice": "two"}.get(text, text.split(" ")[0])
     return NUMBERS.index(word) + 1 if word in NUMBERS else int(word)

@@ -1,7 +1,4 @@
-"""The phrases of the planning language, read from `data/lexicon.toml`.
-
-The jobs that problems are set in, each with its activities, read from `data/topics.toml`.
-"""
+"""The phrases and topics of the planning language, from `data/lexicon.toml` and `data/topics.toml`."""
 
 import tomllib
 from functools import cache
@@ -22,7 +19,7 @@ class Verb(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Linker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A preposition or sequential conjunction.
 
-    `front` tells whether it may open a sentence, `single` that only a single action can stand behind it.
+    `front` tells whether it may begin a sentence, `single` that only a single action can follow it.
     """
 
     text: str
@@ -43,7 +40,7 @@ class Linkers(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`S start after T`: verbs for either end of an action, and linkers to a time, which is included."""
+    """`S start after T`: verbs for either end of an action, and linkers to a time, which is inclusive."""
 
     start: tuple[Verb, ...]
     end: tuple[Verb, ...]
@@ -57,7 +54,7 @@ class OrderingVerbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Adjacency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Phrases for right before and right after, and for the first and last place of all."""
+    """Phrases for directly before and after, and for the first and last position of all."""
 
     verbs: OrderingVerbs
     prepositions: Linkers
@@ -75,7 +72,7 @@ class ReportedFinding(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ConditionPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`OPENER the A REPORT a finding, the B OBLIGATION; OTHERWISE, the B SKIP` or `…, the C OBLIGATION`.
 
-    The user's own tools come back with findings of their own, in verbs of their own.
+    The user's own tools have their own findings and report verbs.
     """
 
     openers: tuple[str, ...]
@@ -92,7 +89,7 @@ class ConditionPhrases(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (*self.findings, *self.own_findings)
 
     def reports_of(self, finding: str) -> tuple[str, ...]:
-        """The verbs with which a finding goes."""
+        """The verbs that a finding is used with."""
         return self.own_reports if any(own.some == finding for own in self.own_findings) else self.reports
 
 
@@ -111,7 +108,7 @@ class Repeats(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Something that is handed on, with its article: `a reference code`."""
+    """Something that is passed on, with its article: `a reference code`."""
 
     noun: str
     article: Literal["a", "an"]
@@ -128,9 +125,9 @@ class Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Lexicon(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """All phrases; `before` means that the subject comes first, `after` that the object does.
 
-    A frame is a sentence without its capital and its full stop. Choices have `{a}`, `{b}` and `{verb}` (a
-    neutral one in the singular), budgets `{amount}`, stand-ins `{a}` and `{b}`, given arguments `{a}` and
-    `{arguments}`. Duties are verbs for actions of which nothing else is said.
+    A frame is a sentence without its initial capital and its full stop. Choices have `{a}`, `{b}` and
+    `{verb}` (a neutral one in the singular), budgets `{amount}`, stand-ins `{a}` and `{b}`, given arguments
+    `{a}` and `{arguments}`. Duties are verbs for actions that no other sentence mentions.
     """
 
     verbs: Verbs

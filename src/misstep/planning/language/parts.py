@@ -1,9 +1,9 @@
-"""Which topics, phrases and structures a model may be trained on, and which are kept back.
+"""Which topics, phrases and structures a model may be trained on, and which are held out.
 
-Only what was never seen in training shows whether a model has learnt to plan or knows our words by heart. So
-a part of each is kept back, always the same: every fifth topic, every fourth phrase in each list of words and
-whatever phrases contain it, and a fifth of the shapes of ordering sentences about three actions or more. Of
-other sentences there are few shapes, which nobody could do without.
+Only material that was not in the training data shows whether a model has learnt to plan or memorised the
+wording. So a fixed part of each is held out: every fifth topic, every fourth phrase in each list of words and
+all phrases that contain it, and a fifth of the shapes of ordering sentences about three actions or more.
+Other sentences have too few shapes to hold any out.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from misstep.planning.language.lexicon import load_lexicon, load_topics
 
 Side: TypeAlias = Literal["seen", "unseen"]
 
-TOPICS, PHRASES, SHAPES = 5, 4, 5  # one in so many is kept back
-LEAST_ACTIONS = 3  # of a structure that can be kept back
-_FORMS = ("one", "many", "text", "some", "noun")  # fields of an entry that hold its words
+TOPICS, PHRASES, SHAPES = 5, 4, 5  # one in so many is held out
+LEAST_ACTIONS = 3  # of a structure that can be held out
+_FORMS = ("one", "many", "text", "some", "noun")  # fields of an entry that contain its words
 
 _ACTION = re.compile(r"\ba[1-9][0-9]?\b")
 _CLOCK = re.compile(r"[0-2][0-9]:[0-5][0-9]")
@@ -33,9 +33,9 @@ _SENTENCE = re.compile(r"(?<=\.) ")
 
 
 class LanguagePart(msgspec.Struct, frozen=True):
-    """From which side topics, phrases and structures are taken; None: from both.
+    """Which side topics, phrases and structures are taken from; None means both.
 
-    A request is of the unseen structures if one of its sentences is.
+    A request has an unseen structure if one of its sentences does.
     """
 
     topics: Side | None = None
@@ -44,7 +44,7 @@ class LanguagePart(msgspec.Struct, frozen=True):
 
 
 def part_of(portions: Sequence[Portion]) -> LanguagePart:
-    """The part that was asked for: `train`, or what is to be unseen, the rest then being seen."""
+    """The requested part: `train`, or what has to be unseen while the rest is seen."""
     if not portions:
         return LanguagePart()
     if "train" in portions and len(set(portions)) > 1:
@@ -69,12 +69,12 @@ def is_of(phrase: str, side: Side) -> bool:
 
 
 def structure_of(skeleton: str) -> Side:
-    """Where a request belongs by its sentences."""
+    """The side of a request, by the structures of its sentences."""
     return "unseen" if any(map(_is_kept_back, shapes_of(skeleton))) else "seen"
 
 
 def shapes_of(skeleton: str) -> list[str]:
-    """The sentences of a skeleton, whatever actions, times, numbers and values they are about."""
+    """The sentences of a skeleton without their actions, times, numbers and values."""
     return [_shape(sentence) for sentence in _SENTENCE.split(skeleton)]
 
 
@@ -108,7 +108,7 @@ def _unseen_phrases() -> frozenset[str]:
 
 
 def _lists(part: Any) -> Iterator[list[tuple[str, ...]]]:
-    """The lists of phrases in a lexicon, wherever they are, each phrase in all its forms."""
+    """The lists of phrases in a lexicon, at any depth, each phrase in all its forms."""
     if isinstance(part, dict):
         for inner in part.values():
             yield from _lists(inner)
@@ -117,5 +117,5 @@ def _lists(part: Any) -> Iterator[list[tuple[str, ...]]]:
 
 
 def _forms(entry: dict[str, Any]) -> tuple[str, ...]:
-    """What the entry is known by comes first."""
+    """All forms of an entry; its identifying form comes first."""
     return tuple([entry[field] for field in _FORMS if field in entry])

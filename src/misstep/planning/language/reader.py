@@ -1,7 +1,7 @@
-"""Reads planning sentences apart from the code that writes them, to show that each has one meaning only.
+"""Parses planning sentences independently of the code that writes them, to verify that they are unambiguous.
 
 The reader knows the lexicon, the names of the activities and English, and it is liberal: it reports every
-meaning that a careful person might find. A sentence that is written well has exactly one.
+meaning that a careful person might find. A well-written sentence has exactly one.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,16 +25,17 @@ from misstep.planning.language.reading.phrases import Table, order_kinds, tabula
 
 __all__ = ["Relation", "SentenceReading", "read"]
 
-# Characters outside of backticks. Nobody reads a longer sentence, and the bound keeps hostile text cheap.
+# Characters outside of backticks. The limit keeps hostile text cheap to parse.
 _LONGEST = 5_000
-# Words of any sentence about order, whatever the lexicon.
+# Words that any sentence about order may contain, whatever the lexicon.
 _USUAL = frozenset({"the", "and", "both", "all", "of", "which", ",", ";", "."})
 
 
 class SentenceReading(msgspec.Struct, frozen=True):
     """One meaning of a sentence: its relations as stated, its activities in order of first mention.
 
-    `demands` are what it says beyond mere order, with activities in place of ids; `phrases` say so.
+    `demands` are constraints beyond plain order, with activities in place of ids; `phrases` are the words
+    that state them.
     """
 
     relations: tuple[Relation, ...]
@@ -44,14 +45,14 @@ class SentenceReading(msgspec.Struct, frozen=True):
 
 
 class _Grammar(msgspec.Struct, frozen=True):
-    """A lexicon made ready for reading."""
+    """A lexicon prepared for parsing."""
 
     table: Table
     frames: Index
 
 
 def read(sentence: str, activities: Iterable[str], lexicon: Lexicon | None = None) -> list[SentenceReading]:
-    """All meanings of the sentence, the plainest first; none if it isn't in the language."""
+    """All meanings of the sentence, the plainest first; empty if it isn't in the language."""
     if not _readable(sentence):
         return []
     grammar = _grammar(lexicon) if lexicon else _own_grammar()
@@ -59,14 +60,14 @@ def read(sentence: str, activities: Iterable[str], lexicon: Lexicon | None = Non
     found: dict[object, SentenceReading] = {}
     for reading in sorted(_readings(text, grammar.frames), key=_length):
         pairs = frozenset((relation.first, relation.then) for relation in reading.relations)
-        # Arguments that are given can't be hashed.
+        # Given arguments can't be hashed.
         demands = frozenset(map(repr, reading.demands))
         found.setdefault((pairs, demands, frozenset(reading.mentioned)), reading)
     return list(found.values())
 
 
 def _readable(sentence: str) -> bool:
-    """Whether it looks like a sentence: a capital, a full stop, backticks in pairs, no endless length."""
+    """Whether it looks like a sentence: a capital, a full stop, paired backticks, limited length."""
     if not sentence[:1].isupper() or not sentence.endswith("."):
         return False
     pieces = sentence.split("`")
@@ -83,7 +84,7 @@ def _grammar(lexicon: Lexicon) -> _Grammar:
 
 @cache
 def _own_grammar() -> _Grammar:
-    """Looked up without a hash of the whole lexicon, which would cost more than reading a sentence."""
+    """Cached without hashing the whole lexicon, which would cost more than parsing a sentence."""
     return _grammar(load_lexicon())
 
 

@@ -1,4 +1,4 @@
-"""The syntax of sentences about anything but plain order: each is one remark, before any word is chosen.
+"""The syntax of sentences about anything but plain order: each is one remark, before words are chosen.
 
 Actions are numbers from 0, as in `syntax`. A remark is the only part of its sentence.
 """
@@ -29,7 +29,7 @@ class Timed(msgspec.Struct, frozen=True):
 
 
 class TimedRelative(msgspec.Struct, frozen=True):
-    """`which starts after T`, said of the single action it hangs on in an ordering clause."""
+    """`which starts after T`, attached to a single action in an ordering clause."""
 
     edge: Edge
     bound: Bound
@@ -37,7 +37,7 @@ class TimedRelative(msgspec.Struct, frozen=True):
 
 
 class Neighbours(msgspec.Struct, frozen=True):
-    """The subject comes right before (`<`) or right after (`>`) the object."""
+    """The subject comes directly before (`<`) or directly after (`>`) the object."""
 
     form: NeighbourForm
     direction: Direction
@@ -72,27 +72,27 @@ class Conditional(msgspec.Struct, frozen=True):
 
 
 class RepeatRemark(msgspec.Struct, frozen=True):
-    """An action is carried out so many times."""
+    """An action is carried out `times` times."""
 
     action: int
     times: int
 
 
 class Limited(msgspec.Struct, frozen=True):
-    """At most so many others come before an action."""
+    """At most `most` others come before an action."""
 
     action: int
     most: int
 
 
 class BudgetRemark(msgspec.Struct, frozen=True):
-    """Everything together costs at most so much."""
+    """Everything together costs at most `most`."""
 
     most: int
 
 
 class HandOver(msgspec.Struct, frozen=True):
-    """A value, named by its noun, goes from one action to another."""
+    """A value, named by its noun, is passed from one action to another."""
 
     giver: int
     taker: int
@@ -100,20 +100,20 @@ class HandOver(msgspec.Struct, frozen=True):
 
 
 class Replacing(msgspec.Struct, frozen=True):
-    """`by` takes the place of an action that is out of service."""
+    """`by` replaces an action that is out of service."""
 
     action: int
     by: int
 
 
 class Duty(msgspec.Struct, frozen=True):
-    """Actions that are due as well, of which nothing else is said."""
+    """Actions that are due but not mentioned otherwise."""
 
     actions: tuple[int, ...]
 
 
 class Giving(msgspec.Struct, frozen=True):
-    """The arguments with which a tool of the user's own is to be called."""
+    """The arguments for one of the user's own tools."""
 
     action: int
     arguments: dict[str, Any]

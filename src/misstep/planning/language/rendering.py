@@ -1,4 +1,4 @@
-"""English for a paragraph: words for its slots, number agreement, commas."""
+"""Writes a paragraph in English: words for its slots, number agreement, commas."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -39,7 +39,7 @@ def render(
 ) -> tuple[str, ...]:
     """The sentences of a paragraph; `names` are the activities, by action number.
 
-    Without a `mood` it is one that all the sentences can have.
+    Without a `mood`, one is drawn that all sentences can have.
     """
     return write(
         paragraph, names, PhraseDrawer(dice, side, mood or dice.pick(possible_moods(paragraph, side)))
@@ -47,7 +47,7 @@ def render(
 
 
 def possible_moods(paragraph: Paragraph, side: Side | None = None) -> tuple[Mood, ...]:
-    """The moods that all sentences of a paragraph can have; what is not about order has to be modal."""
+    """The moods that all sentences of a paragraph can have; only sentences about order can be indicative."""
     only_order = all(_is_about_order(part) for sentence in paragraph for part in sentence.parts)
     return _moods(side) if only_order else ("modal",)
 
@@ -60,7 +60,7 @@ def _is_about_order(part: SubSentence) -> bool:
 
 @cache
 def _moods(side: Side | None) -> tuple[Mood, ...]:
-    """Those that there are phrases for, whatever has to be said about order."""
+    """The moods that have phrases for everything about order."""
     verbs = load_lexicon().verbs
     lists = [
         {mood_of(verb) for verb in verbs if side is None or is_of(verb.one, side)}
@@ -71,7 +71,7 @@ def _moods(side: Side | None) -> tuple[Mood, ...]:
 
 
 def write(paragraph: Paragraph, names: Sequence[str], words: Phrases) -> tuple[str, ...]:
-    """The sentences of a paragraph in these words; each slot asks for one, in the order of the sentences."""
+    """The sentences of a paragraph in these words; each slot draws one, in the order of the sentences."""
     renderer = _Renderer([f"the {name}" for name in names], words)
     return tuple([renderer.sentence(sentence) for sentence in paragraph])
 
@@ -126,7 +126,7 @@ class _Renderer:
                 return f"{opening}, {self.main(part)}"
 
     def main(self, clause: Clause, pair: str = "") -> str:
-        """`S VP0`; `pair` goes before two actions that would sound like the rest of a list without it."""
+        """`S VP0`; `pair` goes before two actions that would otherwise sound like the rest of a list."""
         lead = pair if len(clause.subject.actions) == 2 else ""
         return f"{lead}{self.inner(clause.subject)} {self.verb('main', clause.subject)}"
 
@@ -134,7 +134,7 @@ class _Renderer:
         return f"{self.inner(clause.object)} {self.verb('dependent', clause.object)}"
 
     def inner(self, group: Group) -> str:
-        """A group with more to come behind it: its relative clause needs a closing comma."""
+        """A group in mid-sentence: its relative clause needs a closing comma."""
         return f"{self.group(group)}," if group.relative else self.group(group)
 
     def group(self, group: Group) -> str:
@@ -145,7 +145,7 @@ class _Renderer:
         return f"{text}, {self.relative(group, group.relative)}" if group.relative else text
 
     def relative(self, group: Group, relative: Relative | TimedRelative) -> str:
-        """The pronoun names the whole group, so that it can't be heard of its last action alone."""
+        """The pronoun names the whole group, so that it can't refer to its last action alone."""
         if isinstance(relative, TimedRelative):
             return f"which {self._wording.window(relative)}"
         which = {1: "which", 2: "both of which"}.get(len(group.actions), "all of which")

@@ -1,7 +1,4 @@
-"""The request around a paragraph and the words of the mock tools, read from `data/requests.toml`.
-
-What mock tools answer, in the words of `data/requests.toml`.
-"""
+"""The text of requests around a paragraph, of mock tools and of their results (`data/requests.toml`)."""
 
 import re
 import tomllib
@@ -29,14 +26,14 @@ from misstep.planning.language.lexicon import Topic
 
 
 class RequestTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The request for a problem about nothing but order, and for one that takes rules."""
+    """The request for a problem with ordering constraints only, and for one with rules."""
 
     text: str
     ruled: str
 
 
 class ToolWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The descriptions of tools: of tasks, without and with arguments, and of the two special ones."""
+    """The descriptions of tools: of tasks, without and with arguments, and of the two special tools."""
 
     description: str
     with_arguments: str
@@ -45,7 +42,7 @@ class ToolWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ParameterWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The descriptions of parameters; `value` is for whatever one task hands to another."""
+    """The descriptions of parameters; `value` is for a value that one task passes to another."""
 
     start_time: str
     task: str
@@ -67,7 +64,7 @@ def load_requests() -> Requests:
 
 
 def write_request(template: str, topic: Topic, sentences: Sequence[str], rules: Sequence[str] = ()) -> str:
-    """The whole request; the rules, if there are any, make a list of their own."""
+    """The whole request; the rules, if any, are a separate list."""
     texts = load_requests().templates[template]
     return (
         (texts.ruled if rules else texts.text)
@@ -84,9 +81,9 @@ def write_request(template: str, topic: Topic, sentences: Sequence[str], rules: 
 def write_rules(
     constraints: Sequence[Constraint], world: World, distractors: int, own_tools: bool = False
 ) -> tuple[str, ...]:
-    """What the request has to say beside its sentences; nothing if it is about nothing but order.
+    """The rules that the request states beside its sentences; empty if it has ordering constraints only.
 
-    `own_tools` tells that tools are the user's, with parameters of their own.
+    `own_tools` says that the tools are the user's, with parameters of their own.
     """
     kinds = {type(constraint) for constraint in constraints}
     own = own_tools or Given in kinds
@@ -146,7 +143,7 @@ def describe(activity: str) -> str:
 
 
 def describe_with(activity: str, parameters: Sequence[str]) -> str:
-    """The description of a tool that takes these parameters, if any."""
+    """The description of a tool with these parameters, if any."""
     if not parameters:
         return describe(activity)
     named = listed([f"`{parameter}`" for parameter in parameters])
@@ -154,7 +151,7 @@ def describe_with(activity: str, parameters: Sequence[str]) -> str:
 
 
 def describe_parameter(name: str) -> str:
-    """The description of a parameter: `start_time`, `task`, or a value that is handed on, by its name."""
+    """The description of a parameter: `start_time`, `task`, or the name of a value that is passed on."""
     words = load_requests().parameters
     match name:
         case "start_time":
@@ -166,9 +163,9 @@ def describe_parameter(name: str) -> str:
 
 
 def say(key: str, **slots: object) -> str:
-    """The text with this key; its slots are filled in as they are, so figures are written by the caller.
+    """The text with this key; slots are filled in as they are, so the caller formats numbers.
 
-    A `KeyError` tells of a key that doesn't exist, or of slots that are not those of the text.
+    Raises `KeyError` for an unknown key, or if the slots don't match the text.
     """
     text = load_requests().results[key]
     if slots.keys() != _slots(text):

@@ -1,4 +1,4 @@
-"""What a tree means: the reference from which every constraint comes."""
+"""The meaning of a syntax tree: all constraints are derived here."""
 
 from collections.abc import Iterator, Sequence
 from typing import assert_never
@@ -42,7 +42,7 @@ Relation = tuple[int, int]
 
 
 def relations(sentence: Sentence) -> list[Relation]:
-    """What a sentence demands of the plain order, in the order in which it says so, nothing twice."""
+    """The ordering relations of a sentence, in the order stated, without duplicates."""
     return list(dict.fromkeys([pair for part in sentence.parts for pair in part_relations(part)]))
 
 
@@ -54,9 +54,9 @@ def part_relations(part: SubSentence) -> list[Relation]:
 
 
 def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[Constraint]:
-    """Everything that a sentence demands, in the order in which it says so, nothing twice.
+    """All constraints of a sentence, in the order stated, without duplicates.
 
-    `ids` are those of the actions, `number` is that of the sentence.
+    `ids` are the ids of the actions, `number` is the number of the sentence.
     """
     said: list[Constraint] = []
     for part in sentence.parts:
@@ -65,12 +65,12 @@ def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[
 
 
 def mentioned(paragraph: Paragraph) -> set[int]:
-    """The actions that a paragraph speaks of."""
+    """The actions that a paragraph mentions."""
     return {action for sentence in paragraph for part in sentence.parts for action in _actions(part)}
 
 
 def satisfied(order: Sequence[int], demanded: Sequence[Relation]) -> bool:
-    """Whether an order of all actions meets every relation."""
+    """Whether an order of all actions satisfies every relation."""
     return all(order.index(first) < order.index(then) for first, then in demanded)
 
 

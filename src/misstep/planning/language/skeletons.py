@@ -1,4 +1,4 @@
-"""Reads a written skeleton back into the tree that it stands for."""
+"""Parses a written skeleton back into its syntax tree."""
 
 import re
 from collections.abc import Sequence
@@ -37,9 +37,9 @@ from misstep.planning.language.syntax import (
     skeleton,
 )
 
-DEEPEST = 20  # relative clauses inside each other: more than there are actions
-LONGEST = 50_000  # characters; no request that anybody reads has a longer skeleton
-SHOWN = 60  # of them in a message
+DEEPEST = 20  # nested relative clauses: more than there are actions
+LONGEST = 50_000  # characters; no readable request has a longer skeleton
+SHOWN = 60  # characters of it in a message
 
 _NAMES = re.compile(r"a[1-9][0-9]?(?:\+a[1-9][0-9]?)*")
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -53,10 +53,10 @@ K = TypeVar("K", Condition, Given)
 
 
 def read_skeleton(text: str, constraints: Sequence[Constraint] = ()) -> Paragraph:
-    """The paragraph of which `syntax.skeleton` makes this text; a `UsageError` where there is none.
+    """The paragraph for which `syntax.skeleton` gives this text; `UsageError` if there is none.
 
-    What a skeleton leaves out, the finding of a condition and the arguments that are given, comes from the
-    constraints of that sentence.
+    What a skeleton leaves out (the finding of a condition, and given arguments) is taken from the constraints
+    of that sentence.
     """
     if len(text) > LONGEST:
         raise UsageError(f"the skeleton has {len(text):,} characters", f"expected at most {LONGEST:,}")
@@ -67,7 +67,7 @@ def read_skeleton(text: str, constraints: Sequence[Constraint] = ()) -> Paragrap
 
 
 class _Reader:
-    """A place in the text that moves on as things are found there."""
+    """A position in the text that advances as parts are parsed."""
 
     def __init__(self, text: str, constraints: Sequence[Constraint]) -> None:
         self._text = text
@@ -110,7 +110,7 @@ class _Reader:
         return self._opened_remark() or self._about(self._group())
 
     def _opened_remark(self) -> SubSentence | None:
-        """A remark that doesn't begin with the action it is about."""
+        """A remark that doesn't begin with its action."""
         if self._take("NEXT"):
             direction, object_ = self._direction(), self._action()
             self._need(", ")
@@ -135,7 +135,7 @@ class _Reader:
         return self._action() if self._take(" ELSE ") else None
 
     def _about(self, subject: Group) -> SubSentence:
-        """What is said of a group that has just been named."""
+        """What is said about a group that has just been named."""
         if self._take(" VP0"):
             return self._predicate(subject)
         if self._take(" VP"):
@@ -147,7 +147,7 @@ class _Reader:
         return self._remark(subject.actions)
 
     def _predicate(self, subject: Group) -> SubSentence:
-        """`VP0` and whatever comes behind it."""
+        """`VP0` and what follows it."""
         if self._take(" P"):
             return Clause("preposition", self._direction(), subject, self._group())
         if self._take(" SC"):
@@ -164,7 +164,7 @@ class _Reader:
         return self._single(self._only(actions))
 
     def _single(self, action: int) -> SubSentence:
-        """A remark that is about one action."""
+        """A remark about one action."""
         if self._take(" NEXT"):
             return Neighbours("verb", self._direction(), action, self._action())
         if self._take(" IF "):
@@ -251,7 +251,7 @@ class _Reader:
         return self._refuse()
 
     def _take(self, literal: str) -> bool:
-        """Go on behind a text if it comes next."""
+        """Advance past a literal if it comes next."""
         found = self._text.startswith(literal, self._at)
         self._at += len(literal) * found
         return found
@@ -273,5 +273,5 @@ class _Reader:
 
 
 def shown(text: str, most: int = SHOWN) -> str:
-    """The beginning of a text that comes from outside, on one line."""
+    """The beginning of a text from outside, on one line."""
     return repr(text if len(text) <= most else f"{text[:most]}…")

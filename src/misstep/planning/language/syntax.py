@@ -1,4 +1,4 @@
-"""The syntax of planning requests: a paragraph as a tree, before any word is chosen.
+"""The syntax of planning requests: a paragraph as a tree, before words are chosen.
 
 The productions are those of PDoctor's Fig. 4. Actions are numbers from 0; a direction tells whether the
 subject comes before (`<`) or after (`>`) the object.
@@ -62,14 +62,14 @@ _NEIGHBOUR_PATTERNS = {
 
 
 class Group(msgspec.Struct, frozen=True):
-    """One or more actions that share a place in a clause, perhaps with a relative clause."""
+    """One or more actions that share a place in a clause, optionally with a relative clause."""
 
     actions: tuple[int, ...]
     relative: "Relative | TimedRelative | None" = None
 
 
 class Relative(msgspec.Struct, frozen=True):
-    """`which VP O` or `which VP0 P O`, said of the group it hangs on."""
+    """`which VP O` or `which VP0 P O`, attached to a group."""
 
     form: RelativeForm
     direction: Direction
@@ -109,13 +109,14 @@ Namer: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
 def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]) -> tuple[Join, ...]:
-    """The joins after which the sentence can be read in one way only; `before` are those it has already.
+    """The joins that keep the sentence unambiguous; `before` are those it already has.
 
-    A fronted phrase or a dependent clause can be heard as governing what a comma ties to it, so only a
-    semicolon parts them; a time at the end of a clause swallows whatever a comma ties to it. A relative
-    clause or a list swallows a coordinate "and" at first reading. "But", "yet", "while" and "whereas" want a
-    contrast: something else comes before on one side and after on the other. "While" is heard as "during"
-    unless what it introduces is a mere relation. One comma is enough for a sentence. Nothing joins a remark.
+    A fronted phrase or a dependent clause can be understood to govern what a comma attaches to it, so only a
+    semicolon separates them; a time at the end of a clause absorbs what a comma attaches to it. A relative
+    clause or a list absorbs a coordinate "and" at first reading. "But", "yet", "while" and "whereas" need a
+    contrast: something else comes before on one side and after on the other. "While" is understood as
+    "during" unless it introduces a plain relation. One comma is enough for a sentence. Nothing joins a
+    remark.
     """
     if not isinstance(left, Clause | Free) or not isinstance(right, Clause | Free):
         return ()
@@ -135,10 +136,10 @@ def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]
 
 
 def most_actions(form: Form, direction: Direction) -> tuple[int, int]:
-    """How many actions the subject and the object of a clause may have before they can be misread.
+    """The most actions that subject and object of a clause may have without ambiguity.
 
-    Commas part an opening phrase from the subject, so neither may be a list with commas of its own, and
-    "after A, B and C happen" begins like "after A". "Before B and C happen" can be heard as "before both
+    A comma separates an opening phrase from the subject, so neither may be a list with commas of its own, and
+    "after A, B and C happen" begins like "after A". "Before B and C happen" can be understood as "before both
     have happened".
     """
     if form == "fronted preposition":
@@ -149,9 +150,9 @@ def most_actions(form: Form, direction: Direction) -> tuple[int, int]:
 
 
 class Pronouns:
-    """Keeps relative clauses in a sub-sentence to groups that their pronoun can't miss.
+    """Restricts relative clauses in a sub-sentence to groups that their pronoun identifies clearly.
 
-    `most` is how many actions the object of a relative clause may have, `rarity` grows with each relative
+    `most` is how many actions the object of a relative clause may have; `rarity` grows with each relative
     clause, since two of them are hard to follow.
     """
 
@@ -162,10 +163,10 @@ class Pronouns:
         self._sizes: list[int] = []
 
     def name(self, group: Sequence[int]) -> bool:
-        """Take note of a group as it is named; whether a relative clause could only be heard of it.
+        """Record a group as it is named; return whether a relative clause could only refer to it.
 
-        "Which" after one action is, "both of which" and "all of which" are unless a group of that size
-        came before. A pair behind an opening phrase says "both" already.
+        "Which" after one action does; "both of which" and "all of which" do unless a group of that size came
+        before. A pair behind an opening phrase already says "both".
         """
         size = min(len(group), 3)
         twice_both = size == 2 and self._fronted and bool(self._sizes)
@@ -175,7 +176,7 @@ class Pronouns:
 
 
 def spoken_order(form: Form, subject: Part, object_: Part) -> tuple[Part, Part]:
-    """Subject and object as they come in the text."""
+    """Subject and object in the order of the text."""
     return (object_, subject) if form in FRONTED else (subject, object_)
 
 
@@ -185,14 +186,14 @@ def skeleton(paragraph: Paragraph) -> str:
 
 
 def shape(part: SubSentence) -> str:
-    """The skeleton of one sub-sentence without the expansion of its groups: every group is `a`."""
+    """The skeleton of one sub-sentence with every group reduced to `a`."""
     return _part_skeleton(part, lambda _: "a")
 
 
 def shapes_in(written: str) -> set[str]:
     """The shapes of the ordering sub-sentences in a written skeleton, relative clauses cut at one level.
 
-    Whatever speaks of times or of anything but order has none.
+    Sub-sentences about times or anything but order have none.
     """
     ungrouped = re.sub(r"a\d+(\+a\d+)*", "a", written)
     flat, nested = ungrouped, 1

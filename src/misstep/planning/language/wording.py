@@ -1,4 +1,4 @@
-"""English for remarks, in words that the paragraph has not used yet."""
+"""Writes remarks in English, in words that the paragraph has not used yet."""
 
 import json
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ MODALS = ("must ", "has to ", "needs to ", "is to ")
 
 
 class Option(msgspec.Struct, frozen=True):
-    """A phrase in both its forms, and what a listener would notice if it came again.
+    """A phrase in both its forms, and the sounds that a reader would notice if repeated.
 
-    `mood` is that of a verb that orders something; a request keeps to one of them.
+    `mood` is that of a verb that orders something; a request uses only one mood.
     """
 
     one: str
@@ -45,18 +45,18 @@ class Option(msgspec.Struct, frozen=True):
 
 
 class Phrases(Protocol):
-    """Where the phrase for a slot comes from."""
+    """The source of phrases for slots."""
 
     def draw(self, options: tuple[Option, ...]) -> Option:
-        """One of the options; slots are asked for in the order in which a sentence is put into words."""
+        """One of the options; called for each slot in the order in which a sentence is written."""
         ...
 
 
 class PhraseDrawer:
-    """Draws phrases so that none comes twice in a paragraph while another of its kind is left.
+    """Draws phrases so that none repeats in a paragraph while another of its kind is left.
 
-    Verbs that end alike ("must take place", "is to take place") sound like the same one. With a `side` they
-    come from that one alone, with a `mood` from that one wherever there is a choice.
+    Verbs with the same ending ("must take place", "is to take place") count as repetitions. With a `side`
+    phrases come from that side only; with a `mood` they have that mood if there is a choice.
     """
 
     def __init__(self, dice: Dice, side: Side | None = None, mood: Mood | None = None) -> None:
@@ -86,13 +86,13 @@ def _options_of(options: tuple[Option, ...], side: Side) -> tuple[Option, ...]:
 
 @lru_cache(maxsize=256)
 def in_mood(options: tuple[Option, ...], mood: Mood) -> tuple[Option, ...]:
-    """Those of a mood or of none; all of them where there are none, as in a dependent clause."""
+    """The options with this mood or none; all of them if there are none, as in a dependent clause."""
     return tuple([option for option in options if option.mood in (None, mood)]) or options
 
 
 @lru_cache(maxsize=64)
 def verb_options(verbs: tuple[Verb, ...], ordering: bool = False) -> tuple[Option, ...]:
-    """Verbs are heard by the whole phrase and by its last word; those that order something have a mood."""
+    """Verbs count by the whole phrase and by its last word; those that order something have a mood."""
     return tuple(
         Option(
             verb.one,
@@ -114,7 +114,7 @@ def text_options(texts: tuple[str, ...]) -> tuple[Option, ...]:
 
 
 class RemarkWriter:
-    """Words remarks; `names` are the activities with their article, by action number."""
+    """Writes remarks; `names` are the activities with their article, by action number."""
 
     def __init__(self, names: Sequence[str], words: Phrases) -> None:
         self._names = names
@@ -122,7 +122,7 @@ class RemarkWriter:
         self._lexicon = load_lexicon()
 
     def remark(self, remark: Remark) -> str:
-        """The sentence without its capital and full stop."""
+        """The sentence without its initial capital and full stop."""
         match remark:
             case Timed():
                 return self._timed(remark)
@@ -188,7 +188,7 @@ class RemarkWriter:
                 return f"{opening}, {subject} {self._neutral()}"
 
     def _conditional(self, remark: Conditional) -> str:
-        """The action that is to be left out is named again, since "it" could be the one that reports."""
+        """The action to leave out is named again, since "it" could be the one that reports."""
         text, phrases = self._text, self._lexicon.conditions
         asks, then = self._names[remark.asks], self._names[remark.then]
         reports = text(phrases.reports_of(remark.finding))
@@ -243,5 +243,5 @@ class RemarkWriter:
 
 
 def _arguments(arguments: dict[str, Any]) -> str:
-    """A JSON object in backticks, which therefore may not be in a value: there is one way to pass it."""
+    """A JSON object in backticks; backticks in values are escaped, so that it can be parsed unambiguously."""
     return "`" + json.dumps(arguments, ensure_ascii=False).replace("`", "\\u0060") + "`"

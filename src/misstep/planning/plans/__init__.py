@@ -1,1 +1,1 @@
-"""Plans as combinatorics: which are right, how many there are, which is nearest."""
+"""Plans as combinatorics: which are correct, how many there are, which is nearest."""

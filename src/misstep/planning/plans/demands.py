@@ -30,7 +30,7 @@ from misstep.planning.plans.order import bits
 
 
 class UnitTimes(msgspec.Struct, frozen=True):
-    """For each unit how long it takes, when it may start at the earliest and at the latest."""
+    """The duration, earliest start and latest start of each unit."""
 
     durations: tuple[int, ...]
     earliest: tuple[int, ...]
@@ -41,7 +41,7 @@ class UnitTimes(msgspec.Struct, frozen=True):
         return self.earliest[unit] <= start <= self.latest[unit]
 
     def has_room(self, units: Sequence[int], clock: int) -> bool:
-        """Whether units can follow one another from some time on."""
+        """Whether units can follow one another from a given time on."""
         for unit in units:
             start = max(clock, self.earliest[unit])
             if start > self.latest[unit]:
@@ -51,12 +51,12 @@ class UnitTimes(msgspec.Struct, frozen=True):
 
 
 class Demands:
-    """Units, what has to come before each, and what else there is to heed.
+    """Units, their predecessors, and all other demands.
 
-    `tools` names the action by whose tool a unit is carried out, `roles` the action that it counts as.
-    `next` and `previous` hold neighbours. `announced` has, by the unit that is bound, pairs of the unit that
-    announces it and the mask of units that have to come before once that is done. `limits` bound how much
-    comes before a unit.
+    `tools` names the action whose tool executes a unit, `roles` the action that it counts as. `next` and
+    `previous` hold required neighbours. `announced` maps a unit to pairs: the unit whose result announces the
+    constraint, and the mask of units that have to come before once that is done. `limits` bound how many
+    units come before a unit.
     """
 
     def __init__(self, roles: Sequence[str], tools: Sequence[str]) -> None:
@@ -74,15 +74,15 @@ class Demands:
             if units:
                 self.before[unit] |= (
                     1 << units[-1]
-                )  # units of one action are alike: the lower number goes first
+                )  # units of one action are interchangeable: the lower number goes first
             units.append(unit)
 
     def units(self, role: str) -> Sequence[int]:
-        """The units of an action; none if it is not due."""
+        """The units of an action; empty if it is not due."""
         return self._units.get(role, ())
 
     def assign(self, roles: Sequence[str]) -> dict[int, int]:
-        """The place of each unit among these actions; what is not due, or not so often, has none."""
+        """The position of each unit among these actions; actions that are not due (so often) have none."""
         places: dict[int, int] = {}
         for place, role in enumerate(roles):
             unit = next((unit for unit in self.units(role) if unit not in places), None)
@@ -92,26 +92,26 @@ class Demands:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether there is nothing to heed but what comes before what."""
+        """Whether only the order of units matters."""
         return not (self.next or self.announced or self.limits or self.timing)
 
     def untimed(self) -> "Demands":
-        """The same without regard to time."""
+        """The same demands without timing."""
         same = copy(self)
         same.timing = None
         return same
 
     def by_urgency(self, clock: int) -> list[int]:
-        """The units in the order in which they should be tried: nobody waits while there is something to do.
+        """The units in the order in which to try them, so that no time is wasted waiting.
 
-        Among those that can start, and among those that can't yet, the ones come first that must start
-        soonest, or that something waits for which must.
+        Units that can start now come first. Within each group, those come first that must start soonest,
+        themselves or because of a unit that depends on them.
         """
         timing = self.timing
         if timing is None:
             return list(range(self.size))
         latest = list(timing.latest)
-        for _ in range(self.size):  # far enough for the longest chain
+        for _ in range(self.size):  # enough rounds for the longest chain
             for unit, mask in enumerate(self.before):
                 for earlier in bits(mask):
                     latest[earlier] = min(latest[earlier], latest[unit])
@@ -119,15 +119,15 @@ class Demands:
 
     @property
     def sequences(self) -> int:
-        """In how many orders the units can be carried out, units of one action being alike."""
+        """The number of orders of the units, with units of one action interchangeable."""
         return factorial(self.size) // prod(factorial(len(units)) for units in self._units.values())
 
 
 def selections(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Iterator[Demands]:
-    """The demands of every way to choose that can be paid for.
+    """The demands of every combination of choices within the budget.
 
-    The world may be what an agent believes of it: a duration not known yet is none at all, and an action of
-    which it is not known whether it is due is left out.
+    The world may be what an agent believes: an unknown duration counts as 0, and an action that may or may
+    not be due is left out.
     """
     choices = [constraint for constraint in constraints if isinstance(constraint, Choice)]
     budgets = [constraint.most for constraint in constraints if isinstance(constraint, Spend)]

@@ -1,4 +1,4 @@
-"""Partial orders as bitsets: the fast path behind synthesis and checking."""
+"""Partial orders as bitsets, the fast basis of synthesis and checking."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,8 +23,8 @@ _SMALL = tuple(tuple(i for i in range(10) if mask >> i & 1) for mask in range(1 
 class Order:
     """A strict partial order on the numbers below `size`, kept transitively closed.
 
-    `after[i]` holds a bit for everything that has to come after `i`, `before[i]` for everything that
-    has to come before it.
+    `after[i]` has a bit for everything that has to come after `i`, `before[i]` for everything that has to
+    come before it.
     """
 
     __slots__ = ("after", "before", "size")
@@ -45,7 +45,7 @@ class Order:
         return (self.after if direction == "<" else self.before)[action] & mask == mask
 
     def add(self, first: int, then: int) -> bool:
-        """Demand `first` before `then`; False, with nothing changed, where that closes a cycle."""
+        """Require `first` before `then`; False, with nothing changed, if that closes a cycle."""
         after, before = self.after, self.before
         if first == then or after[then] >> first & 1:
             return False
@@ -62,13 +62,13 @@ class Order:
 
 
 def order_of(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> Order:
-    """The order that pairs of names demand; names are numbered as they stand."""
+    """The order given by pairs of names; names are numbered by position."""
     numbers = {name: number for number, name in enumerate(names)}
     return Order(len(numbers), [(numbers[first], numbers[then]) for first, then in pairs])
 
 
 def find_cycle(relations: Sequence[tuple[int, int]]) -> list[int]:
-    """Indices of a smallest set of relations that contradict each other; empty where none do."""
+    """Indices of a smallest set of relations that contradict each other; empty if there is none."""
     best: list[int] = []
     for start, (first, then) in enumerate(relations):
         path = _shortest_path(relations, then, first)
@@ -108,8 +108,8 @@ def first_available(before: Sequence[int]) -> list[int]:
 def count_orders(before: tuple[int, ...]) -> int:
     """How many total orders respect a closed partial order, given by its `before` masks.
 
-    Dynamic programming over subsets: parts that don't touch each other are counted alone and shuffled
-    together, a connected part loses one minimal element at a time, or its only maximal one.
+    Dynamic programming over subsets: disconnected parts are counted separately and interleaved; from a
+    connected part one minimal element at a time is removed, or its only maximal one.
     """
     touching = list(before)
     for i, mask in enumerate(before):
@@ -136,7 +136,7 @@ def count_orders(before: tuple[int, ...]) -> int:
 
 
 def _component(mask: int, touching: Sequence[int]) -> int:
-    """The connected part of `mask` that holds its lowest element."""
+    """The connected part of `mask` that contains its lowest element."""
     part, grown = 0, mask & -mask
     while grown != part:
         part = grown
@@ -148,8 +148,8 @@ def _component(mask: int, touching: Sequence[int]) -> int:
 def nearest_order(order: Order, wished: Sequence[int]) -> list[int]:
     """The correct order with the fewest pairs swapped against `wished`.
 
-    `wished` may leave actions out: those cost nothing wherever they go. Exact: a cheapest-first search
-    over what is done already, in which only swaps that nothing forces are paid for.
+    `wished` may leave actions out: those cost nothing at any position. Exact: a cheapest-first search over
+    what is done already, in which only swaps that nothing forces have a cost.
     """
     search = _NearestSearch(order, wished)
     queue: list[tuple[int, int, int, list[int]]] = [(0, order.size, 0, [])]
@@ -183,20 +183,20 @@ class _NearestSearch:
             self.named |= 1 << action
 
     def price(self, action: int, done: int) -> int:
-        """How many actions wished ahead of this one are overtaken without need."""
+        """How many actions wished before this one are overtaken unnecessarily."""
         return (self.ahead[action] & ~done & ~self.after[action]).bit_count()
 
     def follow(self, done: int, path: list[int]) -> tuple[int, list[int]]:
-        """Go on along `path` while there is but one choice, which is always free; then what is left."""
+        """Follow `path` while there is only one choice, which is always free; then return the choices."""
         while len(choices := self.choices(done)) == 1:
             path += choices
             done |= 1 << choices[0]
         return done, choices
 
     def choices(self, done: int) -> list[int]:
-        """Actions worth taking now; a single one where no other can be better.
+        """Actions worth taking now; a single one if no other can be better.
 
-        That is so for an action that costs nothing, and for one left out that something wished waits for.
+        That is so for an action without cost, and for an unwished one that a wished one waits for.
         """
         allowed: list[int] = []
         for i in self.wished:

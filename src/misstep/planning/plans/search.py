@@ -1,7 +1,4 @@
-"""Searches through correct plans: whether there is one, how many there are.
-
-The correct plan that changes an agent's own least, where there is more to heed than order.
-"""
+"""Searches for correct plans: whether there is one, how many, and the one nearest to an agent's own."""
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
@@ -12,19 +9,19 @@ from misstep.errors import MisstepError
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.order import Order, bits, count_orders
 
-MOST_STATES = 200_000  # looked at before a search gives up
+MOST_STATES = 200_000  # visited before a search gives up
 
 
 class TooManyPlans(MisstepError):
-    """A search has looked at as much as it may."""
+    """A search has visited as many states as allowed."""
 
 
 def find_plan(
     demands: Demands, done: int = 0, last: int = -1, clock: int = 0, ranked: Sequence[int] = ()
 ) -> list[int] | None:
-    """A correct way to go on to the end, lowest units first or as ranked; None where there is none.
+    """A correct way to complete the plan, lowest units first or as ranked; None if there is none.
 
-    `clock` is when the last unit ended. To start early is never worse, so times need no search.
+    `clock` is when the last unit ended. Starting early is never worse, so times need no search.
     """
     search = _Search(demands, ranked)
     path = list[int]()
@@ -69,7 +66,7 @@ def steps(
 
 
 def may_follow(demands: Demands, done: int, forced: int, unit: int) -> bool:
-    """Whether a unit may come next, whatever the time; `forced` is the one that has to, if there is one."""
+    """Whether a unit may come next, ignoring time; `forced` is the one that has to, if there is one."""
     if done >> unit & 1 or demands.before[unit] & ~done:
         return False
     if unit != forced and (forced >= 0 or unit in demands.previous):
@@ -90,16 +87,16 @@ def _count_plain(demands: Demands) -> int:
 
 
 class _Search:
-    """A walk over what is done, with what has been found out about it."""
+    """A memoised search over sets of finished units."""
 
     def __init__(self, demands: Demands, ranked: Sequence[int] = ()) -> None:
         self._demands = demands
         self._ranked = ranked
         self._whole = (1 << demands.size) - 1
-        self._hopeless: dict[tuple[int, int], int] = {}  # from which time on nothing leads to the end
+        self._hopeless: dict[tuple[int, int], int] = {}  # from which time on completion is impossible
 
     def finish(self, done: int, forced: int, clock: int, path: list[int]) -> bool:
-        """Extend the path to the end; False, with the path as it was, where that can't be done."""
+        """Extend the path to the end; False, with the path unchanged, if that is impossible."""
         if done == self._whole:
             return True
         key = (done, forced)
@@ -121,7 +118,7 @@ def _too_many() -> TooManyPlans:
     return TooManyPlans(f"there are more than {MOST_STATES:,} ways to begin", "take fewer actions")
 
 
-MOST_NEAREST = 5_000  # a nearest plan is a kindness: it must not cost more than the verdict
+MOST_NEAREST = 5_000  # limit, because the nearest plan is optional and must not cost more than the verdict
 
 
 def nearest_plan(
@@ -129,7 +126,7 @@ def nearest_plan(
 ) -> tuple[str, ...]:
     """Actions in the correct order with the fewest additions, omissions and swapped pairs against `wished`.
 
-    Empty where there is none, or too many had to be looked at.
+    Empty if there is none, or if the search would take too long.
     """
     found: list[tuple[int, tuple[str, ...]]] = []
     left = MOST_NEAREST
@@ -146,7 +143,7 @@ def nearest_plan(
 def _nearest(
     demands: Demands, wished: Sequence[str], most: int
 ) -> tuple[tuple[int, tuple[str, ...]] | None, int]:
-    """Price and plan, if there is one, and how many states were looked at."""
+    """Cost and plan, if there is one, and the number of states visited."""
     places = demands.assign(wished)
     ignored = len(wished) - len(places)
     ahead = [

@@ -1,6 +1,6 @@
-"""A strategy that knows only what it has been told so far, and gets everything right that way.
+"""A strategy that uses only what it has been told so far, and still gets everything right.
 
-It shows of every problem that an agent can succeed, and it is what a simulated agent does that never errs.
+It proves for every problem that an agent can succeed, and the faultless simulated agent uses it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ from misstep.planning.plans.search import find_plan, may_follow
 
 
 class Brief(msgspec.Struct, frozen=True):
-    """All that is known at the beginning: from the request, not from the world."""
+    """What is known at the beginning: from the request, not from the world."""
 
     actions: tuple[str, ...]
     constraints: tuple[Constraint, ...]
@@ -25,7 +25,7 @@ class Brief(msgspec.Struct, frozen=True):
 
 
 class StrategyMove(msgspec.Struct, frozen=True):
-    """What to do next; an action is carried out with the values that it is handed."""
+    """What to do next; an action is executed with the values passed to it."""
 
     kind: Literal["carry out", "ask price", "start over"]
     action: str = ""
@@ -34,7 +34,7 @@ class StrategyMove(msgspec.Struct, frozen=True):
 
 
 class News(msgspec.Struct, frozen=True):
-    """What the world said to a move; `announced` are constraints that it added."""
+    """The world's response to a move; `announced` are constraints that it added."""
 
     outcome: Literal["done", "unavailable", "broken", "over", "price", "refused"]
     minutes: int = 0
@@ -45,7 +45,7 @@ class News(msgspec.Struct, frozen=True):
 
 
 class Strategist:
-    """Plans as if what it doesn't know took no time and never failed, and again whenever it learns more."""
+    """Plans as if unknown actions took no time and never failed, and replans whenever it learns more."""
 
     def __init__(self, brief: Brief) -> None:
         self._brief = brief
@@ -55,7 +55,7 @@ class Strategist:
         self._findings: dict[str, bool] = {}
         self._costs: dict[str, int] = {}
         self._broken: list[str] = []
-        self._course: tuple[Demands, list[int]] | None = None  # what is left of the plan that is followed
+        self._course: tuple[Demands, list[int]] | None = None  # the rest of the current plan
         self._begin()
 
     def next(self) -> StrategyMove | None:
@@ -71,7 +71,7 @@ class Strategist:
         return self._move(*(found or self._search(late=True) or self._rest()))
 
     def outlook(self) -> list[str]:
-        """The actions that are left, in the order in which they would be carried out as things are now."""
+        """The remaining actions, in the order in which they would be executed now."""
         demands, units = self._plan() or self._rest()
         return [demands.roles[unit] for unit in units] if demands else []
 
@@ -96,29 +96,29 @@ class Strategist:
             case "refused":
                 self._course = None
                 self._spoilt = True
-                if self._brief.day:  # it would have lasted beyond the end of the day, which tells something
+                if self._brief.day:  # it would have ended after the day, which gives a minimum duration
                     self._durations.setdefault(action, self._brief.day[1] - move.start + 1)
                 self._done.append((self._role(action), move.start))  # or it would be tried again and again
             case _:
                 pass
 
     def _begin(self) -> None:
-        """Nothing that was done counts any more; what was learnt does."""
+        """Reset progress, but keep what was learnt."""
         self._course = None
-        self._spoilt = False  # by a call that was refused, which can't be undone
+        self._spoilt = False  # by a refused call, which can't be undone
         self._done: list[tuple[str, int]] = []
         self._values: dict[tuple[str, str], str | int] = {}
         self._clock = self._brief.day[0] if self._brief.day else 0
 
     def _go_on(self, move: StrategyMove, news: News) -> None:
-        """Keep to the course, unless there is something to think about."""
+        """Continue with the current plan, unless something new requires replanning."""
         if self._course is None or news.finding is not None or news.announced:
             self._course = None
             return
         demands, units = self._course
         unit, timing = units.pop(0), demands.timing
         if timing:
-            # On the safe side: what is later than that may still be in time, but has to be thought over.
+            # Conservative: a later start may still be in time, but requires replanning.
             latest = timing.latest[unit] - (news.minutes - timing.durations[unit])
             if move.start > latest or not timing.has_room(units, self._clock):
                 self._course = None
@@ -137,11 +137,11 @@ class Strategist:
         )
 
     def _plan(self) -> tuple[Demands, list[int]] | None:
-        """Demands that go with what has been done, and how to meet the rest of them."""
+        """Demands consistent with what has been done, and a plan for the rest."""
         return self._search(late=False)
 
     def _search(self, late: bool) -> tuple[Demands, list[int]] | None:
-        """A plan; a `late` one keeps to everything but time."""
+        """A plan; a `late` one ignores time."""
         for constraints, world in self._assumptions():
             for demands in selections(self._brief.actions, constraints, world):
                 begun = self._begun(demands)
@@ -154,7 +154,7 @@ class Strategist:
         return None
 
     def _assumptions(self) -> Iterator[tuple[Sequence[Constraint], World]]:
-        """What may be the case: both outcomes of what is unknown, if one can be ready for both, or either."""
+        """Possible outcomes of what is unknown: first a plan that fits both outcomes, then either one."""
         unknown = [c for c in self._constraints if isinstance(c, Condition) and c.asks not in self._findings]
         world = self._world()
         for assumed in product((None, True, False), repeat=len(unknown)):
@@ -171,7 +171,7 @@ class Strategist:
             )
 
     def _begun(self, demands: Demands) -> tuple[int, int] | None:
-        """The units that are done and the last of them; None where what has been done does not fit."""
+        """The finished units and the last of them; None if what has been done does not fit."""
         mask, last = 0, -1
         for role, start in self._done:
             unit = next((unit for unit in demands.units(role) if not mask >> unit & 1), None)
@@ -183,7 +183,7 @@ class Strategist:
         return mask, last
 
     def _rest(self) -> tuple[Demands, list[int]] | tuple[None, list[int]]:
-        """What is left, in any order, when nothing is right any more."""
+        """The remaining units, in any order, when no correct plan is left."""
         for demands in selections(self._brief.actions, self._constraints, self._world()):
             left = [role for role, _ in self._done]
             units = list[int]()
@@ -203,7 +203,7 @@ class Strategist:
         return StrategyMove("carry out", tool, start, self._handed(role))
 
     def _handed(self, taker: str) -> dict[str, str | int]:
-        """What was returned last of all that the action has to be given."""
+        """The latest values that have to be passed to the action."""
         return {
             constraint.parameter: self._values[constraint.giver, constraint.parameter]
             for constraint in self._constraints
@@ -225,7 +225,7 @@ class Strategist:
 
 
 def _prepared(constraint: Constraint, findings: Mapping[str, bool]) -> Sequence[Constraint]:
-    """A condition of which nothing is assumed, as if both branches were due."""
+    """A condition without an assumed outcome, as if both branches were due."""
     if not isinstance(constraint, Condition) or constraint.asks in findings:
         return (constraint,)
     return [Before(constraint.asks, branch) for branch in (constraint.then, constraint.otherwise) if branch]

@@ -1,7 +1,4 @@
-"""What can be said of a problem as a whole: one correct plan, and how likely blind luck finds one.
-
-Whether constraints can bind: somebody who heeds all the others could still break each of them.
-"""
+"""Properties of a whole problem: a correct plan, the chance level, and whether each constraint matters."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -26,10 +23,10 @@ from misstep.planning.plans.search import TooManyPlans, count_plans, find_plan
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """`witness` are actions in a correct order, none where there is no plan; `chance` is that of blind luck.
+    """`witness` is a correct order of actions, empty if there is no plan; `chance` is the chance level.
 
-    Blind luck picks any option, takes either branch, and carries out what it has picked in any order, as
-    often as asked and at the best times. Everything else it gets right.
+    A random agent picks any option, takes either branch, and executes what it has picked in any order, as
+    often as asked and at the best times. It gets everything else right.
     """
 
     witness: tuple[str, ...]
@@ -53,7 +50,7 @@ def survey(actions: Sequence[str], constraints: Sequence[Constraint], world: Wor
 
 
 def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> int | None:
-    """What the cheapest correct plan costs; None where there is none, or finding it takes too long."""
+    """The cost of the cheapest correct plan; None if there is none, or finding it takes too long."""
     best: int | None = None
     for demands in selections(actions, constraints, world):
         cost = sum(world.costs.get(tool, 0) for tool in demands.tools)
@@ -64,7 +61,7 @@ def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world:
 
 
 def possible_worlds(constraints: Sequence[Constraint], world: World) -> Iterator[World]:
-    """The world with everything that tasks may report, which nobody can tell from the request."""
+    """The world with every combination of findings, which can't be known from the request."""
     asks = list(dict.fromkeys(c.asks for c in constraints if isinstance(c, Condition)))
     for reported in product((True, False), repeat=len(asks)):
         yield msgspec.structs.replace(world, findings=dict(zip(asks, reported, strict=True)))
@@ -73,18 +70,18 @@ def possible_worlds(constraints: Sequence[Constraint], world: World) -> Iterator
 def possible_roles(
     actions: Sequence[str], constraints: Sequence[Constraint], world: World
 ) -> Iterator[frozenset[str]]:
-    """The sets of actions that may be carried out together."""
+    """The sets of actions that may be executed together."""
     for possible in possible_worlds(constraints, world):
         for demands in selections(actions, constraints, possible):
             yield frozenset(demands.roles)
 
 
 def find_idle(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Constraint | None:
-    """A constraint that nobody could break who heeds the others; None where there is none.
+    """A constraint that can't be broken without breaking others; None if there is none.
 
     Order and times may follow from other order and times, as long as nothing else implies them; how long
-    tasks take, the request does not say. Choices, conditions, repetitions, values and stand-ins can always be
-    got wrong.
+    tasks take is not in the request. Choices, conditions, repetitions, values and stand-ins can always be got
+    wrong.
     """
     worlds = list(possible_worlds(constraints, world))
     for constraint in constraints:
@@ -116,7 +113,7 @@ def _binds(
 def _rules_out(
     constraint: Constraint, actions: Sequence[str], others: Sequence[Constraint], world: World
 ) -> bool:
-    """Whether it leaves fewer plans than there would be without it, at the best of times."""
+    """Whether it reduces the number of plans, given the best times."""
     untimed = msgspec.structs.replace(world, day=None)
     counts = [
         sum(count_plans(demands) for demands in selections(actions, said, untimed))
@@ -128,7 +125,7 @@ def _rules_out(
 def _can_be_missed(
     window: Window, actions: Sequence[str], others: Sequence[Constraint], world: World
 ) -> bool:
-    """Whether a plan has the action right before the time that it must not be before, or right after."""
+    """Whether some plan has the action just outside the window."""
     if window.bound == "after":
         wrong = msgspec.structs.replace(window, bound="before", time=window.time - 1)
     else:

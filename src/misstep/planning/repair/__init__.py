@@ -1,1 +1,1 @@
-"""Requests in the wild: what they demand of tools, as models have read it."""
+"""Free-form requests: the constraints on tools that models extract from them, and plans for these."""

@@ -1,12 +1,9 @@
-"""Plans for constraints that need no world, found without search however many tools there are.
+"""Plans, conflicts and comparisons for constraints extracted from a request, without a simulated world.
 
-Neighbours are tied into blocks, and blocks are placed from the back: of those that are left, one that may
-come last does. That never leads astray, for it can be moved to the end of any plan: nothing waits for it, and
-all the others only come sooner, which no order and no bound on how much comes before something forbids.
-
-Why no plan meets all that was read: a few rules that contradict each other.
-
-What two readings of a request have in common, by what they mean rather than by how they say it.
+Plans are found without search, for any number of tools. Required neighbours are merged into blocks, and
+blocks are placed from the back: one of the remaining blocks that may come last is placed last. That is always
+safe, because such a block can be moved to the end of any plan: nothing waits for it, and all others only come
+sooner, which violates no order and no limit on what comes before something.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +23,7 @@ _NO_WORLD = World()
 
 
 class _Block(msgspec.Struct, frozen=True):
-    """Units that follow one another; `latest` is how much may come before the first, `after` who must."""
+    """Consecutive units; `latest` is how many may come before the first, `after` the blocks that must."""
 
     units: tuple[int, ...]
     latest: int
@@ -34,9 +31,9 @@ class _Block(msgspec.Struct, frozen=True):
 
 
 def find_order(tools: Sequence[str], constraints: Sequence[Constraint]) -> tuple[str, ...] | None:
-    """Tools in an order that meets all constraints, near that in which they are given; None if there is none.
+    """Tools in an order that meets all constraints, near the given order; None if there is none.
 
-    The constraints have to make sense, each for itself.
+    Each constraint has to make sense by itself.
     """
     for demands in selections(tools, constraints, _NO_WORLD):
         units = _arrange(demands)
@@ -67,14 +64,14 @@ def _arrange(demands: Demands) -> list[int] | None:
 
 
 def _blocks(demands: Demands) -> list[_Block] | None:
-    """The blocks; None where neighbours contradict each other or what has to come before them."""
+    """The blocks; None if neighbours contradict each other or what has to come before them."""
     pairs = {(one, other) for one, other in demands.next.items()}
     if pairs != {(one, other) for other, one in demands.previous.items()}:
-        return None  # somebody has two neighbours on one side
+        return None  # a unit has two neighbours on one side
     chains = [_chain(demands, unit) for unit in range(demands.size) if unit not in demands.previous]
     home = {unit: number for number, chain in enumerate(chains) for unit in chain}
     if len(home) < demands.size:
-        return None  # neighbours in a ring
+        return None  # neighbours form a ring
     blocks = list[_Block]()
     for number, chain in enumerate(chains):
         after = 0
@@ -97,10 +94,10 @@ def _chain(demands: Demands, unit: int) -> tuple[int, ...]:
 
 
 def find_conflict(tools: Sequence[str], rules: Sequence[ReadingRule]) -> tuple[ReadingRule, ...]:
-    """Rules that can't be met together, of which none can be left out; empty where all of them can.
+    """A minimal set of rules that can't be met together; empty if all can.
 
-    What gives a choice only ever makes room, and so is never what stands in the way; it is among them where
-    they speak of its options.
+    Choices only add possibilities, so they never cause a conflict; those about tools of the conflict are
+    included.
     """
     choices = [rule for rule in rules if isinstance(rule.constraint, Choice)]
     needed = [rule for rule in rules if rule not in choices]
@@ -115,9 +112,9 @@ def find_conflict(tools: Sequence[str], rules: Sequence[ReadingRule]) -> tuple[R
 
 
 def confirm(tools: Sequence[str], conflict: Sequence[ReadingRule]) -> bool:
-    """Whether Z3 finds no plan either; False where it is not installed or gives up.
+    """Whether Z3 finds no plan either; False if it is not installed or gives up.
 
-    A plan would be an `InternalError`.
+    Raises `InternalError` if Z3 finds a plan.
     """
     try:
         answer = solver.satisfiable(problem(tools, [rule.constraint for rule in conflict]))
@@ -138,7 +135,7 @@ def _fit(tools: Sequence[str], rules: Sequence[ReadingRule]) -> bool:
 class ReadingComparison(msgspec.Struct, frozen=True):
     """What both readings say, and for each of them what only that one says.
 
-    A rule that one says and the other implies is said by both.
+    A rule that one states and the other implies counts for both.
     """
 
     needs: tuple[Need, ...]
@@ -166,10 +163,10 @@ def compare(one: RequestReading, other: RequestReading) -> ReadingComparison:
 
 
 def implies(reading: RequestReading, constraint: Constraint) -> bool:
-    """Whether every plan for the reading meets the constraint, as far as that is told by order and by words.
+    """Whether every plan for the reading meets the constraint, as far as simple rules show.
 
     Order follows from order, from neighbours and from first and last places; a first or last place follows
-    from order; a bound follows from a tighter one. All else is meant where it is said.
+    from order; a limit follows from a tighter one. Everything else has to be stated.
     """
     if not {*actions_of(constraint)} <= {*reading.tools}:
         return False
@@ -200,7 +197,7 @@ def _rules_of(mine: RequestReading, theirs: RequestReading) -> tuple[ReadingRule
 
 
 def _later(reading: RequestReading, tool: str) -> set[str]:
-    """All that has to come after a tool. What may be left out hands nothing on."""
+    """All tools that have to come after a tool. Optional tools don't pass the relation on."""
     pairs, optional = [*_pairs(reading)], _optional(reading)
     found, fresh = set[str](), [tool]
     while fresh:
@@ -212,7 +209,7 @@ def _later(reading: RequestReading, tool: str) -> set[str]:
 
 
 def _pairs(reading: RequestReading) -> Iterator[tuple[str, str]]:
-    """What has to come before what, all times of the one before all of the other."""
+    """Pairs of tools: all executions of the first come before all of the second."""
     for constraint in reading.constraints:
         match constraint:
             case Before(first, then) | Adjacent(first, then):

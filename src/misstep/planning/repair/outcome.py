@@ -1,7 +1,4 @@
-"""What comes of two readings of a request: a plan for what both say, and what speaks against trusting it.
-
-What two readings of a request in the wild come to.
-"""
+"""Combines two readings of a request: a plan for what both say, and everything in dispute."""
 
 from collections.abc import Iterator, Sequence
 from typing import Literal
@@ -33,8 +30,8 @@ class ToolLine(msgspec.Struct, frozen=True):
 class RuleLine(msgspec.Struct, frozen=True):
     """A constraint. If only one reading has it, `effect` is what it does to the plan.
 
-    The plan has `kept` it anyway; it `changes` the plan to `instead`; it `contradicts` what both say; it
-    stands `aside`, with tools that the plan has not; or there is no plan to change.
+    The plan satisfies it anyway (`kept`); it `changes` the plan to `instead`; it `contradicts` what both say;
+    it is about tools outside the plan (`aside`); or there is no plan to change.
     """
 
     words: str
@@ -47,7 +44,7 @@ class RuleLine(msgspec.Struct, frozen=True):
 
 
 class ConflictLine(msgspec.Struct, frozen=True):
-    """Constraints, by index, that can't be met together; `confirmed` if Z3 says so too."""
+    """Constraints, by index, that can't be met together; `confirmed` if Z3 agrees."""
 
     said_by: SaidBy
     constraints: tuple[int, ...]
@@ -55,9 +52,9 @@ class ConflictLine(msgspec.Struct, frozen=True):
 
 
 class RepairReport(msgspec.Struct, frozen=True):
-    """What `plan repair --json` prints. `plan` is for what both readings say, null where that can't be done.
+    """What `plan repair --json` prints. `plan` is for what both readings say, null if that is impossible.
 
-    `beyond` are words that demand something no constraint can say; the plan knows nothing of it.
+    `beyond` are words that demand something no constraint can express; the plan ignores it.
     """
 
     model: str
@@ -74,9 +71,9 @@ class RepairReport(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """Rules that contradict each other, in the reading of this number, or in what both say.
+    """Rules that contradict each other, in the reading with this number, or in what both say.
 
-    They are `confirmed` if Z3 says so too.
+    They are `confirmed` if Z3 agrees.
     """
 
     reading: int | None
@@ -85,11 +82,7 @@ class Conflict(msgspec.Struct, frozen=True):
 
 
 class Dispute(msgspec.Struct, frozen=True):
-    """A rule that only the reading of this number has, and what it would do to the plan.
-
-    The plan has `kept` it anyway; or it `changes` the plan to what it would be `instead`; or it `contradicts`
-    what both say; or it stands `aside`, with tools that the plan has not; or there is no plan to change.
-    """
+    """A rule that only the reading with this number has, and its effect on the plan, as in `RuleLine`."""
 
     reading: int
     rule: ReadingRule
@@ -98,7 +91,7 @@ class Dispute(msgspec.Struct, frozen=True):
 
 
 class Doubt(msgspec.Struct, frozen=True):
-    """A tool that only the reading of this number needs, and the plan with it, if there is one."""
+    """A tool that only the reading with this number needs, and the plan with it, if there is one."""
 
     reading: int
     need: Need
@@ -106,7 +99,7 @@ class Doubt(msgspec.Struct, frozen=True):
 
 
 class Repair(msgspec.Struct, frozen=True):
-    """Two readings, what they have in common, and a plan for that; None where it contradicts itself."""
+    """Two readings, what they have in common, and a plan for that; None if it contradicts itself."""
 
     readings: tuple[RequestReading, RequestReading]
     common: ReadingComparison
@@ -145,7 +138,7 @@ def examine(one: RequestReading, other: RequestReading) -> Repair:
 def _plan(
     tools: Sequence[str], said: Sequence[Constraint], common: ReadingComparison
 ) -> tuple[str, ...] | None:
-    """A plan for what both say, in an order that as much as possible of the rest has nothing against."""
+    """A plan for what both say, in an order that also satisfies as many of the other rules as possible."""
     kept = list(said)
     plan = find_order(tools, kept)
     if plan is None:
@@ -166,7 +159,7 @@ def _plan(
 def _conflicts(
     readings: tuple[RequestReading, RequestReading], common: ReadingComparison
 ) -> Iterator[Conflict]:
-    """In what both say, or else in each reading for itself."""
+    """Conflicts in what both say, or else in each reading by itself."""
     tools = [need.tool for need in common.needs]
     shared = find_conflict(tools, common.rules)
     if shared:
@@ -194,14 +187,14 @@ def _effect(
 def _plan_with(
     tool: str, reading: RequestReading, tools: Sequence[str], said: Sequence[Constraint]
 ) -> tuple[str, ...] | None:
-    """The plan if the tool were needed too, with what its reading says of it and of those in the plan."""
+    """The plan with one more tool, using what its reading says about it and the tools in the plan."""
     more = [each for each in reading.tools if each == tool or each in tools]
     about = [c for c in reading.constraints if tool in actions_of(c) and {*actions_of(c)} <= {*more}]
     return _find(more, [*said, *about])
 
 
 def _find(tools: Sequence[str], constraints: Sequence[Constraint]) -> tuple[str, ...] | None:
-    """A plan for constraints that nobody has said together before."""
+    """A plan for constraints that come from different readings."""
     return None if why_senseless(tools, constraints) else find_order(tools, constraints)
 
 

@@ -1,10 +1,8 @@
-"""What a model has read out of a request, each part with the words that say so.
+"""What a model extracts from a request, each part with a quote: answer schemas, and their validation.
 
-The two manners in which models are asked for a reading, each a strict JSON schema.
-
-One lists relations, the other goes from tool to tool: who fills in both has to look at the request twice.
-
-The wall for readings: what gets past it speaks of real tools, in words of the request, and makes sense.
+Models are asked in two ways, each with a strict JSON schema: one lists relations, the other goes through the
+tools one by one, so a model that answers both has to look at the request twice. A valid reading names real
+tools, quotes the request, and makes sense.
 """
 
 import re
@@ -26,7 +24,7 @@ from misstep.schemas.answers import AnswerSchema, FormatError, form_of
 
 
 class Need(msgspec.Struct, frozen=True):
-    """A tool that the request asks for. It is an action of its own, named like the tool."""
+    """A tool that the request asks for. It is an action of its own, with the tool's name."""
 
     tool: str
     quote: str
@@ -40,7 +38,7 @@ class ReadingRule(msgspec.Struct, frozen=True):
 
 
 class RequestReading(msgspec.Struct, frozen=True):
-    """One understanding of a request. `beyond` are words that demand something no constraint can say."""
+    """One interpretation of a request. `beyond` are words that demand something no constraint can express."""
 
     needs: tuple[Need, ...]
     rules: tuple[ReadingRule, ...] = ()
@@ -56,7 +54,7 @@ class RequestReading(msgspec.Struct, frozen=True):
 
 
 def problem(tools: Sequence[str], constraints: Sequence[Constraint]) -> Case:
-    """The planning problem in what was read: which calls, in which order. Arguments are no part of it."""
+    """The planning problem in a reading: which calls, in which order. Arguments are not part of it."""
     actions = tuple([Action(tool, tool, tool) for tool in tools])
     return Case(CASE_VERSION, "request", 0, "", "", actions, tuple(constraints))
 
@@ -162,7 +160,7 @@ class _Tools(_Strict, frozen=True):
 
 
 def reading_form(manner: Manner) -> AnswerSchema[RequestReading]:
-    """Readings that are not yet held against the request."""
+    """The answer schema of readings, not yet checked against the request."""
     if manner == "relations":
         return form_of(_Relations).then(_from_relations)
     return form_of(_Tools).then(_from_tools)
@@ -212,16 +210,16 @@ def _rules_of(described: _Described) -> Iterator[ReadingRule]:
         yield ReadingRule(Limit(tool, described.at_most_before.most), described.at_most_before.quote)
 
 
-MOST_CALLS = 60  # with repetitions
-LEAST_QUOTED = 2  # letters or digits: less is in any request
+MOST_CALLS = 60  # including repetitions
+LEAST_QUOTED = 2  # letters or digits: fewer occur in any request
 SHOWN_NAMES = 100
-SHOWN_TEXT = 200  # characters of it
+SHOWN_TEXT = 200  # characters of it in a message
 
 _MARKS = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "„": '"', "–": "-", "—": "-", "\u2011": "-"})
 
 
 def checked_form(manner: Manner, tools: Sequence[str], request: str) -> AnswerSchema[RequestReading]:
-    """Readings that are held against the request; the complaint is the first thing that is wrong with one."""
+    """The answer schema of readings checked against the request; the error is the first thing wrong."""
 
     def check(reading: RequestReading) -> RequestReading | FormatError:
         for complaint in _complaints(reading, tools, request):
@@ -234,7 +232,7 @@ def checked_form(manner: Manner, tools: Sequence[str], request: str) -> AnswerSc
 
 
 def why_senseless(tools: Sequence[str], constraints: Sequence[Constraint]) -> str:
-    """What makes no sense about constraints, or is too much, in words; nothing where all is well."""
+    """What is wrong with constraints, or too large; empty if they are fine."""
     calls = len(tools) + sum([c.times - 1 for c in constraints if isinstance(c, Repeat)])
     if calls > MOST_CALLS:
         return f"With repetitions there are {calls} calls; at most {MOST_CALLS} can be planned."
@@ -253,7 +251,7 @@ def why_senseless(tools: Sequence[str], constraints: Sequence[Constraint]) -> st
 
 
 def is_quoted(quote: str, request: str) -> bool:
-    """Whether the words are in the request, whatever their case, spaces and kinds of marks."""
+    """Whether the words are in the request, ignoring case, spaces and kinds of quotation marks."""
     words = _folded(quote).strip(" .\"'")
     return sum(map(str.isalnum, words)) >= LEAST_QUOTED and words in _folded(request)
 
@@ -288,7 +286,7 @@ def _complaints(reading: RequestReading, tools: Sequence[str], request: str) -> 
 
 
 def _tidied(reading: RequestReading) -> RequestReading:
-    """Each constraint once, options in the order of the tools, so that what means the same is the same."""
+    """Each constraint once, with sorted options, so that equal readings compare equal."""
     rules: dict[Constraint, ReadingRule] = {}
     for rule in reading.rules:
         constraint = rule.constraint

@@ -1,1 +1,1 @@
-"""Makes failing problems smaller."""
+"""Reduces failing problems to smaller ones that still fail."""

@@ -1,7 +1,4 @@
-"""Steps that leave out something of what a problem says.
-
-Steps that drop an action, and tighten what it had made hard to keep to.
-"""
+"""Reduction steps that remove sentences, parts of them, list items or actions."""
 
 from collections.abc import Iterator, Sequence, Set
 from typing import TypeAlias, TypeVar
@@ -51,13 +48,13 @@ def drop_sentences(anatomy: Anatomy) -> Steps:
 
 
 def keep_sentences(anatomy: Anatomy, kept: Set[int]) -> Anatomy | None:
-    """The problem with some sentences only; those that give arguments go with their actions."""
+    """The problem with some sentences only; those that give arguments stay with their actions."""
     lines = lines_of(anatomy)
     return close(anatomy, [line for number, line in enumerate(lines) if number in kept or line.gives])
 
 
 def drop_parts(anatomy: Anatomy) -> Steps:
-    """One part of a joined sentence, or a clause of which the relative clauses stay."""
+    """Remove one part of a joined sentence, or a clause while its relative clauses stay."""
     for number, place, said in spoken(anatomy):
         if len(anatomy.paragraph[number].parts) > 1:
             yield rewrite(anatomy, number, place, ())
@@ -75,7 +72,7 @@ def drop_relatives(anatomy: Anatomy) -> Steps:
 
 
 def shorten_lists(anatomy: Anatomy) -> Steps:
-    """One action out of one list; it may well be spoken of elsewhere."""
+    """Remove one action from one list; it may still be mentioned elsewhere."""
     for number, place, said in spoken(anatomy):
         for shorter in _shortened(said.part):
             yield rewrite(anatomy, number, place, [Piece(shorter, said.words)])
@@ -96,7 +93,7 @@ def _shortened(part: SubSentence) -> Iterator[SubSentence]:
 
 
 def merely_mention(anatomy: Anatomy) -> Steps:
-    """Something, or one action out of a list, is no longer demanded; all that it speaks of stays due."""
+    """Replace a demand, or one action in a list, with a mere mention, so that its actions stay due."""
     lines = lines_of(anatomy)
     for number, place, said in spoken(anatomy):
         if isinstance(said.part, Free | Duty | Giving):
@@ -113,7 +110,7 @@ def merely_mention(anatomy: Anatomy) -> Steps:
 
 
 def _mentioning(lines: Sequence[EditedSentence], actions: Sequence[int], free: bool) -> list[EditedSentence]:
-    """The lines, with a mention of these actions where others are merely mentioned, or at the end."""
+    """The lines with a mention of these actions, added to an existing mention or at the end."""
     for number, line in enumerate(lines):
         part = line.parts[0].part
         if isinstance(part, Free | Duty) and len(line.parts) == 1:
@@ -133,14 +130,14 @@ def _longer(part: Free | Duty, actions: Sequence[int]) -> Free | Duty:
 
 
 def _one_fewer(actions: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """A list without each of its members; a single one can't be taken out."""
+    """A list without each of its members; empty for a single one."""
     if len(actions) == 1:
         return []
     return [actions[:place] + actions[place + 1 :] for place in range(len(actions))]
 
 
 def _chunks(count: int) -> Iterator[set[int]]:
-    """Halves, quarters, … of so many things, as long as they hold more than one."""
+    """Halves, quarters, … of this many items, as long as they contain more than one."""
     size = -(-count // 2)
     while 1 < size < count:
         for start in range(0, count, size):
@@ -152,7 +149,7 @@ Time = TypeVar("Time", Timed, TimedRelative)
 
 
 def drop_actions_tightly(anatomy: Anatomy) -> Steps:
-    """Deadlines come earlier by the time that the action would have taken, limits are one less."""
+    """Remove an action and tighten deadlines by its duration and limits by one."""
     for number, action in enumerate(anatomy.actions):
         smaller = forget(anatomy, {number})
         tight = _tightened(smaller, anatomy.world.durations.get(action.id, 0)) if smaller else None
@@ -184,7 +181,7 @@ def _tighter(part: SubSentence, minutes: int) -> SubSentence:
 
 
 def _sooner(said: Time, minutes: int) -> Time:
-    """A deadline comes earlier; a time before which nothing may happen stays as it is."""
+    """Move a deadline earlier; an earliest time stays as it is."""
     if said.bound == "after":
         return said
     return msgspec.structs.replace(said, time=max(0, said.time - minutes))

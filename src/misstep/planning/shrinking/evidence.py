@@ -1,7 +1,4 @@
-"""Whether a case fails about as often as another one, from as few runs as that takes.
-
-What has come of the runs of each case, and how many runs are left.
-"""
+"""Decides whether a case fails about as often as another one, with as few runs as possible."""
 
 from collections import defaultdict
 from collections.abc import Generator, Sequence
@@ -14,13 +11,13 @@ from misstep.core.case import Case
 from misstep.core.outcome import ErrorKind, Outcome
 from misstep.planning.variation.anatomy import again
 
-NOISE = 0.25  # of the rate looked for: what fails no more often than that fails for another reason
+NOISE = 0.25  # of the required rate: what fails no more often fails for another reason
 FALSE_ALARM = 0.05  # how often that may be mistaken for the failure looked for
-MOST_BROKEN = 3  # runs that came to nothing before a case is given up
+MOST_BROKEN = 3  # runs without a verdict before a case is given up
 
 
 class TrialCounts(msgspec.Struct, frozen=True):
-    """How often a case failed in the way looked for, how often it did not, how often nothing came of it."""
+    """How often a case failed in the way looked for, did not, and got no verdict."""
 
     failed: int = 0
     passed: int = 0
@@ -35,9 +32,9 @@ class TrialCounts(msgspec.Struct, frozen=True):
 
 
 class Yardstick(msgspec.Struct, frozen=True):
-    """The rate at which a case has to fail, and how surely one that does is to be recognised.
+    """The rate at which a case has to fail, and the probability of recognising one that does.
 
-    Where the rate is 1, one run decides. Below that a single failure may be noise, and the decision is Wald's
+    If the rate is 1, one run decides. Below that a single failure may be noise, and the decision is Wald's
     sequential test of this rate against a fraction of it.
     """
 
@@ -45,7 +42,7 @@ class Yardstick(msgspec.Struct, frozen=True):
     confidence: float
 
     def decide(self, trials: TrialCounts) -> bool | None:
-        """Whether a case fails as often; None as long as that is open."""
+        """Whether a case fails that often; None while undecided."""
         if trials.broken > MOST_BROKEN:
             return False
         if self.rate == 1:
@@ -73,27 +70,27 @@ _FAILED, _PASSED, _BROKEN = TrialCounts(failed=1), TrialCounts(passed=1), TrialC
 
 
 class OutOfRuns(Exception):
-    """There are no more runs, though something is still open."""
+    """The runs are used up although something is undecided."""
 
 
 class FailureCounter:
-    """Counts failures of one kind; a case that fails in another way has passed, as far as this is concerned.
+    """Counts failures of one kind; a case that fails in another way counts as passed.
 
-    Every run has a number, so that no two have the same seed: what an agent leaves to chance must not come
-    out alike for all cases.
+    Every run is numbered, so that no two have the same seed: the agent's random choices must not be the same
+    for all cases.
     """
 
     def __init__(self, kind: ErrorKind, most: int) -> None:
         self.spent = 0
-        self.failures: dict[str, Outcome] = {}  # the first of each case, by its id
+        self.failures: dict[str, Outcome] = {}  # the first failure of each case, by its id
         self.trials: dict[str, TrialCounts] = defaultdict(TrialCounts)
         self.failing_otherwise = set[str]()  # ids of cases that failed in another way
-        self.complaint = ""  # about the last run of which nothing came
+        self.complaint = ""  # about the last run without a verdict
         self.kind = kind
         self._most = most
 
     def run(self, wanted: Sequence[tuple[Case, int]]) -> Runs:
-        """Have each case run so many times more; `OutOfRuns` where that is too often."""
+        """Run each case this many more times; `OutOfRuns` if that exceeds the limit."""
         asked = [case for case, times in wanted for _ in range(times)]
         cases = asked[: self._most - self.spent]
         numbered = [again(case, self.spent + place) for place, case in enumerate(cases, 1)]

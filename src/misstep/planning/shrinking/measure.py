@@ -1,6 +1,6 @@
-"""How small and plain a problem is, so that making it smaller comes to an end.
+"""A measure of how small and plain a problem is, and steps that say the same more plainly.
 
-Steps that leave a problem as it is, and say it more plainly.
+Every step has to reduce the measure, which guarantees termination.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +23,7 @@ from misstep.planning.variation.phrasing import options_of
 
 Measure: TypeAlias = tuple[int, ...]
 
-# The plainest first: "A precedes B" takes the fewest words, and opening phrases turn their order round.
+# The plainest first: "A precedes B" is shortest, and opening phrases reverse the order.
 PLAINNESS: tuple[Form, ...] = (
     "verb",
     "preposition",
@@ -34,7 +34,7 @@ PLAINNESS: tuple[Form, ...] = (
 
 
 def measure(anatomy: Anatomy) -> Measure:
-    """Compared from left to right, smaller is smaller or plainer; nothing has endlessly many below it.
+    """A tuple compared from left to right; smaller is smaller or plainer, and it is well-founded.
 
     What there is to do comes first, then what is demanded, then how it is said.
     """
@@ -84,7 +84,7 @@ def _demands(part: SubSentence, anatomy: Anatomy) -> int:
 
 
 def _trouble(world: World) -> int:
-    """What goes wrong in a world, and how much of a day there is to plan."""
+    """Number of failures in a world, and whether there is a day to schedule."""
     return (world.day is not None) + world.attempts + sum(world.failures.values()) + len(world.broken)
 
 
@@ -93,7 +93,7 @@ def _figure(part: SubSentence) -> int:
 
 
 def _rarity(sentence: Sentence, words: Sequence[Option]) -> int:
-    """How far the phrases stand from the first of their lists."""
+    """How far the phrases are from the first of their lists."""
     offered = zip(options_of(sentence), words, strict=True)
     return sum([options.index(word) for options, word in offered])
 
@@ -102,7 +102,7 @@ LEAST_TIMES = 2  # fewer is not a repetition
 
 
 def split_sentences(anatomy: Anatomy) -> Steps:
-    """A joined sentence becomes two, and a relative clause a sentence of its own."""
+    """Split a joined sentence into two, or turn a relative clause into a sentence of its own."""
     lines = lines_of(anatomy)
     for number, line in enumerate(lines):
         for cut in range(1, len(line.parts)):
@@ -123,7 +123,7 @@ def _unnested(said: Piece) -> Iterator[tuple[Piece, ...]]:
 
 
 def ease_remarks(anatomy: Anatomy) -> Steps:
-    """No second branch, and no more repetitions than it takes."""
+    """Remove the second branch of a condition, and reduce repetitions to two."""
     for number, place, said in spoken(anatomy):
         match said.part:
             case Conditional(otherwise=int()):
@@ -136,12 +136,12 @@ def ease_remarks(anatomy: Anatomy) -> Steps:
 
 
 def simplify_everything(anatomy: Anatomy) -> Steps:
-    """The plainest forms and the plainest phrases, everywhere at once."""
+    """Use the plainest forms and phrases everywhere at once."""
     yield _reworded(anatomy, lambda said: Piece(_plainest(said.part), {}))
 
 
 def simplify_forms(anatomy: Anatomy) -> Steps:
-    """The plainest forms everywhere, then one plainer form at a time."""
+    """Use the plainest forms everywhere, then one plainer form at a time."""
     yield _reworded(anatomy, lambda said: Piece(_plainest(said.part), said.words))
     for number, place, said in spoken(anatomy):
         for plainer in _plainer(said.part):
@@ -149,7 +149,7 @@ def simplify_forms(anatomy: Anatomy) -> Steps:
 
 
 def simplify_phrases(anatomy: Anatomy) -> Steps:
-    """The plainest phrases everywhere, then one phrase at a time."""
+    """Use the plainest phrases everywhere, then one phrase at a time."""
     yield _reworded(anatomy, lambda said: Piece(said.part, {}))
     for number, place, said in spoken(anatomy):
         for path in paths(said.part):
@@ -158,7 +158,7 @@ def simplify_phrases(anatomy: Anatomy) -> Steps:
 
 
 def simplify_announcements(anatomy: Anatomy) -> Steps:
-    """The plainest forms and phrases for what results announce."""
+    """Use the plainest forms and phrases for announcements."""
     if anatomy.announced:
         yield anatomy.announcing(map(_plainly_announced, anatomy.announcements))
 

@@ -1,8 +1,6 @@
-"""Every single step that makes a problem smaller or plainer, the most drastic first.
+"""All steps that make a problem smaller or plainer, the most drastic first.
 
-Bold guesses at what a failure is about, from what the verdict says.
-
-Steps that take out what lies round the sentences: whole families, trouble, tools that nobody needs.
+The first steps are guesses from the verdict; others remove families, faults and distractor tools.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -45,9 +43,9 @@ from misstep.planning.variation.editing.paths import Piece, fill
 
 
 def focus(anatomy: Anatomy, outcome: Outcome) -> Steps:
-    """The problem with nothing but the actions that the verdict names, or nothing but the sentences.
+    """The problem with only the actions that the verdict names, or only the sentences.
 
-    `outcome` is a failure of just this problem.
+    `outcome` is a failure of exactly this problem.
     """
     verdict = outcome.verdict
     broken = [outcome.case.constraints[index] for index in verdict.core]
@@ -64,7 +62,7 @@ Item = TypeVar("Item")
 
 
 def drop_families(anatomy: Anatomy) -> Steps:
-    """Everything that one family has to say, with its part of the world."""
+    """Remove everything that belongs to one family, with its part of the world."""
     for family in FAMILIES:
         stripped = [recast(line, [_without(s, family) for s in line.parts]) for line in lines_of(anatomy)]
         changed = _quieted(anatomy, family)
@@ -84,7 +82,7 @@ def _without(said: Piece, family: Family) -> tuple[Piece, ...]:
 
 
 def _quieted(anatomy: Anatomy, family: Family) -> Anatomy:
-    """The case without what a family holds of the world, as far as no sentence speaks of it."""
+    """The case without a family's part of the world, as far as no sentence mentions it."""
     if family == "time":
         return _in_world(anatomy, day=None, durations={}, attempts=1)
     if family == "dynamic":
@@ -103,7 +101,7 @@ def drop_distractors(anatomy: Anatomy) -> Steps:
 
 
 def ease_world(anatomy: Anatomy) -> Steps:
-    """Nothing is announced, nothing fails, nothing is out of service, and there is but one attempt."""
+    """Remove announcements, failures, broken tools and further attempts."""
     voices = tuple(dict.fromkeys(c.announced for c in anatomy.announced))
     for fewer in ((), *_less_one(voices)) if voices else ():
         kept = tuple([c for c in anatomy.announced if c.announced in fewer])
@@ -112,7 +110,7 @@ def ease_world(anatomy: Anatomy) -> Steps:
 
 
 def shorten_announcements(anatomy: Anatomy) -> Steps:
-    """What a result announces, with one action fewer."""
+    """Shorten an announcement by one action."""
     announcements = anatomy.announcements if anatomy.announced else []
     for number, announcement in enumerate(announcements):
         for shorter, lost in _shorter(announcement):
@@ -197,6 +195,6 @@ STAGES: tuple[Stage, ...] = (
 
 
 def smaller(anatomy: Anatomy, stage: Stage) -> Iterator[Anatomy]:
-    """What one kind of step makes of a problem, where that makes it smaller."""
+    """The results of one kind of step that make the problem smaller."""
     now = measure(anatomy)
     return (step for step in stage(anatomy) if step is not None and measure(step) < now)

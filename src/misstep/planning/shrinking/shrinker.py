@@ -1,4 +1,4 @@
-"""Looks for the smallest problem on which an agent still fails in the same way."""
+"""Searches for the smallest problem on which an agent still fails in the same way."""
 
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
@@ -18,19 +18,19 @@ from misstep.planning.shrinking.evidence import MOST_BROKEN, FailureCounter, Out
 from misstep.planning.shrinking.reductions import STAGES, Stage, focus, smaller
 from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
 
-STEADY = 3  # failures in a row, after which a case is taken to fail always
-FAILURES = 5  # that tell well enough how often a case fails
-MOST_REPEATS = 20  # runs of a case that show how often it fails, or that it does not
-REPEATS = 4  # of them at a time
-AS_OFTEN = 0.7  # of the rate of the first case: smaller ones have fewer places to go wrong in
-MOST_ABREAST = 8  # candidates that are tried at the same time
+STEADY = 3  # failures in a row after which a case is assumed to fail always
+FAILURES = 5  # enough to estimate the failure rate
+MOST_REPEATS = 20  # runs of a case to estimate its failure rate
+REPEATS = 4  # runs at a time
+AS_OFTEN = 0.7  # of the rate of the first case: smaller ones have fewer opportunities to fail
+MOST_ABREAST = 8  # candidates that are tried concurrently
 
 Result = TypeVar("Result")
 Search: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], Result]
 
 
 def shrink(outcome: Outcome, confidence: float = 0.95, most_runs: int = 500) -> Inquiry[Reduction]:
-    """The smallest problem on which the agent fails like this; a `UsageError` where that can't be looked for.
+    """Find the smallest problem on which the agent fails in this way; `UsageError` if that is impossible.
 
     A smaller problem is kept if it fails about as often as the first one does. Of those that fail just as
     often, no more than `1 - confidence` are missed. `most_runs` is how often the agent may be run.
@@ -51,10 +51,10 @@ class _Candidate(msgspec.Struct, frozen=True):
 
 
 class _Shrinking:
-    """A trail of ever smaller problems that fail.
+    """The search, with a trail of ever smaller failing problems.
 
-    As long as everything fails whenever it is expected to, one run decides about a candidate. Once something
-    does not, a sequential test does.
+    As long as every failing problem fails whenever expected, one run decides about a candidate. Once one does
+    not, a sequential test decides.
     """
 
     def __init__(self, first: _Candidate, ledger: FailureCounter, confidence: float) -> None:
@@ -83,19 +83,19 @@ class _Shrinking:
             yield from self._ledger.run([(case, min(REPEATS, most - trials.tried))])
 
     def _measure_rate(self) -> Search[float]:
-        """Find out how often the first case fails, and be content with what fails somewhat less often."""
+        """Estimate how often the first case fails, and accept candidates that fail somewhat less often."""
         trials = yield from self._repeat(FAILURES, MOST_REPEATS)
         rate = AS_OFTEN * trials.failed / (trials.tried + 1)
         self._yardstick = msgspec.structs.replace(self._yardstick, rate=rate)
         return rate
 
     def _find(self) -> Search[bool]:
-        """Go on to the smallest problem; False where it turns out not to fail that often."""
+        """Descend to the smallest problem; False if it turns out not to fail that often."""
         yield from self._descend()
         return (yield from self._confirm())
 
     def _descend(self) -> Search[None]:
-        """Go on to smaller problems until every step from the smallest has been tried and leads to none."""
+        """Go to smaller problems until every step from the smallest has been tried without success."""
         stage, swept = 0, False
         while not swept:
             found = yield from self._first_failing(self._candidates(stage))
@@ -104,7 +104,7 @@ class _Shrinking:
             swept, stage = not found and stage == 0, found.stage if found else 0
 
     def _candidates(self, stage: int) -> Iterator[_Candidate]:
-        """Steps from the smallest problem, from a stage on, which are not known to lead to none."""
+        """Steps from the smallest problem, from a stage on, that are not known to fail to reproduce."""
         smallest, seen = self._trail[-1], set[str]()
         about: Stage = partial(focus, outcome=self._ledger.failures[smallest.case.id])
         for number, steps in enumerate((about, *STAGES)):
@@ -115,7 +115,7 @@ class _Shrinking:
                     yield _Candidate(anatomy, case, number)
 
     def _first_failing(self, candidates: Iterator[_Candidate]) -> Search[_Candidate | None]:
-        """More and more abreast: the first ones fail most often, and then the others need not be tried."""
+        """Try more and more concurrently: the first candidates fail most often, which saves the others."""
         width = 1
         while window := list(islice(candidates, width)):
             found = yield from self._race(window)
@@ -136,13 +136,13 @@ class _Shrinking:
             )
 
     def _confirm(self) -> Search[bool]:
-        """Run the smallest problem some more; where it fails too rarely after all, it is taken back."""
+        """Run the smallest problem some more; it is rejected if it fails too rarely after all."""
         case = self._trail[-1].case
         yield from self._ledger.run([(case, self._confirmations())])
         if self._decide(case) is not False:
             return True
         if self._yardstick.rate == 1:
-            del self._trail[1:]  # one failure each is too little to go by
+            del self._trail[1:]  # one failure each is not enough evidence
             return False
         if len(self._trail) > 1:
             self._trail.pop()
@@ -150,7 +150,7 @@ class _Shrinking:
         return True
 
     def _confirmations(self) -> int:
-        """As many as it takes to see it fail again."""
+        """As many runs as it takes to see it fail again."""
         rate, doubt = self._yardstick.rate, 1 - self._yardstick.confidence
         return STEADY - 1 if rate == 1 else ceil(log(doubt) / log(1 - rate))
 

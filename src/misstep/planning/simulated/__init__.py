@@ -1,1 +1,1 @@
-"""Agents whose every fault is known."""
+"""Simulated agents with known faults."""

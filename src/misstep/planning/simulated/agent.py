@@ -1,8 +1,6 @@
-"""A simulated agent: it carries out, call by call, whatever its planner makes of the request.
+"""A simulated agent: it parses the request with the reader, and executes what its planner decides.
 
-Actors that go wrong in ways that no misreading explains.
-
-What a simulated agent makes of a request: it gets what any agent gets, and reads it with the reader.
+It gets exactly what any agent gets. Some actors here fail in ways that no misreading explains.
 """
 
 import re
@@ -26,7 +24,7 @@ from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME,
 
 
 class Wanderer(Strategist):
-    """Keeps to an order of its own and to nothing else; what it has left out it never does."""
+    """Follows an order of its own and ignores everything else; it never does what the order leaves out."""
 
     def __init__(self, brief: Brief, plan: Sequence[str]) -> None:
         super().__init__(msgspec.structs.replace(brief, attempts=1))
@@ -41,7 +39,7 @@ class Wanderer(Strategist):
 
 
 class HardOfHearing(Strategist):
-    """Takes every result for a success and hears no announcement in it."""
+    """Treats every failed call as a success and ignores announcements."""
 
     def hear(self, move: StrategyMove, news: News) -> None:
         failed = news.outcome in ("unavailable", "broken")
@@ -54,10 +52,10 @@ _QUOTED = re.compile(r"`[^`]*`")
 
 
 class Understanding:
-    """A request, read only if it has to be, and never guessed at.
+    """A request, parsed lazily and never guessed at.
 
-    `activities` are what the tools are for, as the request names them. Tools that it doesn't name are
-    nobody's, unless it names none.
+    `activities` are the names that the request has for the tools' tasks. Tools that it doesn't name are
+    ignored, unless it names none.
     """
 
     def __init__(self, request: str, tools: Sequence[Tool]) -> None:
@@ -79,7 +77,7 @@ class Understanding:
 
     @cached_property
     def readable(self) -> list[SentenceReading]:
-        """The line of the request that speaks of the tasks, if there is one; others are not about them."""
+        """The readings of the line of the request about the tasks, if there is one."""
         for line in self._request.splitlines():
             readings = [read(sentence, self.activities) for sentence in _sentences(line)]
             if readings and all(readings):
@@ -92,7 +90,7 @@ class Understanding:
 
     @property
     def demands(self) -> list[Constraint]:
-        """Everything said but plain order, as far as it can be read."""
+        """All demands except plain order, as far as they can be read."""
         return [demand for sentence in self.readable for demand in sentence.demands]
 
     @property
@@ -107,7 +105,7 @@ class Understanding:
     def brief(
         self, relations: Sequence[Relation] | None = None, demands: Sequence[Constraint] | None = None
     ) -> Brief:
-        """What is to be done, with these relations and demands in the place of those that were read."""
+        """The brief, optionally with other relations and demands than those that were read."""
         rules = read_rules(self._request)
         order = Order(len(self.activities))
         numbers = {activity: number for number, activity in enumerate(self.activities)}
@@ -131,7 +129,7 @@ def announced_by(activity: str, sentence: str, activities: Sequence[str]) -> tup
 
 
 def _name(tool: Tool, request: str) -> str:
-    """What the request calls the task of a tool; empty if it doesn't speak of it."""
+    """The request's name for the task of a tool; empty if it doesn't mention it."""
     text = request.lower()
     for name in (f"{tool.name} call", tool.name.replace("_", " ")):
         if f"the {name.lower()}" in text:
@@ -140,17 +138,17 @@ def _name(tool: Tool, request: str) -> str:
 
 
 def _sentences(line: str) -> list[str]:
-    """The sentences of a line; full stops inside backticks end none."""
+    """The sentences of a line; full stops inside backticks don't count."""
     hidden = _QUOTED.sub(lambda match: "`" + "x" * (len(match[0]) - 2) + "`", line)
     cuts = [0, *(match.end() for match in _BETWEEN.finditer(hidden)), len(line) + 1]
     return [line[start : end - 1] for start, end in pairwise(cuts)]
 
 
-MOST_CALLS = 500  # nothing that misstep asks for takes as many
+MOST_CALLS = 500  # no case needs as many
 
 
 class Actor(Protocol):
-    """Says what to do next, and hears what came of it."""
+    """Decides what to do next, and is told the result."""
 
     def next(self) -> StrategyMove | None: ...
 
@@ -159,7 +157,7 @@ class Actor(Protocol):
 
 class Planner(Protocol):
     def act(self, understood: Understanding, dice: Dice) -> Actor:
-        """Somebody who carries out what has been understood, or something else."""
+        """The actor that executes what has been understood, rightly or wrongly."""
         ...
 
 
@@ -192,7 +190,7 @@ def _call(move: StrategyMove, understood: Understanding) -> tuple[str, dict[str,
 
 
 def _arguments(tool: Tool, move: StrategyMove) -> dict[str, Any]:
-    """What the tool asks for; made up where nobody has said it."""
+    """The tool's required arguments; made up if unknown."""
     properties, required = tool.parameters.get("properties", {}), tool.parameters.get("required", [])
     known = {START_TIME: clock(move.start), **move.values}
     return {name: known.get(name, _made_up(properties.get(name, {}).get("type"))) for name in required}

@@ -1,4 +1,4 @@
-"""Simulated planners, each with one fault that is known, to measure the detectors against."""
+"""Simulated planners, each with one known fault, to evaluate the detectors with."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Literal
@@ -41,7 +41,7 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
-    """The planner called `sim:KIND`, its parameters set from options."""
+    """The planner called `sim:KIND`, with parameters from options."""
     planner = PLANNERS.get(kind)
     if planner is None:
         known = [f"sim:{name}" for name in PLANNERS]
@@ -69,7 +69,7 @@ class Perfect(msgspec.Struct, frozen=True):
 
 
 class Random(msgspec.Struct, frozen=True):
-    """Any order, any option, either branch: what luck alone achieves."""
+    """Any order, any option, either branch: the chance level."""
 
     def act(self, understood: Understanding, dice: Dice) -> Actor:
         left_out, demands = _leave_to_chance(understood.demands, dice)
@@ -80,17 +80,17 @@ class Random(msgspec.Struct, frozen=True):
 
 
 class Idle(msgspec.Struct, frozen=True):
-    """Does nothing and says it is done."""
+    """Does nothing and says that it is done."""
 
     def act(self, understood: Understanding, _: Dice) -> Actor:
         return Wanderer(understood.brief((), ()), ())
 
 
 class Greedy(msgspec.Struct, frozen=True):
-    """Reads from left to right and carries out each sentence before it reads the next.
+    """Reads from left to right and executes each sentence before it reads the next.
 
-    Of two alternatives it takes the first one, whatever they cost; an action that is named before the
-    condition on which it depends it carries out before it reads the condition.
+    Of two alternatives it takes the first one, whatever they cost; if an action is named before the condition
+    that it depends on, it is executed before the condition is read.
     """
 
     def act(self, understood: Understanding, _: Dice) -> Actor:
@@ -112,7 +112,7 @@ class Greedy(msgspec.Struct, frozen=True):
 
 
 class Deaf(msgspec.Struct, frozen=True):
-    """Hears nothing of what is said in one family."""
+    """Ignores everything in one family."""
 
     family: Family = "order"
     strength: Share = 1.0
@@ -126,14 +126,14 @@ class Deaf(msgspec.Struct, frozen=True):
 
 
 class Stubborn(msgspec.Struct, frozen=True):
-    """Never starts over, however hopeless it has become."""
+    """Never starts over, even if the attempt can't succeed any more."""
 
     def act(self, understood: Understanding, _: Dice) -> Actor:
         return Strategist(msgspec.structs.replace(understood.brief(), attempts=1))
 
 
 class Terminal(msgspec.Struct, frozen=True):
-    """Takes one phrase for its opposite."""
+    """Misreads one phrase as its opposite."""
 
     phrase: str = "prior to"
     strength: Share = 1.0
@@ -148,7 +148,7 @@ class Terminal(msgspec.Struct, frozen=True):
 
 
 class Structure(msgspec.Struct, frozen=True):
-    """Takes everything said in one sentence form for its opposite."""
+    """Misreads everything in one sentence form as its opposite."""
 
     form: str = "fronted preposition"
     strength: Share = 1.0
@@ -163,7 +163,7 @@ class Structure(msgspec.Struct, frozen=True):
 
 
 class BackwardsTopic(msgspec.Struct, frozen=True):
-    """Gets everything backwards in one job."""
+    """Gets everything backwards in one topic."""
 
     topic: str = "baker"
     strength: Share = 1.0
@@ -177,7 +177,7 @@ class BackwardsTopic(msgspec.Struct, frozen=True):
 
 
 class Name(msgspec.Struct, frozen=True):
-    """Gets everything backwards where one activity is asked for."""
+    """Gets everything backwards if the request includes one activity."""
 
     activity: str = "flour delivery"
     strength: Share = 1.0
@@ -188,7 +188,7 @@ class Name(msgspec.Struct, frozen=True):
 
 
 class Position(msgspec.Struct, frozen=True):
-    """Takes everything said in one sentence for its opposite: the first is 1, the last -1."""
+    """Misreads everything in one sentence as its opposite: the first is 1, the last -1."""
 
     sentence: Annotated[int, Meta(ge=-20, le=20)] = -1
     strength: Share = 1.0
@@ -224,10 +224,10 @@ class Lister(msgspec.Struct, frozen=True):
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """Gets everything backwards where the constraints have a certain shape, however they are worded.
+    """Gets everything backwards if the constraints have a certain shape, however they are worded.
 
-    A join is an action that waits for two others which are free to come in either order, a fork one that
-    two such others wait for, a chain three actions in a row.
+    A join is an action that waits for two unordered others, a fork one that two unordered others wait for, a
+    chain three actions in a row.
     """
 
     shape: Literal["join", "fork", "chain"] = "join"
@@ -239,7 +239,7 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 class RandomlyBackwards(msgspec.Struct, frozen=True):
-    """Gets everything backwards at a given rate, for no reason at all."""
+    """Gets everything backwards at a given rate, at random."""
 
     rate: Share = 0.5
 
@@ -248,7 +248,7 @@ class RandomlyBackwards(msgspec.Struct, frozen=True):
 
 
 class Capacity(msgspec.Struct, frozen=True):
-    """Gets everything backwards the more often the more there is to do: half the time at `half` tasks."""
+    """Gets everything backwards more often with more tasks: half of the time at `half` tasks."""
 
     half: Annotated[float, Meta(ge=0, le=1000)] = 5.0
     spread: Annotated[float, Meta(gt=0, le=1000)] = 1.0
@@ -296,12 +296,12 @@ def has_shape(shape: str, understood: Understanding) -> bool:
 
 
 def _is_late(demand: Constraint, mentioned: Sequence[str]) -> bool:
-    """Whether it is a condition of which the text speaks only after what depends on it."""
+    """Whether it is a condition that the text mentions only after what depends on it."""
     return isinstance(demand, Condition) and mentioned.index(demand.then) < mentioned.index(demand.asks)
 
 
 def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> Actor:
-    """Somebody who has got some relations the wrong way round; those are believed most."""
+    """An actor that has some relations reversed; in a conflict those take precedence."""
     believed, turned = list[Relation](), list[Relation]()
     for relation in understood.relations:
         if wrongly(relation):
@@ -318,7 +318,7 @@ def _right_or_wrong(understood: Understanding, wrong: bool) -> Actor:
 
 
 def _leave_to_chance(demands: Sequence[Constraint], dice: Dice) -> tuple[set[str], list[Constraint]]:
-    """Activities that are not picked, and what is heeded all the same: how often, with what, from when on."""
+    """Activities that are not picked, and demands that are still obeyed: counts, values, earliest times."""
     left_out = set[str]()
     heeded = list[Constraint]()
     for demand in demands:

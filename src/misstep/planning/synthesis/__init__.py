@@ -1,1 +1,1 @@
-"""From a seed to a whole case."""
+"""Generates a whole case from a seed."""

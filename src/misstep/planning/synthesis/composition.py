@@ -1,4 +1,4 @@
-"""Words and names for a draft: the whole case, with its request and its tools."""
+"""Turns a draft into a whole case: words, names, request and tools."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -24,7 +24,7 @@ from misstep.planning.synthesis.problems import Problem, name_tools
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """Where a problem is set: the wording of the request, a job, tools for all actions and some for none.
+    """The setting of a problem: request template, topic, tools for all actions, and distractors.
 
     `words` is the side of the lexicon that phrases are taken from.
     """
@@ -36,14 +36,14 @@ class Setting(msgspec.Struct, frozen=True):
     words: Side | None = None
 
 
-@cache  # topics offer a thousand names
+@cache  # topics have a thousand names
 def action_for(action_id: str, activity: str, described: bool) -> Action:
-    """An action of ours; where its tool takes arguments, the description is left to follow from those."""
+    """An action of a topic; if its tool takes arguments, the description is generated from those later."""
     return Action(action_id, activity, tool_name(activity), describe(activity) if described else "")
 
 
 class CaseText(msgspec.Struct, frozen=True):
-    """What a case says: its paragraph, in words, and what it demands, announcements included.
+    """What a case says: its paragraph, its sentences, and its constraints, including announced ones.
 
     `redundant` are the numbers of sentences that deliberately repeat something.
     """
@@ -55,14 +55,14 @@ class CaseText(msgspec.Struct, frozen=True):
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """What is known of a problem as a whole, and calls that solve it; tools go by their actions."""
+    """The survey of a problem, and calls that solve it; tools are named by their actions."""
 
     survey: Survey
     solution: tuple[Planned, ...]
 
 
 def compose_order(seed: int, setting: Setting, draft: ParagraphDraft, dice: Dice) -> Case:
-    """A case about nothing but order."""
+    """A case with ordering constraints only."""
     sentences = render(draft.paragraph, [action.name for action in setting.actions], dice, setting.words)
     constraints: tuple[Constraint, ...] = tuple(
         [
@@ -76,7 +76,7 @@ def compose_order(seed: int, setting: Setting, draft: ParagraphDraft, dice: Dice
 
 
 def order_case(seed: int, setting: Setting, told: CaseText, order: Order) -> Case:
-    """A case about nothing but order."""
+    """A case with ordering constraints only, from its text and order."""
     return msgspec.structs.replace(
         _set(setting, told, World()),
         seed=seed,
@@ -110,7 +110,7 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
 
 
 def problem_case(seed: int, setting: Setting, told: CaseText, world: World, proof: Proof) -> Case:
-    """A case of any families, whose world is complete."""
+    """A case of any families, from its text and complete world."""
     return msgspec.structs.replace(
         _set(setting, told, world),
         seed=seed,
@@ -122,7 +122,7 @@ def problem_case(seed: int, setting: Setting, told: CaseText, world: World, proo
 
 
 def _set(setting: Setting, told: CaseText, world: World) -> Case:
-    """A case in its setting, without its world and what is known of it as a whole."""
+    """A case without its world, witness and solution."""
     own = any(action.parameters is not None for action in setting.actions)
     rules = write_rules(told.constraints, world, len(setting.distractors), own)
     return Case(
@@ -141,7 +141,7 @@ def _set(setting: Setting, told: CaseText, world: World) -> Case:
 
 
 def _costs(world: World, distractors: Sequence[Action], dice: Dice) -> dict[str, int]:
-    """What everything costs: tools that nobody needs have a price too, or that would give them away."""
+    """The costs of all actions; distractors have a price too, or the missing price would reveal them."""
     if not world.costs:
         return {}
     return world.costs | {action.id: dice.pick(COSTS) for action in distractors}
@@ -150,7 +150,7 @@ def _costs(world: World, distractors: Sequence[Action], dice: Dice) -> dict[str,
 def needed_values(
     world: World, constraints: Sequence[Constraint]
 ) -> dict[str, dict[str, tuple[str | int, ...]]]:
-    """As many as can be asked for: one for each time in each attempt."""
+    """As many values as can be asked for: one for each execution in each attempt."""
     times = {c.action: c.times for c in constraints if isinstance(c, Repeat)}
     return {
         giver: {name: series[: world.attempts * times.get(giver, 1)] for name, series in values.items()}

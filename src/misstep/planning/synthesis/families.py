@@ -1,6 +1,6 @@
 """How each family adds to a problem; time, which needs a schedule, has a module of its own.
 
-Every function adds something or returns False with nothing said.
+Every function adds something, or returns False and leaves the problem unchanged.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ ANNOUNCED = 3  # actions at most that one announcement puts before or after anot
 
 
 def add_stand_in(plot: Plot) -> bool:
-    """One action may be out of service, and the highest number stands in for it."""
+    """One action may be out of service, and the one with the highest number stands in for it."""
     by = plot.cast - 1
     if by < 2:
         return False
@@ -57,7 +57,7 @@ def add_choice(plot: Plot) -> bool:
 def add_alternative(plot: Plot) -> bool:
     drawn = plot.draw(2, plot.open | plot.fixed | plot.sure)
     if drawn is None or not plot.draw(1, plot.open | 1 << drawn[0] | 1 << drawn[1]):
-        return False  # something has to be left that is due in any case
+        return False  # an action that is always due has to be left
     plot.say(Alternative((drawn[0], drawn[1])), *drawn)
     plot.open |= 1 << drawn[0] | 1 << drawn[1]
     return True
@@ -94,19 +94,20 @@ def _findings(plot: Plot) -> list[str]:
 
 
 def add_options(plot: Plot) -> bool:
-    """Choices for a budget, if there are none yet, and with them what a result decides."""
+    """Choices for a budget, if there are none yet, and with them branches decided by a result."""
     if any(isinstance(part, Alternative) for sentence in plot.sentences for part in sentence.parts):
         return True
     done = add_alternative(plot)
-    if done and plot.cast > 3 and plot.room > 2:  # a budget and what else is due have to be said as well
+    if done and plot.cast > 3 and plot.room > 2:  # the budget and other actions have to be mentioned as well
         any(add_choice(plot) for _ in range(MORE_OPTIONS))
     return done
 
 
 def add_spending(plot: Plot) -> bool:
-    """Prices, and a sum that some choices keep within and others don't; it has to be added last.
+    """Add prices and a budget that some choices meet and others don't; it has to be added last.
 
-    Who stands in for another costs the same, and there is enough for every branch: nobody is taken unawares.
+    A stand-in costs the same as its action, and the budget covers every branch, so that an agent can't be
+    caught out by a finding.
     """
     said = plot.constraints()
     costs = {action: plot.dice.pick(COSTS) for action in IDS[: plot.size]}
@@ -124,7 +125,7 @@ def add_spending(plot: Plot) -> bool:
 
 
 def add_data(plot: Plot) -> bool:
-    """A value that one action returns and another has to be given."""
+    """A value that one action returns and another needs."""
     drawn = plot.draw(2, plot.open)
     if drawn is None:
         return False
@@ -148,7 +149,7 @@ def add_data(plot: Plot) -> bool:
 
 
 def add_adjacent(plot: Plot) -> bool:
-    """Neighbours, or the first or last place of all."""
+    """Direct neighbours, or the first or last position of all."""
     if plot.cast > 2 and plot.dice.chance(0.4):
         return _add_end(plot)
     drawn = plot.draw(2, plot.open | plot.fixed)
@@ -184,7 +185,7 @@ def _add_end(plot: Plot) -> bool:
 
 
 def add_repeat(plot: Plot) -> bool:
-    """An action that is due several times, or a bound on how much comes before one."""
+    """An action that is due several times, or a limit on how many come before one."""
     drawn = plot.draw(1, plot.open | plot.fixed | plot.sure)
     if drawn is None:
         return False
@@ -203,7 +204,7 @@ def add_repeat(plot: Plot) -> bool:
 
 
 def _say_if_news(plot: Plot, remark: Remark) -> bool:
-    """Say it if it rules out some plans and not all of them."""
+    """Say it if it rules out some plans but not all."""
     before = plot.survey().chance
     plot.say(remark)
     if 0 < plot.survey().chance < before:
@@ -213,7 +214,7 @@ def _say_if_news(plot: Plot, remark: Remark) -> bool:
 
 
 def add_dynamic(plot: Plot) -> bool:
-    """New instructions on the way, tools that fail at first; a stand-in has to be added before all else."""
+    """Announcements and tools that fail at first; a stand-in has to be added before everything else."""
     done = plot.cast > 2 and plot.dice.chance(0.8) and add_announcements(plot)
     if not done or plot.dice.chance(0.4):
         done = add_failures(plot) or done
@@ -221,10 +222,10 @@ def add_dynamic(plot: Plot) -> bool:
 
 
 def add_announcements(plot: Plot) -> bool:
-    """Results that bind what comes after them: of every action where nothing else makes the problem harder.
+    """Results that constrain what comes after them; all actions announce if this is the only family.
 
-    Together they contradict neither each other nor what has been said: whatever an agent has begun with, it
-    can go on.
+    Together they contradict neither each other nor the request: whatever an agent has started with, it can
+    continue.
     """
     told = Order(plot.size)
     told.after, told.before = [*plot.order.after], [*plot.order.before]
@@ -235,7 +236,7 @@ def add_announcements(plot: Plot) -> bool:
 
 
 def add_announcement(plot: Plot, voice: int, told: Order) -> bool:
-    """One action before or after some others, by the result of yet another."""
+    """One action before or after some others, announced by the result of another."""
     avoid = plot.open | plot.fixed | 1 << voice
     most = min(ANNOUNCED, ((1 << plot.cast) - 1 & ~avoid).bit_count() - 1)
     drawn = plot.draw(2 + max(plot.dice.below(most), plot.dice.below(most)), avoid) if most > 0 else None
@@ -265,7 +266,7 @@ def add_failures(plot: Plot) -> bool:
     return True
 
 
-# In the order in which they have to be added: each minds those before it.
+# In the order in which they have to be added: each takes those before it into account.
 ADDING: dict[Family, Callable[[Plot], bool]] = {
     "choice": add_choice,
     "budget": add_options,

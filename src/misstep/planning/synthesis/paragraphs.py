@@ -1,9 +1,7 @@
-"""Synthesis of planning paragraphs after PDoctor's Alg. 1.
+"""Generates planning paragraphs with PDoctor's Algorithm 1, and lists all partial orders of a size.
 
 Sentences are drawn one by one and kept only if all constraints together can still be met. The check is a
-bitset look-up, so it is made for every relation as it is drawn, and nothing drawn has to be thrown away.
-
-Every partial order on a few elements, each shape once.
+bitset look-up, so it is made for every relation as it is drawn, and nothing has to be discarded.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +44,7 @@ Closure = tuple[int, ...]
 def unlabelled_orders(size: int) -> tuple[Closure, ...]:
     """The partial orders on `size` elements up to isomorphism, in a fixed sequence.
 
-    Each comes from one on `size - 1` elements by a new element on top of a down-closed set.
+    Each is made from one on `size - 1` elements by adding an element above a down-closed set.
     """
     if size == 0:
         return ((),)
@@ -75,7 +73,7 @@ def _down_sets(closure: Closure) -> Iterator[int]:
 
 
 def _canonical(closure: Closure) -> Closure:
-    """The least relabelling among those that sort elements by how they are placed."""
+    """The least relabelling among those that sort elements by their colours."""
     size = len(closure)
     colours = _colours(closure)
     classes: dict[object, list[int]] = {}
@@ -86,7 +84,7 @@ def _canonical(closure: Closure) -> Closure:
 
 
 def _colours(closure: Closure) -> list[int]:
-    """A number for each element, equal only where its relations look alike all around."""
+    """A number for each element, equal only if its relations look alike recursively."""
     size = len(closure)
     colours = [0] * size
     for _ in range(size):
@@ -111,17 +109,17 @@ def _relabel(closure: Closure, sequence: list[int]) -> Closure:
 MOST_PARTS = 3  # sub-sentences in a sentence; more is a run-on
 JOIN_RATE = 0.3
 GROUP_RATE = 0.25
-ACTIONS_PER_SENTENCE = 2 * MOST_PARTS  # what a sentence is sure to find room for
+ACTIONS_PER_SENTENCE = 2 * MOST_PARTS  # actions that a sentence can always accommodate
 
 
 class Recipe(msgspec.Struct, frozen=True):
     """What paragraphs should be like.
 
-    `sentences` is the most there may be (0: one fewer than there are actions), `iterations` how often a
-    sentence is tried, `redundancy` the rate of sentences that repeat what is implied, `group` the most
-    actions in one place of a clause, `relative` the rate of relative clauses. `attempts` is how often the
-    agent may begin in a timed problem, `words` the side of the lexicon that findings and values are taken
-    from, `own_tools` whether actions are calls of the user's own tools.
+    `sentences` is the maximum (0: one fewer than there are actions), `iterations` how often a sentence is
+    tried, `redundancy` the rate of sentences that repeat what is implied, `group` the most actions in one
+    place of a clause, `relative` the rate of relative clauses. `attempts` is the number of attempts in a
+    timed problem, `words` the side of the lexicon that findings and values are taken from, `own_tools`
+    whether actions are calls of the user's own tools.
     """
 
     sentences: int = 0
@@ -135,9 +133,9 @@ class Recipe(msgspec.Struct, frozen=True):
 
 
 class ParagraphDraft(msgspec.Struct, frozen=True):
-    """A paragraph, the order it demands, and which of its sentences are deliberate redundancies.
+    """A paragraph, the order it demands, and which of its sentences are deliberately redundant.
 
-    `unmentioned` masks the actions that it does not speak of.
+    `unmentioned` masks the actions that it does not mention.
     """
 
     paragraph: Paragraph
@@ -147,7 +145,7 @@ class ParagraphDraft(msgspec.Struct, frozen=True):
 
 
 def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> ParagraphDraft:
-    """A paragraph on `size` actions that mentions every one of them and can be satisfied."""
+    """A satisfiable paragraph that mentions each of `size` actions."""
     most = recipe.sentences or max(1, size - 1)
     least = -(-size // ACTIONS_PER_SENTENCE)
     count = least + dice.below(most - least + 1)
@@ -162,9 +160,9 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> ParagraphDraft:
 
 
 def draft_for_order(target: Order, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()) -> ParagraphDraft:
-    """A paragraph that demands exactly `target`; actions it leaves free get a neutral sentence.
+    """A paragraph that demands exactly `target`; unordered actions get a neutral sentence.
 
-    `apart` is as in `continue_draft`; what it keeps apart must not be in order but by way of others.
+    `apart` is as in `continue_draft`; actions it keeps apart may be ordered only through others.
     """
     writer = _Writer(Order(target.size), recipe, dice, target, apart)
     while writer.order.after != target.after:
@@ -180,11 +178,11 @@ def draft_for_order(target: Order, recipe: Recipe, dice: Dice, apart: Sequence[i
 def continue_draft(
     order: Order, unmentioned: int, recipe: Recipe, dice: Dice, apart: Sequence[int] = ()
 ) -> ParagraphDraft:
-    """Sentences for a problem that has others: they keep to an order, which grows, and mention what is left.
+    """Sentences that extend a problem: they are consistent with an order, refine it, and mention the rest.
 
-    What they can't mention, because it is bound on all sides, stays unmentioned. Where actions may be left
-    out, `apart` masks for each action those that are never carried out together with it: no clause names
-    both.
+    Actions that can't be mentioned, because nothing new can be said about them, stay unmentioned. If actions
+    are optional, `apart` masks for each action those that are never executed together with it: no clause
+    names both.
     """
     writer = _Writer(order, recipe, dice, apart=apart)
     writer.unmentioned = unmentioned
@@ -226,7 +224,7 @@ class _Writer:
         return ParagraphDraft(tuple(self._sentences), self.order, tuple(self._redundant), self.unmentioned)
 
     def add_sentence(self, newcomers: int) -> bool:
-        """Add a sentence that introduces at least `newcomers` actions; False where nothing is left to say."""
+        """Add a sentence that introduces at least `newcomers` actions; False if nothing is left to say."""
         goal = self.unmentioned.bit_count() - newcomers
         parts: list[SubSentence] = []
         while len(parts) < MOST_PARTS and (
@@ -241,9 +239,9 @@ class _Writer:
         return bool(parts)
 
     def add_redundant_sentence(self) -> None:
-        """Say again, in other words, something that already follows."""
+        """Repeat in other words something that already follows."""
         implied = [(i, j) for i in range(self.order.size) for j in bits(self.order.after[i])]
-        if self._apart:  # what follows by way of an action that may be left out need not follow
+        if self._apart:  # what follows through an optional action need not follow
             implied = [pair for sentence in self._sentences for pair in relations(sentence)]
         pair, form, direction = self._dice.pick(implied), self._dice.pick(FORMS), self._dice.pick(DIRECTIONS)
         subject, object_ = pair if direction == "<" else pair[::-1]
@@ -257,7 +255,7 @@ class _Writer:
         self.unmentioned &= ~sum(1 << action for action in actions)
 
     def _find_pair(self, newcomers: int) -> tuple[int, int] | None:
-        """Two actions, the first to come before the second, that nothing relates yet."""
+        """Two unrelated actions, the first of which may come before the second."""
         if self._target:
             missing = [
                 (i, j)
@@ -272,7 +270,7 @@ class _Writer:
             one = self._dice.pick(fresh or everyone)
             others = fresh if newcomers > 1 and len(fresh) > 1 else everyone
             other = self._dice.pick([i for i in others if i != one])
-            # What has not been mentioned is unrelated to everything, so that a newcomer is never refused.
+            # An unmentioned action is unrelated to everything, so a newcomer is never refused.
             related = self.order.after[one] | self.order.before[one]
             if not (related | self._excluded(one)) >> other & 1:
                 return (one, other) if self._dice.chance(0.5) else (other, one)
@@ -282,7 +280,7 @@ class _Writer:
         return self._apart[action] if self._apart else 0
 
     def _write_clause(self, first: int, then: int) -> Clause:
-        """A clause that says `first` before `then`, and perhaps more."""
+        """A clause that says `first` before `then`, and possibly more."""
         form, direction = self._dice.pick(FORMS), self._dice.pick(DIRECTIONS)
         subject, object_ = ([first], [then]) if direction == "<" else ([then], [first])
         self._relate(first, "<", [then])
@@ -307,7 +305,7 @@ class _Writer:
     def _widen(
         self, group: list[int], direction: Direction, others: list[int], cast: "_Cast", most: int
     ) -> None:
-        """Let more actions into a group that stands in `direction` to `others`."""
+        """Add more actions to a group that is in `direction` to `others`."""
         while len(group) < most and len(group) < self._recipe.group and self._dice.chance(GROUP_RATE):
             newcomer = cast.find(direction, others)
             if newcomer is None:
@@ -316,7 +314,7 @@ class _Writer:
             self._relate(newcomer, direction, others)
 
     def _relative(self, group: list[int], cast: "_Cast", pronouns: Pronouns, at_end: bool) -> Relative | None:
-        """A relative clause for a group; another may hang on its object at the end of a sub-sentence."""
+        """A relative clause for a group; at the end of a sub-sentence its object may have another."""
         clear = pronouns.name(group)
         if not clear or not cast.spare or not self._dice.chance(self._recipe.relative**pronouns.rarity):
             return None
@@ -336,7 +334,7 @@ class _Writer:
         return Relative(form, direction, Group(tuple(objects)))
 
     def _relate(self, action: int, direction: Direction, others: list[int]) -> None:
-        """Put into the order what a clause says of one action."""
+        """Add what a clause says of one action to the order."""
         self.unmentioned &= ~(1 << action)
         for other in others:
             self.unmentioned &= ~(1 << other)
@@ -356,13 +354,13 @@ class _Cast:
         self._apart = apart
 
     def leave_out(self, *named: int) -> None:
-        """Name nothing that is never carried out together with these."""
+        """Exclude actions that are never executed together with these."""
         if self._apart:
             masks = [self._apart[action] for action in named]
             self.spare = [i for i in self.spare if not any(mask >> i & 1 for mask in masks)]
 
     def find(self, direction: Direction, others: list[int]) -> int | None:
-        """Take out an action that may stand in `direction` to all the others, where that is news."""
+        """Remove and return an action that may be in `direction` to all others, if that is new."""
         mask = sum([1 << other for other in others])
         for place, action in enumerate(self.spare):
             if self._allows(action, direction, mask) and not self._order.stands(action, direction, mask):

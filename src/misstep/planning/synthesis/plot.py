@@ -1,7 +1,4 @@
-"""A problem under construction: what has been said so far, and the world in which it can be done.
-
-Values that tools return and others have to be given.
-"""
+"""A problem under construction: its sentences so far and its world; also the values that tools return."""
 
 from collections.abc import Sequence
 
@@ -20,7 +17,7 @@ from misstep.planning.plans.survey import Survey, possible_roles, survey
 from misstep.planning.synthesis.paragraphs import Recipe
 
 IDS = tuple(f"a{number}" for number in range(1, 21))
-UNSAID = "…"  # an announcement before words are found for it
+UNSAID = "…"  # placeholder for an announcement that has no text yet
 
 
 class Announcement(msgspec.Struct, frozen=True):
@@ -35,14 +32,13 @@ class Announcement(msgspec.Struct, frozen=True):
 
 
 class Plot:
-    """Families add to it, each minding what the others have said.
+    """A problem that families add to, each taking into account what is there.
 
-    `cast` is how many actions may be spoken of freely: the numbers from there on stand in for others.
-    `order` holds whatever is bound to come before something else. `open` masks actions that are not sure to
-    be due, `fixed` those whose place among the others is bound by more than order: no action is both, or an
-    agent that does everything right could find itself trapped. `sure` masks those that others depend on,
-    which have to stay due, `repeated` those that are due more than once. A family `is_alone` if nothing but
-    itself makes the problem hard.
+    `cast` is how many actions may be used freely: those with higher numbers are stand-ins. `order` has
+    everything that must come before something else. `open` masks actions that may not be due, `fixed` those
+    whose position is restricted by more than order: no action is both, or a faultless agent could get stuck.
+    `sure` masks those that others depend on, which have to stay due, `repeated` those that are due more than
+    once. `is_alone` if there is only one family to make the problem hard.
     """
 
     def __init__(self, size: int, recipe: Recipe, dice: Dice, is_alone: bool = False) -> None:
@@ -58,17 +54,17 @@ class Plot:
         self.world = World()
 
     def draw(self, count: int, avoid: int = 0) -> list[int] | None:
-        """So many different actions, none of those to be avoided; None where there are too few."""
+        """This many different actions, except those to avoid; None if there are too few."""
         left = [action for action in range(self.cast) if not avoid >> action & 1]
         return self.dice.sample(left, count) if len(left) >= count else None
 
     def say(self, remark: Remark, *actions: int) -> None:
-        """Add a sentence that speaks of these actions."""
+        """Add a sentence about these actions."""
         self.sentences.append(Sentence((remark,)))
         self.mention(actions)
 
     def phrases(self, all_of_a_kind: list[str]) -> list[str]:
-        """Those that may be used."""
+        """Those on the allowed side of the lexicon."""
         side = self.recipe.words
         return [phrase for phrase in all_of_a_kind if is_of(phrase, side)] if side else all_of_a_kind
 
@@ -80,7 +76,7 @@ class Plot:
         self.sentences.pop()
 
     def relate(self, first: int, then: int) -> bool:
-        """Bind one action to come before another; False where the opposite is bound."""
+        """Require one action before another; False if the opposite is required."""
         return self.order.add(first, then)
 
     def change(self, **parts: object) -> None:
@@ -89,13 +85,13 @@ class Plot:
 
     @property
     def room(self) -> int:
-        """How many more sentences there may be, not counting those that give arguments."""
+        """How many more sentences are allowed, not counting those that give arguments."""
         given = sum(isinstance(sentence.parts[0], Giving) for sentence in self.sentences)
         return (self.recipe.sentences or MANY) - len(self.sentences) + given
 
     @property
     def usual_room(self) -> int:
-        """How many more there should be if nobody has said how many there may be."""
+        """How many more sentences there should be if no maximum is set."""
         return self.room if self.recipe.sentences else self.size - 1 - len(self.sentences)
 
     def shuffle(self) -> None:
@@ -119,7 +115,7 @@ class Plot:
         return said + announced
 
     def apart(self) -> list[int]:
-        """For each action the mask of those that are never carried out together with it."""
+        """For each action the mask of those that are never executed together with it."""
         everything = (1 << self.size) - 1
         apart = [everything & ~(1 << action) for action in range(self.size)]
         for roles in possible_roles(IDS[: self.size], self.constraints(), self.world):
@@ -132,14 +128,14 @@ class Plot:
         return survey(IDS[: self.size], self.constraints(), self.world)
 
 
-MOST = 12  # executions after which nothing new is returned: more than any problem asks for
+MOST = 12  # executions after which values repeat: more than any problem asks for
 LETTERS = "ABCDEFGHJKLMNPRSTUVWXYZ"
 FIRST_NAMES = ("Amira", "Bruno", "Chen", "Dalia", "Emil", "Farah", "Goran", "Hanna", "Ivo", "Jarmila", "Kofi")
 LAST_NAMES = ("Abara", "Bergström", "Castillo", "Dvorak", "Ekwall", "Fontaine", "Grigoriou", "Hartmann")
 
 
 def draw_values(value: Value, dice: Dice) -> tuple[str | int, ...]:
-    """Different values of one kind, one for each time that an action is carried out."""
+    """Different values of one kind, one for each execution of an action."""
     drawn = dict[str | int, None]()
     while len(drawn) < MOST:
         drawn[_draw(value, dice)] = None

@@ -1,6 +1,6 @@
-"""Problems of several families: each adds what it can, and only what an agent can solve is kept.
+"""Generates problems of several families, and proves that each can be solved.
 
-The proof that a problem can be solved by an agent that knows only what it has been told so far.
+The proof is a rehearsal by a strategist that knows only what it has been told so far.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ MANY_ATTEMPTS = 3
 def rehearse(
     actions: Sequence[str], constraints: Sequence[Constraint], world: World
 ) -> tuple[Planned, ...] | None:
-    """All the calls with which a strategist gets everything right, or None; tools go by their actions."""
+    """All calls with which a strategist gets everything right, or None; tools are named by action id."""
     case = Case(
         version=CASE_VERSION,
         id="rehearsal",
@@ -54,7 +54,7 @@ def rehearse(
 def name_tools(
     calls: Sequence[Planned], constraints: Sequence[Constraint], actions: Sequence[Action]
 ) -> tuple[Planned, ...]:
-    """The calls of a rehearsal, by the names of the tools, with the arguments that are given."""
+    """The calls of a rehearsal with the names of the tools and the given arguments."""
     tools = {action.id: action.tool for action in actions}
     given = {c.action: c.arguments for c in constraints if isinstance(c, Given)}
     return tuple(
@@ -68,9 +68,9 @@ def name_tools(
 
 
 def _play(case: Case) -> list[Planned]:
-    """The calls of a strategist that hears the results, and nothing else of the world.
+    """The calls of a strategist that sees the results and nothing else of the world.
 
-    Where there are many attempts, it leaves one to those who begin less well.
+    If there are many attempts, it leaves one unused, for agents with a worse start.
     """
     announced = [c for c in case.constraints if isinstance(c, Before) and c.announced]
     known = tuple([constraint for constraint in case.constraints if constraint not in announced])
@@ -86,7 +86,7 @@ def _play(case: Case) -> list[Planned]:
 
 
 def call_for(move: StrategyMove, world: World, tools: Mapping[str, str]) -> Planned:
-    """The call that makes a move; tools go by their actions where they have no other name."""
+    """The call that makes a move; tools are named by action id if they have no other name."""
     match move.kind:
         case "start over":
             return Planned(START_OVER)
@@ -98,18 +98,18 @@ def call_for(move: StrategyMove, world: World, tools: Mapping[str, str]) -> Plan
 
 
 def news_from(scene: StepResult, announced: Sequence[Before]) -> News:
-    """What is heard in a scene, with those of the constraints that it announces."""
+    """What a step result tells, with the constraints that it announces."""
     heard = [c for c in announced if scene.deed and scene.announcement and c.announced == scene.deed.action]
     return News(scene.kind, scene.minutes, scene.values, scene.finding, scene.cost or 0, tuple(heard))
 
 
 TRIES = 500  # before a problem is given up
 TRIES_OF_A_FAMILY = 10
-SEVERAL: tuple[Family, ...] = ("choice", "data", "repeat", "adjacent")  # which may have more than one say
+SEVERAL: tuple[Family, ...] = ("choice", "data", "repeat", "adjacent")  # families that may add more than once
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """A plot that has been found sound, with its constraints, its survey and the calls of a rehearsal."""
+    """A validated plot, with its constraints, its survey and the calls of a rehearsal."""
 
     plot: Plot
     constraints: tuple[Constraint, ...]
@@ -118,28 +118,28 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def least_actions(families: Sequence[Family]) -> int:
-    """How many actions it takes for each family to have its say."""
+    """The minimum number of actions for these families."""
     chosen = set(families)
     optional = bool(chosen & {"choice", "budget"})
     crowded = "adjacent" in chosen and bool(chosen & {"repeat", "data"})
     needed = 2 + optional + crowded + ("dynamic" in chosen) + ({"budget", "data"} <= chosen)
     if {"order", "adjacent", "budget"} <= chosen:
-        return max(needed, 4)  # a first or last place leaves two options no order to speak of
-    # Neighbours and hand-overs leave two actions no order to speak of.
+        return max(needed, 4)  # a first or last place leaves two options without an order
+    # Neighbours and hand-overs leave two actions without an order.
     return max(needed, 3) if "order" in chosen and chosen & {"adjacent", "data"} else needed
 
 
 def draft_problem(
     size: int, families: Sequence[Family], recipe: Recipe, dice: Dice, given: Mapping[int, dict[str, Any]]
 ) -> Problem:
-    """A problem in which every family has its say, and which an agent can solve by what it is told.
+    """A problem in which every family occurs, and which can be solved with what the agent is told.
 
-    `given` are the arguments of tools of the user's own, by action.
+    `given` are the arguments of the user's own tools, by action.
     """
     for _ in range(TRIES):
         plot = Plot(size, recipe, dice, is_alone=len(families) == 1)
         for action, arguments in given.items():
-            plot.say(Giving(action, arguments))  # which does not say that the action is due
+            plot.say(Giving(action, arguments))  # which does not make the action due
         with suppress(TooManyPlans):
             problem = _check(plot) if draft_plot(plot, families) else None
             if problem is not None:
@@ -151,8 +151,8 @@ def draft_problem(
 
 
 def draft_plot(plot: Plot, families: Sequence[Family]) -> bool:
-    """Let the families say what they have to; False where one of them finds nothing to say."""
-    # A stand-in leaves fewer actions for results to speak of.
+    """Let each family add its part; False if one of them can't."""
+    # A stand-in leaves fewer actions for announcements.
     rate = 0.2 if plot.is_alone else 0.4
     stands_in = "dynamic" in families and plot.dice.chance(rate) and add_stand_in(plot)
     for family, add in ADDING.items():
@@ -174,7 +174,7 @@ def draft_plot(plot: Plot, families: Sequence[Family]) -> bool:
 
 
 def _add_more(plot: Plot, families: Sequence[Family]) -> None:
-    """Give some families another say, as far as there is room for sentences."""
+    """Let some families add more, as far as there is room for sentences."""
     several = [ADDING[family] for family in SEVERAL if family in families]
     room = plot.usual_room - len({"order", "time", "budget"} & {*families})
     if several and room > 0:
@@ -183,13 +183,13 @@ def _add_more(plot: Plot, families: Sequence[Family]) -> None:
 
 
 def _add_order(plot: Plot, keep: bool) -> bool:
-    """Ordering clauses on all actions but stand-ins; `keep` leaves room for a sentence."""
+    """Ordering clauses on all actions but stand-ins; `keep` reserves room for a sentence."""
     order = Order(plot.cast)
     order.after, order.before = plot.order.after[: plot.cast], plot.order.before[: plot.cast]
     recipe = msgspec.structs.replace(
         plot.recipe,
         sentences=max(1, plot.usual_room - keep),
-        # What is yet to be announced is part of the order, and must not be said before.
+        # What is yet to be announced is part of the order, and must not be revealed.
         redundancy=0.0 if plot.announcements else plot.recipe.redundancy,
     )
     left = (1 << plot.cast) - 1 & ~plot.mentioned
@@ -202,7 +202,7 @@ def _add_order(plot: Plot, keep: bool) -> bool:
 
 
 def _check(plot: Plot) -> Problem | None:
-    """The whole problem; None where nobody can solve it, not by what is told, or something in it is idle."""
+    """The whole problem; None if it can't be solved with what is told, or a constraint has no effect."""
     constraints = tuple(plot.constraints())
     found = plot.survey()
     if not found.witness or find_idle(IDS[: plot.size], constraints, plot.world):

@@ -1,4 +1,4 @@
-"""Days, durations and points of time for timed problems, drawn round a schedule that keeps to all of them."""
+"""Days, durations and times for timed problems, generated around a hidden schedule that meets them all."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -13,17 +13,17 @@ from misstep.planning.synthesis.paragraphs import GROUP_RATE
 from misstep.planning.synthesis.plot import IDS, Plot
 
 GRAIN = 15  # minutes; durations are multiples of it
-POINT = 30  # and points of time of this
+POINT = 30  # minutes; points in time are multiples of it
 MORNING, NIGHT = 7 * 60, 23 * 60
-LONGEST_WORK = 11 * 60  # what all actions together may take
+LONGEST_WORK = 11 * 60  # minutes that all actions together may take
 GROUP = 3
 SURPRISE_RATE = 0.6
 PAUSE_RATE = 0.25
-DEADLINE: tuple[Edge, Bound] = ("end", "before")  # which only a duration tells how to meet
+DEADLINE: tuple[Edge, Bound] = ("end", "before")  # can be met only if the duration is known
 
 
 class TimeStatement(msgspec.Struct, frozen=True):
-    """Something to be said of the time of one action."""
+    """A time constraint on one action."""
 
     action: int
     edge: Edge
@@ -32,7 +32,7 @@ class TimeStatement(msgspec.Struct, frozen=True):
 
 
 def add_time(plot: Plot) -> bool:
-    """A day, a duration for everything, and windows that a hidden schedule keeps to."""
+    """A day, a duration for every action, and windows that a hidden schedule meets."""
     _set_day(plot)
     plan = _hidden_plan(plot)
     if plan is None:
@@ -62,7 +62,7 @@ def _set_day(plot: Plot) -> None:
 
 
 def _hidden_plan(plot: Plot) -> tuple[Demands, list[int]] | None:
-    """A way to do everything, with what the true world makes due."""
+    """A way to do everything that is due in the true world."""
     options = list(selections(IDS[: plot.size], plot.constraints(), plot.world))
     for demands in plot.dice.shuffled(options):
         plan = find_plan(demands, ranked=plot.dice.shuffled(range(demands.size)))
@@ -72,7 +72,7 @@ def _hidden_plan(plot: Plot) -> tuple[Demands, list[int]] | None:
 
 
 def _hidden_starts(plot: Plot, demands: Demands, plan: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """When each action starts and ends, idle at times; repetitions are left out."""
+    """When each action starts and ends, with some idle time; repetitions are left out."""
     assert plot.world.day
     numbers = {action: number for number, action in enumerate(IDS)}
     work = sum(plot.world.durations[demands.tools[unit]] for unit in plan)
@@ -104,17 +104,17 @@ def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeSt
 
 
 def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeStatement]:
-    """Windows for two neighbours of which the later one looks more urgent as long as durations are unknown.
+    """Windows for two neighbours, of which the later one looks more urgent while durations are unknown.
 
-    The first has to end by a time at which the second must have started; begun the other way round, the first
-    ends too late. Empty where no two neighbours will do.
+    The first has to end by a time at which the second must have started; in the opposite order, the first
+    ends too late. Empty if no two neighbours are suitable.
     """
     pairs = [
         (one, other)
         for one, other in pairwise(starts)
         if starts[one][1] == starts[other][0] and not plot.order.after[one] >> other & 1
     ]
-    for first, then in pairs:  # the earlier the better: what comes before it could make room
+    for first, then in pairs:  # the earlier the better: what comes before could make room
         urgent = -(-starts[then][0] // POINT) * POINT
         if plot.world.day and plot.world.day[0] < urgent and urgent + POINT < starts[then][1]:
             return [
@@ -125,7 +125,7 @@ def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeS
 
 
 def _draw_window(plot: Plot, action: int, start: int, end: int) -> TimeStatement | None:
-    """A point of time that the schedule keeps to, none too far off; None where the day says as much."""
+    """A time that the schedule meets, not too far off; None if the day already implies it."""
     assert plot.world.day
     edge, bound = plot.dice.pick(TIMED) if plot.dice.chance(0.6) else DEADLINE
     moment = start if edge == "start" else end
@@ -138,7 +138,7 @@ def _draw_window(plot: Plot, action: int, start: int, end: int) -> TimeStatement
 
 
 def _is_implied(plot: Plot, said: TimeStatement, windows: Sequence[TimeStatement]) -> bool:
-    """Whether what is said of actions before or after this one comes to the same."""
+    """Whether constraints on actions before or after this one imply it."""
     later = said.bound == "after"
     bound = (plot.order.before if later else plot.order.after)[said.action]
     return any(
@@ -150,7 +150,7 @@ def _is_implied(plot: Plot, said: TimeStatement, windows: Sequence[TimeStatement
 
 
 def _attach(plot: Plot, said: TimeStatement) -> bool:
-    """Hang it on an ordering clause as a relative clause, now and then."""
+    """Sometimes attach it to an ordering clause as a relative clause."""
     if not plot.dice.chance(plot.recipe.relative):
         return False
     time = TimedRelative(said.edge, said.bound, said.time)
@@ -162,7 +162,7 @@ def _attach(plot: Plot, said: TimeStatement) -> bool:
 
 
 def _say(plot: Plot, said: TimeStatement, starts: dict[int, tuple[int, int]], free: list[int]) -> None:
-    """In a sentence of its own, with some that are still free of which the same can be said."""
+    """State it in a sentence of its own, together with other free actions that it is also true of."""
     form = "fronted" if said.edge == "end" and plot.dice.chance(0.3) else "verb"
     most = min(plot.recipe.group, 2 if form == "fronted" else GROUP)
     group = [said.action]

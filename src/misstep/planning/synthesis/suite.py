@@ -1,4 +1,4 @@
-"""Suites of cases: from a seed and a number to a whole, identified case."""
+"""Suites of cases: from a seed and a number to a complete case with its id."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -32,21 +32,21 @@ from misstep.planning.synthesis.problems import draft_problem, least_actions
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
 from misstep.schemas.examples import make_up
 
-MOST_MIXED = 10  # with more than order to heed: every order has to be looked at
-TRIES = 1000  # for a case of the difficulty asked for
-HARD = 0.3  # the chance level that a problem of one family other than order should have
+MOST_MIXED = 10  # with more than ordering constraints, because every order has to be enumerated
+TRIES = 1000  # for a case of the required difficulty
+HARD = 0.3  # the target chance level of a problem of one family other than order
 DRAFTS = 8  # for such a problem, in which the order of the text should be wrong as well
-AS_DRAWN = 0.1  # the share of them that is taken as it comes; several families together are hard enough
+AS_DRAWN = 0.1  # the share that is used as drawn; several families together are hard enough
 ASSISTANT = Topic("assistant", "an assistant", ())
-BOUND_TO_OURS: tuple[Family, ...] = ("time", "data")  # they need tools that take what they are about
+BOUND_TO_OURS: tuple[Family, ...] = ("time", "data")  # they need tools with matching parameters
 
 
 class Suite(msgspec.Struct, frozen=True):
-    """Which cases to make: their seed, sizes, families, topics (none: all), wording and recipe.
+    """Which cases to make: their seed, sizes, families, topics (empty: all), request template and recipe.
 
-    `distractors` is how many tools nobody needs. `tools` are the user's own, if actions are to be theirs.
-    `difficulty` is what every case has to meet, `part` where its topic, its phrases and its structure come
-    from.
+    `distractors` is the number of tools that no action needs. `tools` are the user's own, if actions use
+    them. `difficulty` is what every case has to meet, `part` where its topic, its phrases and its structure
+    come from.
     """
 
     seed: int
@@ -64,11 +64,11 @@ class Suite(msgspec.Struct, frozen=True):
 
     @property
     def is_plain(self) -> bool:
-        """Whether the cases are about nothing but order, on tools of our own."""
+        """Whether the cases have ordering constraints only, on generated tools."""
         return self.families == ("order",) and not self.tools
 
     def validate(self) -> None:
-        """Raise a `UsageError` for what can't be synthesised."""
+        """Raise `UsageError` for what can't be generated."""
         if not self.families:
             raise UsageError("no family was named", f"name one or more of {', '.join(FAMILIES)}")
         if self.exhaustive:
@@ -91,7 +91,7 @@ class Suite(msgspec.Struct, frozen=True):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The fewest and the most actions that problems of these families can have."""
+        """The minimum and maximum number of actions for these families."""
         return least_actions(self.families), self._most_actions()[0]
 
     def _check_sizes(self) -> None:
@@ -105,7 +105,7 @@ class Suite(msgspec.Struct, frozen=True):
             raise UsageError(f"actions {self.low}-{self.high} is out of range", hint)
 
     def _most_actions(self) -> tuple[int, str]:
-        """The most actions, and what it is that can't have more."""
+        """The maximum number of actions, and what sets it."""
         if self.exhaustive and self.distractors <= MOST_ACTIONS - MOST_ELEMENTS:
             return MOST_ELEMENTS, "an exhaustive suite"
         listed = ", ".join(self.families)
@@ -233,7 +233,7 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
 
 
 def _hardest(drafts: Iterable[Case]) -> Case:
-    """The first draft that is hard enough, or else the one that comes closest."""
+    """The first draft that is hard enough, or else the hardest one."""
     best: tuple[float, float] | None = None
     for draft in drafts:
         ease = (max(draft.chance or 0.0, HARD), baselines(draft).text_order)

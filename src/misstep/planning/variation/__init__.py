@@ -1,1 +1,1 @@
-"""Cases taken apart, changed in one respect, put together again."""
+"""Takes cases apart, changes them in one respect, and reassembles them."""

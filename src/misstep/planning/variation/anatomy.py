@@ -1,8 +1,6 @@
-"""A case taken apart into what can be changed, and put together again.
+"""A case split into the parts that can be changed, and reassembled; announcements are split as well.
 
-The sentences that results announce, taken apart like those of the request.
-
-Keeps a world to what its case is still about.
+On reassembly the world is reduced to what the constraints still need.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,7 +46,7 @@ class WordedAnnouncement(msgspec.Struct, frozen=True):
 def read_announcements(
     actions: Sequence[Action], announced: Sequence[Before], texts: Mapping[str, str]
 ) -> list[WordedAnnouncement]:
-    """The announcements of a case; a `UsageError` where one is not in misstep's own words."""
+    """The announcements of a case; `UsageError` if one is not in misstep's own language."""
     ids, names = [action.id for action in actions], [action.name for action in actions]
     found = list[WordedAnnouncement]()
     for voice in dict.fromkeys(said.announced for said in announced):
@@ -58,7 +56,7 @@ def read_announcements(
 
 
 def write_announcements(announcements: Iterable[WordedAnnouncement], names: Sequence[str]) -> dict[str, str]:
-    """What is announced, by its voice."""
+    """The texts of announcements, by action."""
     return {each.voice: say((each.sentence,), names, (each.words,))[0] for each in announcements}
 
 
@@ -80,9 +78,9 @@ _PLAIN = World()
 
 
 def fitting_world(world: World, constraints: Sequence[Constraint]) -> World:
-    """The world without anything that no constraint asks for; that of a synthesised case is as it was.
+    """The world without anything that no constraint needs; that of a generated case is unchanged.
 
-    Tools that fail at first are left as they are: no constraint speaks of them.
+    Tools that fail at first are kept: no constraint mentions them.
     """
     if world == _PLAIN:
         return world
@@ -110,10 +108,10 @@ def fitting_world(world: World, constraints: Sequence[Constraint]) -> World:
 
 
 class Anatomy(msgspec.Struct, frozen=True):
-    """A case taken apart: its tree, the phrase in every slot, its setting.
+    """A case split into its tree, the phrase in every slot, and its setting.
 
-    `request` is the name of the template of the request. Actions in the paragraph are places in `actions`.
-    `words` are those of each sentence. `announced` is what results announce; the text of it is in the world.
+    `request` is the name of the request template. Actions in the paragraph are indices into `actions`.
+    `words` are those of each sentence. `announced` are announced constraints; their text is in the world.
     """
 
     seed: int
@@ -138,11 +136,11 @@ class Anatomy(msgspec.Struct, frozen=True):
 
     @property
     def announcements(self) -> list[WordedAnnouncement]:
-        """What results announce, taken apart; a `UsageError` where it is not in misstep's own words."""
+        """The announcements in parts; `UsageError` if one is not in misstep's own language."""
         return read_announcements(self.actions, self.announced, self.world.announcements)
 
     def announcing(self, announcements: Iterable[WordedAnnouncement]) -> "Anatomy":
-        """The same with its announcements in these words, and with the names that actions have now."""
+        """The same with its announcements in these words, and with the current names of actions."""
         texts = write_announcements(announcements, self.names)
         return msgspec.structs.replace(self, world=msgspec.structs.replace(self.world, announcements=texts))
 
@@ -150,7 +148,7 @@ class Anatomy(msgspec.Struct, frozen=True):
 def take_apart(case: Case) -> Anatomy:
     """The parts of a case that misstep has written; `assemble` makes the same case of them.
 
-    A `UsageError` where the case is not in misstep's own words, or says other than its constraints.
+    Raises `UsageError` if the case is not in misstep's own language, or its text and constraints differ.
     """
     try:
         anatomy = _dissect(validate_case(case))
@@ -166,9 +164,9 @@ def take_apart(case: Case) -> Anatomy:
 
 
 def assemble(anatomy: Anatomy) -> Case | None:
-    """The whole case, with exactly these words; what its world holds for nobody any more is left out.
+    """The whole case, with exactly these words; unused parts of its world are removed.
 
-    None where it contradicts itself, can't be solved by what is told, or doesn't speak of an action any more.
+    None if it contradicts itself, can't be solved with what is told, or no longer mentions an action.
     """
     if len(spoken_of(anatomy.paragraph)) < len(anatomy.actions):
         return None
@@ -185,23 +183,23 @@ def assemble(anatomy: Anatomy) -> Case | None:
 
 
 def again(case: Case, number: int) -> Case:
-    """The same case for another run: nothing but its seed and its id is another."""
+    """The same case for another run: only its seed and id differ."""
     seed = derive_seed(case.seed, "again", number)
     return msgspec.structs.replace(case, seed=seed).identified()
 
 
 def spoken_of(paragraph: Paragraph) -> set[int]:
-    """The actions of which the request says that they are due; to give arguments does not."""
+    """The actions that the request makes due; giving arguments does not."""
     return mentioned(tuple([said for said in paragraph if not isinstance(said.parts[0], Giving)]))
 
 
 def is_about_order(anatomy: Anatomy) -> bool:
-    """Whether nothing but order has to be heeded, with tools of ours."""
+    """Whether there are only ordering constraints, with generated tools."""
     return _is_about_order(demands_of(anatomy), anatomy.world) and not anatomy.has_own_tools
 
 
 def demands_of(anatomy: Anatomy) -> list[Constraint]:
-    """All constraints, in the order in which they are said, those that are announced last."""
+    """All constraints, in the order in which they are stated, announced ones last."""
     ids = [action.id for action in anatomy.actions]
     said = [
         constraint
@@ -217,7 +215,7 @@ def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:
 
 
 def _order(actions: Sequence[Action], constraints: Sequence[Constraint]) -> Order | None:
-    """The order that is demanded; None where it contradicts itself."""
+    """The demanded order; None if it contradicts itself."""
     pairs = [(c.first, c.then) for c in constraints if isinstance(c, Before)]
     with suppress(ValueError):
         return order_of([action.id for action in actions], pairs)
@@ -225,7 +223,7 @@ def _order(actions: Sequence[Action], constraints: Sequence[Constraint]) -> Orde
 
 
 def _prove(ids: Sequence[str], constraints: Sequence[Constraint], world: World) -> Proof | None:
-    """What is known of a problem; None where nobody can solve it, not by what is told, or it is too large."""
+    """The survey and solution of a problem; None if it can't be solved with what is told, or is too large."""
     free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
     with suppress(TooManyPlans):
         found = survey(ids, constraints, world)

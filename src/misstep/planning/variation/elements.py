@@ -1,4 +1,4 @@
-"""What there is in a case that could be to blame for a failure."""
+"""The elements of a case that could be the cause of a failure, and variants without them."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -44,16 +44,18 @@ from misstep.planning.variation.shapes import (
 )
 from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
 
-DRAFTS = 6  # among which the one is looked for that keeps most of the other elements
-DRAFTED = ("structure", "constraint", "size")  # where one differs from another
+DRAFTS = 6  # from which the one that keeps most of the other elements is chosen
+DRAFTED = ("structure", "constraint", "size")  # the kinds in which drafts differ
 
 
 Suspect = Literal["terminal", "topic", "name", "structure", "position", "constraint", "size"]
 
 
 class Element(msgspec.Struct, frozen=True):
-    """A phrase in its singular, a topic, an activity, a form of sentences, a position in the request, a shape
-    or family of constraints, or a size that is reached.
+    """A possible cause of a failure.
+
+    A phrase in its singular, a topic, an activity, a form of sentences, a position in the request, a shape or
+    family of constraints, or a size that is reached.
     """
 
     cause: Suspect
@@ -61,7 +63,7 @@ class Element(msgspec.Struct, frozen=True):
 
 
 def elements_of(anatomy: Anatomy) -> frozenset[Element]:
-    """All elements of a case, those of its announcements included."""
+    """All elements of a case, including those of its announcements."""
     told = [*said_in(anatomy), *(Worded(each.sentence, each.words) for each in anatomy.announcements)]
     phrases = {word.one for said in told for word in said.words}
     forms = {form for said in told for form in forms_of(said.sentence)}
@@ -83,7 +85,7 @@ def elements_of(anatomy: Anatomy) -> frozenset[Element]:
 
 
 def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
-    """The numbers of the sentences that hold an element; announcements have none."""
+    """The numbers of the sentences that contain an element; announcements have none."""
     match element.cause:
         case "terminal":
             found = [n for n, words in enumerate(anatomy.words) if element.name in [w.one for w in words]]
@@ -111,11 +113,11 @@ def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
 
 
 def vary(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy | None:
-    """A variant in which none of the elements in `avoid` occurs, changed otherwise as little as possible.
+    """A variant in which none of the elements in `avoid` occurs, otherwise changed as little as possible.
 
-    It demands exactly the same unless elements of the constraints are to be avoided, or a number of actions:
-    families are then left out, shapes give way to another order of about the same size and chance, and so
-    many actions are dropped. None where it can't be done.
+    It demands exactly the same, unless constraints or a number of actions are to be avoided: then families
+    are left out, shapes are replaced by another order of about the same size and chance, and actions are
+    dropped. None if that is impossible.
     """
     present = elements_of(anatomy)
     if present.isdisjoint(avoid):
@@ -132,7 +134,7 @@ def vary(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy | 
 
 
 def _varied(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy:
-    """A variant that may still have some of the elements; `NothingLeft` where there is none."""
+    """A variant that may still have some of the elements; `NothingLeft` if there is none."""
     phrases, topics, names, forms, positions, demands, extents = (
         {each.name for each in avoid if each.cause == cause} for cause in get_args(Suspect)
     )

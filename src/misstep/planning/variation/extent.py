@@ -1,4 +1,4 @@
-"""How large a request is, and smaller versions of it: fewer actions, fewer sentences, fewer characters."""
+"""The size of a request, and smaller versions of it: fewer actions, sentences or characters."""
 
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -19,7 +19,7 @@ from misstep.planning.variation.words import NothingLeft, Worded, said_in, sayin
 
 FEWEST_ACTIONS = 2
 FEWEST_CHARACTERS = 300  # in nearly every request
-STEP = 100  # characters between two lengths that are told apart
+STEP = 100  # characters between two lengths that are distinguished
 TRIES = 6
 
 ACTIONS, SENTENCES, CHARACTERS = "actions", "sentences", "characters"
@@ -43,7 +43,7 @@ def threshold(least: int, unit: str) -> str:
 
 
 def least_of(names: Collection[str], unit: str) -> int | None:
-    """The lowest of the thresholds that are about a unit; None where none is."""
+    """The lowest of the thresholds in a unit; None if there is none."""
     found = [int(name.split()[0]) for name in names if name.endswith(f" {unit} or more")]
     return min(found, default=None)
 
@@ -66,7 +66,7 @@ def smallest(anatomy: Anatomy) -> Anatomy:
 
 
 def with_fewer_actions(anatomy: Anatomy, most: int, dice: Dice) -> Anatomy:
-    """The problem without some of its actions, and with a demand left; `NothingLeft` where there is none."""
+    """The problem without some of its actions, but with constraints left; `NothingLeft` if impossible."""
     numbers = range(len(anatomy.actions))
     if most >= len(numbers):
         return anatomy
@@ -79,7 +79,7 @@ def with_fewer_actions(anatomy: Anatomy, most: int, dice: Dice) -> Anatomy:
 
 
 def with_fewer_sentences(anatomy: Anatomy, most: int, dice: Dice) -> Anatomy:
-    """The same said in fewer sentences, by joining some; where that is not enough, with fewer actions."""
+    """The same in fewer sentences, by joining some; if that is not enough, with fewer actions."""
     for small in _ever_smaller(anatomy, dice):
         said = said_in(small)
         while len(said) > most:
@@ -94,7 +94,7 @@ def with_fewer_sentences(anatomy: Anatomy, most: int, dice: Dice) -> Anatomy:
 
 
 def with_fewer_characters(anatomy: Anatomy, below: int, dice: Dice) -> Anatomy:
-    """The same with a shorter text around the sentences; where that is not enough, with fewer actions."""
+    """The same with a shorter request template; if that is not enough, with fewer actions."""
     templates = dice.shuffled([*load_requests().templates])
     for small in _ever_smaller(anatomy, dice):
         for template in templates:
@@ -105,7 +105,7 @@ def with_fewer_characters(anatomy: Anatomy, below: int, dice: Dice) -> Anatomy:
 
 
 def _ever_smaller(anatomy: Anatomy, dice: Dice) -> Iterator[Anatomy]:
-    """The problem, and then with fewer and fewer actions."""
+    """The problem, then with fewer and fewer actions."""
     for most in range(len(anatomy.actions), FEWEST_ACTIONS - 1, -1):
         with suppress(NothingLeft):
             anatomy = with_fewer_actions(anatomy, most, dice)

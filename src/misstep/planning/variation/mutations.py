@@ -1,4 +1,4 @@
-"""Changes of a case in one respect, which leave what it demands exactly as it was."""
+"""Changes of a case in one respect that leave its demands exactly the same."""
 
 from collections.abc import Collection, Sequence
 
@@ -15,13 +15,13 @@ from misstep.planning.variation.phrasing import Replay, draw_words, slots_of
 from misstep.planning.variation.rewriting.retelling import retell
 from misstep.planning.variation.words import Choosing, NothingLeft, heard_mood, slots
 
-DRAFTS = 20  # before it is taken that there is one way only to say something
+DRAFTS = 20  # tries, after which there is assumed to be only one way to say something
 
 
 def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> Anatomy | None:
-    """The case with another phrase in every slot whose phrase is to be avoided; all others keep theirs.
+    """The case with another phrase in every slot whose phrase is to be avoided; all others are kept.
 
-    A phrase goes by its singular or its plural. None where a slot has no other.
+    A phrase is given by its singular or its plural. None if a slot has no other phrase.
     """
     announcements = anatomy.announcements
     heard = [word for words in (*anatomy.words, *(each.words for each in announcements)) for word in words]
@@ -40,9 +40,9 @@ def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> An
 
 
 def change_topic(anatomy: Anatomy, dice: Dice, avoid: Collection[str] = ()) -> Anatomy | None:
-    """The same problem in another job, none of those to be avoided: other activities with their tools.
+    """The same problem in another topic: other activities with their tools.
 
-    None where there is no other, and for tools of the user's own, which have none.
+    None if there is no other topic outside `avoid`, and for the user's own tools, which have none.
     """
     if anatomy.has_own_tools:
         return None
@@ -55,9 +55,9 @@ def change_topic(anatomy: Anatomy, dice: Dice, avoid: Collection[str] = ()) -> A
 
 
 def rename(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> Anatomy | None:
-    """The same problem with other activities of the same job in the place of those to be avoided.
+    """The same problem with other activities of the same topic in place of those to be avoided.
 
-    None where the job has no other, and for tools of the user's own, which keep their names.
+    None if the topic has no others, and for the user's own tools, which keep their names.
     """
     old = [*anatomy.actions, *anatomy.distractors]
     unwanted = [number for number, action in enumerate(anatomy.actions) if action.name in avoid]
@@ -71,10 +71,10 @@ def rename(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> Anatomy | No
 
 
 def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
-    """The same problem in other sentences: what they demand of the order comes to the same, all else is said
-    in another form where it has one, and all of it in fresh words.
+    """The same problem in other sentences.
 
-    What results announce stays as it is.
+    They demand an equivalent order, use another form for everything else if there is one, and new words.
+    Announcements stay as they are.
     """
     drafts = (retell(anatomy, dice) for _ in range(DRAFTS))
     paragraph = next((draft for draft in drafts if draft != anatomy.paragraph), anatomy.paragraph)
@@ -86,7 +86,7 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
 
 
 def _fresh_activities(topic: Topic, old: Sequence[Action]) -> list[str]:
-    """Activities in whose names none of the old ones can be found."""
+    """Activities whose names contain none of the old ones."""
     return [name for name in topic.activities if not any(action.name in name for action in old)]
 
 

@@ -1,4 +1,4 @@
-"""The words of a sentence as data: which it has, which it might have, what it says in others."""
+"""The words of a sentence as data: those it has, those that would fit, and its text in other words."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,14 +20,14 @@ _ANYBODY = ("",) * MOST_ACTIONS
 
 
 class PhraseSlot(msgspec.Struct, frozen=True):
-    """A place for a phrase in a sentence: those that fit, and the one that is there."""
+    """A place for a phrase in a sentence: the options, and the current phrase."""
 
     options: tuple[Option, ...]
     word: Option
 
 
 class Replay:
-    """Gives words that are known already, one after another; a `ValueError` for one that doesn't fit."""
+    """Returns known words one after another; `ValueError` for one that doesn't fit."""
 
     def __init__(self, words: Iterable[Option]) -> None:
         self._words = iter(words)
@@ -44,7 +44,7 @@ class Replay:
 
 
 class SlotRecorder:
-    """Writes down every slot that is asked for, with what another source puts there."""
+    """Records every slot that is asked for, with the phrase from another source."""
 
     def __init__(self, source: Phrases) -> None:
         self._source = source
@@ -64,7 +64,7 @@ class _First:
 
 
 class _Marks:
-    """Marks in the place of phrases; frames, which other text goes into, have to be known."""
+    """Returns markers instead of phrases; frames, which contain other text, have to be known."""
 
     def __init__(self, frames: Mapping[int, Option]) -> None:
         self._frames = frames
@@ -77,7 +77,7 @@ class _Marks:
 
 
 def say(paragraph: Paragraph, names: Sequence[str], words: Sequence[Drawn]) -> tuple[str, ...]:
-    """The sentences of a paragraph in exactly these words; a `ValueError` where they don't fit it."""
+    """The sentences of a paragraph in exactly these words; `ValueError` if they don't fit."""
     replay = Replay(chain.from_iterable(words))
     sentences = write(paragraph, names, replay)
     if not replay.is_over:
@@ -91,7 +91,7 @@ def draw_words(sentence: Sentence, source: Phrases) -> Drawn:
 
 
 def slots_of(sentence: Sentence, source: Phrases) -> tuple[PhraseSlot, ...]:
-    """The slots of a sentence, filled from a source; which they are does not depend on what is drawn."""
+    """The slots of a sentence, filled from a source; the slots don't depend on what is drawn."""
     record = SlotRecorder(source)
     write((sentence,), _ANYBODY, record)
     return tuple(record.slots)
@@ -119,7 +119,7 @@ def find_words(sentence: Sentence, names: Sequence[str], text: str) -> Drawn | N
     return None
 
 
-# A text and the mark behind it: the number of its slot, and whether its phrase is in the plural.
+# A text and the marker after it: the number of its slot, and whether its phrase is plural.
 _Piece = tuple[str, int, bool]
 
 
@@ -132,7 +132,7 @@ def _pieces(template: str) -> list[_Piece]:
 def _fill(
     pieces: Sequence[_Piece], text: str, offered: Sequence[tuple[Option, ...]]
 ) -> dict[int, Option] | None:
-    """Phrases in the place of the marks, so that the pieces make the text; None where there are none."""
+    """Phrases in place of the markers so that the pieces make the text; None if there are none."""
     paths: dict[int, dict[int, Option]] = {0: {}}
     for head, number, many in pieces:
         onward: dict[int, dict[int, Option]] = {}

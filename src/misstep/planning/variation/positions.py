@@ -1,7 +1,4 @@
-"""Where things stand in a request: sentences in the paragraph, tools in the list of tools.
-
-The order in which the text first speaks of actions, held against what it demands.
-"""
+"""Positions in a request: of sentences in the paragraph, of tools in the list, and of first mentions."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -30,7 +27,7 @@ def mentions(sentence: Sentence, words: Drawn) -> list[int]:
 
 
 def relations_of(constraint: Constraint) -> list[tuple[str, str]]:
-    """What a constraint that the request states puts before what."""
+    """Pairs of actions that a constraint stated in the request orders."""
     match constraint:
         case Before(first, then, announced=""):
             return [(first, then)]
@@ -45,7 +42,7 @@ def relations_of(constraint: Constraint) -> list[tuple[str, str]]:
 def misplaced(
     constraints: Iterable[Constraint], ids: Sequence[str], mentioned: Sequence[int]
 ) -> list[Constraint]:
-    """The constraints whose actions the text first names the other way round."""
+    """The constraints whose actions the text first names in the opposite order."""
     places = {ids[action]: place for place, action in enumerate(mentioned)}
     return [
         constraint
@@ -64,7 +61,7 @@ TOOL_LIST = "order of the tool list"
 
 
 def positions_of(anatomy: Anatomy) -> Iterator[str]:
-    """The positions at which a sentence demands something, and the tool list if its order is not a plan."""
+    """The positions of sentences that demand something, and the tool list if its order is not a plan."""
     demanding = _demanding(anatomy)
     for number in demanding:
         yield sentence_position(number)
@@ -88,10 +85,10 @@ def sentences_at(anatomy: Anatomy, position: str) -> list[int]:
 
 
 def misplaced_tools(anatomy: Anatomy) -> list[int]:
-    """The sentences whose constraints are broken by calling the tools as they are listed.
+    """The sentences whose constraints are broken by calling the tools in listed order.
 
-    Where not every tool is needed, tools are listed by name, so that their order can't be changed; it is not
-    looked at either where more than order is demanded.
+    If there are distractors, tools are listed by name, so their order can't be changed; it is also ignored if
+    there is more than plain order.
     """
     if anatomy.distractors or not is_about_order(anatomy):
         return []
@@ -114,7 +111,7 @@ def without_positions(anatomy: Anatomy, positions: Collection[str], choosing: Ch
 
 
 def _listed_as_plan(anatomy: Anatomy) -> Anatomy:
-    """The same case with its actions, and so its tools, in an order in which they may be carried out."""
+    """The same case with its actions, and so its tools, in a correct order."""
     case = assemble(anatomy)
     if case is None:
         raise NothingLeft("there is no plan to list the tools by")
@@ -139,13 +136,13 @@ def _demands(sentence: Sentence) -> bool:
 
 
 def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
-    """A sentence that says no more of an action than that it is due."""
+    """A sentence that only says that an action is due."""
     sentence = Sentence((Duty((choosing.dice.pick(_due(anatomy)),)),))
     return Worded(sentence, draw_words(sentence, choosing))
 
 
 def _due(anatomy: Anatomy) -> list[int]:
-    """The actions that are due whatever happens."""
+    """The actions that are always due."""
     optional = set[str | None]()
     for demand in demands_of(anatomy):
         match demand:

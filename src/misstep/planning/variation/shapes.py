@@ -1,7 +1,4 @@
-"""Shapes of an order: chains, joins and forks, with the relations that make them.
-
-The forms in which sentences are built.
-"""
+"""Shapes of an order (chains, joins and forks) and forms of sentences."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
@@ -18,9 +15,9 @@ from misstep.planning.plans.order import Order, bits
 
 
 def told_order(paragraph: Iterable[Sentence], size: int) -> Order:
-    """What sentences demand of the plain order of so many actions.
+    """The plain order that sentences demand of this many actions.
 
-    What contradicts sentences before it, as it may where not all actions are due, counts for nothing.
+    A relation that contradicts earlier ones, which is possible if not all actions are due, is ignored.
     """
     order = Order(size)
     for sentence in paragraph:
@@ -35,12 +32,12 @@ def shapes_of(order: Order) -> set[str]:
 
 
 def has_any(order: Order, shapes: Collection[str]) -> bool:
-    """Whether a closed order has one of the shapes; other names than those of shapes count for nothing."""
+    """Whether a closed order has one of the shapes; other names are ignored."""
     return any([shape in shapes and next(members(order), None) is not None for shape, members in _MEMBERS])
 
 
 def making(shape: str, order: Order, pairs: Iterable[Relation]) -> list[Relation]:
-    """Those of the relations from which an order comes that have a part in a shape."""
+    """The relations that contribute to a shape."""
     members = sum([1 << action for action in dict(_MEMBERS)[shape](order)])
     toward, away = shape in ("chain", "join"), shape in ("chain", "fork")
     return [
@@ -57,12 +54,12 @@ def _chained(order: Order) -> Iterator[int]:
 
 
 def _joining(order: Order) -> Iterator[int]:
-    """The actions that wait for two others which are free to come in either order."""
+    """The actions that wait for two unordered others."""
     return _meeting(order, order.before)
 
 
 def _forking(order: Order) -> Iterator[int]:
-    """The actions that two such others wait for."""
+    """The actions that two unordered others wait for."""
     return _meeting(order, order.after)
 
 
@@ -89,7 +86,7 @@ TIMES = {"verb": "time", "fronted": "fronted time", "relative": "relative time"}
 
 
 def forms_of(sentence: Sentence) -> set[str]:
-    """The names of the forms in a sentence; those of clauses are what the reader calls them."""
+    """The names of the forms in a sentence; clause forms are named as in the reader."""
     found = {form for part in sentence.parts for form in _part_forms(part)}
     return found | {JOINED} if sentence.joins else found
 

@@ -16,7 +16,7 @@ class NothingLeft(LookupError):
 
 
 class Worded(msgspec.Struct, frozen=True):
-    """A sentence with its words; `redundant` tells that it deliberately repeats something."""
+    """A sentence with its words; `redundant` if it deliberately repeats something."""
 
     sentence: Sentence
     words: Drawn
@@ -41,23 +41,21 @@ def saying(anatomy: Anatomy, said: Iterable[Worded]) -> Anatomy:
 
 
 def slots(anatomy: Anatomy) -> list[tuple[PhraseSlot, ...]]:
-    """The slots of each sentence: the phrases that fit, and the one that is there."""
+    """The slots of each sentence: the options, and the current phrase."""
     said = zip(anatomy.paragraph, anatomy.words, strict=True)
     return [slots_of(sentence, Replay(words)) for sentence, words in said]
 
 
 def heard_mood(words: Iterable[Option]) -> Mood:
-    """The mood of what these words say; dependent clauses are in the indicative either way."""
+    """The mood of these words; dependent clauses are indicative in either mood."""
     moods = {word.mood for word in words}
     return "indicative" if "indicative" in moods and "modal" not in moods else "modal"
 
 
 class Choosing:
-    """Chooses phrases that are not to be avoided, and where it can none that has been heard before.
+    """Chooses phrases that are not to be avoided and, if possible, not used before, in the same mood.
 
-    It keeps to the mood of what has been heard.
-
-    Phrases go by their singular or their plural.
+    Phrases are given by their singular or their plural.
     """
 
     def __init__(self, avoid: Collection[str], dice: Dice, heard: Iterable[Option] = ()) -> None:
@@ -68,7 +66,7 @@ class Choosing:
         self._heard = {sound for word in heard for sound in word.sounds}
 
     def draw(self, options: tuple[Option, ...]) -> Option:
-        """One of the options; `NothingLeft` where every one is to be avoided."""
+        """One of the options; `NothingLeft` if every one is to be avoided."""
         allowed = [option for option in options if not self.avoids(option)]
         if not allowed:
             raise NothingLeft(f"every phrase that fits is to be avoided, such as {options[:1]}")
@@ -82,12 +80,12 @@ class Choosing:
         return option.one in self._avoid or option.many in self._avoid
 
     def substitute(self, found: Sequence[PhraseSlot]) -> Drawn:
-        """The words of a sentence, with others in the place of those that are to be avoided."""
+        """The words of a sentence, with those to be avoided replaced."""
         return tuple([self.draw(slot.options) if self.avoids(slot.word) else slot.word for slot in found])
 
 
 class Keeping:
-    """Draws phrases that were there before wherever one fits, each as often as it was there, else others."""
+    """Draws earlier phrases if one fits, each as often as it occurred, else others."""
 
     def __init__(self, before: Iterable[Option], choosing: Choosing) -> None:
         self._left = list(before)

@@ -1,1 +1,1 @@
-"""What the mock tools of a case do, and what they say."""
+"""What the mock tools of a case do, and what they answer."""

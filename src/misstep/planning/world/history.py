@@ -1,9 +1,4 @@
-"""What came of an agent's calls in its last attempt: the only thing that constraints are held against.
-
-What an action reports that a condition asks.
-
-Values that actions return and others have to be handed: which of them is the right one by now.
-"""
+"""The history of an agent's last attempt, which constraints are checked against, and returned values."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -36,7 +31,7 @@ class Deed(msgspec.Struct, frozen=True):
     """An action carried out by the call number `step`.
 
     `start` and `end` are minutes since midnight, in timed problems. `by` is the action whose tool did it, if
-    that stood in for this one.
+    it was a stand-in.
     """
 
     action: str
@@ -47,7 +42,7 @@ class Deed(msgspec.Struct, frozen=True):
 
 
 class ActSlip(msgspec.Struct, frozen=True):
-    """A call that should not have been made; of a repeated one `action` is that whose tool it is."""
+    """A call that should not have been made; for a repeated call `action` is the action of its tool."""
 
     step: int
     fault: ActFault
@@ -55,7 +50,7 @@ class ActSlip(msgspec.Struct, frozen=True):
 
 
 class ParameterSlip(msgspec.Struct, frozen=True):
-    """A fitting call that was refused for a wrong value in a parameter; `action` is the one whose tool it is.
+    """A valid call that was refused for a wrong value in a parameter; `action` is the action of its tool.
 
     A call with several wrong values makes one slip for each of them.
     """
@@ -67,7 +62,7 @@ class ParameterSlip(msgspec.Struct, frozen=True):
 
 
 class History(msgspec.Struct, frozen=True):
-    """Deeds in order, slips in order, how often each action's tool has worked, and the number of the attempt.
+    """Deeds and slips in order, how often each action's tool has worked, and the number of the attempt.
 
     `began` is the number of the first call of the attempt.
     """
@@ -84,7 +79,7 @@ Returned = dict[str, str | int]
 
 
 class Values:
-    """What each action returns, time after time; it goes on from attempt to attempt."""
+    """What each action returns, execution by execution, across attempts."""
 
     __slots__ = ("_fresh", "_returned", "_values")
 
@@ -94,7 +89,7 @@ class Values:
         self._fresh: set[str] = set()  # those that have returned something in this attempt
 
     def forget(self) -> None:
-        """Nothing that was returned so far holds any longer."""
+        """Invalidate everything returned so far."""
         self._fresh.clear()
 
     def give(self, action: str) -> Returned:
@@ -109,7 +104,7 @@ class Values:
         return returned[-1]
 
     def fault(self, handover: Handover, passed: object) -> ParameterFault | None:
-        """What is wrong with a value that has been passed to the taker, if anything."""
+        """What is wrong with a value that was passed to the taker, if anything."""
         giver, parameter = handover.giver, handover.parameter
         returned = [each[parameter] for each in self._returned.get(giver, ()) if parameter in each]
         if giver in self._fresh and returned and same(passed, returned[-1]):

@@ -1,4 +1,4 @@
-"""The mock world of one case: tools that do nothing but say what came of a call."""
+"""The mock world of one case: tools that only answer what a call led to."""
 
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
@@ -15,14 +15,14 @@ from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME,
 
 
 class MockWorld:
-    """Tools and their answers, from the first call on: what they say depends on what was called before."""
+    """Tools and their answers, which depend on the calls before."""
 
     def __init__(self, case: Case) -> None:
         self._case = case
         self._stage = Simulator(case)
 
     def renewed(self) -> "MockWorld":
-        """The same world as it was at the beginning."""
+        """A new copy of the world in its initial state."""
         return type(self)(self._case)
 
     @property
@@ -57,7 +57,7 @@ class MockWorld:
                 return _no_call(name, arguments, scene, part)
 
     def _facts(self, scene: StepResult, deed: Deed) -> Iterator[str]:
-        """What the result tells beside success."""
+        """What the result says besides success."""
         if self._case.world.day:
             yield say("duration", duration=in_hours(scene.minutes))
         for parameter, value in scene.values.items():
@@ -85,7 +85,7 @@ class MockWorld:
 
 
 def _no_call(name: str, arguments: Any, scene: StepResult, part: ToolEntry | None) -> str:
-    """What is said to a call that should not have been made."""
+    """The answer to a call that should not have been made."""
     assert isinstance(scene.slip, ActSlip)
     if scene.slip.fault == "attempts":
         return say("error_attempts")
@@ -112,12 +112,12 @@ def _tool(part: ToolEntry) -> Tool:
 
 
 def no_arguments() -> dict[str, Any]:
-    """The JSON schema of a tool that takes nothing; a new one each time, since agents may write into it."""
+    """The JSON schema of a tool without parameters; a new one each time, since agents may modify it."""
     return {"type": "object", "properties": {}, "additionalProperties": False}
 
 
 def _arguments(properties: dict[str, Any]) -> dict[str, Any]:
-    """The JSON schema of a tool that takes all of these."""
+    """The JSON schema of a tool that requires all of these."""
     return {
         "type": "object",
         "properties": properties,

@@ -24,12 +24,11 @@ _TIME = re.compile(r"([01]?[0-9]|2[0-3]):([0-5][0-9])")
 
 
 class StepResult(msgspec.Struct, frozen=True):
-    """What came of one call.
+    """The result of one call.
 
-    A call that worked is `done`, even where it was not wanted; only one with a `deed` had an effect, and only
-    that tells how many minutes it took, what it returned, found and cost, and what its result announces. Of
-    several wrong values in a call the first is the `slip`. `reason` says why arguments don't fit, `left` how
-    many more attempts there may be.
+    A call that worked is `done`, even if it was not wanted; only one with a `deed` had an effect, and only
+    that has minutes, values, a finding, a cost and an announcement. Of several wrong values in a call the
+    first is the `slip`. `reason` says why arguments don't fit, `left` how many more attempts there are.
     """
 
     kind: Kind
@@ -45,7 +44,7 @@ class StepResult(msgspec.Struct, frozen=True):
 
 
 class Simulator:
-    """Plays a case call by call; `history` is that of the attempt under way."""
+    """Simulates a case call by call; `history` is that of the current attempt."""
 
     def __init__(self, case: Case) -> None:
         self.cast = ToolTable(case)
@@ -53,12 +52,12 @@ class Simulator:
         self._step = 0
         self._attempt = 0
         self._failed: dict[str, int] = {}
-        self._tried: set[str] = set()  # those known to be out of service, which they stay
+        self._tried: set[str] = set()  # those known to be permanently out of service
         self._values = Values(case.world.values)
         self._begin()
 
     def _begin(self) -> None:
-        """A new attempt: nothing that was done counts any more."""
+        """Start a new attempt: nothing done so far counts any more."""
         self._attempt += 1
         self._began = self._step + 1
         self._deeds: list[Deed] = []
@@ -80,7 +79,7 @@ class Simulator:
         )
 
     def play(self, tool: str, arguments: object) -> StepResult:
-        """Carry out a call."""
+        """Execute a call."""
         self._step += 1
         part = self.cast.parts.get(tool)
         if part is None:
@@ -93,7 +92,7 @@ class Simulator:
         return self._call(part, arguments)
 
     def skip(self, tool: str, arguments: object) -> bool:
-        """A call that was asked for and never carried out; True if it counts, as it could not have been."""
+        """Record a call that was requested but never executed; True if it counts, because it was invalid."""
         self._step += 1
         reason = self.cast.unfit(tool, arguments)
         if reason == "":
@@ -102,7 +101,7 @@ class Simulator:
         return True
 
     def blame_parallel(self) -> None:
-        """The last call should have had a turn of its own; what else was wrong with it says more."""
+        """Record that the last call should have had its own turn, unless something else was wrong with it."""
         if not (self._acts and self._acts[-1].step == self._step):
             self._slip("parallel")
 
@@ -125,7 +124,7 @@ class Simulator:
         return StepResult("over", left=self._world.attempts - self._attempt)
 
     def _call(self, part: ToolEntry, arguments: dict[str, object]) -> StepResult:
-        """A call of an action that fits: the first thing that stands in its way decides."""
+        """Execute a valid call of an action; the first obstacle decides."""
         action, world = part.action.id, self._world
         if action in world.broken:
             self._tried.add(action)
@@ -142,7 +141,7 @@ class Simulator:
         return self._carry_out(part, 0, 0)
 
     def _schedule(self, part: ToolEntry, start: int | None, dawn: int, dusk: int) -> StepResult:
-        """Carry out an action from a point of time on, if it lies within the day and after all the others."""
+        """Execute an action at a start time, if that is within the day and after all others."""
         if start is None:
             return self._refuse_time(part, "no time")
         if start < dawn:
@@ -176,7 +175,7 @@ class Simulator:
         )
 
     def _announcement(self, role: str) -> str:
-        """What the action announces when it is carried out for the first time."""
+        """What the action announces when it is executed for the first time."""
         done = any(deed.action == role for deed in self._deeds)
         return "" if done else self._world.announcements.get(role, "")
 
@@ -215,6 +214,6 @@ class Simulator:
 
 
 def minutes_of(time: object) -> int | None:
-    """The minutes since midnight that a text such as `9:30` stands for; None if it is no time of day."""
+    """The minutes since midnight of a text such as `9:30`; None if it is not a time of day."""
     found = _TIME.fullmatch(time) if isinstance(time, str) else None
     return 60 * int(found[1]) + int(found[2]) if found else None

@@ -1,4 +1,4 @@
-"""The tools of a case, and what each of them takes."""
+"""The tools of a case and their parameters."""
 
 from collections.abc import Sequence
 
@@ -21,8 +21,9 @@ _NO_OBJECT = "they have to be a JSON object"
 class ToolEntry(msgspec.Struct, frozen=True):
     """An action or a distractor, seen from its tool.
 
-    `takes` gives the type of every argument of a tool of ours. `handed` are the values that it has to be
-    handed, for itself or in the place of the action that it `replaces`; `given` are arguments that are told.
+    `takes` gives the type of every argument of a generated tool. `handed` are the values that have to be
+    passed to it, for itself or for the action that it `replaces`; `given` are arguments that the request
+    gives.
     """
 
     action: Action
@@ -37,16 +38,17 @@ class ToolEntry(msgspec.Struct, frozen=True):
         return self.action.parameters is None and not self.takes
 
     def unfit(self, arguments: object) -> str:
-        """What is wrong with the form of the arguments, in words; nothing if they fit."""
+        """What is wrong with the arguments; empty if they fit."""
         if self.action.parameters is None:
             return _unfit(self.takes, arguments)
         return (fits(self.action.parameters, arguments) or "") if isinstance(arguments, dict) else _NO_OBJECT
 
 
 class ToolTable:
-    """The parts by tool, how often actions are due if not once, and what there is beside them.
+    """The tools of a case, how often actions are due if not once, and the special tools.
 
-    `prices` are what can be asked, by tool; `starts_over` tells whether there is a tool to begin anew.
+    `prices` are the prices that can be asked for, by tool; `starts_over` says whether there is a tool to
+    start over.
     """
 
     __slots__ = ("parts", "prices", "starts_over", "times")
@@ -91,14 +93,14 @@ class ToolTable:
             self.parts[action.tool] = ToolEntry(action, takes | types, values, given.get(action.id), replaced)
 
     def listed(self) -> list[ToolEntry]:
-        """The parts as they are shown: where some are not needed, their place must not tell which."""
+        """The tools in displayed order; if there are distractors, the order must not reveal them."""
         parts = list(self.parts.values())
         if all(part.is_needed for part in parts):
             return parts
         return sorted(parts, key=lambda part: part.action.tool)
 
     def unfit(self, tool: str, arguments: object) -> str | None:
-        """What is wrong with the arguments of a tool, special ones too; None if there is no such tool."""
+        """What is wrong with the arguments of a tool, special ones included; None for an unknown tool."""
         part = self.parts.get(tool)
         if part is not None:
             return part.unfit(arguments)
@@ -109,7 +111,7 @@ class ToolTable:
         return _unfit(_TASK, arguments) or self._unfit_task(arguments)
 
     def is_special(self, tool: str) -> bool:
-        """Whether this is a tool beside the parts, which carries nothing out."""
+        """Whether this is a special tool, which executes no action."""
         if tool in self.parts:
             return False
         return (tool == START_OVER and self.starts_over) or (tool == ASK_PRICE and bool(self.prices))
@@ -123,7 +125,7 @@ _SHAPING = frozenset([Handover, Given, StandIn, Repeat])
 
 
 def _type(case: Case, handover: Handover) -> type:
-    """That of the values that are handed over."""
+    """The type of the values that are passed."""
     values = case.world.values.get(handover.giver, {}).get(handover.parameter, ())
     return int if values and type(values[0]) is int else str
 
@@ -148,6 +150,6 @@ def _unfit_names(takes: dict[str, type], arguments: dict[object, object]) -> str
 
 
 def _short(name: object, most: int = 80) -> str:
-    """A name that comes from outside, on one line."""
+    """A name from outside, truncated and on one line."""
     text = name if isinstance(name, str) else type(name).__name__
     return repr(text if len(text) <= most else f"{text[:most]}…")

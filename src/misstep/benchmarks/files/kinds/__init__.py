@@ -1,4 +1,4 @@
-"""The kinds of tasks that people set, each with its forms."""
+"""The kinds of tasks, each with its forms."""
 
 from misstep.benchmarks.files.drawing import Form
 from misstep.benchmarks.files.kinds import making, mixing, single

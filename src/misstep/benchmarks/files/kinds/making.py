@@ -1,4 +1,4 @@
-"""Making folders and files from a listing, and listings from files."""
+"""Tasks that create folders and files from a listing, and listings from files."""
 
 from misstep.benchmarks.files.drawing import Plan, Scene, files_in_words, joined_in_words, place_in_words
 from misstep.benchmarks.files.executing import Clash, joined, sorts_clearly

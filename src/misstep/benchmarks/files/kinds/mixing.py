@@ -1,4 +1,4 @@
-"""Several steps, each on what the one before has left."""
+"""Tasks of several steps, each on the result of the one before."""
 
 from misstep.benchmarks.files.drawing import Plan, Scene, files_in_words
 from misstep.benchmarks.files.executing import Clash, execute, joined, sorts_clearly
@@ -22,7 +22,7 @@ from misstep.benchmarks.files.operations import (
 
 
 class _Course:
-    """Steps that have been thought of so far; the scene shows what they lead to."""
+    """The steps chosen so far; the scene shows their result."""
 
     def __init__(self, scene: Scene) -> None:
         self.scene = scene
@@ -45,7 +45,7 @@ class _Course:
 
 
 def gather(scene: Scene) -> Plan:
-    """Clear out, move together, write an index of what has come together."""
+    """Delete files, move others into one folder, write an index of that folder."""
     course = _Course(scene)
     target = _top(scene)
     out = scene.selection(most=5)
@@ -65,7 +65,7 @@ def gather(scene: Scene) -> Plan:
 
 
 def release(scene: Scene) -> Plan:
-    """Copy together, mark the copies, make room for more."""
+    """Copy files into one folder, prefix the copies, add a subfolder with a README."""
     course = _Course(scene)
     target, what = _top(scene), scene.selection()
     clause = f"copy all {files_in_words(what, scene)} to a new folder called '{target}'"
@@ -85,7 +85,7 @@ def release(scene: Scene) -> Plan:
 
 
 def tidy(scene: Scene) -> Plan:
-    """Move out of a folder, delete some more, remove the folders that are empty then."""
+    """Move files out of a folder, delete some more, remove the folders that are then empty."""
     course = _Course(scene)
     folder = scene.dice.pick([path for path in folders_of(scene.tree) if "/" not in path])
     if not scene.has_folders(folder):

@@ -1,13 +1,4 @@
-"""Renaming by rule, deleting by rule.
-
-Files put into folders by the dates that they bear.
-
-Questions: nothing is to be changed, something is to be found out.
-
-Files that go elsewhere, or are there as well.
-
-Single files whose names tools stumble over.
-"""
+"""Tasks of a single step: rename, delete, sort by date, answer a question, move, copy, odd names."""
 
 from misstep.benchmarks.files.answers import Number, Paths
 from misstep.benchmarks.files.drawing import (
@@ -54,7 +45,7 @@ _LAYOUTS: tuple[tuple[Layout, str], ...] = (
 
 
 def by_name(scene: Scene) -> Plan:
-    """Dates at the beginning of names. What has none stays where it is."""
+    """Sort by the date at the beginning of names. Files without one stay where they are."""
     folder = scene.folder()
     for _ in range(6 + scene.dice.below(4)):
         date, subject = draw_date(scene.dice), scene.dice.pick(scene.domain.subjects)
@@ -105,7 +96,7 @@ def find_named(scene: Scene) -> Plan:
 
 
 def find_line(scene: Scene) -> Plan:
-    """The one file with a reference that has been put into it, among those with others."""
+    """Find the one file that contains a given reference, among files with others."""
     code, *others = [
         f"{scene.dice.pick(('KX', 'QR', 'ZT'))}-{1000 + scene.dice.below(9000)}" for _ in range(4)
     ]
@@ -125,7 +116,7 @@ def count_files(scene: Scene) -> Plan:
 
 
 def count_folders(scene: Scene) -> Plan:
-    """Folders directly in one that has some of its own."""
+    """Count the folders directly in one that has several."""
     every = folders_of(scene.tree)
     counts = {path: sum(each.rpartition("/")[0] == path for each in every) for path in every}
     folders = [path for path, count in counts.items() if count > 1]
@@ -175,7 +166,7 @@ _STAMPS = ("checked_", "2026_", "copy-of-", "A ", "final ")
 
 
 def replace(scene: Scene) -> Plan:
-    """A word for another."""
+    """Replace a word in names."""
     what = scene.selection(means=("word",))
     new = scene.dice.pick(("checked", "Archive", "neu", "version B"))
     words = {"place": place_in_words(what, scene), "old": what.word, "new": new}
@@ -221,7 +212,7 @@ def delete_matching(scene: Scene) -> Plan:
 
 
 def delete_leftovers(scene: Scene) -> Plan:
-    """Files that programs have left behind, beside one that only looks like it."""
+    """Delete leftover files of programs, beside one with a similar name."""
     ending = scene.dice.pick(_LEFTOVERS)
     for path in scene.dice.sample(covered(Selection(), scene.tree), 4):
         scene.add(f"{path}{ending}", scene.text())
@@ -281,7 +272,7 @@ def copy_folder(scene: Scene) -> Plan:
 
 
 def rename(scene: Scene) -> Plan:
-    """One file, from an odd name to another."""
+    """Rename one file from an odd name to another."""
     old, new = scene.dice.sample(load_shared().odd, 2)
     folder = scene.folder()
     scene.add(joined(folder, old), scene.text())
@@ -291,7 +282,7 @@ def rename(scene: Scene) -> Plan:
 
 
 def move(scene: Scene) -> Plan:
-    """Some files that are named one by one, beside others that look much like them."""
+    """Move files that are named one by one, beside others with similar names."""
     folder, names = scene.folder(), scene.dice.sample(load_shared().odd, 4)
     for name in names:
         scene.add(joined(folder, name), scene.text())
@@ -308,7 +299,7 @@ def move(scene: Scene) -> Plan:
 
 
 def swap(scene: Scene) -> Plan:
-    """Two files that exchange their names."""
+    """Swap the names of two files."""
     first, second = scene.dice.sample(load_shared().odd, 2)
     folder = scene.folder()
     for name in (first, second):

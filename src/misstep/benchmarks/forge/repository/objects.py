@@ -1,4 +1,4 @@
-"""Reads git objects through one lasting process, since a process for each would take most of the time."""
+"""Reads git objects through one long-running process, because starting one per object is slow."""
 
 import contextlib
 import subprocess
@@ -17,7 +17,7 @@ OTHER_REPOSITORY = "160000"
 
 
 class TreeEntry(msgspec.Struct, frozen=True):
-    """What a folder holds under one name; `mode` as git writes it."""
+    """A directory entry; `mode` as git writes it."""
 
     mode: str
     sha: str
@@ -28,7 +28,7 @@ class TreeEntry(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """Who did something, and when: seconds since 1970."""
+    """Author or committer, and the time in seconds since 1970."""
 
     name: str
     email: str
@@ -45,7 +45,7 @@ class Commit(msgspec.Struct, frozen=True):
 
 
 class Object(msgspec.Struct, frozen=True):
-    """Anything in the repository, by the name of its content."""
+    """A git object, by its sha."""
 
     sha: str
     kind: str
@@ -53,7 +53,7 @@ class Object(msgspec.Struct, frozen=True):
 
 
 class Objects:
-    """The objects of a repository by name: a sha, a ref, or what git makes of an expression."""
+    """The objects of a repository by name: a sha, a ref, or a revision expression."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
@@ -62,14 +62,14 @@ class Objects:
         self._closed = False
 
     def find(self, name: str) -> Object | None:
-        """None where there is nothing of that name."""
+        """The object with this name, or None."""
         if not name or any(letter in name for letter in "\n\0"):
             return None
         with self._lock:
             return self._ask(name.encode("utf-8", "replace"))
 
     def read(self, sha: str) -> Object:
-        """What has to be there."""
+        """An object that has to exist."""
         found = self.find(sha)
         if found is None:
             raise self._git.trouble(f"object {sha} is missing".encode())
@@ -102,7 +102,7 @@ class Objects:
             if len(head) == 3 and head[2].isdigit():
                 data = process.stdout.read(int(head[2]) + 1)[:-1]
                 return Object(head[0].decode(), head[1].decode(), data)
-            if head:  # missing, or ambiguous
+            if head:  # missing or ambiguous
                 return None
         except BrokenPipeError:
             pass
@@ -120,7 +120,7 @@ class Objects:
 
 
 def _end(process: "subprocess.Popen[bytes]") -> bytes:
-    """What it had to complain about."""
+    """Its error output."""
     with contextlib.suppress(BrokenPipeError):
         return process.communicate()[1]
     return b""

@@ -1,7 +1,4 @@
-"""The git program, kept away from what users have set up for themselves.
-
-Which names git takes for refs, and which paths for files.
-"""
+"""Runs the git program without the user's configuration, and checks ref names and paths."""
 
 import os
 import re
@@ -13,16 +10,16 @@ from pathlib import Path
 from misstep.errors import UsageError
 
 HEADS = "refs/heads/"
-KEPT = "refs/pull/"  # nobody may make refs there
+KEPT = "refs/pull/"  # clients may not create refs there
 DEEPEST = 200  # parts of a path
-LONGEST = 255  # bytes of a part of a path, as file systems have it
-# Characters that file systems of Apple pass over in names.
+LONGEST = 255  # bytes of a path component, as file systems limit it
+# Characters that Apple's file systems ignore in names.
 _UNSEEN = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|\.$|/$|^/|^\.")
 
 
 def is_ref(name: str) -> bool:
-    """Whether it is a whole name such as refs/heads/main that git would take."""
+    """Whether it is a full ref name, such as refs/heads/main, that git accepts."""
     parts = name.split("/")
     return (
         len(parts) >= 3
@@ -38,12 +35,12 @@ def is_branch(name: str) -> bool:
 
 
 def misleads(ref: str) -> bool:
-    """Whether a branch of that name would be taken for an option, or for what is checked out."""
+    """Whether a branch with this name could be mistaken for an option or for HEAD."""
     return ref in (f"{HEADS}HEAD", f"{HEADS}@") or ref.startswith(f"{HEADS}-")
 
 
 def is_path(path: str) -> bool:
-    """Whether a file may stand there: relative, not too deep, no empty parts, dots, or git's own folder."""
+    """Whether a file may be there: relative, not too deep, no empty parts, dots, or git's own folder."""
     parts = path.split("/")
     return (
         "\0" not in path
@@ -55,32 +52,32 @@ def is_path(path: str) -> bool:
 
 
 def _is_gits_own(part: str) -> bool:
-    """Whether some file system would take it for git's own folder, by the rules of git's own guards."""
+    """Whether some file system would treat it as `.git`, by the same rules as git's own checks."""
     on_ntfs = [piece.partition(":")[0].rstrip(" .").lower() for piece in part.split("\\")]
     on_hfs = part.translate(_UNSEEN).lower()
     return on_hfs == ".git" or any(piece in (".git", "git~1") for piece in on_ntfs)
 
 
 def _is_text(name: str) -> bool:
-    """Whether it can be written as UTF-8."""
+    """Whether it can be encoded as UTF-8."""
     return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 PATIENCE = 60.0  # seconds for one command
 SETTINGS = (
-    ("gc.auto", "0"),  # nothing goes on in the background
-    ("receive.fsckObjects", "true"),  # what is pushed can be read afterwards
+    ("gc.auto", "0"),  # no background work
+    ("receive.fsckObjects", "true"),  # so that pushed objects are readable afterwards
     ("receive.hideRefs", KEPT.rstrip("/")),
 )
-SAID = 300  # characters of what git says that are passed on
+SAID = 300  # characters of git's output that are passed on
 
 
 class GitTrouble(UsageError):
-    """The repository is not in a state to work with."""
+    """The repository is in a state that can't be used."""
 
 
 def find_git() -> str:
-    """Where the program is; a `UsageError` where it isn't."""
+    """The path of the git program; `UsageError` if it is not installed."""
     path = shutil.which("git")
     if path is None:
         raise UsageError(
@@ -91,7 +88,7 @@ def find_git() -> str:
 
 
 def environment() -> dict[str, str]:
-    """What git is to see: nothing of the user's own configuration, no prompts, no other repository."""
+    """Git's environment: none of the user's own configuration, no prompts, no other repository."""
     return {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": os.devnull,
@@ -106,7 +103,7 @@ def environment() -> dict[str, str]:
 
 
 def _settings() -> dict[str, str]:
-    """Our own configuration, as git reads it from its environment."""
+    """Our own configuration as environment variables for git."""
     found = {"GIT_CONFIG_COUNT": str(len(SETTINGS))}
     for place, (key, value) in enumerate(SETTINGS):
         found |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
@@ -124,7 +121,7 @@ class Git:
         return [self._program, f"--git-dir={self.folder}", *arguments]
 
     def run(self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None) -> bytes:
-        """What it prints; `GitTrouble` with git's own words where it fails."""
+        """Git's output; raises `GitTrouble` with git's message if it fails."""
         done = self.attempt(*arguments, stdin=stdin, extra=extra)
         if done.returncode != 0:
             raise self.trouble(done.stderr)
@@ -146,7 +143,7 @@ class Git:
             raise self.trouble(f"no answer to git {arguments[0]} in {PATIENCE:.0f} s".encode()) from None
 
     def trouble(self, said: bytes) -> GitTrouble:
-        """Git's own words as an error that says what to do."""
+        """Git's message as an error that says what to do."""
         words = " ".join(said.decode("utf-8", "replace").split())[:SAID] or "git says nothing"
         hint = "a process that ended early may have left a lock: remove it" if ".lock'" in words else ""
         return GitTrouble(

@@ -1,9 +1,4 @@
-"""What the forge does with its git repository, in git's own terms.
-
-Looks at a repository that was there before, whether the forge can serve it.
-
-Makes the repository anew, the same to the last bit every time.
-"""
+"""The forge's git repository: creating it reproducibly, checking an existing one, reading and writing."""
 
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,8 +25,8 @@ from misstep.benchmarks.forge.repository.program import (
 )
 from misstep.benchmarks.tree import Content, File, Link, Other
 
-SHOWN = 3  # problems of one sort
-# What git leaves behind while somebody has still to finish something.
+SHOWN = 3  # problems of one kind
+# Files that git leaves behind during an unfinished operation.
 UNFINISHED = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -44,7 +39,7 @@ HINT = "give a folder that is empty or not there yet: the forge makes its own re
 
 
 def require_sound(folder: Path, default: str) -> None:
-    """`GitTrouble` unless it is a bare repository on that branch, whole and with nothing left half done."""
+    """Raise `GitTrouble` unless it is a complete bare repository on that branch with nothing unfinished."""
     for problem in _problems(folder, default):
         raise GitTrouble(problem, HINT, where=str(folder))
 
@@ -101,7 +96,7 @@ NOTHING = "0" * 40
 
 
 class RefRefused(Exception):
-    """Git would not move a ref; the message is for whoever asked for it."""
+    """Git refused to move a ref; the message is for the client."""
 
 
 class Repository:
@@ -116,10 +111,10 @@ class Repository:
     def close(self) -> None:
         self.objects.close()
 
-    # What is there.
+    # Reading.
 
     def refs(self) -> dict[str, str]:
-        """The objects that refs point to, by their whole names; any bytes may be pushed as a name."""
+        """The objects that refs point to, by full name; a pushed name may contain any bytes."""
         said = self.git.run("for-each-ref", "--format=%(objectname) %(refname)")
         lines = said.decode("utf-8", "surrogateescape").split("\n")[:-1]
         return {name: sha for sha, _, name in (line.partition(" ") for line in lines)}
@@ -129,7 +124,7 @@ class Repository:
         return {name.removeprefix(HEADS): sha for name, sha in self.refs().items() if name.startswith(HEADS)}
 
     def ref(self, name: str) -> str | None:
-        """What a ref points to."""
+        """The object that a ref points to."""
         found = self.objects.find(name) if is_ref(name) else None
         return found.sha if found else None
 
@@ -137,7 +132,7 @@ class Repository:
         return self.ref(HEADS + branch) if is_branch(branch) else None
 
     def commit_at(self, name: str) -> Commit | None:
-        """By branch, tag, or sha, which may be short; HEAD is the default branch."""
+        """A commit by branch, tag, or sha, which may be abbreviated; HEAD is the default branch."""
         sha = self.tip(name) or self.ref(name) or self.ref(f"refs/tags/{name}")
         is_sha = 4 <= len(name) <= 40 and all(letter in "0123456789abcdef" for letter in name)
         if sha is None and (is_sha or name == "HEAD"):
@@ -146,7 +141,7 @@ class Repository:
         return self.objects.commit(found.sha) if found else None
 
     def entry(self, tree: str, path: str) -> TreeEntry | None:
-        """What stands at a path below a tree."""
+        """The entry at a path below a tree."""
         entry = TreeEntry(FOLDER, tree)
         for part in path.split("/"):
             if entry.mode != FOLDER or (step := self.objects.folder(entry.sha).get(part)) is None:
@@ -155,9 +150,9 @@ class Repository:
         return entry
 
     def walk(self, tree: str) -> Iterator[tuple[str, TreeEntry]]:
-        """Everything below a tree by path, folders ahead of what is in them, however deep they are.
+        """Everything below a tree by path, folders before their content, at any depth.
 
-        It ends early when there is more than `most`: few objects can make a tree that nobody could list.
+        It stops after `most` entries: a few objects can make a tree that is too large to list.
         """
         ahead = [*reversed(self.objects.folder(tree).items())]
         for _ in range(self.most + 1):
@@ -170,7 +165,7 @@ class Repository:
                 ahead += [(f"{path}/{name}", each) for name, each in reversed(inside)]
 
     def files(self, tree: str, known: dict[str, Content] | None = None) -> dict[str, Content]:
-        """The contents of all files below a tree; `known` spares reading again what has been read."""
+        """The contents of all files below a tree; `known` caches what has been read."""
         known = {} if known is None else known
         entries = list(self.walk(tree))
         if len(entries) > self.most:
@@ -182,7 +177,7 @@ class Repository:
         return {path: known[entry.mode + entry.sha] for path, entry in found.items()}
 
     def executable(self, tree: str) -> frozenset[str]:
-        """The paths of all files below a tree that may be run."""
+        """The paths of all executable files below a tree."""
         return frozenset(path for path, entry in self.walk(tree) if entry.mode == PROGRAM)
 
     def _content(self, entry: TreeEntry) -> Content:
@@ -192,11 +187,11 @@ class Repository:
         return Link(data.decode("utf-8", "surrogateescape")) if entry.mode == LINK else File(data)
 
     def history(self, *revisions: str, path: str = "") -> list[str]:
-        """The commits that lead there, the newest first."""
+        """The commits that lead there, newest first."""
         return self.git.run("rev-list", *revisions, "--", *([path] if path else [])).decode().split()
 
     def parents(self) -> dict[str, tuple[str, ...]]:
-        """The commits right before each one that refs lead to."""
+        """The parents of each commit that refs lead to."""
         lines = self.git.run("rev-list", "--all", "--parents").decode().splitlines()
         return {sha: tuple(before) for sha, *before in (line.split() for line in lines)}
 
@@ -205,13 +200,13 @@ class Repository:
         return done.stdout.decode().strip() or None
 
     def patch(self, old: str, new: str) -> str:
-        """The difference between two commits, as git prints it."""
+        """The diff between two commits, as git prints it."""
         options = ("--no-color", "--no-ext-diff", "--no-renames", "--no-textconv")
         return self.git.run("-c", "core.quotePath=false", "diff", *options, old, new).decode(
             "utf-8", "replace"
         )
 
-    # What is to be there.
+    # Writing.
 
     def write_blob(self, data: bytes) -> str:
         return self.git.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
@@ -222,7 +217,7 @@ class Repository:
         return self.git.run("mktree", "-z", stdin=data).decode().strip()
 
     def write_tree(self, tree: str | None, changes: Mapping[str, TreeEntry | None]) -> str:
-        """The tree with entries put at paths, or taken from there; folders that end up empty go."""
+        """The tree with entries set or removed at paths; folders that end up empty are removed."""
         entries = self.objects.folder(tree) if tree else {}
         below = dict[str, dict[str, TreeEntry | None]]()
         for path, entry in changes.items():
@@ -251,7 +246,7 @@ class Repository:
         )
 
     def move(self, ref: str, new: str | None, old: str | None) -> None:
-        """Point a ref elsewhere, if it still is where it was; None stands for no ref."""
+        """Move a ref, if it still has its old value; None stands for no ref."""
         change = ("-d", ref, old or NOTHING) if new is None else (ref, new, old or NOTHING)
         done = self.git.attempt("update-ref", *change)
         if done.returncode == 0:
@@ -261,11 +256,11 @@ class Repository:
         raise RefRefused(done.stderr.decode("utf-8", "replace").strip())
 
     def restore(self, refs: Mapping[str, str]) -> None:
-        """Put all refs back, those that came since are gone."""
+        """Restore all refs; newer ones are deleted."""
         now = self.refs()
         gone = [f"delete {name}\n" for name in now if name not in refs]
         back = [f"update {name} {sha}\n" for name, sha in refs.items() if now.get(name) != sha]
-        for commands in (gone, back):  # a/b can't come back while there is an a
+        for commands in (gone, back):  # in this order: a/b can't be created while there is an a
             if commands:
                 self.git.run(
                     "update-ref", "--stdin", stdin="".join(commands).encode("utf-8", "surrogateescape")
@@ -284,7 +279,7 @@ BETWEEN = 3600  # seconds from one commit to the next
 
 
 def seed(folder: Path, project: Project) -> None:
-    """Write the project's commits into an empty folder, with dates that don't depend on today."""
+    """Write the project's commits into an empty folder, with fixed dates."""
     _init(folder, project.default)
     stream = b"".join(_stream(project))
     Git(folder).run("fast-import", "--quiet", "--date-format=raw", stdin=stream)

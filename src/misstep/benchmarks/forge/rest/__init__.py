@@ -1,1 +1,1 @@
-"""GitHub's REST interface, as much of it as clients need."""
+"""The part of GitHub's REST API that clients need."""

@@ -1,7 +1,4 @@
-"""People, apps, and how much anybody may ask.
-
-Search, by words and a few qualifiers.
-"""
+"""Users, apps, rate limits, and search by words and a few qualifiers."""
 
 import re
 import time
@@ -102,12 +99,12 @@ def _installation(call: RestCall) -> View:
     }
 
 
-LONGEST = 256  # characters of what is looked for, qualifiers aside
+LONGEST = 256  # characters of a query without qualifiers
 _TERM = re.compile(r'(?:([a-z]+):)?(?:"([^"]*)"|(\S+))', re.IGNORECASE)
 
 
 class Search(msgspec.Struct, frozen=True):
-    """What is looked for: all words, in any case, and all qualifiers."""
+    """A search: all words, ignoring case, and all qualifiers must match."""
 
     words: tuple[str, ...]
     qualifiers: tuple[tuple[str, str], ...]
@@ -131,7 +128,7 @@ def search_issues(call: RestCall) -> RestAnswer:
 
 
 def search_code(call: RestCall) -> RestAnswer:
-    """On the default branch, in names and contents."""
+    """Search names and contents on the default branch."""
     search = _search(call)
     commit = call.repository.commit_at(call.house.project.default)
     assert commit is not None
@@ -162,7 +159,7 @@ def _search(call: RestCall) -> Search:
 
 
 def _is_here(call: RestCall, search: Search) -> bool:
-    """Whether it is about this repository at all."""
+    """Whether the search includes this repository."""
     full, owner = call.house.project.full_name.lower(), call.house.project.owner.lower()
     return all([name == full for name in search.values("repo")]) and all(
         [name == owner for key in ("org", "user") for name in search.values(key)]

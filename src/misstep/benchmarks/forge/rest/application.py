@@ -1,7 +1,4 @@
-"""Leads a request through the interface, from its bytes to those of the answer.
-
-Which request is answered by what.
-"""
+"""Routes requests to API functions and encodes their answers."""
 
 import hashlib
 import re
@@ -21,7 +18,7 @@ Work: TypeAlias = Callable[[RestCall], RestAnswer]
 
 
 class Route(msgspec.Struct, frozen=True):
-    """What answers a method on a path."""
+    """The function for a method and path."""
 
     method: str
     pattern: "re.Pattern[str]"
@@ -29,11 +26,11 @@ class Route(msgspec.Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Whether only those who may write are let in; an app that introduces itself changes nothing."""
+        """Whether it requires write access; creating an app's access token does not."""
         return self.method != "GET" and self.work is not accounts.create_access_token
 
 
-# {name} is one part of a path, {name*} all that is left. What stands below ~ is about the repository.
+# {name} is one part of a path, {name*} the rest of it. Paths below ~ are about the repository.
 _TABLE: tuple[tuple[str, str, Work], ...] = (
     ("GET", "/rate_limit", accounts.get_rate_limit),
     ("GET", "/user", accounts.get_me),
@@ -122,7 +119,7 @@ ROUTES = tuple(Route(method, _compiled(pattern), work) for method, pattern, work
 
 
 def find_route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
-    """The route for a path as it was sent, with the variable parts in plain letters."""
+    """The route for a path as it was sent, with its variables unescaped."""
     for route in ROUTES:
         if route.method == method and (match := route.pattern.fullmatch(path)):
             return route, {name: _plain(part) for name, part in match.groupdict().items()}
@@ -130,18 +127,18 @@ def find_route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
 
 
 def _plain(part: str) -> str:
-    """Without escapes. Bytes that are no text become letters that no name may hold."""
+    """Unescape a part. Invalid UTF-8 becomes surrogates, which no name may contain."""
     return unquote_to_bytes(part.encode("latin-1", "replace")).decode("utf-8", "surrogateescape")
 
 
 PER_PAGE, MOST_PER_PAGE = 30, 100
 MOST_ASKED = 100  # fields of a query
-FAR = 10  # digits; no page has a number like that
-FOREVER = "4102444800"  # when the limit begins anew, which nobody reaches
+FAR = 10  # digits; no page number has so many
+FOREVER = "4102444800"  # when the rate limit resets, which is never needed
 
 
 class HttpRequest(msgspec.Struct, frozen=True):
-    """`target` is the path with its query, as it was sent; `headers` have small letters."""
+    """`target` is the path with its query, as it was sent; names of `headers` are in lower case."""
 
     method: str
     target: str
@@ -156,7 +153,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class Application:
-    """Answers one request after the other: what a request has read can't change before it writes."""
+    """Answers one request at a time, so that what a request has read can't change before it writes."""
 
     def __init__(self, house: House) -> None:
         self._house = house
@@ -188,7 +185,7 @@ class Application:
         return self._sent(answer, request, parts.path, query)
 
     def _let_in(self, visitor: Visitor, place: dict[str, str]) -> None:
-        """Other repositories are not there, and neither is a private one for those who may not see it."""
+        """Raise 404 for other repositories, and for a private one without access."""
         project = self._house.project
         if "repo" not in place:
             return
@@ -230,7 +227,7 @@ def _parsed(body: bytes, path: str) -> dict[str, Any]:
         value = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RestRefusal(400, "Problems parsing JSON") from None
-    if isinstance(value, list) and path.endswith("/labels"):  # which may be sent without their name
+    if isinstance(value, list) and path.endswith("/labels"):  # a list of labels may be sent without a key
         return {"labels": value}
     if not isinstance(value, dict):
         raise RestRefusal(400, "Body should be a JSON object")
@@ -260,7 +257,7 @@ def _json(status: int, value: Any, headers: dict[str, str] | None = None) -> Res
 
 
 def _page(values: list[Any], url: str, query: dict[str, str]) -> tuple[list[Any], str]:
-    """The page that is asked for, and the header that leads to the others."""
+    """The requested page, and the header with links to the others."""
     size = min(_number(query.get("per_page"), PER_PAGE), MOST_PER_PAGE)
     page, last = _number(query.get("page"), 1), -(-len(values) // size)
     leads = {"prev": min(page - 1, max(last, 1)), "next": page + 1, "last": last, "first": 1}
@@ -273,7 +270,7 @@ def _page(values: list[Any], url: str, query: dict[str, str]) -> tuple[list[Any]
 
 
 def _number(text: str | None, default: int) -> int:
-    """A number from one on; whatever else is said, the default is meant."""
+    """A positive number, or the default for anything else."""
     if text is None or not (text.isascii() and text.isdecimal()):
         return default
     return int(text) or default if len(text) < FAR else 10**FAR

@@ -1,9 +1,4 @@
-"""One request to the interface, taken apart.
-
-What the interface answers: values, or refusals in GitHub's words.
-
-Who makes a request, and what they may do.
-"""
+"""One API request as handlers see it: caller, parameters, answers, and refusals in GitHub's words."""
 
 import base64
 import binascii
@@ -24,17 +19,17 @@ DOCUMENTATION = "https://docs.github.com/rest"
 
 
 class RestAnswer(msgspec.Struct, frozen=True):
-    """A value; with `is_list` it is a whole list, of which a page is sent."""
+    """A value; with `is_list` it is a whole list, of which one page is sent."""
 
     value: Any = None
     status: int = 200
     is_list: bool = False
-    wrapped: str = ""  # a list goes under this name, beside its length
+    wrapped: str = ""  # a list is sent under this key, beside its length
     text: bytes | None = None  # sent as it is, instead of a value
 
 
 class RestRefusal(Exception):
-    """An answer that says no, with the body that GitHub gives it."""
+    """An error response with the body that GitHub gives it."""
 
     def __init__(self, status: int, message: str, errors: list[dict[str, str]] | None = None) -> None:
         super().__init__(message)
@@ -64,18 +59,18 @@ def wrong_type(field: str, expected: str) -> RestRefusal:
 
 
 def invalid(resource: str, field: str, code: str = "invalid") -> RestRefusal:
-    """GitHub's way to blame one field."""
+    """GitHub's error for a single field."""
     return RestRefusal(422, "Validation Failed", [{"resource": resource, "code": code, "field": field}])
 
 
 def objection(resource: str, message: str) -> RestRefusal:
-    """GitHub's way to say something about the whole."""
+    """GitHub's error for the request as a whole."""
     return RestRefusal(
         422, "Validation Failed", [{"resource": resource, "code": "custom", "message": message}]
     )
 
 
-LASTS = 3600  # seconds that an app's token is good for
+LASTS = 3600  # seconds that an app's token is valid
 
 Kind = Literal["nobody", "user", "reader", "app", "installation"]
 
@@ -85,7 +80,7 @@ class Visitor(msgspec.Struct, frozen=True):
 
     @property
     def may_see(self) -> bool:
-        """Also what is hidden from the public."""
+        """Whether private data may be read too."""
         return self.kind in ("user", "reader", "installation")
 
     def require_write(self) -> None:
@@ -98,7 +93,7 @@ class Visitor(msgspec.Struct, frozen=True):
 
 
 class Keys:
-    """All secrets that open this forge; `app` is the public half of an app's key."""
+    """All tokens accepted by this forge; `app` is an app's public key."""
 
     def __init__(self, app: PublicKey | None = None) -> None:
         self.write = f"ghp_{secrets.token_hex(18)}"
@@ -107,13 +102,13 @@ class Keys:
         self._lent = dict[str, float]()
 
     def lend(self) -> tuple[str, str]:
-        """A token for an installation of the app, and when it ends."""
+        """Create a token for an installation of the app; returns it with its expiry."""
         token, ends = f"ghs_{secrets.token_hex(18)}", time.time() + LASTS
         self._lent[token] = ends
         return token, told(int(ends))
 
     def visitor(self, authorization: str | None) -> Visitor:
-        """From the header of that name; GitHub's refusal where it is wrong."""
+        """Identify the caller by the Authorization header; raises GitHub's error if it is wrong."""
         if not authorization:
             return Visitor("nobody")
         token = _token(authorization)
@@ -134,7 +129,7 @@ class Keys:
 
 
 def _token(authorization: str) -> str:
-    """The secret in it. Git and curl send it as the password of anybody, or as the name."""
+    """The token in the header. Git and curl send it as a password with any user name, or as the user name."""
     scheme, _, rest = authorization.strip().partition(" ")
     if scheme.lower() != "basic":
         return rest.strip()
@@ -150,12 +145,12 @@ def _same(one: str, other: str) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Whether it can be the number of something."""
+    """Whether it can be an issue or comment number."""
     return text.isascii() and text.isdecimal() and len(text) < 20
 
 
 class House(msgspec.Struct, frozen=True):
-    """Everything that a forge works with."""
+    """Everything that request handlers need."""
 
     project: Project
     repository: Repository
@@ -166,7 +161,7 @@ class House(msgspec.Struct, frozen=True):
 
 
 class RestCall(msgspec.Struct, frozen=True):
-    """A request, after whoever makes it was let in. `place` are the variable parts of its path."""
+    """An authorized request. `place` are the variable parts of its path."""
 
     house: House
     visitor: Visitor
@@ -188,13 +183,13 @@ class RestCall(msgspec.Struct, frozen=True):
 
     @property
     def me(self) -> Person:
-        """In whose name things are done."""
+        """The user in whose name things are done."""
         person = self.house.project.person(self.house.project.account)
         assert person is not None
         return person
 
     def text(self, field: str) -> str:
-        """A text that has to be given."""
+        """A required text field."""
         value = self.body.get(field)
         if value is None:
             raise not_supplied(field)
@@ -212,7 +207,7 @@ class RestCall(msgspec.Struct, frozen=True):
         return bool(value)
 
     def texts(self, field: str) -> list[str] | None:
-        """A list of texts, each once, or None where there is none."""
+        """A list of texts, each once, or None if it is missing."""
         value = self.body.get(field)
         if value is None:
             return None

@@ -1,4 +1,4 @@
-"""Files as the interface reads and writes them: one commit for each change."""
+"""Endpoints that read and write files, with one commit for each change."""
 
 import base64
 import binascii
@@ -43,7 +43,7 @@ def get_readme(call: RestCall) -> RestAnswer:
 
 
 def get_raw(call: RestCall) -> RestAnswer:
-    """The file itself. Names of branches may hold slashes: the shortest that is one is meant."""
+    """The raw file. Branch names may contain slashes: the shortest one that exists counts."""
     parts = call.place["rest"].split("/")
     for count in range(1, len(parts)):
         commit = call.repository.commit_at("/".join(parts[:count]))
@@ -73,7 +73,7 @@ def _file_view(call: RestCall, path: str, entry: TreeEntry, ref: str) -> dict[st
 
 
 def put_contents(call: RestCall) -> RestAnswer:
-    """A new file, or another content for one whose `sha` shows that it has been read."""
+    """Create a file, or replace one; its current `sha` has to be given."""
     path, message = _path(call), _message(call)
     data = decoded(call.text("content"))
     branch, commit = _branch(call)
@@ -122,7 +122,7 @@ def signature(call: RestCall, field: str, default: Signature) -> Signature:
 
 
 def now(call: RestCall) -> Signature:
-    """Whoever asks, at the time of the forge."""
+    """The caller, at the forge's current time."""
     call.ledger.tick()
     return Signature(call.me.name, call.me.email, call.ledger.seconds)
 
@@ -154,7 +154,7 @@ def _branch(call: RestCall) -> tuple[str, Commit]:
 
 
 def _at(call: RestCall, commit: Commit, path: str) -> TreeEntry | None:
-    """The file there; a path that leads through a file, or to a folder, is refused."""
+    """The file at a path; a path through a file, or to a folder, is refused."""
     parts = path.split("/")
     for count in range(1, len(parts)):
         above = call.repository.entry(commit.tree, "/".join(parts[:count]))

@@ -1,7 +1,4 @@
-"""Refs, commits, trees and blobs, one by one.
-
-The repository itself, its branches and their history.
-"""
+"""Endpoints for refs, commits, trees and blobs, and for the repository and its branches."""
 
 import base64
 from typing import Any
@@ -38,7 +35,7 @@ def get_ref(call: RestCall) -> RestAnswer:
 
 
 def list_refs(call: RestCall) -> RestAnswer:
-    """All that begin with what is in the path."""
+    """All refs that start with the prefix in the path."""
     start = f"refs/{call.place.get('ref', '')}"
     found = [(name, sha) for name, sha in call.repository.refs().items() if name.startswith(start)]
     read = call.repository.objects.read
@@ -93,7 +90,7 @@ def _pointed(call: RestCall, name: str) -> str:
 
 
 def _object(call: RestCall, sha: str, name: str) -> Object:
-    """What a ref is to point to; branches take commits only."""
+    """The object that a ref will point to; branches accept commits only."""
     found = call.repository.objects.find(sha) if _is_sha(sha) else None
     if found is None:
         raise unprocessable("Object does not exist")
@@ -132,7 +129,7 @@ def create_commit(call: RestCall) -> RestAnswer:
 
 
 def get_tree(call: RestCall) -> RestAnswer:
-    """By its sha, or by that of a commit, or by a branch."""
+    """By its sha, by that of a commit, or by a branch."""
     name = call.place["sha"]
     commit = call.repository.commit_at(name)
     sha = commit.tree if commit else _found(call, "tree").sha
@@ -152,7 +149,7 @@ def create_tree(call: RestCall) -> RestAnswer:
 
 
 def _change(call: RestCall, given: Any) -> tuple[str, TreeEntry | None]:
-    """One line of a tree that is to be made: a file is given by its content or by its sha."""
+    """One entry of a new tree: a file is given by its content or by its sha."""
     if not isinstance(given, dict):
         raise wrong_type("tree", "an array of objects")
     path, mode, sha, content = (given.get(key) for key in ("path", "mode", "sha", "content"))
@@ -264,7 +261,7 @@ def list_nothing(_: RestCall) -> RestAnswer:
 
 
 def list_people(call: RestCall) -> RestAnswer:
-    """Everybody may be asked for a review, and be given work."""
+    """All users; each can be assigned work or asked for a review."""
     return RestAnswer([call.views.user(each.login) for each in call.house.project.people], is_list=True)
 
 

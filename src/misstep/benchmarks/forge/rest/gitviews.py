@@ -1,7 +1,4 @@
-"""Refs, commits, folders and files in the shapes that GitHub gives them.
-
-What lies between two commits, file by file.
-"""
+"""Refs, commits, folders, files and diffs in GitHub's JSON format."""
 
 import base64
 from urllib.parse import quote
@@ -15,7 +12,7 @@ from misstep.benchmarks.forge.rest.views import View, Views
 
 
 def branch_view(views: Views, name: str, sha: str) -> View:
-    """As in lists."""
+    """A branch as in lists."""
     return {
         "name": shown(name),
         "commit": {"sha": sha, "url": f"{views.home}/commits/{sha}"},
@@ -64,7 +61,7 @@ def git_commit_view(views: Views, commit: Commit) -> View:
 
 
 def commit_view(views: Views, commit: Commit) -> View:
-    """The commit as the forge has it: with accounts instead of names."""
+    """The commit as the forge shows it: with accounts instead of names."""
     return {
         "sha": commit.sha,
         "node_id": f"Commit_{commit.sha}",
@@ -93,7 +90,7 @@ def _account_view(views: Views, who: Signature) -> View | None:
 
 
 def entry_view(views: Views, path: str, entry: TreeEntry, size: int | None) -> View:
-    """A line of a tree."""
+    """A tree entry."""
     folder = {"tree": "trees", "commit": "commits"}.get(entry.kind, "blobs")
     view: View = {"path": shown(path), "mode": entry.mode.zfill(6), "type": entry.kind, "sha": entry.sha}
     if size is not None:
@@ -102,7 +99,7 @@ def entry_view(views: Views, path: str, entry: TreeEntry, size: int | None) -> V
 
 
 def content_view(views: Views, path: str, entry: TreeEntry, ref: str, data: bytes | None) -> View:
-    """A file or folder; with `data`, the file is in it."""
+    """A file or folder; with `data`, the file's content is included."""
     kind = {"tree": "dir", "commit": "submodule"}.get(entry.kind, "file")
     kind = "symlink" if entry.mode == LINK else kind
     place = quote(path, errors="surrogateescape")
@@ -128,12 +125,15 @@ def content_view(views: Views, path: str, entry: TreeEntry, ref: str, data: byte
 
 
 def shown(name: str) -> str:
-    """A name or path that JSON can hold, whatever bytes it is made of."""
+    """A name or path that JSON can represent, whatever its bytes."""
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 class FileChange(msgspec.Struct, frozen=True):
-    """`sha` is the content afterwards, or before where it is gone. A renamed file is gone and new."""
+    """A changed file. `sha` is the new content, or the old one if it was deleted.
+
+    A rename is a deletion and an addition.
+    """
 
     path: str
     status: str
@@ -153,11 +153,11 @@ class FileChange(msgspec.Struct, frozen=True):
 
 
 def changes(repository: Repository, old: str, new: str) -> list[FileChange]:
-    """Sorted by path."""
+    """Changed files between two commits, sorted by path."""
     before, after = (_files(repository, commit) for commit in (old, new))
     paths = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     patches = _patches(repository.patch(old, new)) if paths else []
-    if len(patches) != len(paths):  # a file that has become a link has two
+    if len(patches) != len(paths):  # a file that became a link has two
         patches = [""] * len(paths)
     return [
         FileChange(shown(path), _status(path, before, after), (after.get(path) or before[path]).sha, patch)
@@ -177,6 +177,6 @@ def _status(path: str, before: dict[str, TreeEntry], after: dict[str, TreeEntry]
 
 
 def _patches(text: str) -> list[str]:
-    """The part from the first @@ on, for each file in the order of git, which is that of paths."""
+    """The part from the first @@ on, for each file in git's order, which is by path."""
     parts = ("\n" + text).split("\ndiff --git ")[1:]
     return ["@@" + part.split("\n@@", 1)[1].rstrip("\n") if "\n@@" in part else "" for part in parts]

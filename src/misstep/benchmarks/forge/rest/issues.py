@@ -1,9 +1,4 @@
-"""Issues, and what they share with pull requests.
-
-Labels, of the repository as of issues.
-
-What people say on issues and pull requests.
-"""
+"""Endpoints for issues, labels and comments, shared with pull requests."""
 
 from collections.abc import Iterable
 
@@ -21,7 +16,7 @@ from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread
 
 
 def add_labels(call: RestCall, names: list[str]) -> None:
-    """Labels that nobody has made yet come into being when they are used."""
+    """Create labels that don't exist yet."""
     for name in names:
         if not name.strip():
             raise invalid("Label", "name")
@@ -87,13 +82,13 @@ LONGEST_BODY = 65_536
 
 
 def list_issues(call: RestCall) -> RestAnswer:
-    """The newest first. Labels, assignee and creator may be asked for."""
+    """Issues, newest first, filtered by labels, assignee and creator."""
     found = [each for each in call.ledger.threads.values() if _is_asked_for(call, each)]
     return RestAnswer([call.views.issue(each) for each in ordered(call, found)], is_list=True)
 
 
 def ordered(call: RestCall, threads: Iterable[IssueThread]) -> list[IssueThread]:
-    """As `sort` and `direction` ask for."""
+    """Sort by the `sort` and `direction` parameters."""
     by = call.query.get("sort", "created")
     keys = {
         "created": lambda each: (each.made, each.number),
@@ -141,7 +136,7 @@ def edit_issue(call: RestCall) -> RestAnswer:
 
 
 def edited(call: RestCall, thread: IssueThread) -> IssueThread:
-    """The issue or pull request with the fields that the request names."""
+    """The issue or pull request with the fields in the request changed."""
     fields = dict[str, object]()
     if "title" in call.body:
         fields["title"] = checked_title(call)

@@ -1,7 +1,4 @@
-"""Pull requests: what they propose.
-
-Reviews of pull requests, and who is asked for one.
-"""
+"""Endpoints for pull requests, reviews and review requests."""
 
 from urllib.parse import quote
 
@@ -64,7 +61,7 @@ def edit_pull(call: RestCall) -> RestAnswer:
 
 
 def _proposal(call: RestCall) -> PullProposal:
-    """What is asked for, if there is something to propose that nobody has proposed yet."""
+    """The proposed pull request; refused if it changes nothing or already exists."""
     owner, _, head = call.text("head").rpartition(":")
     base = call.text("base")
     tip, onto = call.repository.tip(head), call.repository.tip(base)
@@ -95,7 +92,7 @@ def list_pull_files(call: RestCall) -> RestAnswer:
 
 
 def _whole_view(call: RestCall, thread: IssueThread) -> View:
-    """With how much it changes."""
+    """The pull request with the size of its changes."""
     assert thread.pull is not None
     tip, _, start = _ends(call.repository, thread)
     found = changes(call.repository, start, tip) if tip and start else []
@@ -115,7 +112,7 @@ def _whole_view(call: RestCall, thread: IssueThread) -> View:
 
 
 def _ends(repository: Repository, thread: IssueThread) -> tuple[str, str, str | None]:
-    """The commits at its two ends, and the one where they part."""
+    """The commits at its two ends, and their merge base."""
     assert thread.pull is not None
     tip = repository.tip(thread.pull.head) or thread.pull.tip
     onto = repository.tip(thread.pull.base) or ""
@@ -160,7 +157,7 @@ def get_review(call: RestCall) -> RestAnswer:
 
 
 def create_review(call: RestCall) -> RestAnswer:
-    """Comments on single lines are left out."""
+    """Create a review; comments on single lines are ignored."""
     thread, pull = _pull(call)
     event = call.text_or("event", "PENDING")
     if event not in (*VERDICTS, "PENDING"):

@@ -1,4 +1,4 @@
-"""Checks the signed tokens with which apps introduce themselves."""
+"""Verifies the signed tokens with which apps authenticate."""
 
 import base64
 import binascii
@@ -14,11 +14,11 @@ import msgspec
 from misstep.errors import UsageError
 
 SEQUENCE, INTEGER, BITS = 0x30, 0x02, 0x03
-_SHA256 = bytes.fromhex("3031300d060960864801650304020105000420")  # what a signature says ahead of its hash
+_SHA256 = bytes.fromhex("3031300d060960864801650304020105000420")  # the prefix of the hash in a signature
 
 
 class PublicKey(msgspec.Struct, frozen=True):
-    """One half of an RSA key."""
+    """An RSA public key."""
 
     modulus: int
     exponent: int
@@ -28,7 +28,7 @@ class PublicKey(msgspec.Struct, frozen=True):
         return (self.modulus.bit_length() + 7) // 8
 
     def has_signed(self, message: bytes, signature: bytes) -> bool:
-        """Whether it is an RS256 signature of the message by the other half."""
+        """Whether it is an RS256 signature of the message by the private key."""
         number = int.from_bytes(signature, "big")
         if len(signature) != self.size or number >= self.modulus:
             return False
@@ -39,7 +39,7 @@ class PublicKey(msgspec.Struct, frozen=True):
 
 
 def read_public_key(pem: str) -> PublicKey:
-    """From -----BEGIN PUBLIC KEY-----, as openssl writes it."""
+    """Read a public key in PEM, as openssl writes it."""
     found = re.search(r"-----BEGIN PUBLIC KEY-----(.+?)-----END PUBLIC KEY-----", pem, re.DOTALL)
     try:
         data = base64.b64decode("".join(found[1].split()), validate=True) if found else b""
@@ -55,7 +55,7 @@ def read_public_key(pem: str) -> PublicKey:
 
 
 def read_claims(token: str, key: PublicKey) -> dict[str, Any] | None:
-    """What a JSON web token claims, if it is signed with the key by RS256 and has not expired."""
+    """The claims of a JSON web token, if it is signed with the key by RS256 and has not expired."""
     try:
         head, claims, signature = token.split(".")
         header, told = (msgspec.json.decode(_plain(part), type=dict[str, Any]) for part in (head, claims))
@@ -72,7 +72,7 @@ def _plain(part: str) -> bytes:
 
 
 def _parts(data: bytes) -> Iterator[bytes]:
-    """The elements of DER that follow each other, each with its head."""
+    """Consecutive DER elements, each with its header."""
     start = 0
     while start < len(data):
         length, size = data[start + 1], 0

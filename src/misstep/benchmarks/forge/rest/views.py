@@ -1,4 +1,4 @@
-"""People, repositories, issues and pull requests in the shapes that GitHub gives them."""
+"""Users, repositories, issues and pull requests in GitHub's JSON format."""
 
 import zlib
 from typing import Any
@@ -14,7 +14,7 @@ View = dict[str, Any]
 
 
 class Views(msgspec.Struct, frozen=True):
-    """`url` is where the forge can be reached."""
+    """Builds JSON objects; `url` is the address of the forge."""
 
     url: str
     project: Project
@@ -30,7 +30,7 @@ class Views(msgspec.Struct, frozen=True):
         return f"{self.url}/{self.project.full_name}"
 
     def user(self, login: str) -> View:
-        """Anybody; owners of repositories need not be one of the people."""
+        """A user; owners of repositories may be organizations."""
         person = self.project.person(login)
         return {
             **_identity("User", login),
@@ -92,7 +92,7 @@ class Views(msgspec.Struct, frozen=True):
         return [self.label(self.ledger.labels[name]) for name in names if name in self.ledger.labels]
 
     def issue(self, thread: IssueThread) -> View:
-        """Pull requests are issues as well, with a note that says so."""
+        """An issue; pull requests are issues too, marked as such."""
         url = f"{self.home}/issues/{thread.number}"
         html = f"{self.page}/{'pull' if thread.pull else 'issues'}/{thread.number}"
         view = self._thread(thread) | {
@@ -112,7 +112,7 @@ class Views(msgspec.Struct, frozen=True):
         return view
 
     def _thread(self, thread: IssueThread) -> View:
-        """What issues and pull requests have in common."""
+        """The fields that issues and pull requests have in common."""
         assigned = [self.user(login) for login in thread.assignees]
         return {
             "number": thread.number,
@@ -146,7 +146,7 @@ class Views(msgspec.Struct, frozen=True):
         }
 
     def pull(self, thread: IssueThread, proposal: PullProposal, private: bool) -> View:
-        """As in lists: how big it is, only it itself says."""
+        """A pull request as in lists, without the size of its changes."""
         url = f"{self.home}/pulls/{thread.number}"
         issue = f"{self.home}/issues/{thread.number}"
         html = f"{self.page}/pull/{thread.number}"
@@ -195,5 +195,5 @@ class Views(msgspec.Struct, frozen=True):
 
 
 def _identity(kind: str, name: str) -> View:
-    """A number that is always the same for the same thing."""
+    """A stable id for an object."""
     return {"id": zlib.crc32(f"{kind}:{name}".encode()), "node_id": f"{kind}_{quote(name, safe='')}"}

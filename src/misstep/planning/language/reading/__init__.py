@@ -1,1 +1,1 @@
-"""What the reader is made of; nothing in here knows the code that writes."""
+"""The parts of the reader; they don't use the code that writes."""

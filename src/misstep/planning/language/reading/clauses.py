@@ -1,4 +1,4 @@
-"""Reads sentences about order: clauses, their lists and relative clauses, the doubts that they leave."""
+"""Parses sentences about order: clauses with lists and relative clauses, and their ambiguities."""
 
 from collections.abc import Iterable, Iterator
 from itertools import accumulate, chain, product, takewhile
@@ -9,7 +9,7 @@ import msgspec
 from misstep.core.constraint import Window
 from misstep.planning.language.reading.phrases import NamedActions, Phrase, SentenceText
 
-# From here on a sentence is hopelessly ambiguous, and the exact number of readings doesn't matter.
+# From here on a sentence is so ambiguous that the exact number of readings doesn't matter.
 _MOST = 64
 _JOINING = frozenset({"and", "but", "yet", "while", "whereas"})
 _WINDOWS: tuple[tuple[Literal["start", "end"], Literal["after", "before"]], ...] = (
@@ -29,21 +29,21 @@ class Relation(msgspec.Struct, frozen=True):
 
 
 class TimeWindow(msgspec.Struct, frozen=True):
-    """A window that a relative clause opens, and the phrases that say so."""
+    """A time window stated by a relative clause, and the phrases that state it."""
 
     window: Window
     phrases: tuple[str, ...]
 
 
-# Where the text names the groups that are related, the later one first; and what it says of them.
+# Positions of the related groups in the text, the later one first, and what is said about them.
 Fact = tuple[tuple[int, int], Relation | TimeWindow]
 Facts = tuple[Fact, ...]
 
 
 class _Noun(msgspec.Struct, frozen=True):
-    """A group with its relative clauses; `tail` is the group that one more relative clause would describe.
+    """A group with its relative clauses; `tail` is the group that another relative clause would describe.
 
-    After a point of time there is none; `timed` are then the actions that surely keep to it.
+    After a point in time there is none; `timed` are then the actions that the time certainly applies to.
     """
 
     group: NamedActions
@@ -55,12 +55,12 @@ class _Noun(msgspec.Struct, frozen=True):
     timed: NamedActions | None = None
 
 
-# Form, phrase that tells the order, subject, object, end.
+# Form, phrase that gives the order, subject, object, end.
 _Parse = tuple[str, Phrase, _Noun, _Noun, int]
 
 
 class ReadClause(msgspec.Struct, frozen=True):
-    """An independent clause; `joined` if a comma and a conjunction tie it to the clause before."""
+    """An independent clause; `joined` if a comma and a conjunction attach it to the clause before."""
 
     form: str
     linker: Phrase
@@ -80,10 +80,10 @@ class ReadClause(msgspec.Struct, frozen=True):
 
 
 class ClauseText(SentenceText):
-    """A sentence as clauses that are joined."""
+    """A sentence parsed as joined clauses."""
 
     def sentences(self) -> list[tuple[ReadClause, ...]]:
-        """Every way to read the words as clauses, one after another."""
+        """Every way to parse the words as consecutive clauses."""
         paths: dict[int, list[tuple[ReadClause, ...]]] = {0: [()]}
         for at in range(len(self.words)):
             if at not in paths:
@@ -136,7 +136,7 @@ class ClauseText(SentenceText):
                                 yield f"fronted {kind}", linker, subject, obj, end
 
     def predicates(self, at: int) -> Iterator[tuple[str, Phrase, Phrase, int]]:
-        """VP, or VP0 and P: the form, the phrase that must agree, the phrase that tells the order."""
+        """VP, or VP0 and P: the form, the phrase that must agree, the phrase that gives the order."""
         for verb, end in self.phrases("verb", at):
             yield "verb", verb, verb, end
         for verb, middle in self.phrases("neutral", at):
@@ -144,7 +144,7 @@ class ClauseText(SentenceText):
                 yield "preposition", verb, linker, end
 
     def happens(self, noun: _Noun, dependent: bool = False) -> Iterator[int]:
-        """Where a VP0 of which the noun is the subject ends."""
+        """Where a VP0 with this noun as subject ends."""
         for verb, end in self.phrases("neutral", self.after(noun)):
             if noun.group.agrees(verb) and not (dependent and verb.main):
                 yield end
@@ -186,7 +186,7 @@ class ClauseText(SentenceText):
                 yield _Noun(noun.group, NamedActions((), end), end, noun.mentioned, facts, doubts, sure)
 
     def windows(self, at: int) -> Iterator[tuple[Window, tuple[Phrase, Phrase], int]]:
-        """Predicates like "must start after T": a window of nobody yet, and the phrases."""
+        """Predicates like "must start after T": a window without an action yet, and the phrases."""
         for edge, bound in _WINDOWS:
             for verb, middle in self.phrases(edge, at):
                 for linker, point in self.phrases(bound, middle):
@@ -194,7 +194,7 @@ class ClauseText(SentenceText):
                         yield Window("", edge, bound, time), (verb, linker), end
 
     def pronouns(self, noun: _Noun) -> Iterator[tuple[bool, int]]:
-        """Whether the pronoun after the noun insists on the whole group, and where its verb is."""
+        """Whether the pronoun after the noun refers to the whole group, and where its verb is."""
         size, end = len(noun.tail.actions), noun.end
         if size and self.words[end : end + 2] == (",", "which"):
             yield size == 1, end + 2
@@ -203,14 +203,14 @@ class ClauseText(SentenceText):
 
 
 def _described(noun: _Noun, whole: bool, verb: Phrase) -> Iterator[tuple[NamedActions, NamedActions]]:
-    """The actions that a relative clause surely describes, and those that it may describe as well."""
+    """The actions that a relative clause certainly describes, and those that it may describe as well."""
     group = noun.tail
     nothing = NamedActions((), group.at)
     if whole or not verb.one:
         if group.agrees(verb):
             yield group, nothing
     else:
-        # A singular verb fits the last action alone; a modal doesn't tell whether it means them all.
+        # A singular verb fits the last action alone; a modal verb leaves open whether it means them all.
         rest = NamedActions(group.actions[:-1], group.at)
         yield NamedActions(group.actions[-1:], noun.end - 1), rest if verb.many else nothing
 
@@ -230,19 +230,19 @@ def _limit(group: NamedActions, window: Window, said: tuple[str, ...], end: int)
 
 
 def _claims(facts: Iterable[Fact]) -> frozenset[tuple[str, str] | Window]:
-    """What the facts amount to, however it is said."""
+    """What the facts state, regardless of wording."""
     return frozenset(
         (fact.first, fact.then) if isinstance(fact, Relation) else fact.window for _, fact in facts
     )
 
 
 def _possible(facts: Iterable[Fact]) -> bool:
-    """Nobody hears that an action comes before itself."""
+    """Readings in which an action comes before itself are excluded."""
     return all(not isinstance(fact, Relation) or fact.first != fact.then for _, fact in facts)
 
 
 def meanings(clauses: tuple[ReadClause, ...]) -> Iterable[Facts]:
-    """What the clauses say plainly, and what they say when some of the doubts are given in to."""
+    """The plain meaning of the clauses, and those under each combination of ambiguities."""
     plain = tuple(fact for clause in clauses for fact in clause.facts())
     found = {_claims(plain): plain}
     for choices in _doubts(clauses):
@@ -255,15 +255,15 @@ def meanings(clauses: tuple[ReadClause, ...]) -> Iterable[Facts]:
 
 
 def _doubts(clauses: tuple[ReadClause, ...]) -> Iterator[Iterable[Facts]]:
-    """What can be heard on top of what is said plainly: of each set of choices at most one."""
+    """Possible additional meanings: of each set of choices at most one applies."""
     for number, clause in enumerate(clauses):
         joined = list(takewhile(lambda other: other.joined, clauses[number + 1 :]))
         yield from ([doubt] for noun in clause.nouns() for doubt in noun.doubts)
         if clause.form.startswith("fronted"):
-            # The fronted part may govern the clauses joined on as well.
+            # The fronted part may also apply to the clauses joined on.
             yield accumulate(clause.relate(other.subject, clause.object) for other in joined)
         elif clause.form == "conjunction":
-            # The clauses joined on may lie inside the dependent clause.
+            # The clauses joined on may be inside the dependent clause.
             yield accumulate(clause.relate(clause.subject, other.subject) for other in joined)
         elif joined and joined[0].form == "fronted preposition":
             yield from ([heard] for heard in _drawn_back(clause, joined[0]))
@@ -274,7 +274,7 @@ def _drawn_back(clause: ReadClause, fronted: ReadClause) -> Iterator[Facts]:
     if clause.form == "preposition":
         yield _relate(clause.subject.group, fronted.object.group, fronted.linker, clause.form)
     if clause.object.timed:
-        # "..., which must start after 10:00, and before the B, ..." sounds like one more bound.
+        # "..., which must start after 10:00, and before the B, ..." sounds like one more limit.
         yield _relate(clause.object.timed, fronted.object.group, fronted.linker, "relative preposition")
 
 

@@ -1,9 +1,7 @@
-"""Finds sentences of a fixed frame: words, with slots for what differs.
+"""Parses sentences with a fixed frame (words with slots), and what those beyond plain order demand.
 
-A slot is a name in braces. Actions, lists of them (`s`), times, amounts and arguments are read as such; any
+A slot is a name in braces. Actions, lists of them (`s`), times, amounts and arguments are parsed as such; any
 other slot takes the phrases of its kind.
-
-What sentences demand that are not about the order alone.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -29,9 +27,9 @@ from misstep.planning.language.lexicon import Lexicon
 from misstep.planning.language.reading.phrases import Phrase, SentenceText, Table, words_of
 
 _ACTIONS = frozenset({"a", "b", "c", "giver", "taker"})
-# They have to be there, but tell nothing by themselves.
+# They are required, but carry no meaning by themselves.
 _NEUTRAL = frozenset({"duty", "neutral", "repeated", "finding", "value", "a_value"})
-# What fills the slots, in the order of the text.
+# Fillers of the slots, in the order of the text.
 Filled = dict[str, Any]
 Meaning = Callable[[Filled], tuple[Constraint, ...]]
 
@@ -41,7 +39,7 @@ class FrameSlot(msgspec.Struct, frozen=True):
 
 
 class SentenceFrame(msgspec.Struct, frozen=True):
-    """The words and slots of a sentence, and what it demands; it has a `name` if it is a phrase by itself."""
+    """The words and slots of a sentence, and its meaning; it has a `name` if it is a phrase by itself."""
 
     parts: tuple[str | FrameSlot, ...]
     means: Meaning
@@ -49,14 +47,14 @@ class SentenceFrame(msgspec.Struct, frozen=True):
 
 
 class FrameMatch(msgspec.Struct, frozen=True):
-    """What a sentence of a frame demands, the activities in it, and the phrases that say so."""
+    """What a sentence with a frame demands, the activities in it, and the phrases that say so."""
 
     demands: tuple[Constraint, ...]
     mentioned: tuple[str, ...]
     phrases: tuple[str, ...]
 
 
-# Frames by a word without which no sentence can be theirs.
+# Frames by a word that all of their sentences contain.
 Index = dict[str, list[SentenceFrame]]
 
 
@@ -68,7 +66,7 @@ def frame(text: str, means: Meaning, name: str = "") -> SentenceFrame:
 
 
 def index(frames: Iterable[SentenceFrame], table: Table, usual: frozenset[str]) -> Index:
-    """The frames under words that tell them from sentences made of the usual words."""
+    """Index the frames by words that distinguish them from sentences made of the usual words."""
     found: Index = {}
     for one in frames:
         signs = min(_signs(one, table, usual), key=lambda words: (len(words & usual), len(words)))
@@ -78,7 +76,7 @@ def index(frames: Iterable[SentenceFrame], table: Table, usual: frozenset[str]) 
 
 
 def _signs(one: SentenceFrame, table: Table, usual: frozenset[str]) -> Iterator[frozenset[str]]:
-    """For each part of the frame the words of which one has to be there, if that is known."""
+    """For each part of the frame, the words of which one is required, if known."""
     for part in one.parts:
         if isinstance(part, str):
             yield frozenset({part})
@@ -93,11 +91,11 @@ def _sign(phrase: Phrase, usual: frozenset[str]) -> str:
 
 
 def find(text: SentenceText, frames: Index) -> Iterator[FrameMatch]:
-    """All that the sentence may demand."""
+    """All possible meanings of the sentence."""
     for candidate in dict.fromkeys(one for word in text.words for one in frames.get(word, ())):
         for filled in _fill(candidate.parts, text, 0, {}):
             mentioned = _mentioned(filled)
-            # Nobody hears that an action has to do with itself.
+            # Readings that relate an action to itself are excluded.
             if len(set(mentioned)) == len(mentioned):
                 yield FrameMatch(candidate.means(filled), mentioned, _phrases(candidate, filled))
 
@@ -105,7 +103,7 @@ def find(text: SentenceText, frames: Index) -> Iterator[FrameMatch]:
 def _fill(
     parts: tuple[str | FrameSlot, ...], text: SentenceText, at: int, filled: Filled
 ) -> Iterator[Filled]:
-    """Every way to read all the words from a position on; a slot that comes again takes the same again."""
+    """Every way to parse all words from a position on; a repeated slot must have the same filler."""
     if not parts:
         if at == len(text.words):
             yield filled
@@ -165,7 +163,7 @@ def family_frames(lexicon: Lexicon) -> Iterator[SentenceFrame]:
     yield from _places()
     yield from _conditions()
     yield frame("{a} {repeated} {times}", _repeat)
-    # In a frame of the lexicon "verb" is short for a neutral one.
+    # In a frame of the lexicon "verb" stands for a neutral verb.
     yield from (frame(text.replace("{verb}", "{neutral}"), _choice, text) for text in lexicon.choices)
     for texts, means in (
         (lexicon.repeats.limits, _limit),

@@ -1,7 +1,4 @@
-"""The phrases of a lexicon in the form in which a reader looks them up.
-
-The words of one sentence, in which grammars find phrases, names and lists of names.
-"""
+"""Phrases of a lexicon indexed for parsing, and the words of a sentence in which they are found."""
 
 import json
 import re
@@ -19,7 +16,7 @@ NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine
 class Phrase(msgspec.Struct, frozen=True):
     """A phrase in one of its forms, with the grammatical numbers (`one`, `many`) that the form agrees with.
 
-    `name` is what it is called whatever its form, `count` the number that it states.
+    `name` identifies it in all its forms, `count` is the number that it states.
     """
 
     words: tuple[str, ...]
@@ -37,7 +34,7 @@ Table = dict[tuple[str, str], list[Phrase]]
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """The words, with the punctuation mark after each; a space out of place makes a word that never fits."""
+    """The words and the punctuation mark after each; a misplaced space makes a word that never matches."""
     words = []
     for word in text.split(" "):
         words += [word[:-1], word[-1]] if word.endswith((",", ";", ".")) else [word]
@@ -53,7 +50,7 @@ def tabulate(lexicon: Lexicon) -> Table:
 
 
 def order_kinds(lexicon: Lexicon) -> Iterator[tuple[str, Iterable[Phrase]]]:
-    """The kinds of phrases that sentences about nothing but order are made of."""
+    """The kinds of phrases in sentences about plain order."""
     verbs = lexicon.verbs
     yield "verb", [*_verbs(verbs.before), *_verbs(verbs.after, before=False)]
     yield "neutral", _verbs(verbs.neutral)
@@ -133,9 +130,9 @@ class NamedActions(msgspec.Struct, frozen=True):
 
 
 class SentenceText:
-    """The words of a sentence; each method yields all that can be read from a position on, and where it ends.
+    """The words of a sentence; each method yields everything that can be parsed at a position, and its end.
 
-    Whatever stands in backticks is a single word, a backtick, and kept aside.
+    A text in backticks becomes a single word, a backtick, and is stored separately.
     """
 
     def __init__(self, text: str, activities: Iterable[str], table: Table) -> None:

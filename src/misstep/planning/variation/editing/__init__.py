@@ -1,1 +1,1 @@
-"""A case taken apart, opened sentence by sentence, cut, and closed again."""
+"""Edits the sentences of a case that has been taken apart."""

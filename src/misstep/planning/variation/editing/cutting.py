@@ -1,9 +1,4 @@
-"""Takes actions out of a sub-sentence, and leaves as much of it as still makes sense.
-
-Takes relative clauses off their clause, so that each says the same for itself.
-
-The groups of a clause, wherever they stand in it.
-"""
+"""Removes actions from a sub-sentence, and turns its relative clauses into separate clauses."""
 
 from collections.abc import Iterator, Set
 
@@ -18,7 +13,7 @@ from misstep.planning.variation.editing.paths import Path, Piece
 
 
 def untangled(said: Piece) -> tuple[Piece, ...]:
-    """A sub-sentence if it is clear, else what it says in clauses of their own."""
+    """A sub-sentence if it is clear, else the same in several clauses."""
     relatives = [] if is_clear(said.part) else hoisted(said)
     if not relatives:
         return (said,)
@@ -33,7 +28,7 @@ def bare(said: Piece) -> Piece:
 
 
 def hoisted(said: Piece) -> list[Piece]:
-    """The relative clauses on the subject and the object of a clause as clauses of their own."""
+    """The relative clauses on the subject and the object of a clause as separate clauses."""
     if not isinstance(said.part, Clause):
         return []
     found = hoist(said, ("subject",), said.part.subject), hoist(said, ("object",), said.part.object)
@@ -41,7 +36,7 @@ def hoisted(said: Piece) -> list[Piece]:
 
 
 def hoist(said: Piece, path: Path, group: Group) -> Piece | None:
-    """What is said of the group at the end of a path, as a clause of its own, in the same words."""
+    """What is said of the group at the end of a path, as a separate clause, in the same words."""
     words = _below(said, (*path, "relative"))
     match group.relative:
         case None:
@@ -59,14 +54,14 @@ def _below(said: Piece, path: Path) -> dict[Path, Option]:
 
 
 def actions_in(part: SubSentence) -> set[int]:
-    """The actions that a sub-sentence speaks of."""
+    """The actions that a sub-sentence mentions."""
     return mentioned((Sentence((part,)),))
 
 
 def without(said: Piece, gone: Set[int]) -> tuple[Piece, ...]:
-    """What is left of a sub-sentence that no longer speaks of some actions; perhaps nothing.
+    """What is left of a sub-sentence without some actions; possibly nothing.
 
-    Where a clause loses its subject or its object, a relative clause on the other becomes a clause itself.
+    If a clause loses its subject or its object, a relative clause on the other becomes a clause itself.
     """
     part = said.part
     if actions_in(part).isdisjoint(gone):

@@ -1,10 +1,7 @@
-"""A case taken apart, opened for cuts and closed again with everything in order that they leave behind.
+"""Splits a case into lines for editing, and closes it again consistently.
 
-What the world holds for the actions that are left, under their new ids.
-
-Keeps a budget as tight as it was, though there is less to pay for.
-
-Gives the actions that are left their new numbers, wherever they are named.
+Closing renumbers the remaining actions everywhere, removes what the world holds for others, and keeps a
+budget as tight as before.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -44,7 +41,7 @@ Held = TypeVar("Held")
 
 
 def belongings(world: World, ids: Mapping[str, str]) -> World:
-    """The world without what it holds for others; `ids` are the new ids of those that are left."""
+    """The world without the data of removed actions; `ids` maps the remaining ones to their new ids."""
     failures = _renamed(world.failures, ids)
     return msgspec.structs.replace(
         world,
@@ -64,7 +61,7 @@ def _renamed(held: Mapping[str, Held], ids: Mapping[str, str]) -> dict[str, Held
 
 
 def as_tight(smaller: Anatomy, before: Anatomy) -> Anatomy:
-    """The smaller problem, with as much to spare for whoever chooses best as there was before."""
+    """The smaller problem, with the same slack in its budget for the cheapest plan as before."""
     if not any([_most(sentence) for sentence in smaller.paragraph]):
         return smaller
     was, now = _least_cost(before), _least_cost(smaller)
@@ -87,7 +84,7 @@ def _cheaper(paragraph: Paragraph, by: int) -> Paragraph:
 
 
 def _most(sentence: Sentence) -> int:
-    """What may be spent at most, if the sentence is about that."""
+    """The budget, if the sentence is about one, else 0."""
     part = sentence.parts[0]
     return part.most if isinstance(part, BudgetRemark) else 0
 
@@ -109,7 +106,7 @@ _NAMING: dict[type[Remark], tuple[str, ...]] = {
 
 
 def renumbered(part: SubSentence, numbers: Mapping[int, int]) -> SubSentence:
-    """The same sub-sentence, with other numbers for its actions."""
+    """The same sub-sentence with its actions renumbered."""
     match part:
         case Clause(form, direction, subject, object_):
             return Clause(form, direction, _in_group(subject, numbers), _in_group(object_, numbers))
@@ -135,7 +132,7 @@ def _changed(named: Any, numbers: Mapping[int, int]) -> Any:
 
 
 class EditedSentence(msgspec.Struct, frozen=True):
-    """A sentence, part by part; `redundant` tells that it is meant to repeat something."""
+    """A sentence, part by part; `redundant` if it deliberately repeats something."""
 
     parts: tuple[Piece, ...]
     joins: tuple[Join, ...] = ()
@@ -147,7 +144,7 @@ class EditedSentence(msgspec.Struct, frozen=True):
 
     @property
     def gives(self) -> bool:
-        """Whether it is about the arguments of a tool, which does not make the action due."""
+        """Whether it gives the arguments of a tool, which does not make the action due."""
         return isinstance(self.parts[0].part, Giving)
 
 
@@ -159,14 +156,14 @@ def lines_of(anatomy: Anatomy) -> list[EditedSentence]:
 
 
 def spoken(anatomy: Anatomy) -> Iterator[tuple[int, int, Piece]]:
-    """Every sub-sentence, with the number of its sentence and its place there."""
+    """Every sub-sentence, with the number of its sentence and its position there."""
     for number, line in enumerate(lines_of(anatomy)):
         for place, said in enumerate(line.parts):
             yield number, place, said
 
 
 def rewrite(anatomy: Anatomy, number: int, place: int, said: Sequence[Piece]) -> Anatomy | None:
-    """The case with something else in the place of one sub-sentence; what finds no room there follows it."""
+    """The case with one sub-sentence replaced; what does not fit in its sentence follows it."""
     lines = lines_of(anatomy)
     line = lines[number]
     pieces: list[Sequence[Piece]] = [(part,) for part in line.parts]
@@ -175,7 +172,7 @@ def rewrite(anatomy: Anatomy, number: int, place: int, said: Sequence[Piece]) ->
 
 
 def recast(line: EditedSentence, pieces: Sequence[Sequence[Piece]]) -> list[EditedSentence]:
-    """The line with other pieces in the place of its parts; one of each stays joined, if it is no remark."""
+    """The line with its parts replaced; the first piece of each stays joined, unless it is a remark."""
     joined = [place for place, said in enumerate(pieces) if said and isinstance(said[0].part, Clause | Free)]
     parts = tuple([pieces[place][0] for place in joined])
     joins = tuple([line.joins[place - 1] for place in joined[1:]])
@@ -185,10 +182,9 @@ def recast(line: EditedSentence, pieces: Sequence[Sequence[Piece]]) -> list[Edit
 
 
 def close(anatomy: Anatomy, lines: Iterable[EditedSentence]) -> Anatomy | None:
-    """The case with these lines; None where they speak of nothing.
+    """The case with these lines; None if they mention nothing.
 
-    Actions that nothing makes due any more are gone, with what was said of their arguments and what the world
-    held for them alone.
+    Actions that are no longer due are removed, with their arguments and their part of the world.
     """
     clear = [each for line in lines for each in recast(line, [untangled(said) for said in line.parts])]
     due = spoken_of(tuple([line.sentence for line in clear]))
@@ -214,7 +210,7 @@ def close(anatomy: Anatomy, lines: Iterable[EditedSentence]) -> Anatomy | None:
 
 
 def forget(anatomy: Anatomy, gone: Set[int]) -> Anatomy | None:
-    """The problem without some actions: what can't be said without them is not said."""
+    """The problem without some actions: what can't be said without them is removed."""
     left = [recast(line, [without(said, gone) for said in line.parts]) for line in lines_of(anatomy)]
     return close(anatomy, [line for lines in left for line in lines])
 
@@ -234,7 +230,7 @@ def _called(action: Action, ids: Mapping[str, str]) -> Action:
 
 
 def _still_announced(announced: Sequence[Before], ids: Mapping[str, str]) -> tuple[Before, ...]:
-    """What is announced by actions that are left, if all that it speaks of is left."""
+    """Announcements of remaining actions, if everything they mention remains."""
     cut = {c.announced for c in announced if not {c.first, c.then, c.announced} <= ids.keys()}
     return tuple(
         [
@@ -246,6 +242,6 @@ def _still_announced(announced: Sequence[Before], ids: Mapping[str, str]) -> tup
 
 
 def _repeats(paragraph: Paragraph, number: int) -> bool:
-    """Whether what a sentence says of the order follows from the others."""
+    """Whether the order that a sentence states follows from the others."""
     order = told_order([*paragraph[:number], *paragraph[number + 1 :]], len(IDS))
     return all([order.implies(first, then) for first, then in relations(paragraph[number])])

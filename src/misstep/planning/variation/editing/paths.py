@@ -1,4 +1,4 @@
-"""Which phrase stands where in a sub-sentence, so that it can be kept when the sentence changes round it."""
+"""Paths to the phrases of a sub-sentence, so that they can be kept when the sentence around them changes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, assert_never
@@ -33,20 +33,20 @@ from misstep.planning.language.syntax import (
 from misstep.planning.language.wording import Option
 from misstep.planning.variation.phrasing import Drawn, draw_words
 
-# The way from a sub-sentence down to a phrase, e.g. ("subject", "relative", "linker").
+# The path from a sub-sentence to a phrase, e.g. ("subject", "relative", "linker").
 Path: TypeAlias = tuple[str, ...]
 Wording: TypeAlias = Mapping[Path, Option]
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A sub-sentence with its phrases; a path that leads to none will lead to the plainest one that fits."""
+    """A sub-sentence with its phrases; missing ones become the plainest phrase that fits."""
 
     part: SubSentence
     words: Wording
 
 
 def paths(part: SubSentence) -> tuple[Path, ...]:
-    """The paths to the phrases of a sub-sentence, in the order in which those are drawn."""
+    """The paths to the phrases of a sub-sentence, in the order in which they are drawn."""
     match part:
         case Clause():
             return _clause_paths(part)
@@ -57,20 +57,20 @@ def paths(part: SubSentence) -> tuple[Path, ...]:
 
 
 def attribute(sentence: Sentence, words: Sequence[Option]) -> tuple[Piece, ...]:
-    """The sub-sentences of a sentence, each with its own share of the words."""
+    """The sub-sentences of a sentence, each with its own words."""
     left = iter(words)
     return tuple([Piece(part, {path: next(left) for path in paths(part)}) for part in sentence.parts])
 
 
 def fill(sentence: Sentence, said: Sequence[Piece]) -> Drawn:
-    """The words of a sentence: those that its sub-sentences have, where they fit, else the plainest."""
+    """The words of a sentence: those of its sub-sentences if they fit, else the plainest."""
     return draw_words(
         sentence, _Filling([each.words.get(path) for each in said for path in paths(each.part)])
     )
 
 
 class _Filling:
-    """Gives every slot the phrase that is wanted for it, if it is one of those that fit."""
+    """Gives every slot the wanted phrase, if it is one of those that fit."""
 
     def __init__(self, wanted: Iterable[Option | None]) -> None:
         self._wanted = iter(wanted)
@@ -81,7 +81,7 @@ class _Filling:
 
 
 def _clause_paths(clause: Clause) -> tuple[Path, ...]:
-    """A linker stands before its object; what merely takes path has its verb right behind it."""
+    """A linker stands before its object; a neutral verb stands directly after its subject."""
     subject, object_ = _group_paths(clause.subject, ("subject",)), _group_paths(clause.object, ("object",))
     if clause.form == "verb":
         return (*subject, ("order",), *object_)

@@ -1,1 +1,1 @@
-"""Other sentences, trees and orders for a case that is taken apart."""
+"""Other sentences, trees and orders for a case that has been taken apart."""

@@ -1,7 +1,4 @@
-"""Clauses that say what another one says, with as many of its phrases as fit.
-
-What is said about times, in whatever form.
-"""
+"""Rewrites clauses and time statements in other forms, keeping as many phrases as fit."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
@@ -26,7 +23,7 @@ from misstep.planning.variation.shapes import LIST
 from misstep.planning.variation.words import Choosing, Keeping, NothingLeft
 
 RELATIVES = tuple(f"relative {form}" for form in RELATIVE_FORMS)
-# Forms that have their linkers in common.
+# Forms that share their linkers.
 _KIN: dict[Form, Form] = {
     "preposition": "fronted preposition",
     "fronted preposition": "preposition",
@@ -36,7 +33,7 @@ _KIN: dict[Form, Form] = {
 
 
 class Phrased(msgspec.Struct, frozen=True):
-    """A clause, and the phrases that it keeps where they fit: its own, and those hanging on either side."""
+    """A clause, and the phrases to keep if they fit: its own and those of its relative clauses."""
 
     clause: Clause
     own: Drawn = ()
@@ -61,21 +58,21 @@ def phrased(clause: Clause, words: Drawn) -> Phrased:
 
 
 def turned(said: Phrased) -> Phrased:
-    """The clause seen from its other end."""
+    """The clause stated from its other end."""
     clause = said.clause
     other = Clause(clause.form, OPPOSITE[clause.direction], clause.object, clause.subject)
     return Phrased(other, said.own, said.object, said.subject)
 
 
 def reformed(said: Phrased, avoid: Collection[str], choosing: Choosing) -> list[Phrased]:
-    """Clauses in none of the forms to be avoided that say the same together; `NothingLeft` where none do."""
+    """Clauses in allowed forms that together say the same; `NothingLeft` if there are none."""
     pieces = _unlisted(said) if LIST in avoid else [said]
     pieces = [each for piece in pieces for each in _unhung(piece, avoid)]
     return [each for piece in pieces for each in _in_other_form(piece, avoid, choosing)]
 
 
 def _in_other_form(said: Phrased, avoid: Collection[str], choosing: Choosing) -> list[Phrased]:
-    """The clause in a form like its own, if there is one; in pieces, if it can't be had whole."""
+    """The clause in a form similar to its own, if there is one; in pieces, if it can't be kept whole."""
     if said.clause.form not in avoid and is_clear(said.clause):
         return [said]
     allowed = [form for form in choosing.dice.shuffled(FORMS) if form not in avoid]
@@ -95,7 +92,7 @@ def _put(said: Phrased, form: Form) -> Phrased:
 
 
 def _unlisted(said: Phrased) -> list[Phrased]:
-    """One clause for each two actions; what hangs on a single action stays there, and is said once."""
+    """One clause for each pair of actions; a relative clause on a single action stays there, once."""
     clause = said.clause
     subjects, more = _singles(clause.subject, said.subject)
     objects, further = _singles(clause.object, said.object)
@@ -104,7 +101,7 @@ def _unlisted(said: Phrased) -> list[Phrased]:
 
 
 def _singles(group: Group, words: Drawn) -> tuple[list[Group], list[Phrased]]:
-    """A group for each action, and clauses for what can't hang on one of them any more."""
+    """A group for each action, and clauses for what can no longer be attached to one of them."""
     alone, relative = [Group((action,)) for action in group.actions], group.relative
     if relative is None:
         return alone, []
@@ -123,7 +120,7 @@ def _singles(group: Group, words: Drawn) -> tuple[list[Group], list[Phrased]]:
 def _pairs(
     form: Form, direction: Direction, subjects: Sequence[Group], objects: Sequence[Group]
 ) -> Iterator[Clause]:
-    """A clause for each subject with each object; what hangs on one is said the first time only."""
+    """A clause for each subject with each object; relative clauses are included the first time only."""
     for i, subject in enumerate(subjects):
         for j, object_ in enumerate(objects):
             one = Group(subject.actions) if j else subject
@@ -132,7 +129,7 @@ def _pairs(
 
 
 def _unhung(said: Phrased, avoid: Collection[str]) -> list[Phrased]:
-    """The clause with its relative clauses in other forms, or as clauses of their own."""
+    """The clause with its relative clauses in other forms, or as separate clauses."""
     subject, more = _swapped(said.clause.subject, avoid, said.subject)
     object_, further = _swapped(said.clause.object, avoid, said.object)
     clause = msgspec.structs.replace(said.clause, subject=subject, object=object_)
@@ -152,7 +149,7 @@ def _swapped(group: Group, avoid: Collection[str], words: Drawn) -> tuple[Group,
 
 
 def _roles(clause: Clause) -> list[str]:
-    """For each slot of a clause where its phrase stands, in the order in which they are drawn."""
+    """For each slot of a clause, where its phrase belongs, in the order in which they are drawn."""
     subject, object_ = (
         ["subject"] * _phrases_hanging(clause.subject),
         ["object"] * _phrases_hanging(clause.object),
@@ -184,7 +181,7 @@ TimeForm = Literal["verb", "fronted", "relative"]
 
 
 class Appointment(msgspec.Struct, frozen=True):
-    """What is said of the time of some actions, and in which form."""
+    """A time statement about some actions, and its form."""
 
     actions: tuple[int, ...]
     window: TimedRelative
@@ -192,7 +189,7 @@ class Appointment(msgspec.Struct, frozen=True):
 
 
 def appointments_in(paragraph: Sequence[Sentence]) -> Iterator[Appointment]:
-    """All that is said about times."""
+    """All time statements."""
     for part in [part for sentence in paragraph for part in sentence.parts]:
         if isinstance(part, Timed):
             window = TimedRelative(part.edge, part.bound, part.time)
@@ -210,7 +207,7 @@ def _appointments_hanging(group: Group) -> Iterator[Appointment]:
 
 
 def tell_time(said: Appointment, sentences: list[Sentence], dice: Dice) -> list[Sentence]:
-    """The sentences with one more, or a relative clause on one of them: in another form, if there is one."""
+    """The sentences with a time statement added, in another form if there is one."""
     ways = ways_to_hang(said, sentences) if len(said.actions) == 1 else []
     forms = [form for form in time_forms(said) if form != "relative" or ways]
     form = dice.pick([form for form in forms if form != said.form] or forms)
@@ -221,7 +218,7 @@ def tell_time(said: Appointment, sentences: list[Sentence], dice: Dice) -> list[
 
 
 def time_forms(said: Appointment) -> list[TimeForm]:
-    """The forms in which a time may be said of so many actions."""
+    """The forms in which a time may be stated for this many actions."""
     forms: list[TimeForm] = ["verb"]
     if len(said.actions) == 1:
         forms.append("relative")
@@ -235,7 +232,7 @@ def time_sentence(said: Appointment, form: Literal["verb", "fronted"]) -> Senten
 
 
 def ways_to_hang(said: Appointment, sentences: Sequence[Sentence]) -> list[tuple[int, Sentence]]:
-    """Sentences, by their numbers, with the time as a relative clause wherever the action stands alone."""
+    """Sentences, by number, with the time as a relative clause wherever the action stands alone."""
     return [
         (number, changed)
         for number, sentence in enumerate(sentences)

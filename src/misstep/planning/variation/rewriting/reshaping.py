@@ -1,7 +1,4 @@
-"""Another problem of about the same size, whose order lacks some shapes.
-
-The same problem without something that goes beyond order.
-"""
+"""Problems of about the same size without some shapes of order or some families."""
 
 from collections.abc import Collection, Sequence
 from math import log2
@@ -27,9 +24,9 @@ from misstep.planning.variation.words import Choosing, Keeping, Worded, said_in,
 
 
 def without_families(anatomy: Anatomy, families: Collection[str], choosing: Choosing) -> Anatomy:
-    """The case without what these families have to say; actions that nothing else speaks of are mentioned.
+    """The case without the statements of these families; actions left without a statement are mentioned.
 
-    Without choices there is nothing to save, so a budget goes with them.
+    Without choices a budget is pointless, so it is removed with them.
     """
     families = {*families, "budget"} if "choice" in families else families
     told = [each for each in said_in(anatomy) if not _is_of(each, anatomy, families)]
@@ -41,7 +38,7 @@ def without_families(anatomy: Anatomy, families: Collection[str], choosing: Choo
 
 
 def mention_left_over(anatomy: Anatomy, choosing: Choosing) -> Anatomy:
-    """The case with a sentence for actions that no other speaks of, in a world that fits it."""
+    """The case with a sentence for actions that no other mentions, in a world that fits it."""
     fitting = msgspec.structs.replace(anatomy, world=fitting_world(anatomy.world, demands_of(anatomy)))
     rest = left_over(fitting.paragraph, fitting)
     if not rest:
@@ -70,15 +67,15 @@ def _untimed_part(part: SubSentence, words: Drawn, choosing: Choosing) -> tuple[
     return clause, msgspec.structs.replace(phrased(part, words), clause=clause).words(choosing)
 
 
-DRAWN = 12  # orders among which the one most like the first is looked for
-MOST_COUNTED = 10  # actions; the chance of larger problems takes too long to be counted so often
+DRAWN = 12  # orders drawn, of which the most similar one is used
+MOST_COUNTED = 10  # actions; counting the orders of larger problems takes too long
 
 
 def reshaped(anatomy: Anatomy, avoid: Collection[str], choosing: Choosing) -> Anatomy:
-    """The case with another order, said in as many of its phrases as fit.
+    """The case with another order, in as many of its phrases as fit.
 
-    It has as many relations as the first, about the same chance and the same shapes but for those to be
-    avoided, as far as that can be had. Nothing says that it can be solved with whatever else is demanded.
+    It has as many relations as the original, about the same chance level and the same shapes except those to
+    be avoided, as far as possible. It is not guaranteed to be solvable with the other demands.
     """
     order = told_order(anatomy.paragraph, len(anatomy.actions))
     bound, free = _bound(anatomy), _free(anatomy)
@@ -88,7 +85,7 @@ def reshaped(anatomy: Anatomy, avoid: Collection[str], choosing: Choosing) -> An
 
 
 def _bound(anatomy: Anatomy) -> Order:
-    """What is bound to come before what by more than the order that the sentences tell."""
+    """The order required by anything other than ordering sentences."""
     ids = [action.id for action in anatomy.actions]
     bound = Order(len(ids))
     for constraint in demands_of(anatomy):
@@ -106,14 +103,14 @@ def _bound(anatomy: Anatomy) -> Order:
 
 
 def _free(anatomy: Anatomy) -> list[int]:
-    """The actions that may be spoken of: who stands in for another keeps to what is said of that."""
+    """The actions that may be mentioned freely: a stand-in follows what is said of its action."""
     parts = [sentence.parts[0] for sentence in anatomy.paragraph]
     standing_in = [part.by for part in parts if isinstance(part, Replacing)]
     return [action for action in range(len(anatomy.actions)) if action not in standing_in]
 
 
 def _draw(order: Order, bound: Order, free: Sequence[int], avoid: Collection[str], dice: Dice) -> Order:
-    """An order with about as many relations that lacks the shapes and keeps to what is bound anyway."""
+    """An order with about as many relations that lacks the shapes and includes what is required anyway."""
     wanted = _count(order)
     drawn, whole = Order(order.size), _copy(bound)
     for first, then in dice.shuffled([(i, j) for i in free for j in free if i != j]):
@@ -131,7 +128,7 @@ def _draw(order: Order, bound: Order, free: Sequence[int], avoid: Collection[str
 
 
 def _difference(order: Order, other: Order, avoid: Collection[str]) -> float:
-    """How much worse than the first order another one serves to compare with."""
+    """How much another order differs from the original; lower is better for comparison."""
     missing = len(shapes_of(order).difference(avoid) - shapes_of(other))
     alone = max(0, _alone(other) - _alone(order))
     chance = 0.0
@@ -141,7 +138,7 @@ def _difference(order: Order, other: Order, avoid: Collection[str]) -> float:
 
 
 def _alone(order: Order) -> int:
-    """How many actions nothing is said of."""
+    """How many actions are unrelated to all others."""
     return sum([not before | after for before, after in zip(order.before, order.after, strict=True)])
 
 

@@ -1,4 +1,4 @@
-"""Sentences that say what others say, without some forms."""
+"""Rewrites sentences without some forms."""
 
 from collections.abc import Collection, Iterator, Sequence
 
@@ -29,9 +29,9 @@ _Part = tuple[SubSentence, Drawn]
 
 
 def restructure(said: Sequence[Worded], avoid: Collection[str], choosing: Choosing) -> list[Worded]:
-    """Sentences in none of the forms to be avoided that demand the same, changed as little as can be.
+    """Sentences in allowed forms that demand the same, changed as little as possible.
 
-    `NothingLeft` where something can be said in no other form.
+    Raises `NothingLeft` if something can't be said in another form.
     """
     changed = list[Worded]()
     homeless = list[tuple[Appointment, Drawn]]()
@@ -66,13 +66,13 @@ def parts_of(said: Worded) -> Iterator[_Part]:
 
 
 def put_together(parts: Sequence[_Part], before: Worded) -> Worded:
-    """A sentence of parts that take the place of those before, one by one."""
+    """A sentence of parts that replace those of another, one by one."""
     sentence = rejoined([part for part, _ in parts], before.sentence.joins)
     return Worded(sentence, tuple([word for _, words in parts for word in words]), before.redundant)
 
 
 class _Rewriter:
-    """Writes a sentence anew; `homeless` are times that have to hang on a clause, wherever that is."""
+    """Rewrites a sentence; `homeless` are times that still have to be attached to some clause."""
 
     def __init__(self, avoid: Collection[str], choosing: Choosing) -> None:
         self._avoid = avoid
@@ -80,7 +80,7 @@ class _Rewriter:
         self.homeless: list[tuple[Appointment, Drawn]] = []
 
     def rewrite(self, said: Worded) -> list[Worded]:
-        """The sentence, or several: whatever can't stay in it gets one of its own."""
+        """The sentence, or several: what can't stay in it gets its own."""
         whole, others = list[_Part](), list[_Part]()
         for part, words in parts_of(said):
             pieces = self._part(part, words)
@@ -130,7 +130,7 @@ class _Rewriter:
         return [*((piece.clause, piece.words(self._choosing)) for piece in pieces), *times]
 
     def _time(self, said: Appointment, words: Drawn) -> list[_Part]:
-        """Times in a form that is left; those that none but a relative clause can say are kept for later."""
+        """Times in an allowed form; those that only a relative clause can state are kept for later."""
         forms = [form for form in time_forms(said) if TIMES[form] not in self._avoid]
         if len(said.actions) > 1 and (LIST in self._avoid or not forms):
             alone = [msgspec.structs.replace(said, actions=(action,)) for action in said.actions]

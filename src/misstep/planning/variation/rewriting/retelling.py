@@ -1,7 +1,4 @@
-"""Other sentences for what a paragraph demands.
-
-Puts sentences so that the text first speaks of actions in an order in which they may be carried out.
-"""
+"""Other sentences for what a paragraph demands, and sentences ordered so that the text follows a plan."""
 
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -43,10 +40,10 @@ from misstep.planning.variation.words import Choosing, Keeping, Worded
 
 
 def arranged(said: Sequence[Worded], pairs: Sequence[Relation], choosing: Choosing) -> list[Worded]:
-    """The sentences so that the first of each two related actions is the first to be mentioned.
+    """The sentences arranged so that of two related actions the first is mentioned first.
 
-    They are put in another order and turned round as far as needed. Where that is not enough, a sentence that
-    demands nothing mentions an action beforehand. The relations must not contradict each other.
+    They are reordered and reversed as far as needed. If that is not enough, a sentence that demands nothing
+    mentions an action beforehand. The relations must not contradict each other.
     """
     waiting, told, mentioned = list(said), list[Worded](), set[int]()
     while waiting:
@@ -63,7 +60,7 @@ def arranged(said: Sequence[Worded], pairs: Sequence[Relation], choosing: Choosi
 def _next(
     waiting: Sequence[Worded], pairs: Sequence[Relation], mentioned: set[int], choosing: Choosing
 ) -> tuple[int, Worded | None]:
-    """The first sentence that may come now, in the first way in which it may."""
+    """The first sentence that may come now, in the first variant that may."""
     for number, each in enumerate(waiting):
         for way in _ways(each, choosing):
             if _may_come(way, pairs, mentioned):
@@ -81,7 +78,7 @@ def _may_come(said: Worded, pairs: Sequence[Relation], mentioned: set[int]) -> b
 
 
 def _free(waiting: Sequence[Worded], pairs: Sequence[Relation], mentioned: set[int]) -> int:
-    """An action that is still to be mentioned, and before which nothing is that has not been."""
+    """An unmentioned action all of whose predecessors have been mentioned."""
     left = [action for each in waiting for action in mentions(each.sentence, each.words)]
     left = [action for action in left if action not in mentioned]
     earlier = {action: [first for first, then in pairs if then == action] for action in left}
@@ -94,7 +91,7 @@ def _mention(action: int, choosing: Choosing) -> Worded:
 
 
 def _ways(said: Worded, choosing: Choosing) -> Iterator[Worded]:
-    """The sentence as it is, and then turned round in every way that leaves its forms as they are."""
+    """The sentence as it is, then reversed in every way that keeps its forms."""
     yield said
     ways = [list(_part_ways(part, words, choosing)) for part, words in parts_of(said)]
     for chosen in product(*ways):
@@ -141,21 +138,21 @@ def retell(anatomy: Anatomy, dice: Dice) -> Paragraph:
 
 
 def _remarks_in(paragraph: Paragraph) -> list[Remark]:
-    """What is said of anything but order and times, but for actions that are merely mentioned."""
+    """Remarks about anything but order and times, without mere mentions."""
     parts = [part for sentence in paragraph for part in sentence.parts]
     return [part for part in parts if not isinstance(part, Clause | Free | Timed | Duty)]
 
 
 def left_over(sentences: Sequence[Sentence], anatomy: Anatomy) -> list[int]:
-    """The actions that none of the sentences speaks of."""
+    """The actions that none of the sentences mentions."""
     spoken = spoken_of(tuple(sentences))
     return [action for action in range(len(anatomy.actions)) if action not in spoken]
 
 
 def mention(actions: Sequence[int], free: bool) -> Sentence:
-    """A sentence for actions of which nothing else is said.
+    """A sentence for actions without any other statement.
 
-    It is `free` if there is nothing but order to heed: elsewhere "at any time" would say too much.
+    It is `free` if there are only ordering constraints: otherwise "at any time" would say too much.
     """
     return Sentence((Free(Group(tuple(actions))) if free else Duty(tuple(actions)),))
 
@@ -163,12 +160,11 @@ def mention(actions: Sequence[int], free: bool) -> Sentence:
 def _tell_order(
     pairs: Sequence[Relation], size: int, branches: Sequence[tuple[int, ...]], dice: Dice
 ) -> list[Sentence]:
-    """Sentences that say what comes to these relations, none of them in one clause of two that exclude
-    each other.
+    """Sentences for these relations; no clause contains two actions that exclude each other.
 
-    What an action passes on from those before it to those behind it, it passes on only if it is carried out:
-    with optional ones in between, every relation is said as it stands. So it is where some contradict each
-    other, or are about two that exclude each other, which is no harm if not all of them are carried out.
+    Order is transitive through an action only if the action is executed: with optional ones in between, every
+    relation is stated explicitly. The same applies if relations contradict each other or are about two
+    actions that exclude each other, which is fine as long as not all of them are executed.
     """
     optional = {action for each in branches for action in each}
     apart = [0] * size
@@ -195,7 +191,7 @@ def _tell_one_by_one(pairs: Sequence[Relation], dice: Dice) -> list[Sentence]:
 
 
 def _plain_clause(first: int, then: int, form: Form, dice: Dice) -> Clause:
-    """One action before another, said from either end."""
+    """One action before another, stated from either end."""
     direction = dice.pick(DIRECTIONS)
     subject, object_ = (first, then) if direction == "<" else (then, first)
     return Clause(form, direction, Group((subject,)), Group((object_,)))
@@ -213,7 +209,7 @@ def _resaid(remark: Remark, dice: Dice) -> Remark:
 
 
 def _branches(remark: Remark) -> tuple[int, ...]:
-    """The actions that may be left out because of a remark."""
+    """The actions that become optional because of a remark."""
     match remark:
         case Alternative(options):
             return options

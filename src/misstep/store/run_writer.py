@@ -176,7 +176,7 @@ class RunWriter:
 
     def leave(self) -> None:
         """Record the end of this session."""
-        end = sittings.update().where(sittings.c.number == self._sitting).values(ended=time.time())
+        end = sessions.update().where(sessions.c.number == self._session).values(ended=time.time())
         self._transactions.insist(self._hold, lambda connection: connection.execute(end), PAUSES[:1])
 
 

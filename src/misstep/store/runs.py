@@ -153,7 +153,7 @@ class Store:
 
     def died(self, run: str) -> bool:
         """Whether an earlier session has no recorded end because its process was killed."""
-        open_ones = sa.select(sa.func.count()).where(sittings.c.ended.is_(None))
+        open_ones = sa.select(sa.func.count()).where(sessions.c.ended.is_(None))
         with self._about(run) as (connection, number):
             count = connection.scalar(open_ones.where(sessions.c.run == number)) or 0
         return count > int(self.is_held(run))

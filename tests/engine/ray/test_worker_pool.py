@@ -402,15 +402,15 @@ def test_secrets_are_not_told() -> None:
 def test_a_case_goes_where_there_is_least_to_do() -> None:
     async def main() -> None:
         seats = WorkerSlots(3)
-        for seat in seats:
-            seats.fill(seat, object())
+        for slot in seats:
+            seats.fill(slot, object())
         async with (
             seats.take(alone=False) as one,
             seats.take(alone=False) as two,
             seats.take(alone=False) as three,
         ):
             assert {one.number, two.number, three.number} == {0, 1, 2}
-        assert [seat.load for seat in seats] == [0, 0, 0]
+        assert [slot.load for slot in seats] == [0, 0, 0]
 
     run(main())
 
@@ -418,21 +418,21 @@ def test_a_case_goes_where_there_is_least_to_do() -> None:
 def test_a_case_that_is_to_be_alone_is() -> None:
     async def main() -> None:
         seats = WorkerSlots(1)
-        (seat,) = seats
-        seats.fill(seat, object())
+        (slot,) = seats
+        seats.fill(slot, object())
         together = list[int]()
 
         async def stay(alone: bool) -> None:
             async with seats.take(alone):
-                together.append(seat.load)
+                together.append(slot.load)
                 for _ in range(5):
                     await asyncio.sleep(0)
                     if alone:
-                        together.append(seat.load)
+                        together.append(slot.load)
 
         await asyncio.gather(stay(False), stay(False), stay(True), stay(False), stay(True), stay(False))
         assert together.count(1) >= 12
-        assert not seat.reserved
+        assert not slot.reserved
 
     run(main())
 

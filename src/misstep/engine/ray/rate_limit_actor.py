@@ -37,7 +37,7 @@ class RateLimitActor:
 
     async def leave(self, ticket: Ticket, model: Model, served: int, refusals: Sequence[Refusal]) -> None:
         """Release a slot or stop waiting for it, and report how the model's server responded."""
-        gate = self._gates(*model)
+        rate_limiter = self._rate_limiters(*model)
         for _ in range(served):
             rate_limiter.succeeded()
         for began, pause in refusals:

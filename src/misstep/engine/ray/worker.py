@@ -155,8 +155,8 @@ class RayWorker:
 
     async def execute(self, ticket: int, case: bytes) -> bytes:
         """Run a case; returns an encoded `Ended`."""
-        tab = self._tabs[ticket] = UsageTally()
-        work = asyncio.ensure_future(self._execute(decode(case, Case), tab))
+        tally = self._tallies[ticket] = UsageTally()
+        work = asyncio.ensure_future(self._execute(decode(case, Case), tally))
         self._work[ticket] = work
         if ticket in self._stopped:
             work.cancel()

@@ -137,7 +137,7 @@ class WorkerSlots:
 
     async def _worker_soon(self) -> None:
         """Wait for a change: without limit if a worker is getting ready, else for a while."""
-        soon = any(seat.hired and seat.worker is None for seat in self._all)
+        soon = any(slot.hired and slot.worker is None for slot in self._all)
         limit = self._stragglers if self._manned() else self._patience
         async with asyncio.timeout_at(None if soon else self._since + limit):
             await self._change()
@@ -173,7 +173,7 @@ HINT = "name it with --agent file.py:name, and each worker makes its own"
 
 
 class RayWorkerPool:
-    """A pool of workers; `make` creates their agents, `gates` the rate limits they share.
+    """A pool of workers; `make` creates their agents, `rate_limiters` the rate limits they share.
 
     Entering it starts and prepares the workers. The cases of a lost worker are run again. A case that loses
     its worker too often counts as lost; its last try had a worker to itself, so that no other case was the
@@ -234,7 +234,7 @@ class RayWorkerPool:
 
     async def _run(self, slot: WorkerSlot, case: bytes, account: Account) -> Ended | None:
         """Run a case on a worker; None if the worker was lost."""
-        worker, ticket, flight = seat.worker, next(self._tickets), Flight(account)
+        worker, ticket, flight = slot.worker, next(self._tickets), Flight(account)
         self._flights[ticket] = flight
         running = listen(worker.execute.remote(ticket, case))
         try:
@@ -269,7 +269,7 @@ class RayWorkerPool:
 
     async def _employ(self, slot: WorkerSlot) -> bool:
         """Run one worker until it is lost; returns whether it ever was ready."""
-        name, ready = f"{seat.number}.{next(self._tickets)}", False
+        name, ready = f"{slot.number}.{next(self._tickets)}", False
         worker = self._hire(name)
         try:
             await self._begin(worker)

@@ -22,7 +22,7 @@ from misstep.core.spending import Spent
 from misstep.store import tables
 from misstep.store.database import PAUSES, Hold, Transactions
 from misstep.store.rows import Statements, encode, key_of, row_of
-from misstep.store.tables import tool_reports
+from misstep.store.tables import sessions, tool_reports
 
 fcntl: ModuleType | None
 try:

@@ -25,7 +25,7 @@ from misstep.engine.recorder import Deadline, Recorder
 from misstep.fuzzing.agent_tests.passage import Rehearsal
 from misstep.runs.setup.agents import find_agent
 from misstep.runs.setup.trying import Trier
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 from tests.adapters.native_cases import BODY, CASES, FUNCTION, Case
 from tests.conformance.subject_subprocess import AGENTS
@@ -68,7 +68,7 @@ def put(
         finally:
             await agent.close()  # type: ignore[attr-defined]
 
-    with Process(spec, conditions) as bench:
+    with ToolHost(spec, conditions) as bench:
         return asyncio.run(main())
 
 

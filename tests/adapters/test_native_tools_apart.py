@@ -14,7 +14,7 @@ from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED
 from misstep.runs.setup.trying import Trier
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 from tests.adapters.native_cases import BODY, FUNCTION
 from tests.conformance import subject_crewai, subject_llama_index
@@ -103,5 +103,5 @@ def put(agent: SubprocessAgent, spec: str, python: str) -> tuple[Trial, list[str
         finally:
             await agent.close()
 
-    with Process(spec, CallConditions(python=python)) as bench:
+    with ToolHost(spec, CallConditions(python=python)) as bench:
         return asyncio.run(main())

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 from tests.conformance.subject_subprocess import find_python
 from tests.third_party import expectations
@@ -27,8 +27,8 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def bench() -> Iterator[Process]:
-    with Process(ACTIONS, CallConditions(shelter="bubblewrap", python=PYTHON)) as bench:
+def bench() -> Iterator[ToolHost]:
+    with ToolHost(ACTIONS, CallConditions(shelter="bubblewrap", python=PYTHON)) as bench:
         yield bench
 
 
@@ -57,14 +57,14 @@ def test_actions_are_listed(tmp_path: Path) -> None:
     ],
 )
 def test_actions_find_files_and_shells_to_work_with(
-    bench: Process, action: str, arguments: dict[str, Any], answer: str
+    bench: ToolHost, action: str, arguments: dict[str, Any], answer: str
 ) -> None:
     reaction = react(bench, action, **arguments)
     assert reaction.ended == "returned", reaction
     assert answer in reaction.text
 
 
-def test_actions_share_what_they_work_with(bench: Process) -> None:
+def test_actions_share_what_they_work_with(bench: ToolHost) -> None:
     bench.reset()
     assert "No open file" in react(bench, "FILETOOL_SCROLL").text
     assert react(bench, "FILETOOL_OPEN_FILE", file_path="notes.txt").ended == "returned"

@@ -9,7 +9,7 @@ import pytest
 
 from misstep.core.results.trial import Judged
 from misstep.fuzzing.judging.ruling import judge_calls_of
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 from tests.conformance.subject_subprocess import find_python
 from tests.tool_host.trying import LIMITS, probe
@@ -45,13 +45,13 @@ INNOCENT = [
 
 
 @pytest.fixture(scope="module", params=PYTHONS, ids=["this Python", "newer"])
-def bench(request: pytest.FixtureRequest) -> Iterator[Process]:
+def bench(request: pytest.FixtureRequest) -> Iterator[ToolHost]:
     conditions = CallConditions(shelter="none", limits=LIMITS, python=request.param)
-    with Process(f"{TOOLS}:tools", conditions) as bench:
+    with ToolHost(f"{TOOLS}:tools", conditions) as bench:
         yield bench
 
 
-def judged(bench: Process, tool: str, arguments: dict[str, Any]) -> Judged:
+def judged(bench: ToolHost, tool: str, arguments: dict[str, Any]) -> Judged:
     call = probe(tool, **arguments)
     (reaction,) = bench.run([call])
     assert reaction.ended == "returned"
@@ -60,7 +60,7 @@ def judged(bench: Process, tool: str, arguments: dict[str, Any]) -> Judged:
 
 @pytest.mark.parametrize(("tool", "arguments", "error", "where"), PASSED_ON)
 def test_a_reply_that_passes_an_exception_on_is_a_crash(
-    bench: Process, tool: str, arguments: dict[str, Any], error: str, where: str
+    bench: ToolHost, tool: str, arguments: dict[str, Any], error: str, where: str
 ) -> None:
     found = judged(bench, tool, arguments)
     assert (found.ruling, found.error, found.where) == ("crash", error, where)
@@ -69,12 +69,12 @@ def test_a_reply_that_passes_an_exception_on_is_a_crash(
 
 @pytest.mark.parametrize(("tool", "arguments", "ruling"), INNOCENT)
 def test_replies_in_words_of_their_own_are_none(
-    bench: Process, tool: str, arguments: dict[str, Any], ruling: str
+    bench: ToolHost, tool: str, arguments: dict[str, Any], ruling: str
 ) -> None:
     found = judged(bench, tool, arguments)
     assert found.ruling == ruling, found
 
 
-def test_a_call_says_nothing_of_what_an_earlier_one_has_caught(bench: Process) -> None:
+def test_a_call_says_nothing_of_what_an_earlier_one_has_caught(bench: ToolHost) -> None:
     reactions = list(bench.run([probe("total", order="a2"), probe("total", order="a1")]))
     assert [len(reaction.handled) for reaction in reactions] == [1, 0]

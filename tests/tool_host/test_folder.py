@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from misstep.errors import UsageError
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions, Shelter
 from tests.tool_host.trying import LIMITS, needs_bubblewrap, react
 
@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 def test_what_tools_do_there_can_be_seen_and_is_never_put_back(folder: Path, shelter: Shelter) -> None:
     spec = f"{folder.parent}/code/notes.py:tools"
     conditions = CallConditions(shelter=shelter, limits=LIMITS, folder=str(folder))
-    with Process(spec, conditions) as bench:
+    with ToolHost(spec, conditions) as bench:
         assert react(bench, "note", name="a.txt", text="one").text == "a.txt given.txt"
         assert (folder / "a.txt").read_text() == "one"
         bench.reset()
@@ -57,7 +57,7 @@ def test_what_tools_do_there_can_be_seen_and_is_never_put_back(folder: Path, she
 def test_nothing_else_can_be_changed(folder: Path) -> None:
     (folder / "out").symlink_to(folder.parent)
     spec = f"{folder.parent}/code/notes.py:tools"
-    with Process(spec, CallConditions(shelter="bubblewrap", limits=LIMITS, folder=str(folder))) as bench:
+    with ToolHost(spec, CallConditions(shelter="bubblewrap", limits=LIMITS, folder=str(folder))) as bench:
         for name in ("out/x", f"{folder.parent}/x", "../x", "/tmp/misstep/x"):
             react(bench, "note", name=name, text="x")
     assert sorted(os.listdir(folder.parent)) == ["code", "room"]
@@ -65,4 +65,4 @@ def test_nothing_else_can_be_changed(folder: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_told_of(folder: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
-        Process(f"{folder.parent}/code/notes.py:tools", CallConditions(folder=f"{folder}/none"))
+        ToolHost(f"{folder.parent}/code/notes.py:tools", CallConditions(folder=f"{folder}/none"))

@@ -9,7 +9,7 @@ import pytest
 
 from misstep.adapters.processes import listed
 from misstep.errors import UsageError
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions, Shelter
 from tests.tool_host.trying import LIMITS, bench_in, needs_bubblewrap, react
 
@@ -82,7 +82,7 @@ def tool() -> str:
 def test_tools_that_are_being_loaded_are_waited_for(tmp_path: Path, shelter: Shelter, how: str) -> None:
     (tmp_path / "slow.py").write_text(LOADING.format(how=how))
     conditions = CallConditions(shelter=shelter, limits=LIMITS, load_limit=2.0)
-    with Process(f"{tmp_path}/slow.py:tool", conditions) as bench:
+    with ToolHost(f"{tmp_path}/slow.py:tool", conditions) as bench:
         assert react(bench, "tool").text == "there"
 
 
@@ -93,4 +93,4 @@ def test_tools_that_are_being_loaded_are_waited_for(tmp_path: Path, shelter: She
 def test_tools_that_never_come_are_given_up_on(tmp_path: Path, shelter: Shelter, how: str, told: str) -> None:
     (tmp_path / "slow.py").write_text(LOADING.format(how=how))
     with pytest.raises(UsageError, match=f"was not loaded{told}\n"):
-        Process(f"{tmp_path}/slow.py:tool", CallConditions(shelter=shelter, load_limit=0.8)).start()
+        ToolHost(f"{tmp_path}/slow.py:tool", CallConditions(shelter=shelter, load_limit=0.8)).start()

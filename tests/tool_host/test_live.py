@@ -8,8 +8,8 @@ from misstep.core.settings import Settings
 from misstep.core.tool import Described, Probe, Reaction
 from misstep.errors import UsageError
 from misstep.runs.setup.workbenches import Workbenches
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import STOPPED, LiveTools
-from misstep.tool_host.process import Process
 
 SOURCE = '''
 import os
@@ -43,7 +43,7 @@ tools = [remember, fail, leave, much]
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolHost]:
     path = tmp_path_factory.mktemp("tools") / "live.py"
     path.write_text(SOURCE)
     with Workbenches(Settings(timeout=20.0)) as benches, benches.lend(f"{path}:tools") as bench:
@@ -69,14 +69,14 @@ class Unloadable:
         """Nothing of any tool."""
 
 
-def test_what_breaks_on_our_side_is_no_result_of_a_tool(bench: Process) -> None:
+def test_what_breaks_on_our_side_is_no_result_of_a_tool(bench: ToolHost) -> None:
     live = LiveTools(Unloadable(bench.tools))
     assert live.answer("remember", {"word": "one"}) == STOPPED
     assert (live.is_stopped, live.uses) == (True, [])
     assert isinstance(live.failure, UsageError)
 
 
-def test_results_and_errors_are_told_as_frameworks_do(bench: Process) -> None:
+def test_results_and_errors_are_told_as_frameworks_do(bench: ToolHost) -> None:
     bench.reset()
     live = LiveTools(bench)
     assert live.answer("remember", {"word": "one"}) == "one"
@@ -86,7 +86,7 @@ def test_results_and_errors_are_told_as_frameworks_do(bench: Process) -> None:
     assert [use.judged.ruling for use in live.uses[:3]] == ["fine", "crash", "crash"]
 
 
-def test_what_is_no_call_is_told_and_not_counted(bench: Process) -> None:
+def test_what_is_no_call_is_told_and_not_counted(bench: ToolHost) -> None:
     asked = list[bool]()
 
     def grant() -> bool:
@@ -100,7 +100,7 @@ def test_what_is_no_call_is_told_and_not_counted(bench: Process) -> None:
     assert (live.uses, asked, live.is_stopped) == ([], [], False)
 
 
-def test_a_call_that_is_not_granted_is_not_made(bench: Process) -> None:
+def test_a_call_that_is_not_granted_is_not_made(bench: ToolHost) -> None:
     live = LiveTools(bench, (), lambda: False)
     assert live.answer("remember", {"word": "never"}) == "Error: the tool is not available any more."
     assert (live.uses, live.is_stopped) == ([], True)
@@ -108,7 +108,7 @@ def test_a_call_that_is_not_granted_is_not_made(bench: Process) -> None:
     assert "never" not in LiveTools(bench).answer("remember", {"word": "one"})
 
 
-def test_renewed_tools_have_forgotten_everything(bench: Process) -> None:
+def test_renewed_tools_have_forgotten_everything(bench: ToolHost) -> None:
     live = LiveTools(bench)
     live.answer("remember", {"word": "one"})
     again = live.renewed()

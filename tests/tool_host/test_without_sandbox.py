@@ -6,9 +6,8 @@ import pytest
 
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost, read_apart
 from misstep.tool_host.protocol import CallConditions, Shelter
-from misstep.tool_host.restarting import read_apart
 from tests.tool_host.trying import react
 
 HARMLESS = """
@@ -34,7 +33,7 @@ def spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize("shelter", ["auto", "bubblewrap"])
 def test_every_tool_is_refused_before_it_is_loaded(spec: str, tmp_path: Path, shelter: Shelter) -> None:
     for load in (
-        lambda: Process(spec, CallConditions(shelter)),
+        lambda: ToolHost(spec, CallConditions(shelter)),
         lambda: read_apart(spec, CallConditions(shelter)),
     ):
         with pytest.raises(UsageError) as refused:
@@ -50,12 +49,12 @@ def test_so_it_is_where_bubblewrap_does_not_work(spec: str, tmp_path: Path) -> N
     (tmp_path / "bin" / "bwrap").write_text(BROKEN)
     (tmp_path / "bin" / "bwrap").chmod(0o755)
     with pytest.raises(UsageError, match="No permissions to create a new namespace"):
-        Process(spec, CallConditions())
+        ToolHost(spec, CallConditions())
     assert not (tmp_path / "loaded").exists()
 
 
 def test_without_a_sandbox_tools_are_called_if_that_is_said(spec: str, tmp_path: Path) -> None:
-    with Process(spec, CallConditions(shelter="none")) as bench:
+    with ToolHost(spec, CallConditions(shelter="none")) as bench:
         assert react(bench, "add", a=1, b=2).text == "3"
         assert bench.sandbox.words.startswith("no sandbox")
     assert (tmp_path / "loaded").exists()
@@ -74,5 +73,5 @@ def test_servers_elsewhere_are_called_only_if_that_is_said(shelter: Shelter, tmp
         with pytest.raises(
             UsageError, match=r"no sandbox reaches the tools of http://127\.0\.0\.1:9/mcp"
         ) as refused:
-            Process(spec, CallConditions(shelter))
+            ToolHost(spec, CallConditions(shelter))
         assert "--sandbox none" in str(refused.value)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from misstep.core.tool import Invocation, Probe, Reaction
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import find_bubblewrap
 
@@ -24,7 +24,9 @@ def probe(tool: str, mark: bool = False, **arguments: Any) -> Probe:
     return Probe(Invocation(tool, json.dumps(arguments)), mark)
 
 
-def react(bench: Process, tool: str, mark: bool = False, patience: float = 1.0, **arguments: Any) -> Reaction:
+def react(
+    bench: ToolHost, tool: str, mark: bool = False, patience: float = 1.0, **arguments: Any
+) -> Reaction:
     (reaction,) = bench.run([probe(tool, mark, **arguments)], patience)
     return reaction
 
@@ -37,9 +39,9 @@ def settle(folder: Path) -> str:
 
 
 @contextmanager
-def bench_in(folder: Path, **options: Any) -> Iterator[Process]:
+def bench_in(folder: Path, **options: Any) -> Iterator[ToolHost]:
     options.setdefault("limits", LIMITS)
-    with Process(settle(folder), CallConditions(**options)) as bench:
+    with ToolHost(settle(folder), CallConditions(**options)) as bench:
         yield bench
 
 

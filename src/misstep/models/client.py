@@ -104,7 +104,7 @@ class Sdk(msgspec.Struct, frozen=True):
 
 
 class ModelClient:
-    """Sends all requests to a model, from one event loop; clients with the same `rate_limiters` share limits."""
+    """Sends requests to a model, from one event loop; clients with the same `rate_limiters` share limits."""
 
     def __init__(
         self,

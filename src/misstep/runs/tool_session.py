@@ -11,7 +11,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import structs
 
-from misstep.core.event import Event, Listener, RunFinished, RunStarted, RunStopped, Spending
+from misstep.core.event import Event, Listener, Notice, RunFinished, RunStarted, RunStopped, Spending
 from misstep.core.model import ModelError
 from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.results.benchmark import TaskReport
@@ -123,6 +123,9 @@ class ToolRunSession(Generic[R]):
         with self._telling:
             for listener in self._listeners:
                 listener(clean)
+
+    def notice(self, text: str) -> None:
+        self.emit(Notice(text))
 
     def _take_in(
         self, work: Callable[[], Generator[R | Event]], writer: RunWriter, finished: Callable[[R], Event]

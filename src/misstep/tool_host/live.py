@@ -11,13 +11,13 @@ from misstep.core.text import ANSWER, cut
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.fuzzing.workbench import Workbench
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 
 
 class JoinedBench:
     """A `Workbench` that passes each call to the process that has the tool. Tool names must be unique."""
 
-    def __init__(self, benches: Sequence[Process]) -> None:
+    def __init__(self, benches: Sequence[ToolHost]) -> None:
         self._benches = benches
         self._homes = {tool.name: bench for bench in benches for tool in bench.tools}
 

@@ -386,7 +386,7 @@ def test_a_server_that_dies_in_the_middle_is_no_finding(tmp_path: Path) -> None:
 def test_a_server_that_is_gone_for_good_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("misstep.tool_host.restarting.PAUSE", 0.01)
+    monkeypatch.setattr("misstep.tool_host.host.PAUSE", 0.01)
     with ScriptedServer(two_roads()) as server:
         with pytest.raises(UsageError, match=r"could not be tested any further: .*; what was found is kept"):
             on_server(tmp_path, server, "doomed")

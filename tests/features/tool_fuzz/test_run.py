@@ -216,7 +216,7 @@ def answer(method, parameters):
 def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("misstep.tool_host.restarting.PAUSE", 0.01)
+    monkeypatch.setattr("misstep.tool_host.host.PAUSE", 0.01)
     monkeypatch.setattr("misstep.features.tool_fuzz.worker.PAUSE", 0.01)
     (place / "shop.py").write_text(SHOP + SPEAKING)
     server = f"mcp:{sys.executable} {place}/shop.py"

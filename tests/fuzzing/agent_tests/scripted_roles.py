@@ -12,7 +12,7 @@ from misstep.fuzzing.agent_tests.prompts import Prompts, Stage
 from misstep.runs.setup.agents import find_agent
 from misstep.runs.setup.roles import RoleModels
 from misstep.runs.setup.trying import Trier
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from tests.scripted import Call, Fault, Script
 
 # How the prompt of each stage begins. The agent gets "exactly" as its request.
@@ -133,7 +133,7 @@ def counting(account: Account) -> Callable[[], bool]:
 
 
 async def with_company(
-    bench: Process,
+    bench: ToolHost,
     settings: Settings,
     work: Callable[[Models, AgentTrials], Awaitable[T]],
     account: Account = UNCOUNTED,

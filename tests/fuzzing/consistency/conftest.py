@@ -6,12 +6,12 @@ import pytest
 
 from misstep.core.settings import Settings
 from misstep.runs.setup.workbenches import Workbenches
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from tests.fuzzing.consistency.roads import SOURCE
 
 
 @pytest.fixture(scope="package")
-def roads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
+def roads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ToolHost]:
     path = tmp_path_factory.mktemp("tools") / "roads.py"
     path.write_text(SOURCE)
     settings = Settings(timeout=20.0)

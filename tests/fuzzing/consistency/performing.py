@@ -15,7 +15,7 @@ from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.fuzzing.consistency.inquiry import examine_set
 from misstep.fuzzing.consistency.making import Approach, SetDraft, make_sets
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from tests.fuzzing.agent_tests.scripted_roles import settings_for, stage_of, with_company
 from tests.fuzzing.consistency.roads import STIFF, TEMPLATE, typed
 from tests.scripted import Script, ScriptedServer
@@ -42,7 +42,7 @@ class Ledger:
 
 
 def perform(
-    bench: Process, script: Script, work: Work, tool: str = "road", account: Account = UNCOUNTED
+    bench: ToolHost, script: Script, work: Work, tool: str = "road", account: Account = UNCOUNTED
 ) -> tuple[Any, Prompted]:
     """What comes of the work, and all prompts that the model has seen, those of the agent included."""
     (described,) = [each for each in bench.tools if each.name == tool]
@@ -56,7 +56,7 @@ def perform(
 
 
 def examine(
-    bench: Process, script: Script, approach: Approach = FOUR, draft: SetDraft = DRAFT, tool: str = "road"
+    bench: ToolHost, script: Script, approach: Approach = FOUR, draft: SetDraft = DRAFT, tool: str = "road"
 ) -> tuple[PromptSet, Counter[Stage | None]]:
     """The verdict on a set, and how often each stage was asked for."""
 

@@ -9,7 +9,7 @@ from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.fuzzing.agent_tests.requests import Outright
 from misstep.fuzzing.consistency.baseline import ask_for_wrong_answers
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from tests.fuzzing.agent_tests.scripted_roles import REFUSAL, Answer, always, fenced_in, in_turn, plays
 from tests.fuzzing.consistency.performing import Prompted, perform
 from tests.fuzzing.consistency.roads import STIFF, as_said
@@ -17,7 +17,7 @@ from tests.scripted import Fault, Script
 
 
 def baseline(
-    bench: Process, script: Script, means: Outright, tool: str = "road"
+    bench: ToolHost, script: Script, means: Outright, tool: str = "road"
 ) -> tuple[list[PromptSet], Prompted]:
     async def work(described: Described, models: Models, trials: AgentTrials) -> list[PromptSet]:
         made = ask_for_wrong_answers(means, described, models, trials, 2)
@@ -32,7 +32,7 @@ def correct(prompt: str) -> object:
 
 
 @pytest.mark.parametrize("means", ["greybox", "whitebox"])
-def test_requests_asked_for_outright(roads: Process, means: Outright) -> None:
+def test_requests_asked_for_outright(roads: ToolHost, means: Outright) -> None:
     stage: Stage = "answers-greybox" if means == "greybox" else "answers-whitebox"
     answers: dict[Stage, Answer] = {stage: always({"requests": STIFF[:2]}), "correct": correct}
     found, prompts = baseline(roads, plays(answers, as_said), means)
@@ -43,7 +43,7 @@ def test_requests_asked_for_outright(roads: Process, means: Outright) -> None:
     assert ("right = " in prompts[0]) == (means == "whitebox")
 
 
-def test_requests_asked_for_outright_that_nobody_makes_or_judges(roads: Process) -> None:
+def test_requests_asked_for_outright_that_nobody_makes_or_judges(roads: ToolHost) -> None:
     (refused,), _ = baseline(roads, plays({"answers-greybox": always(REFUSAL)}), "greybox")
     assert refused.verdict == "inconclusive"
     assert refused.why.startswith("no requests were made: ")
@@ -56,7 +56,7 @@ def test_requests_asked_for_outright_that_nobody_makes_or_judges(roads: Process)
     assert {each.verdict for each in broken} == {"inconclusive"}
 
 
-def test_a_tool_without_source_has_no_whitebox(roads: Process) -> None:
+def test_a_tool_without_source_has_no_whitebox(roads: ToolHost) -> None:
     async def work(described: Described, models: Models, trials: AgentTrials) -> list[PromptSet]:
         bare = msgspec.structs.replace(described, source=None)
         return [found async for found in ask_for_wrong_answers("whitebox", bare, models, trials, 2)]

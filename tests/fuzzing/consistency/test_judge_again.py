@@ -5,7 +5,7 @@ import pytest
 from misstep.core.results.consistency import CHECKS, Check
 from misstep.fuzzing.consistency.inquiry import judge_again
 from misstep.fuzzing.consistency.making import Approach
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from tests.fuzzing.agent_tests.scripted_roles import REFUSAL, Answer, Plan, always, fenced_in, plays
 from tests.fuzzing.consistency.performing import examine
 from tests.fuzzing.consistency.roads import GOOD, as_said, with_country
@@ -51,7 +51,7 @@ def torn(prompt: str) -> object:
         (seldom, GOOD["judge"]),
     ],
 )
-def test_fewer_checks(roads: Process, plan: Plan, judge: Answer) -> None:
+def test_fewer_checks(roads: ToolHost, plan: Plan, judge: Answer) -> None:
     is_said = judge is WRONG
     reason = always({"declined": is_said, "quote": "by road from one city to another"})
     script = plays({**GOOD, "judge": judge, "declined": reason}, plan)

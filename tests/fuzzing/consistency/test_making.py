@@ -11,14 +11,14 @@ from misstep.core.tool import Described
 from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.fuzzing.consistency.making import SetDraft, make_sets
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from tests.fuzzing.agent_tests.scripted_roles import REFUSAL, Answer, always, fenced_in, plays, stage_of
 from tests.fuzzing.consistency.performing import FOUR, Prompted, examine, perform, whole
 from tests.fuzzing.consistency.roads import GOOD, INFILLS, STIFF, TEMPLATE, as_said, humanise, typed
 
 
 def make(
-    bench: Process, answers: dict[Stage, Answer], count: int = 1, **more: Any
+    bench: ToolHost, answers: dict[Stage, Answer], count: int = 1, **more: Any
 ) -> tuple[list[SetDraft], Prompted]:
     async def work(described: Described, models: Models, _: AgentTrials) -> list[SetDraft]:
         return [draft async for draft in make_sets(described, models, FOUR, count, **more)]
@@ -34,7 +34,7 @@ def make(
         ("humanise", {"requests": ["only one"]}, "there have to be 4"),
     ],
 )
-def test_what_is_malformed_is_made_again(roads: Process, stage: Stage, bad: object, complaint: str) -> None:
+def test_what_is_malformed_is_made_again(roads: ToolHost, stage: Stage, bad: object, complaint: str) -> None:
     def again(prompt: str) -> object:
         return GOOD[stage](prompt) if complaint in prompt else bad
 
@@ -51,7 +51,7 @@ def test_what_is_malformed_is_made_again(roads: Process, stage: Stage, bad: obje
         ("humanise", "no messages were made: "),
     ],
 )
-def test_a_model_that_will_not_make_sets(roads: Process, stage: Stage, why: str) -> None:
+def test_a_model_that_will_not_make_sets(roads: ToolHost, stage: Stage, why: str) -> None:
     (draft,), prompts = make(roads, {**GOOD, stage: always(REFUSAL)})
     assert draft.why.startswith(why)
     assert "There is no JSON object" in draft.why
@@ -66,7 +66,7 @@ def test_a_model_that_will_not_make_sets(roads: Process, stage: Stage, why: str)
     )
 
 
-def test_a_bad_template_does_not_stop_the_others(roads: Process) -> None:
+def test_a_bad_template_does_not_stop_the_others(roads: ToolHost) -> None:
     templates = ["Where is [place]?", TEMPLATE]
 
     def infills(prompt: str) -> object:
@@ -80,7 +80,7 @@ def test_a_bad_template_does_not_stop_the_others(roads: Process) -> None:
     ]
 
 
-def test_nothing_is_used_twice(roads: Process) -> None:
+def test_nothing_is_used_twice(roads: ToolHost) -> None:
     """A model that gives one template at a time is asked again, and told what there was."""
     others = {"start": ["Rome", "Roma"], "end": ["Milan", "Milano"]}
 
@@ -101,20 +101,20 @@ def test_nothing_is_used_twice(roads: Process) -> None:
     assert (more.template, more.infills["end"]) == ("Route from [start] to [end]?", ("Milan", "Milano"))
 
 
-def test_a_model_that_runs_out_of_templates(roads: Process) -> None:
+def test_a_model_that_runs_out_of_templates(roads: ToolHost) -> None:
     drafts, _ = make(roads, GOOD, count=3)
     assert [bool(draft.why) for draft in drafts] == [False, True]
     assert "was used before" in drafts[1].why
 
 
-def test_requests_reach_the_model_as_they_are(roads: Process) -> None:
+def test_requests_reach_the_model_as_they_are(roads: ToolHost) -> None:
     (draft,), prompts = make(roads, GOOD)
     (asked,) = [prompt for prompt in prompts if stage_of(prompt) == "humanise"]
     assert json.loads(fenced_in(asked)[0]) == list(STIFF)
     assert humanise(asked) == {"requests": list(draft.requests)}
 
 
-def test_messages_that_mean_something_else_are_left_out(roads: Process) -> None:
+def test_messages_that_mean_something_else_are_left_out(roads: ToolHost) -> None:
     odd: dict[Stage, Answer] = {
         **GOOD,
         "same": always({"reason": "the third is about Rome", "different": [3]}),
@@ -123,7 +123,7 @@ def test_messages_that_mean_something_else_are_left_out(roads: Process) -> None:
     assert (draft.requests, draft.why) == (tuple(map(typed, (*STIFF[:2], STIFF[3]))), "")
 
 
-def test_a_set_that_does_not_mean_the_same_is_put_to_nobody(roads: Process) -> None:
+def test_a_set_that_does_not_mean_the_same_is_put_to_nobody(roads: ToolHost) -> None:
     odd: dict[Stage, Answer] = {**GOOD, "same": always({"reason": "all differ", "different": [1, 2, 4]})}
     ((found,), prompts) = perform(roads, plays(odd, as_said), whole)
     assert (found.verdict, found.why) == ("inconclusive", "the messages do not mean the same: all differ")

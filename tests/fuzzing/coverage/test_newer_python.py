@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 from tests.conformance.subject_subprocess import find_python
 from tests.fuzzing.coverage import walks
@@ -56,7 +56,7 @@ def test_tools_in_a_newer_interpreter_reach_the_same_lines(tmp_path: Path) -> No
     (tmp_path / "walks.py").write_text(Path(walks.__file__).read_text(encoding="utf-8"), encoding="utf-8")
     reached = []
     for python in (sys.executable, NEWER):
-        with Process(
+        with ToolHost(
             f"{tmp_path / 'walks.py'}:TOOLS", CallConditions(shelter="none", python=python)
         ) as bench:
             reactions = [react(bench, name, number=number) for name, number in ARGUMENTS.items()]

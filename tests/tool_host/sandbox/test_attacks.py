@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 from tests.tool_host.trying import LIMITS, needs_bubblewrap, react
 
@@ -100,30 +100,30 @@ def home() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def benches(home: Path) -> Iterator[dict[str, Process]]:
+def benches(home: Path) -> Iterator[dict[str, ToolHost]]:
     """The same tools inside a sandbox and outside of any."""
     spec = f"{home}/code/project/attacks.py:tools"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         patch.setenv("DEPLOY_PASSPHRASE", "open sesame")
         with (
-            Process(spec, CallConditions(shelter="auto", limits=LIMITS)) as inside,
-            Process(spec, CallConditions(shelter="none", limits=LIMITS)) as outside,
+            ToolHost(spec, CallConditions(shelter="auto", limits=LIMITS)) as inside,
+            ToolHost(spec, CallConditions(shelter="none", limits=LIMITS)) as outside,
         ):
             yield {"inside": inside, "outside": outside}
 
 
 @pytest.fixture
-def inside(benches: dict[str, Process]) -> Process:
+def inside(benches: dict[str, ToolHost]) -> ToolHost:
     return benches["inside"]
 
 
 @pytest.fixture
-def outside(benches: dict[str, Process]) -> Process:
+def outside(benches: dict[str, ToolHost]) -> ToolHost:
     return benches["outside"]
 
 
-def kind_of(bench: Process, tool: str, **arguments: object) -> str:
+def kind_of(bench: ToolHost, tool: str, **arguments: object) -> str:
     """The exception that kept a tool from something."""
     reaction = react(bench, tool, patience=10.0, **arguments)
     assert "reached" not in reaction.text
@@ -132,7 +132,7 @@ def kind_of(bench: Process, tool: str, **arguments: object) -> str:
     return reaction.raised.kind
 
 
-def reaches(bench: Process, tool: str, **arguments: object) -> bool:
+def reaches(bench: ToolHost, tool: str, **arguments: object) -> bool:
     return react(bench, tool, patience=10.0, **arguments).text.startswith("reached")
 
 
@@ -144,7 +144,7 @@ def arrived(pipe: int) -> bytes:
 
 
 @pytest.mark.parametrize("name", SECRETS)
-def test_secrets_cannot_be_read(inside: Process, outside: Process, home: Path, name: str) -> None:
+def test_secrets_cannot_be_read(inside: ToolHost, outside: ToolHost, home: Path, name: str) -> None:
     assert kind_of(inside, "read", path=f"{home}/{name}") in (
         "FileNotFoundError",
         "PermissionError",
@@ -153,7 +153,7 @@ def test_secrets_cannot_be_read(inside: Process, outside: Process, home: Path, n
     assert reaches(outside, "read", path=f"{home}/{name}")
 
 
-def test_of_the_home_there_is_only_the_project(inside: Process, outside: Process, home: Path) -> None:
+def test_of_the_home_there_is_only_the_project(inside: ToolHost, outside: ToolHost, home: Path) -> None:
     assert react(inside, "look", path=str(home)).text == "reached ['code']"
     assert react(inside, "look", path=f"{home}/code").text == "reached ['project']"
     assert ".ssh" in react(outside, "look", path=str(home)).text
@@ -161,13 +161,13 @@ def test_of_the_home_there_is_only_the_project(inside: Process, outside: Process
     assert react(inside, "look", path="/tmp/misstep/home").text == "reached []"
 
 
-def test_what_the_tool_needs_can_be_read(inside: Process, home: Path) -> None:
+def test_what_the_tool_needs_can_be_read(inside: ToolHost, home: Path) -> None:
     for name, text in {"data.json": "data", ".env.example": "NAME="}.items():
         assert react(inside, "read", path=f"{home}/code/project/{name}").text == f"reached {text}"
 
 
 def test_a_file_that_is_made_later_elsewhere_is_not_seen(
-    inside: Process, outside: Process, home: Path
+    inside: ToolHost, outside: ToolHost, home: Path
 ) -> None:
     (home / "later.txt").write_text("later")
     assert kind_of(inside, "read", path=f"{home}/later.txt") == "FileNotFoundError"
@@ -178,11 +178,11 @@ def test_a_file_that_is_made_later_elsewhere_is_not_seen(
     "path",
     ["/etc/shadow", "/etc/machine-id", "/etc/ssh", "/var/log", "/var/lib", "/run/lock", "/root/.bashrc"],
 )
-def test_of_the_system_only_programs_and_libraries_are_seen(inside: Process, path: str) -> None:
+def test_of_the_system_only_programs_and_libraries_are_seen(inside: ToolHost, path: str) -> None:
     assert kind_of(inside, "look" if os.path.isdir(path) else "read", path=path) == "FileNotFoundError"
 
 
-def test_the_files_of_the_tool_cannot_be_changed(inside: Process, outside: Process, home: Path) -> None:
+def test_the_files_of_the_tool_cannot_be_changed(inside: ToolHost, outside: ToolHost, home: Path) -> None:
     for name in ("new.txt", "data.json"):
         assert kind_of(inside, "write", path=f"{home}/code/project/{name}") == "OSError"
     assert not (home / "code/project/new.txt").exists()
@@ -193,7 +193,7 @@ def test_the_files_of_the_tool_cannot_be_changed(inside: Process, outside: Proce
 @pytest.mark.parametrize("place", ["host.sock", "code/project/host.sock"])
 @pytest.mark.parametrize("way", ["absolute", "relative", "bound by a relative path"])
 def test_host_sockets_are_not_reached(
-    inside: Process, outside: Process, home: Path, place: str, way: str, monkeypatch: pytest.MonkeyPatch
+    inside: ToolHost, outside: ToolHost, home: Path, place: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are made after the start, and may be in the tool's own folder."""
     path = home / place
@@ -208,18 +208,18 @@ def test_host_sockets_are_not_reached(
     path.unlink()
 
 
-def test_abstract_sockets_are_not_reached_even_with_the_network(outside: Process, home: Path) -> None:
+def test_abstract_sockets_are_not_reached_even_with_the_network(outside: ToolHost, home: Path) -> None:
     name = f"misstep-{os.getpid()}"
     host = Listener(f"\0{name}")
     spec = f"{home}/code/project/attacks.py:tools"
-    with Process(spec, CallConditions(limits=LIMITS, allow_network=True)) as inside:
+    with ToolHost(spec, CallConditions(limits=LIMITS, allow_network=True)) as inside:
         assert kind_of(inside, "connect", address=f"@{name}") == "PermissionError"
     assert not host.visits
     assert reaches(outside, "connect", address=f"@{name}")
     host.close()
 
 
-def test_datagrams_do_not_get_out_through_a_pair(inside: Process, outside: Process, home: Path) -> None:
+def test_datagrams_do_not_get_out_through_a_pair(inside: ToolHost, outside: ToolHost, home: Path) -> None:
     path = home / "code/project/datagrams.sock"
     host = Listener(str(path), socket.SOCK_DGRAM)
     assert kind_of(inside, "connect", address=str(path), kind="pair") == "PermissionError"
@@ -231,7 +231,7 @@ def test_datagrams_do_not_get_out_through_a_pair(inside: Process, outside: Proce
 @pytest.mark.parametrize("how", ["read and write", "write"])
 @pytest.mark.parametrize("name", ["outer.fifo", "code/project/inner.fifo"])
 def test_host_pipes_are_not_reached(
-    inside: Process, outside: Process, home: Path, name: str, how: str
+    inside: ToolHost, outside: ToolHost, home: Path, name: str, how: str
 ) -> None:
     reader = os.open(home / name, os.O_RDONLY | os.O_NONBLOCK)
     assert kind_of(inside, "pipe", path=f"{home}/{name}", how=how) in ("FileNotFoundError", "PermissionError")
@@ -242,7 +242,7 @@ def test_host_pipes_are_not_reached(
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_system_calls_that_no_tool_needs_are_refused(inside: Process, outside: Process, name: str) -> None:
+def test_system_calls_that_no_tool_needs_are_refused(inside: ToolHost, outside: ToolHost, name: str) -> None:
     reaction = react(inside, "kernel", name=name)
     assert reaction.raised is not None
     expected = (
@@ -254,28 +254,28 @@ def test_system_calls_that_no_tool_needs_are_refused(inside: Process, outside: P
         assert not (control.raised and control.raised.message.endswith(expected))
 
 
-def test_nobody_types_into_a_terminal(inside: Process) -> None:
+def test_nobody_types_into_a_terminal(inside: ToolHost) -> None:
     assert kind_of(inside, "type_in") == "PermissionError"
 
 
-def test_the_machine_around_this_one_is_not_reached(inside: Process) -> None:
+def test_the_machine_around_this_one_is_not_reached(inside: ToolHost) -> None:
     assert kind_of(inside, "vsock") == "OSError"
 
 
-def test_other_processes_are_not_there(inside: Process, outside: Process) -> None:
+def test_other_processes_are_not_there(inside: ToolHost, outside: ToolHost) -> None:
     assert kind_of(inside, "end", process=os.getpid()) == "ProcessLookupError"
     assert reaches(outside, "end", process=os.getpid())
     assert kind_of(inside, "read", path=f"/proc/{os.getpid()}/environ") == "FileNotFoundError"
     assert reaches(outside, "read", path=f"/proc/{os.getpid()}/environ")
 
 
-def test_variables_are_not_seen(inside: Process) -> None:
+def test_variables_are_not_seen(inside: ToolHost) -> None:
     text = react(inside, "variables").text
     assert "PATH" in text
     assert "sesame" not in text
 
 
-def test_real_tools_still_work(inside: Process, outside: Process) -> None:
+def test_real_tools_still_work(inside: ToolHost, outside: ToolHost) -> None:
     told = react(inside, "spread", patience=10.0)
     assert told.ended == "returned", told
     assert told.text == react(outside, "spread", patience=10.0).text

@@ -10,7 +10,7 @@ import pytest
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.features.tool_fuzz.run import fuzz_tools
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 from tests.tool_host.trying import LIMITS, needs_bubblewrap, react
 
@@ -34,7 +34,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 def called(spec: str, tool: str = "read", conditions: CallConditions | None = None, **arguments: str) -> str:
-    with Process(spec, conditions or CallConditions(limits=LIMITS)) as bench:
+    with ToolHost(spec, conditions or CallConditions(limits=LIMITS)) as bench:
         reaction = react(bench, tool, **arguments)
         return reaction.text or (reaction.raised.kind if reaction.raised else reaction.ended)
 
@@ -107,7 +107,7 @@ def test_more_can_be_allowed(tmp_path: Path, name: str) -> None:
 def test_what_is_allowed_has_to_be_there(tmp_path: Path) -> None:
     write(tmp_path, {"tools.py": READING})
     with pytest.raises(UsageError, match="no such file or folder"):
-        Process(f"{tmp_path}/tools.py:read", CallConditions(allow_read=(f"{tmp_path}/none",)))
+        ToolHost(f"{tmp_path}/tools.py:read", CallConditions(allow_read=(f"{tmp_path}/none",)))
 
 
 def test_an_environment_with_code_that_is_written_elsewhere(tmp_path: Path) -> None:
@@ -168,4 +168,4 @@ def test_an_object_handed_over_in_a_damaged_file_ends_in_no_traceback(tmp_path: 
     opening = "Something that a test or a notebook has given to misstep, for processes that need it too."
     (tmp_path / "given.py").write_text(f'"""{opening}"""\n\nimport sys\n\npaths = {paths}\n')
     with pytest.raises(UsageError):  # there are no tools in it, or it can't be loaded
-        Process(f"{tmp_path}/given.py:tools", CallConditions(limits=LIMITS)).start()
+        ToolHost(f"{tmp_path}/given.py:tools", CallConditions(limits=LIMITS)).start()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.sandbox.bubblewrap import SYSTEM, find_bubblewrap, opened, walls
 from tests.tool_host.trying import bench_in, needs_bubblewrap, react, tree
 
@@ -33,7 +33,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def bench(home: Path) -> Iterator[Process]:
+def bench(home: Path) -> Iterator[ToolHost]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HOME", str(home))
         patch.setenv("OPENAI_API_KEY", "sk-nobodys-business")
@@ -42,7 +42,7 @@ def bench(home: Path) -> Iterator[Process]:
 
 
 @pytest.fixture(autouse=True)
-def unharmed(home: Path, bench: Process) -> Iterator[None]:
+def unharmed(home: Path, bench: ToolHost) -> Iterator[None]:
     before = tree(home)
     yield
     assert tree(home) == before
@@ -50,12 +50,12 @@ def unharmed(home: Path, bench: Process) -> Iterator[None]:
     assert react(bench, "fine").text == "1 /tmp/misstep/work []"
 
 
-def test_it_says_what_it_is(bench: Process) -> None:
+def test_it_says_what_it_is(bench: ToolHost) -> None:
     assert bench.sandbox.words == "bubblewrap: no network, read-only system, 256 MB"
 
 
 @pytest.mark.parametrize("process", [1, 2])
-def test_nobody_looks_into_those_who_guard(bench: Process, process: int) -> None:
+def test_nobody_looks_into_those_who_guard(bench: ToolHost, process: int) -> None:
     reaction = react(bench, "read", path=f"/proc/{process}/environ")
     assert reaction.raised is not None
     assert reaction.raised.kind == "PermissionError"
@@ -63,7 +63,7 @@ def test_nobody_looks_into_those_who_guard(bench: Process, process: int) -> None
 
 @pytest.mark.parametrize("tool", ["remove", "shut", "write"])
 @pytest.mark.parametrize("place", ["project/docs", "project/docs/letter.txt", "project", "x.txt", "."])
-def test_what_is_outside_cannot_be_changed(bench: Process, home: Path, tool: str, place: str) -> None:
+def test_what_is_outside_cannot_be_changed(bench: ToolHost, home: Path, tool: str, place: str) -> None:
     """Beside the project there is scratch space: what is written there is not on the host."""
     reaction = react(bench, tool, path=str(home / place))
     assert reaction.ended == "raised" or place in ("x.txt", ".")
@@ -74,11 +74,11 @@ def test_what_is_outside_cannot_be_changed(bench: Process, home: Path, tool: str
 @pytest.mark.parametrize(
     "path", ["/etc/made", "/dev/made", "/proc/sys/vm/swappiness", "/usr/made", "/run/made"]
 )
-def test_the_system_cannot_be_changed(bench: Process, path: str) -> None:
+def test_the_system_cannot_be_changed(bench: ToolHost, path: str) -> None:
     assert react(bench, "write", path=path).ended == "raised"
 
 
-def test_keys_are_not_seen(bench: Process, home: Path) -> None:
+def test_keys_are_not_seen(bench: ToolHost, home: Path) -> None:
     for name in (".ssh", ".netrc", ".bashrc"):
         raised = react(bench, "read", path=str(home / name)).raised
         assert raised is not None
@@ -99,20 +99,20 @@ def test_only_what_is_shown_is_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["processes", "programs"])
-def test_there_are_only_so_many_processes(bench: Process, what: str) -> None:
+def test_there_are_only_so_many_processes(bench: ToolHost, what: str) -> None:
     reaction = react(bench, "eat", patience=100.0, what=what)
     assert reaction.ended == "died"
     assert "processes, more than it was allowed" in reaction.detail
 
 
-def test_memory_ends(bench: Process) -> None:
+def test_memory_ends(bench: ToolHost) -> None:
     reaction = react(bench, "eat", patience=100.0, what="memory")
     assert reaction.ended == "exhausted"
     assert reaction.memory > 100_000_000
 
 
 @pytest.mark.parametrize("what", ["disk", "shared memory", "devices", "threads"])
-def test_what_there_is_can_be_used_up_without_harm(bench: Process, what: str) -> None:
+def test_what_there_is_can_be_used_up_without_harm(bench: ToolHost, what: str) -> None:
     reaction = react(bench, "eat", patience=100.0, what=what)
     assert reaction.ended in ("raised", "exhausted")
     assert reaction.raised is not None
@@ -145,7 +145,7 @@ class Server:
         self._socket.close()
 
 
-def test_there_is_no_network(bench: Process) -> None:
+def test_there_is_no_network(bench: ToolHost) -> None:
     server = Server(socket.AF_INET, ("127.0.0.1", 0))
     reaction = react(bench, "connect", address=str(server.address[1]))
     server.close()
@@ -164,14 +164,14 @@ def test_there_is_a_network_if_it_is_allowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["parent", "everybody", "first", "stop parent"])
-def test_nobody_outside_is_ended(bench: Process, how: str) -> None:
+def test_nobody_outside_is_ended(bench: ToolHost, how: str) -> None:
     ours = os.getpid()
     reaction = react(bench, "leave", how=how)
     assert reaction.ended in ("died", "raised", "returned")
     assert os.getpid() == ours
 
 
-def test_what_outlives_a_call_ends_with_the_next_reset(bench: Process) -> None:
+def test_what_outlives_a_call_ends_with_the_next_reset(bench: ToolHost) -> None:
     assert react(bench, "linger", folder="/tmp/misstep/work").text == "started"
     bench.reset()
     assert react(bench, "fine").text == "1 /tmp/misstep/work []"

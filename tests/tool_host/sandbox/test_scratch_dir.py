@@ -15,9 +15,9 @@ from tests.tool_host.trying import bench_in, react, settle
 
 SCRIPT = """
 import signal, sys
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import Conditions
-bench = Process(sys.argv[1], Conditions(shelter="none"))
+bench = ToolHost(sys.argv[1], Conditions(shelter="none"))
 bench.start()
 print(bench.sandbox.folder, flush=True)
 signal.pause()

@@ -22,8 +22,8 @@ from misstep.runs.execution import at_work
 from misstep.runs.setup.agent_session import Over, UsageMeter, refuse_unreachable, unless
 from misstep.runs.setup.roles import Outage
 from misstep.runs.setup.trying import Trier
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
-from misstep.tool_host.process import Process
 
 SOON = 0.2  # seconds until somebody looks what a call puts into the folder; most are over by then
 
@@ -138,7 +138,7 @@ class _Laid(JoinedBench):
     """
 
     def __init__(
-        self, benches: Sequence[Process], folder: str, lay: Callable[[], None], is_over: Callable[[], bool]
+        self, benches: Sequence[ToolHost], folder: str, lay: Callable[[], None], is_over: Callable[[], bool]
     ) -> None:
         super().__init__(benches)
         self._folder = folder

@@ -28,7 +28,7 @@ from misstep.core.settings import Settings
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.benchmark import GONE, Discipline, Room, Surroundings, TaskEnv, claimed_room
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions, Limits
 
 STRAY = "nobody asked for this.txt"
@@ -108,7 +108,7 @@ class PaperFiles:
         with claimed_room() as room:
             limits = Limits(timeout=PATIENCE, memory=self._settings.memory << 20)
             conditions = CallConditions(self._settings.sandbox, limits, folder=str(room.folder))
-            with Process(SETTING_UP, conditions) as bench:
+            with ToolHost(SETTING_UP, conditions) as bench:
                 yield _PaperPlace(room, bench, self._known)
 
     def solve(self, task: Task) -> Solution:
@@ -119,7 +119,7 @@ class PaperFiles:
 class _PaperPlace:
     """A room that is set up for one task after the other; it is an `TaskEnv`."""
 
-    def __init__(self, room: Room, bench: Process, known: dict[str, PaperTask]) -> None:
+    def __init__(self, room: Room, bench: ToolHost, known: dict[str, PaperTask]) -> None:
         self._room = room
         self._bench = bench
         self._known = known

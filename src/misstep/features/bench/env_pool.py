@@ -22,7 +22,7 @@ from misstep.runs.setup.agent_session import agent_settings
 from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent
 from misstep.runs.setup.models import Tell
 from misstep.runs.setup.workbenches import conditions_of
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 
 SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
@@ -81,7 +81,7 @@ class Stand(msgspec.Struct, frozen=True):
     """A place, and processes in it that hold the tools."""
 
     arena: TaskEnv
-    benches: tuple[Process, ...]
+    benches: tuple[ToolHost, ...]
 
 
 class EnvPool:
@@ -129,13 +129,13 @@ class EnvPool:
         with ExitStack() as stack:
             arena = stack.enter_context(self.discipline.open())
             conditions = _conditions(self._settings, arena.surroundings)
-            benches = [stack.enter_context(Process(spec, conditions)) for spec in self._specs]
+            benches = [stack.enter_context(ToolHost(spec, conditions)) for spec in self._specs]
             with self._lock:
                 self._open.push(stack.pop_all())
             return Stand(arena, tuple(benches))
 
 
-def refuse_namesakes(benches: Sequence[Process]) -> None:
+def refuse_namesakes(benches: Sequence[ToolHost]) -> None:
     names = [tool.name for bench in benches for tool in bench.tools]
     for name in names:
         if names.count(name) > 1:

@@ -11,7 +11,7 @@ from itertools import chain
 import msgspec
 
 from misstep.core.agent import Agent
-from misstep.core.event import Event, Listener, Notice, TaskJudged
+from misstep.core.event import Event, Listener, TaskJudged
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport, TaskReport
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
@@ -143,7 +143,7 @@ def _work(
     left = ((place, task) for place, task in enumerate(discipline.tasks) if task.id not in done)
 
     def find() -> Agent:
-        return contestant(settings, lambda text: session.emit(Notice(text)), run_budget.rate_limiters)
+        return contestant(settings, session.notice, run_budget.rate_limiters)
 
     attempts = Attempts(stands, settings, run_budget, find, left)
     session.lost = attempts.lost

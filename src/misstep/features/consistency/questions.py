@@ -26,7 +26,7 @@ from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMete
 from misstep.runs.setup.models import Tell
 from misstep.runs.setup.roles import LateTolerantModels
 from misstep.runs.setup.workbenches import Target, Workbenches
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 
 SETS = 5  # for each tool, unless somebody says otherwise
 MOST_CONTEXT = 20_000  # characters
@@ -79,7 +79,7 @@ class Questioner:
         tell(structs.replace(report, notes=(*report.notes, self.lost[target.spec])))
 
     async def _examine(
-        self, bench: Process, target: Target, progress: "_Progress", tell: Callable[[News], None]
+        self, bench: ToolHost, target: Target, progress: "_Progress", tell: Callable[[News], None]
     ) -> None:
         tool = target.among(bench.tools)[0]
         progress.sandbox = bench.sandbox.words

@@ -8,7 +8,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 
-from misstep.core.event import Event, Listener, Notice, SetJudged, ToolChecked
+from misstep.core.event import Event, Listener, SetJudged, ToolChecked
 from misstep.core.results.consistency import ConsistencyReport, ConsistencyRun, PromptSet
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
@@ -34,7 +34,7 @@ from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
 from misstep.runs.trust import with_agent
 from misstep.store.runs import Run, Store
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 
 
 def check_consistency(
@@ -128,7 +128,7 @@ def _work(
     settings, run_budget = session.run.settings, session.run_budget
     done = {report.name for report in session.done}
     left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
-    questioner = Questioner(benches, settings, prompts, run_budget, lambda text: session.emit(Notice(text)))
+    questioner = Questioner(benches, settings, prompts, run_budget, session.notice)
     session.lost = questioner.lost
     workers = Workers[tuple[Target, ConsistencyReport | None], News](
         lambda each, tell: questioner.examine(*each, tell), run_budget, settings.jobs
@@ -156,7 +156,7 @@ def replay_set(
 
 
 async def _replay(
-    bench: Process, tool: Described, before: PromptSet, settings: Settings, tell: Tell
+    bench: ToolHost, tool: Described, before: PromptSet, settings: Settings, tell: Tell
 ) -> PromptSet:
     run_budget = RunBudget(Budget(), Spent())
     agent_session = AgentSession(settings, Prompts(settings.prompts), run_budget, tell)

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 from msgspec import structs
 
-from misstep.core.event import Event, GroupFinished, Listener, Notice
+from misstep.core.event import Event, GroupFinished, Listener
 from misstep.core.model import Unusable
 from misstep.core.results.crosstalk import CrosstalkReport, GroupReport, ToolGroup, offered_beside
 from misstep.core.results.fixing import read_text
@@ -46,8 +46,8 @@ from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
 from misstep.runs.trust import refuse_foreign_calls
 from misstep.store.runs import Run, Store
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
-from misstep.tool_host.process import Process
 
 COUNT = 5  # requests for each group
 LOST = "could not be started again"
@@ -87,7 +87,7 @@ class Crossing:
     def cross(self, report: GroupReport, tell: Callable[[GroupReport], None]) -> None:
         """Try what is left of a group; `tell` hears how far it has got after each request."""
         with ExitStack() as stack:
-            benches = list[Process]()
+            benches = list[ToolHost]()
             for spec in dict.fromkeys(self._specs[tool] for tool in report.offered):
                 try:
                     benches.append(stack.enter_context(self._benches.lend(spec)))
@@ -102,7 +102,7 @@ class Crossing:
             return await propose_groups(list(self._tools.values()), LateTolerantModels(role_models))
 
     async def _cross(
-        self, benches: Sequence[Process], report: GroupReport, tell: Callable[[GroupReport], None]
+        self, benches: Sequence[ToolHost], report: GroupReport, tell: Callable[[GroupReport], None]
     ) -> None:
         usage_meter, began = UsageMeter(self._run_budget), time.monotonic()
         shelters = "; ".join(sorted({bench.sandbox.words for bench in benches}))
@@ -153,7 +153,7 @@ def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listene
         with Store(settings.store, create=True) as store:
             purpose = RunSpec("crosstalk", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(groups), time.time(), purpose=purpose)
-            return _Session(store, run, listeners).hold(tools, benches, prompts)
+            return _hold(store, run, listeners, tools, benches, prompts)
 
 
 def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkReport:
@@ -165,7 +165,7 @@ def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkRepor
             return _report(store, run)
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
-            return _Session(store, run, listeners).hold(_Tools(benches, run.purpose.tools), benches, prompts)
+            return _hold(store, run, listeners, _Tools(benches, run.purpose.tools), benches, prompts)
 
 
 def view_crosstalk(settings: Settings, name: str) -> CrosstalkReport:
@@ -215,55 +215,48 @@ class _Tools:
                     raise UsageError(f"there is no tool '{name}' any more", "the run was begun with it")
 
 
-class _Session:
-    """One stretch of a run."""
+def _hold(
+    store: Store,
+    run: Run,
+    listeners: Sequence[Listener],
+    tools: _Tools,
+    benches: Workbenches,
+    prompts: Prompts,
+) -> CrosstalkReport:
+    """One session of a run."""
+    session = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
 
-    def __init__(self, store: Store, run: Run, listeners: Sequence[Listener]) -> None:
-        self._store = store
-        self._run = run
-        self._session = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
-
-    def hold(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> CrosstalkReport:
-        run = self._run.id
-        self._session.hold(
-            lambda: self._work(tools, benches, prompts),
-            lambda report: GroupFinished(run, report.name, report.verdict),
-            "group",
-        )
-        return _report(self._store, self._run)
-
-    def _work(self, tools: _Tools, benches: Workbenches, prompts: Prompts) -> Generator[GroupReport | Event]:
+    def work() -> Generator[GroupReport | Event]:
         """Try what is not done; what had begun before goes on."""
-        settings, run_budget = self._run.settings, self._session.run_budget
+        settings, run_budget = run.settings, session.run_budget
         crossing = Crossing(
-            benches, settings, prompts, run_budget, tools.described, tools.specs, self._notice
+            benches, settings, prompts, run_budget, tools.described, tools.specs, session.notice
         )
-        self._session.lost = crossing.lost
+        session.lost = crossing.lost
         with stopping(run_budget):
-            if not self._session.kept:
-                yield from self._lay_out(tools, crossing)
-            left = [report for report in self._session.kept.values() if report.ended == "stopped"]
+            if not session.kept:
+                yield from _lay_out(store, settings, tools, crossing)
+            left = [report for report in session.kept.values() if report.ended == "stopped"]
             tools.refuse_missing(left)
             workers = Workers[GroupReport, GroupReport](crossing.cross, run_budget, settings.jobs)
-            with closing(workers.work(left)) as work:
-                yield from work
+            with closing(workers.work(left)) as found:
+                yield from found
 
-    def _lay_out(self, tools: _Tools, crossing: Crossing) -> list[GroupReport]:
-        """What there is to do, so that a run that goes on has the same groups and the same requests."""
-        settings = self._run.settings
-        groups = read_groups(settings.groups, tools.described) if settings.groups else _proposed(crossing)
-        blank = [
-            GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
-            for place, group in enumerate(groups)
-        ]
-        if not settings.from_run:
-            return blank
-        source = find_maker(self._store, settings.from_run)
-        asked = find_requests(self._store, source)
-        return _with_requests(blank, asked, settings, source.id)
+    session.hold(work, lambda report: GroupFinished(run.id, report.name, report.verdict), "group")
+    return _report(store, run)
 
-    def _notice(self, text: str) -> None:
-        self._session.emit(Notice(text))
+
+def _lay_out(store: Store, settings: Settings, tools: _Tools, crossing: Crossing) -> list[GroupReport]:
+    """What there is to do, so that a run that goes on has the same groups and the same requests."""
+    groups = read_groups(settings.groups, tools.described) if settings.groups else _proposed(crossing)
+    blank = [
+        GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
+        for place, group in enumerate(groups)
+    ]
+    if not settings.from_run:
+        return blank
+    source = find_maker(store, settings.from_run)
+    return _with_requests(blank, find_requests(store, source), settings, source.id)
 
 
 def _proposed(crossing: Crossing) -> tuple[ToolGroup, ...]:

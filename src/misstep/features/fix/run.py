@@ -7,7 +7,7 @@ from contextlib import closing
 
 from msgspec import structs
 
-from misstep.core.event import Event, Listener, Notice, ToolMended
+from misstep.core.event import Event, Listener, ToolMended
 from misstep.core.results.fixing import FixReport, FixRun, parse_descriptions, read_text
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
@@ -53,7 +53,7 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
         refuse_unwritable([report for report, _ in reports] if write else ())
         purpose = RunSpec("fix", settings.from_run, tools=own, descriptions=read_text(settings.descriptions))
         run = store.add_run(settings, len(reports), time.time(), purpose=purpose)
-        return _Session(store, run, listeners, reports).hold(benches, prompts, discipline)
+        return _hold(store, run, listeners, reports, benches, prompts, discipline)
 
 
 def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
@@ -74,7 +74,7 @@ def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False)
             reports = _prepared(benches, run.purpose.tools, Knowledge(store, run.purpose.run), run.settings)
             if write:
                 _refuse_stale(store, run, [report for report, _ in reports])
-            return _Session(store, run, listeners, reports).hold(benches, prompts, discipline)
+            return _hold(store, run, listeners, reports, benches, prompts, discipline)
 
 
 def view_fixing(settings: Settings, name: str) -> FixRun:
@@ -148,52 +148,37 @@ def _view(store: Store, run: Run, trusted: bool) -> FixRun:
     return FixRun(run.id, run.purpose.tools, run.purpose.run, tuple(reports), spent.seconds, usd, wordings)
 
 
-class _Session:
-    """One stretch of a run."""
+def _hold(
+    store: Store,
+    run: Run,
+    listeners: Sequence[Listener],
+    reports: Sequence[tuple[FixReport, str]],
+    benches: Workbenches,
+    prompts: Prompts,
+    discipline: Discipline | None,
+) -> FixRun:
+    """One session of a run."""
+    session = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
+    settings, run_budget = run.settings, session.run_budget
 
-    def __init__(
-        self,
-        store: Store,
-        run: Run,
-        listeners: Sequence[Listener],
-        reports: Sequence[tuple[FixReport, str]],
-    ) -> None:
-        self._store = store
-        self._run = run
-        self._reports = reports
-        self._session = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
-
-    def hold(self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None) -> FixRun:
-        run = self._run.id
-        self._session.hold(
-            lambda: self._work(benches, prompts, discipline), lambda report: ToolMended(run, report)
-        )
-        return _view(self._store, self._run, trusted=True)
-
-    def _work(
-        self, benches: Workbenches, prompts: Prompts, discipline: Discipline | None
-    ) -> Generator[FixReport | Event]:
+    def work() -> Generator[FixReport | Event]:
         """One tool after the other; what had begun before goes on with the requests that it began with."""
-        session, settings, run_budget = self._session, self._run.settings, self._session.run_budget
-        agent_session = AgentSession(settings, prompts, run_budget, self._notice)
+        agent_session = AgentSession(settings, prompts, run_budget, session.notice)
         done = {report.name for report in session.done}
         with stopping(run_budget):
-            for blank, spec in self._reports:
+            for blank, spec in reports:
                 if blank.name in done or agent_session.is_over():
                     continue
                 report = session.kept.get(blank.name, blank)
-                scorer = self._scorer(benches, spec, agent_session, discipline)
+                scorer = score_with(spec, agent_session)
                 search = DescriptionSearch(report, spec, settings, benches, agent_session, run_budget, scorer)
-                with closing(search.mend()) as work:
-                    yield from work
+                with closing(search.mend()) as found:
+                    yield from found
 
-    def _scorer(
-        self, benches: Workbenches, spec: str, agent_session: AgentSession, discipline: Discipline | None
-    ) -> Scorer:
-        settings, run_budget = self._run.settings, self._session.run_budget
+    def score_with(spec: str, agent_session: AgentSession) -> Scorer:
         if discipline is not None:
-            return OnTasks(discipline, self._run.purpose.tools, settings, run_budget, self._notice)
+            return OnTasks(discipline, run.purpose.tools, settings, run_budget, session.notice)
         return OnRequests(benches, spec, settings, agent_session, run_budget)
 
-    def _notice(self, text: str) -> None:
-        self._session.emit(Notice(text))
+    session.hold(work, lambda report: ToolMended(run.id, report))
+    return _view(store, run, trusted=True)

@@ -47,8 +47,8 @@ from misstep.runs.setup.models import Tell
 from misstep.runs.setup.roles import LateTolerantModels
 from misstep.runs.setup.workbenches import Workbenches, conditions_of
 from misstep.runs.setup.workers import Workers
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench, LiveTools
-from misstep.tool_host.process import Process
 
 Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it is tried on
 
@@ -93,7 +93,7 @@ class OnRequests:
 
     async def _try_all(
         self,
-        process: Process,
+        process: ToolHost,
         report: FixReport,
         left: deque[Unit],
         usage_meter: UsageMeter,
@@ -122,7 +122,7 @@ class OnRequests:
 class Reworded(JoinedBench):
     """Workbenches whose tools are told of in other words, those of the moment."""
 
-    def __init__(self, benches: Sequence[Process]) -> None:
+    def __init__(self, benches: Sequence[ToolHost]) -> None:
         super().__init__(benches)
         self.wordings: Wordings = {}
 
@@ -263,7 +263,7 @@ class DescriptionSearch:
         with self._benches.lend(self._spec) as bench:
             asyncio.run(self._write_all(bench, tell))
 
-    async def _write_all(self, bench: Process, tell: Callable[[Candidate], None]) -> None:
+    async def _write_all(self, bench: ToolHost, tell: Callable[[Candidate], None]) -> None:
         bench.heed(self._agent_session.is_over)
         report, strategies = self.report, self._settings.strategy
         (tool,) = [each for each in bench.tools if each.name == report.tool]
@@ -282,7 +282,7 @@ class DescriptionSearch:
         except Over:
             return
 
-    def _caller(self, bench: Process) -> Call:
+    def _caller(self, bench: ToolHost) -> Call:
         """Calls of the tool from a fresh start, which count like all others."""
 
         async def call(invocation: Invocation) -> str:

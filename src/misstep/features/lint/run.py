@@ -27,8 +27,7 @@ from misstep.runs.cases import absolute_specs
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches, conditions_of, find_targets
 from misstep.store.runs import Store
-from misstep.tool_host.process import Process
-from misstep.tool_host.restarting import read_apart, whole_environment
+from misstep.tool_host.host import ToolHost, read_apart, whole_environment
 from misstep.tool_host.sandbox.places import is_server
 
 
@@ -148,7 +147,7 @@ def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Targe
             stop.set()
 
 
-def _look(bench: Process, target: Target, settings: Settings, stop: threading.Event) -> ToolReport:
+def _look(bench: ToolHost, target: Target, settings: Settings, stop: threading.Event) -> ToolReport:
     until = time.monotonic() + settings.time_per_tool
     tool = target.among(bench.tools)[0]
     seed = derive_seed(settings.seed, tool.name)

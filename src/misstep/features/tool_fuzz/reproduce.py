@@ -28,7 +28,7 @@ from misstep.runs.setup.models import Tell
 from misstep.runs.setup.roles import LateTolerantModels
 from misstep.runs.setup.trying import Trier
 from misstep.runs.setup.workbenches import Target
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 
 REQUESTS = 20  # of a model that is asked for them outright, unless --count says otherwise
 LEFT = "not put to the agent"
@@ -45,7 +45,7 @@ class AgentReproducer:
         self._prompts = prompts
         self._agent_session = AgentSession(settings, prompts, run_budget, tell)
 
-    def interview(self, bench: Process, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
+    def interview(self, bench: ToolHost, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
         """The report with what became of each finding; it says "stopped" if there is more to do.
 
         `keep` hears how far it has got after each.
@@ -53,7 +53,7 @@ class AgentReproducer:
         progress = _Progress(report, target, UsageMeter(self._run_budget), self._agent_session)
         return asyncio.run(self._interview(bench, progress, keep))
 
-    async def _interview(self, bench: Process, progress: "_Progress", keep: Keep) -> ToolReport:
+    async def _interview(self, bench: ToolHost, progress: "_Progress", keep: Keep) -> ToolReport:
         until = progress.began + self._settings.time_per_tool - progress.seconds_before
         if not self._left(progress):
             return progress.report()

@@ -5,7 +5,7 @@ from collections.abc import Generator, Sequence
 from contextlib import closing
 from importlib.util import find_spec
 
-from misstep.core.event import Event, FindingMade, Listener, Notice, ToolFinished
+from misstep.core.event import Event, FindingMade, Listener, ToolFinished
 from misstep.core.results.finding import Finding, FuzzReport, ToolReport
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
@@ -13,7 +13,7 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.spending import RateLimiters
 from misstep.errors import MissingExtra, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
-from misstep.features.tool_fuzz.worker import FuzzWorker, FuzzWorkers, find_keeper, find_seed_corpus
+from misstep.features.tool_fuzz.worker import FuzzWorker, find_keeper, find_seed_corpus
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.cases import absolute_places, absolute_specs
 from misstep.runs.lookup import resolve_prefix
@@ -47,7 +47,7 @@ def fuzz_tools(
         with Store(settings.store, create=True) as store:
             purpose = RunSpec("fuzz", tools=own, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(targets), time.time(), purpose=purpose)
-            return _Session(store, run, listeners, rate_limiters).hold(targets, benches, prompts)
+            return _hold(store, run, listeners, targets, benches, prompts, rate_limiters)
 
 
 def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
@@ -60,7 +60,7 @@ def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
         prompts = _refuse_early(run.settings)
         with Workbenches(run.settings) as benches:
             targets = _find_targets(benches, run.purpose.tools, run.settings)
-            return _Session(store, run, listeners).hold(targets, benches, prompts)
+            return _hold(store, run, listeners, targets, benches, prompts)
 
 
 def view_fuzzing(settings: Settings, name: str) -> FuzzReport:
@@ -107,39 +107,31 @@ def _report(store: Store, run: Run) -> FuzzReport:
     return FuzzReport(run.id, run.purpose.tools, tuple(reports), store.spent(run.id).seconds)
 
 
-class _Session:
-    """One stretch of a run that fuzzes."""
+def _hold(
+    store: Store,
+    run: Run,
+    listeners: Sequence[Listener],
+    targets: Sequence[Target],
+    benches: Workbenches,
+    prompts: Prompts | None,
+    rate_limiters: RateLimiters | None = None,
+) -> FuzzReport:
+    """One session of a run."""
+    session = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, rate_limiters)
+    keepsakes = find_seed_corpus(store, run.settings.from_run)
 
-    def __init__(
-        self, store: Store, run: Run, listeners: Sequence[Listener], rate_limiters: RateLimiters | None = None
-    ) -> None:
-        self._store = store
-        self._run = run
-        self._session = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, rate_limiters)
-        self._keepsakes = find_seed_corpus(store, run.settings.from_run)
-
-    def hold(self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None) -> FuzzReport:
-        run = self._run.id
-        self._session.hold(
-            lambda: self._work(targets, benches, prompts), lambda report: ToolFinished(run, report)
-        )
-        return _report(self._store, self._run)
-
-    def _work(
-        self, targets: Sequence[Target], benches: Workbenches, prompts: Prompts | None
-    ) -> Generator[ToolReport | Event]:
+    def work() -> Generator[ToolReport | Event]:
         """Fuzz what is not done; what had begun before goes on."""
-        session, settings = self._session, self._run.settings
+        settings, run_budget = run.settings, session.run_budget
         done = {report.name for report in session.done}
         left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
         known = [each for report in session.done for each in (*report.findings, *report.unconfirmed)]
-        run_budget = session.run_budget
-        reproducer = AgentReproducer(settings, prompts, run_budget, self._notice) if prompts else None
-        worker = FuzzWorker(benches, settings, run_budget, known, self._keepsakes, reproducer)
+        reproducer = AgentReproducer(settings, prompts, run_budget, session.notice) if prompts else None
+        worker = FuzzWorker(benches, settings, run_budget, known, keepsakes, reproducer)
         session.lost = worker.lost
-        with closing(FuzzWorkers(worker, run_budget, settings.jobs).work(left)) as work:
-            for news in work:
-                yield FindingMade(self._run.id, news) if isinstance(news, Finding) else news
+        with closing(worker.work(left)) as found:
+            for news in found:
+                yield FindingMade(run.id, news) if isinstance(news, Finding) else news
 
-    def _notice(self, text: str) -> None:
-        self._session.emit(Notice(text))
+    session.hold(work, lambda report: ToolFinished(run.id, report))
+    return _report(store, run)

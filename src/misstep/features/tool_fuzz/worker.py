@@ -28,8 +28,7 @@ from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.store.runs import Run, Store
-from misstep.tool_host.process import Process
-from misstep.tool_host.restarting import PAUSE
+from misstep.tool_host.host import PAUSE, ToolHost
 
 
 class SeedCorpus:
@@ -98,6 +97,7 @@ LOST = "could not be started again"
 NOTHING_KEPT = SeedCorpus()
 
 News: TypeAlias = Finding | ToolReport
+Left: TypeAlias = tuple[Target, ToolReport | None]  # with what was found before it was stopped
 
 
 class FuzzWorker:
@@ -127,6 +127,19 @@ class FuzzWorker:
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
 
+    def work(self, targets: Sequence[Left]) -> Generator[News]:
+        """Examine targets, as many at a time as the settings say, and yield what comes of it as it comes.
+
+        Whatever is found is told at once, unconfirmed; reports on the way say that they are of something
+        stopped. What goes wrong in an examination is raised here. No thread is left when it ends. Tools are
+        fuzzed by themselves first: what they show alone is not new when they are called together.
+        """
+        run_budget, jobs = self._run_budget, self._settings.jobs
+        workers = Workers[Left, News](lambda left, tell: self.examine(*left, tell), run_budget, jobs)
+        with stopping(run_budget):
+            yield from workers.work([left for left in targets if len(left[0].tools) == 1])
+            yield from workers.work([left for left in targets if len(left[0].tools) > 1])
+
     def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         """Examine a target as far as it goes, from where it was stopped `before`."""
         before = before if before and (before.calls or before.journey) else None
@@ -141,7 +154,7 @@ class FuzzWorker:
         tell(self._noted(_cleared(undone), target.spec))
 
     def _examine_on(
-        self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
+        self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> None:
         bench.heed(self._run_budget.is_over)
         target.among(bench.tools)  # or there is nothing to examine
@@ -152,7 +165,7 @@ class FuzzWorker:
     def _interview(
         self,
         reproducer: AgentReproducer,
-        bench: Process,
+        bench: ToolHost,
         report: ToolReport,
         target: Target,
         tell: Callable[[News], None],
@@ -170,7 +183,9 @@ class FuzzWorker:
             self._lose(target.spec, error.message)
         self._hear(self._noted(report, target.spec), tell)
 
-    def _beyond_fuzzing(self, bench: Process, target: Target, before: ToolReport | None) -> ToolReport | None:
+    def _beyond_fuzzing(
+        self, bench: ToolHost, target: Target, before: ToolReport | None
+    ) -> ToolReport | None:
         """The report on a target of which nothing is left to fuzz; None where there is."""
         if before is not None and before.journey is not None:
             return _cleared(before)
@@ -179,7 +194,7 @@ class FuzzWorker:
         return structs.replace(self._blank(bench, target), journey=AgentReach(self._settings.tool_method))
 
     def _fuzzed(
-        self, bench: Process, target: Target, before: ToolReport | None, tell: Callable[[News], None]
+        self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> ToolReport:
         """The report on a target when nothing more is tried, for an agent to go on with if there is one."""
         examination = self._begin(bench, target, before)
@@ -207,13 +222,13 @@ class FuzzWorker:
             tell(finding)
         tell(report)
 
-    def _begin(self, bench: Process, target: Target, before: ToolReport | None) -> Examination:
+    def _begin(self, bench: ToolHost, target: Target, before: ToolReport | None) -> Examination:
         seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
         kept = [] if before else self._keepsakes.for_tools(target.tools)
         report = _cleared(before or self._blank(bench, target))
         return Examination(bench, target.among(bench.tools), target.spec, seed, report, target.titles, kept)
 
-    def _blank(self, bench: Process, target: Target) -> ToolReport:
+    def _blank(self, bench: ToolHost, target: Target) -> ToolReport:
         """The report on a target before anything is known about it."""
         notes = _notes(bench) if target.tools == (bench.tools[0].name,) else ()  # once is enough
         return ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
@@ -286,7 +301,7 @@ def _wait(over: Callable[[], bool]) -> bool:
     return not over()
 
 
-def _notes(bench: Process) -> tuple[str, ...]:
+def _notes(bench: ToolHost) -> tuple[str, ...]:
     """What was odd about loading the tools."""
     return (*(f"left out: {each}" for each in bench.skipped), *bench.notes)
 
@@ -300,29 +315,3 @@ def _cleared(report: ToolReport) -> ToolReport:
 def _mark(finding: Finding) -> tuple[str, str, str]:
     """What findings have in common that are the same defect."""
     return finding.spec, finding.tool, finding.signature
-
-
-Left: TypeAlias = tuple[Target, ToolReport | None]
-
-
-class FuzzWorkers:
-    """Works through targets, so many at a time.
-
-    Whatever is found is told at once, unconfirmed; reports on the way say that they are of something stopped.
-    """
-
-    def __init__(self, worker: FuzzWorker, run_budget: RunBudget, jobs: int) -> None:
-        self._run_budget = run_budget
-        self._workers = Workers[Left, News](lambda left, tell: worker.examine(*left, tell), run_budget, jobs)
-
-    def work(self, targets: Sequence[Left]) -> Generator[News]:
-        """What comes of it, as it comes; what goes wrong in an examination is raised here.
-
-        Nobody is at work any more when it ends, however it does.
-        Tools are fuzzed by themselves first: what they show alone is no news of them together.
-        """
-        alone = [left for left in targets if len(left[0].tools) == 1]
-        together = [left for left in targets if len(left[0].tools) > 1]
-        with stopping(self._run_budget):
-            yield from self._workers.work(alone)
-            yield from self._workers.work(together)

@@ -20,8 +20,8 @@ from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent, unknow
 from misstep.runs.setup.models import Tell, open_model
 from misstep.runs.setup.roles import Outage, RoleModels
 from misstep.runs.setup.trying import Trier
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
-from misstep.tool_host.process import Process
 
 MARK = "over the mark of"
 NAP = 0.2  # seconds between two looks whether to stop
@@ -107,7 +107,7 @@ class AgentSession:
 
     @asynccontextmanager
     async def gathered(
-        self, bench: Process | JoinedBench, usage_meter: UsageMeter
+        self, bench: ToolHost | JoinedBench, usage_meter: UsageMeter
     ) -> AsyncIterator[tuple[RoleModels, Trier]]:
         """Models and an agent of this event loop's own. They raise `Over` rather than begin another thing."""
         settings = self._settings

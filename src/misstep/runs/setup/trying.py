@@ -19,8 +19,8 @@ from misstep.fuzzing.agent_tests.passage import Rehearsal
 from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.runs.execution import known_secrets, masked
 from misstep.runs.setup.roles import Outage
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench, LiveTools
-from misstep.tool_host.process import Process
 
 
 class _Used(ToolWorld, Protocol):
@@ -38,7 +38,7 @@ class Trier:
     def __init__(
         self,
         agent: Agent,
-        bench: Process | JoinedBench,
+        bench: ToolHost | JoinedBench,
         settings: Settings,
         account: Account,
         admit: Callable[[], None],

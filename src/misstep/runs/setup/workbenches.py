@@ -16,7 +16,7 @@ from misstep.core.results.fixing import read_descriptions, refuse_strangers
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError, did_you_mean
-from misstep.tool_host.process import Process
+from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions, Limits
 
 
@@ -25,8 +25,8 @@ class Workbenches:
 
     def __init__(self, settings: Settings) -> None:
         self._conditions = conditions_of(settings)
-        self._idle = dict[str, list[Process]]()
-        self._open = list[Process]()
+        self._idle = dict[str, list[ToolHost]]()
+        self._open = list[ToolHost]()
         self._lock = threading.Lock()
 
     def __enter__(self) -> "Workbenches":
@@ -47,7 +47,7 @@ class Workbenches:
         return found
 
     @contextmanager
-    def lend(self, spec: str) -> Iterator[Process]:
+    def lend(self, spec: str) -> Iterator[ToolHost]:
         """A process with the tools of the spec as they are when they have been loaded."""
         process = self._take(spec)
         try:
@@ -59,11 +59,11 @@ class Workbenches:
         with self._lock:
             self._idle.setdefault(spec, []).append(process)
 
-    def _take(self, spec: str) -> Process:
+    def _take(self, spec: str) -> ToolHost:
         with self._lock:
             if idle := self._idle.get(spec):
                 return idle.pop()
-        process = Process(spec, self._conditions)
+        process = ToolHost(spec, self._conditions)
         with self._lock:
             self._open.append(process)
         process.start()

@@ -187,7 +187,7 @@ def answer(method, parameters):
 def test_a_server_that_is_gone_for_good_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("misstep.tool_host.restarting.PAUSE", 0.01)
+    monkeypatch.setattr("misstep.tool_host.host.PAUSE", 0.01)
     (tmp_path / "served.py").write_text(SERVER + SPEAKING)
     (tmp_path / "doomed").touch()
     script = Script(plan=lambda *_: [Call("look"), Call("look")], answer="Done.")

@@ -149,7 +149,7 @@ for line in sys.stdin:
 
 
 def test_a_server_that_dies_is_no_finding(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("misstep.tool_host.restarting.PAUSE", 0.01)
+    monkeypatch.setattr("misstep.tool_host.host.PAUSE", 0.01)
     (place / "server.py").write_text(SERVER)
     script = plays(
         {"crashes-greybox": always({"requests": ["Weigh it."]})}, lambda *_: [calling("weigh", number=1)]

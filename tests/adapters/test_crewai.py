@@ -104,14 +104,14 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
     sys.addaudithook(hear)
     {HEAD}
     from telemetry import Telemetry
-    from misstep.adapters.frameworks import crewai
+    from misstep.adapters.crewai import agent as adapter
 
     existing = member()
 
     class Checking:
         name = "checking"
         async def run(self, assignment, toolbox):
-            answer = await agent(retool(existing), "a").run(assignment, toolbox)
+            answer = await adapter.agent(adapter.retool(existing), "a").run(assignment, toolbox)
             assert existing.tools == [real_tool]
             toolbox.note(sorted(hosts))
             toolbox.note(Telemetry().ready)

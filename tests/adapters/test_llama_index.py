@@ -94,7 +94,7 @@ def test_an_agent_is_copied_and_not_changed(tmp_path: Path) -> None:
     spec = written(
         tmp_path,
         f"""{HEAD}
-    from misstep.adapters.frameworks import llama_index
+    from misstep.adapters.llama_index import agent as adapter
 
     existing = member("a", [real_tool])
 
@@ -102,7 +102,7 @@ def test_an_agent_is_copied_and_not_changed(tmp_path: Path) -> None:
         name = "checking"
         async def run(self, assignment, toolbox):
             before = dict(existing.__dict__)
-            answer = await agent(retool(existing), "a").run(assignment, toolbox)
+            answer = await adapter.agent(adapter.retool(existing), "a").run(assignment, toolbox)
             assert existing.__dict__ == before
             return answer
 

@@ -203,7 +203,7 @@ def test_without_the_object_there_is_a_tool_like_it_and_a_note(
     (described,) = read_tools(case.written(tmp_path))
     (tmp_path / "other").mkdir()
     given, warnings = furnished(case, described.tool, case.written(tmp_path / "other", addition))
-    assert [type(tool).__name__ for tool in given] == ["MockTool"]
+    assert [type(tool).__name__ for tool in given] == ["LangchainTool"]
     assert len(warnings) == 1
     assert told in warnings[0]
 

@@ -575,9 +575,9 @@ def test_an_interpreter_needs_nothing_but_msgspec(bare: Path, write: Callable[[s
 def test_a_process_that_talks_rubbish_is_ended(rubbish: str, write: Callable[[str], str]) -> None:
     spec = write(f"""
         import gc, threading
-        from misstep.adapters.subprocess.protocol import Link
+        from misstep.adapters.subprocess.protocol import ProcessLink
         def agent(request, tools):
-            (link,) = [each for each in gc.get_objects() if isinstance(each, Link)]
+            (link,) = [each for each in gc.get_objects() if isinstance(each, ProcessLink)]
             link._line.sendall({rubbish})
             threading.Event().wait()
     """)

@@ -212,7 +212,7 @@ def test_a_bug_of_ours_is_not_a_finding(misstep: Command, monkeypatch: pytest.Mo
         raise ZeroDivisionError("oops")
 
     monkeypatch.setattr("misstep.planning.synthesis.suite.make_case", broken)
-    monkeypatch.setattr("misstep.features.plan_test.run.make_case", broken)
+    monkeypatch.setattr("misstep.runs.cases.make_case", broken)
     result = misstep("plan", "synth", "--count", "2")
     assert result.code == 70
     assert "misstep has a bug: please report it" in result.err

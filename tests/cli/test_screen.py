@@ -174,8 +174,8 @@ def test_hung_cases_cost_nothing_but_themselves(tmp_path: Path) -> None:
 
 def test_our_own_crash_is_seen(tmp_path: Path) -> None:
     code = """
-from misstep.cli.output import ours_alone
-with ours_alone() as screen:
+from misstep.cli.output import own_output
+with own_output() as screen:
     print("the agent", end="")
     screen.write("ours\\n")
     raise LookupError("our own bug")
@@ -191,8 +191,8 @@ with ours_alone() as screen:
 def test_a_crash_below_python_is_seen(tmp_path: Path) -> None:
     code = """
 import ctypes
-from misstep.cli.output import ours_alone
-with ours_alone():
+from misstep.cli.output import own_output
+with own_output():
     ctypes.string_at(0)
 """
     result = run(tmp_path, "-c", code)
@@ -203,10 +203,10 @@ with ours_alone():
 def test_streams_are_as_they_were_afterwards(tmp_path: Path) -> None:
     code = """
 import logging, os, sys
-from misstep.cli.output import ours_alone
+from misstep.cli.output import own_output
 before = sys.stdout, sys.stderr, len(os.listdir("/proc/self/fd"))
 for _ in range(3):
-    with ours_alone() as screen:
+    with own_output() as screen:
         print("theirs")
         logging.getLogger().addHandler(logging.StreamHandler())
         screen.stdout.write(b"real\\n")

@@ -295,8 +295,8 @@ def test_it_ends_when_we_do(tmp_path: Path, shelter: str) -> None:
     script = f"""
 import os, signal
 from misstep.tool_host.host import ToolHost
-from misstep.tool_host.protocol import Conditions
-bench = ToolHost({settle(tmp_path)!r}, Conditions(shelter={shelter!r}))
+from misstep.tool_host.protocol import CallConditions
+bench = ToolHost({settle(tmp_path)!r}, CallConditions(shelter={shelter!r}))
 bench.start()
 print(bench.sandbox.roots[0], flush=True)
 signal.pause()

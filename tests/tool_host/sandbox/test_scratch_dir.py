@@ -16,8 +16,8 @@ from tests.tool_host.trying import bench_in, react, settle
 SCRIPT = """
 import signal, sys
 from misstep.tool_host.host import ToolHost
-from misstep.tool_host.protocol import Conditions
-bench = ToolHost(sys.argv[1], Conditions(shelter="none"))
+from misstep.tool_host.protocol import CallConditions
+bench = ToolHost(sys.argv[1], CallConditions(shelter="none"))
 bench.start()
 print(bench.sandbox.folder, flush=True)
 signal.pause()

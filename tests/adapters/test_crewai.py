@@ -103,7 +103,7 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
             hosts.add(arguments[0])
     sys.addaudithook(hear)
     {HEAD}
-    from telemetry import Telemetry
+    from crewai.telemetry import Telemetry
     from misstep.adapters.crewai import agent as adapter
 
     existing = member()

@@ -32,34 +32,15 @@ help:
 	$(INSTALL) -e '.[test]'
 	touch $@
 
-# Frameworks and clients that can't live beside the others; where one can't be had, its tests are skipped.
-ENVIRONMENTS := composio crewai inspect llama-index mcp1 tools training
+# Frameworks, clients and servers that can't live beside the others. An environment is kept until its requirements
+# or its Python change; where one can't be made, its tests are skipped. NEWER=… names a Python 3.12 or 3.13.
+ENVIRONMENTS := composio crewai inspect llama-index mcp1 newer servers tools training
+.PHONY: $(ENVIRONMENTS:%=environment-%)
 
-environments: $(ENVIRONMENTS:%=.venv-%/.installed) .venv-newer/.installed .venv-servers/.installed
+environments: $(ENVIRONMENTS:%=environment-%)
 
-.venv-%/.installed: tests/environments/%.txt
-	@echo "making an environment for $*"
-	@{ $(PYTHON) -m venv --clear .venv-$* && \
-	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
-	  { rm -rf .venv-$*; echo "no environment for $*: its tests will be skipped"; }
-
-# A Python that can follow code by sys.monitoring, wherever one is; NEWER=… overrides it.
-NEWER ?= $(shell for p in python3.13 python3.12 $${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.13.*/bin/python \
-	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.12.*/bin/python; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
-
-.venv-newer/.installed: tests/environments/newer.txt
-	@echo "making an environment for a newer Python"
-	@{ test -n "$(NEWER)" && $(NEWER) -m venv --clear .venv-newer && \
-	  .venv-newer/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
-	  { rm -rf .venv-newer; echo "no Python 3.12 or 3.13: tests of sys.monitoring will be skipped"; }
-
-# MCP servers that are written for Node.
-.venv-servers/.installed: tests/environments/servers/package.json tests/environments/servers/package-lock.json
-	@echo "making an environment for servers"
-	@{ rm -rf .venv-servers && mkdir .venv-servers && cp $^ .venv-servers && \
-	  npm ci --prefix .venv-servers --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null && touch $@; } || \
-	  { rm -rf .venv-servers; echo "no environment for servers: its tests will be skipped"; }
+$(ENVIRONMENTS:%=environment-%): environment-%:
+	@$(PYTHON) -m tests.environments $*
 
 # A server that the tests start for themselves; Debian's own cluster, if it comes along, is left alone.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=20
@@ -127,7 +108,7 @@ test:
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 # What misstep is measured against may be missing; the results say so.
-bench: .venv/.installed-test .venv-inspect/.installed .venv-tools/.installed bubblewrap browser
+bench: .venv/.installed-test environment-inspect environment-tools bubblewrap browser
 	$(BIN)/python -m benchmarks
 
 # What the documentation has of the code, after a change of commands, settings, kinds or public names.

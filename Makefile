@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint compiled bench reference screenshots constraints environments postgresql bubblewrap browser clean
+.PHONY: help demo test test-all lint compiled bench reference screenshots constraints environments postgresql bubblewrap browser clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -12,9 +12,10 @@ WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
 help:
-	@echo "make demo   install and run the main job: agents tested on planning problems"
-	@echo "make test   install with test extras, lint, check types and layers, run every test"
-	@echo "make bench  measure against the baselines and rewrite benchmarks/RESULTS.md"
+	@echo "make demo      install and run the main job: agents tested on planning problems"
+	@echo "make test      install with test extras, lint, check types and layers, run the fast tests"
+	@echo "make test-all  run all other tests: slow ones, and those that need other environments or a browser"
+	@echo "make bench     measure against the baselines and rewrite benchmarks/RESULTS.md"
 
 .venv/.created:
 	@test -n "$(PYTHON)" || { echo "misstep needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 1; }
@@ -95,17 +96,28 @@ lint: .venv/.installed-test
 
 # Many processes are started, in sandboxes that keep nothing, and workers would all rewrite the same tests at once, so that
 # all of it is compiled before. What can't be collected is told when the tests are run.
-compiled: .venv/.installed-test
+compiled: .venv/.compiled
+
+.venv/.compiled: .venv/.installed-test $(shell find src tests -name '*.py')
 	@$(BIN)/python -m compileall -q src tests
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only >/dev/null 2>&1 || true
+	@touch $@
 
-# Environments are made while the code is installed and looked at; packages of the system come one by one.
+# Packages of the system come one by one.
 # Tests wait for processes and servers a third of their time, so there are three workers for two processors. Each
 # begins with neighbours, which share what is slow to start, until it has to take some from the others.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
 test:
-	@$(MAKE) --no-print-directory -j3 lint compiled environments
+	@$(MAKE) --no-print-directory -j2 lint compiled
+	@$(MAKE) --no-print-directory postgresql bubblewrap
+	$(PYTEST) --tier fast
+
+# What `make test` leaves out; tests/tiers.py says which tests those are.
+test-all:
+	@$(MAKE) --no-print-directory -j3 compiled environments
 	@$(MAKE) --no-print-directory postgresql bubblewrap browser
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST) --tier full
 
 # What misstep is measured against may be missing; the results say so.
 bench: .venv/.installed-test environment-inspect environment-tools bubblewrap browser

@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint compiled bench reference screenshots constraints environments postgresql bubblewrap browser clean
+.PHONY: help demo test test-all lint compiled bench reference screenshots constraints environments postgresql bubblewrap browser clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -12,9 +12,10 @@ WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN) 
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation -c constraints.txt
 
 help:
-	@echo "make demo   install and run the main job: agents tested on planning problems"
-	@echo "make test   install with test extras, lint, check types and layers, run every test"
-	@echo "make bench  measure against the baselines and rewrite benchmarks/RESULTS.md"
+	@echo "make demo      install and run the main job: agents tested on planning problems"
+	@echo "make test      install with test extras, lint, check types and layers, run the fast tests"
+	@echo "make test-all  run all other tests: slow ones, and those that need other environments or a browser"
+	@echo "make bench     measure against the baselines and rewrite benchmarks/RESULTS.md"
 
 .venv/.created:
 	@test -n "$(PYTHON)" || { echo "misstep needs Python 3.11 or newer; set PYTHON=/path/to/python"; exit 1; }
@@ -32,34 +33,15 @@ help:
 	$(INSTALL) -e '.[test]'
 	touch $@
 
-# Frameworks and clients that can't live beside the others; where one can't be had, its tests are skipped.
-ENVIRONMENTS := composio crewai inspect llama-index mcp1 tools training
+# Frameworks, clients and servers that can't live beside the others. An environment is kept until its requirements
+# or its Python change; where one can't be made, its tests are skipped. NEWER=… names a Python 3.12 or 3.13.
+ENVIRONMENTS := composio crewai inspect llama-index mcp1 newer servers tools training
+.PHONY: $(ENVIRONMENTS:%=environment-%)
 
-environments: $(ENVIRONMENTS:%=.venv-%/.installed) .venv-newer/.installed .venv-servers/.installed
+environments: $(ENVIRONMENTS:%=environment-%)
 
-.venv-%/.installed: tests/environments/%.txt
-	@echo "making an environment for $*"
-	@{ $(PYTHON) -m venv --clear .venv-$* && \
-	  .venv-$*/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
-	  { rm -rf .venv-$*; echo "no environment for $*: its tests will be skipped"; }
-
-# A Python that can follow code by sys.monitoring, wherever one is; NEWER=… overrides it.
-NEWER ?= $(shell for p in python3.13 python3.12 $${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.13.*/bin/python \
-	$${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.12.*/bin/python; do \
-	$$p -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$p && break; done)
-
-.venv-newer/.installed: tests/environments/newer.txt
-	@echo "making an environment for a newer Python"
-	@{ test -n "$(NEWER)" && $(NEWER) -m venv --clear .venv-newer && \
-	  .venv-newer/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $< && touch $@; } || \
-	  { rm -rf .venv-newer; echo "no Python 3.12 or 3.13: tests of sys.monitoring will be skipped"; }
-
-# MCP servers that are written for Node.
-.venv-servers/.installed: tests/environments/servers/package.json tests/environments/servers/package-lock.json
-	@echo "making an environment for servers"
-	@{ rm -rf .venv-servers && mkdir .venv-servers && cp $^ .venv-servers && \
-	  npm ci --prefix .venv-servers --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null && touch $@; } || \
-	  { rm -rf .venv-servers; echo "no environment for servers: its tests will be skipped"; }
+$(ENVIRONMENTS:%=environment-%): environment-%:
+	@$(PYTHON) -m tests.environments $*
 
 # A server that the tests start for themselves; Debian's own cluster, if it comes along, is left alone.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=20
@@ -114,20 +96,31 @@ lint: .venv/.installed-test
 
 # Many processes are started, in sandboxes that keep nothing, and workers would all rewrite the same tests at once, so that
 # all of it is compiled before. What can't be collected is told when the tests are run.
-compiled: .venv/.installed-test
+compiled: .venv/.compiled
+
+.venv/.compiled: .venv/.installed-test $(shell find src tests -name '*.py')
 	@$(BIN)/python -m compileall -q src tests
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --collect-only >/dev/null 2>&1 || true
+	@touch $@
 
-# Environments are made while the code is installed and looked at; packages of the system come one by one.
+# Packages of the system come one by one.
 # Tests wait for processes and servers a third of their time, so there are three workers for two processors. Each
 # begins with neighbours, which share what is slow to start, until it has to take some from the others.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
 test:
-	@$(MAKE) --no-print-directory -j3 lint compiled environments
+	@$(MAKE) --no-print-directory -j2 lint compiled
+	@$(MAKE) --no-print-directory postgresql bubblewrap
+	$(PYTEST) --tier fast
+
+# What `make test` leaves out; tests/tiers.py says which tests those are.
+test-all:
+	@$(MAKE) --no-print-directory -j3 compiled environments
 	@$(MAKE) --no-print-directory postgresql bubblewrap browser
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	$(PYTEST) --tier full
 
 # What misstep is measured against may be missing; the results say so.
-bench: .venv/.installed-test .venv-inspect/.installed .venv-tools/.installed bubblewrap browser
+bench: .venv/.installed-test environment-inspect environment-tools bubblewrap browser
 	$(BIN)/python -m benchmarks
 
 # What the documentation has of the code, after a change of commands, settings, kinds or public names.

@@ -11,17 +11,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, settings
 from sqlalchemy import make_url
 
 from misstep.cli import run
 from tests.postgresql import GIVEN, Server, find_binaries, running_server
 from tests.processes import children
 
-# How long anything takes says nothing about it on a machine that has other things to do.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
-
+pytest_plugins = ["tests.tiers"]
 
 # What is loaded stays: to look through it for garbage again and again would be a sixth of the collection's time.
 gc.disable()

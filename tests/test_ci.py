@@ -83,6 +83,7 @@ def job(tmp_path: Path) -> Job:
     return Job(tmp_path)
 
 
+@pytest.mark.full
 def test_the_action_from_its_first_step_to_its_last(job: Job) -> None:
     steps = job.act({"command": COMMAND})
     install, run, sarif = steps.values()
@@ -100,6 +101,7 @@ def test_the_action_from_its_first_step_to_its_last(job: Job) -> None:
     assert "### ❌ misstep plan test: failed" in job.summary.read_text()
 
 
+@pytest.mark.full
 def test_the_action_beside_a_baseline(job: Job) -> None:
     given = {"command": COMMAND.replace("12", "100"), "baseline": "last", "report": "junit"}
     first = job.act(given)["Run misstep"]
@@ -119,6 +121,7 @@ def test_a_command_is_words_and_no_script(job: Job) -> None:
     assert not (job.work / "gone").exists()
 
 
+@pytest.mark.full
 def test_findings_without_a_place_are_not_uploaded(job: Job) -> None:
     job.act({"command": "plan test --agent sim:greedy --count 20 --display none"})
     assert job.outputs["located"] == "false"
@@ -134,6 +137,16 @@ def test_no_script_of_the_action_has_an_input_in_it() -> None:
     assert names == set(ACTION["inputs"])
 
 
+def test_our_own_ci_runs_all_tests() -> None:
+    script = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert [line for line in script if line.startswith("make test")] == ["make test", "make test-all"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    for target, tier in (("test", "fast"), ("test-all", "full")):
+        command = ["make", "--dry-run", target]
+        told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+        assert told.stdout.splitlines()[-1].endswith(f" --tier {tier}"), told.stdout
+
+
 def snippets() -> dict[str, Any]:
     """What the page shows as YAML, by the name in its first line."""
     blocks = re.findall(r"```yaml\n# ([^\n]+)\n(.*?)```", (ROOT / PAGE).read_text(), re.DOTALL)
@@ -147,6 +160,7 @@ def test_the_workflow_uses_the_action_as_it_is() -> None:
     assert not [step for step in job["steps"] if "run" in step]
 
 
+@pytest.mark.full
 def test_the_command_of_the_workflow(job: Job) -> None:
     (found,) = snippets()[".github/workflows/misstep.yml"]["jobs"].values()
     (step,) = [step for step in found["steps"] if "/misstep@" in step.get("uses", "")]
@@ -155,6 +169,7 @@ def test_the_command_of_the_workflow(job: Job) -> None:
     assert job.outputs["located"] == "true"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["steps of a job", ".gitlab-ci.yml"])
 def test_lines_of_the_snippets(job: Job, name: str) -> None:
     found = snippets()[name]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from misstep.adapters.arguments import open_model, read_arguments, takes_arguments
 from misstep.adapters.builtin.prompts import list_tools
 from misstep.core.agent import Tool
+from tests.tiers import many_examples
 
 jsons = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -61,6 +62,7 @@ def test_what_takes_something_is_told_with_all_of_its_schema(schema: dict[str, A
     assert (said, json.loads(told)) == ("- bell: Ring it.", schema)
 
 
+@many_examples(100)
 @given(st.dictionaries(st.text(), jsons))
 def test_an_open_model_lets_everything_pass(arguments: dict[str, Any]) -> None:
     pytest.importorskip("pydantic")

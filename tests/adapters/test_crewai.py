@@ -13,6 +13,8 @@ from tests.adapters.test_subprocess import Trial, World, prepare, written
 from tests.conformance.subject_crewai import HOME, PYTHON
 from tests.scripted import Script
 
+pytestmark = pytest.mark.full
+
 needs_crewai = pytest.mark.skipif(not PYTHON, reason="no environment with CrewAI")
 
 HEAD = """

@@ -57,6 +57,7 @@ def test_a_graphs_own_limit_counts_as_one() -> None:
     assert (trial.broken, trial.answer.ended, trial.called) == ("", "iterations", TOOLS[:1] * 2)
 
 
+@pytest.mark.full
 def test_a_graph_without_a_limit_of_its_own_goes_on_to_ours() -> None:
     trial = tried(by_hand, Script(behaviour="loop"), Trial(max_steps=60))
     assert (trial.broken, trial.answer.ended, len(trial.called)) == ("", "iterations", 60)

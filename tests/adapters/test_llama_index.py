@@ -14,6 +14,8 @@ from tests.adapters.test_subprocess import Trial, World, prepare, written
 from tests.conformance.subject_llama_index import PYTHON
 from tests.scripted import Script
 
+pytestmark = pytest.mark.full
+
 needs_llama_index = pytest.mark.skipif(not PYTHON, reason="no environment with LlamaIndex")
 
 HEAD = """

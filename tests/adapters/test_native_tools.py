@@ -81,6 +81,7 @@ def state(tool: Any) -> dict[str, str]:
     return {name: repr(value) for name, value in sorted(getattr(tool, "__dict__", {}).items())}
 
 
+@pytest.mark.full(after=1)
 def test_the_model_sees_what_the_framework_shows_it_and_the_sandbox_does_the_work(
     case: Case, tmp_path: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_the_model_sees_what_the_framework_shows_it_and_the_sandbox_does_the_wor
     assert state(own[0]) == before, "the user's own object has changed"
 
 
+@pytest.mark.full(after=1)
 def test_other_words_about_a_tool_reach_the_model_of_every_framework(case: Case, tmp_path: Path) -> None:
     """Objects have no other words than theirs, so that a tool like them stands in."""
     spec = case.written(tmp_path)
@@ -231,6 +233,7 @@ def furnished(case: Case, tool: Tool, spec: str) -> tuple[list[Any], list[str]]:
     return given, recorder.warnings
 
 
+@pytest.mark.full
 def test_an_agent_in_a_process_of_its_own(tmp_path: Path) -> None:
     case = named("pydantic ai")
     spec = case.written(tmp_path)
@@ -246,6 +249,7 @@ def test_an_agent_in_a_process_of_its_own(tmp_path: Path) -> None:
     assert notes == []
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("paradigm", ["tools", "react", "responses", "assistant"])
 def test_agents_of_our_own_use_real_tools(paradigm: str, tmp_path: Path) -> None:
     path = tmp_path / "tours.py"

@@ -21,6 +21,8 @@ from tests.conformance import subject_crewai, subject_llama_index
 from tests.conformance.subject_subprocess import AGENTS
 from tests.scripted import Script, ScriptedServer, calling
 
+pytestmark = pytest.mark.full
+
 GOOD = calling("tour", city="Oslo", days=4, mood="wild")
 
 

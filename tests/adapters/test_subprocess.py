@@ -440,6 +440,7 @@ def test_a_start_that_takes_for_ever_is_an_error(write: Callable[[str], str]) ->
         prepare(spec, start_limit=0.5)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("work", ["pass", "print('.', file=sys.stderr, flush=True); time.sleep(0.1)"])
 def test_a_start_that_makes_progress_is_waited_for(write: Callable[[str], str], work: str) -> None:
     spec = write(f"""
@@ -453,6 +454,7 @@ def test_a_start_that_makes_progress_is_waited_for(write: Callable[[str], str], 
     prepare(spec, start_limit=0.5)
 
 
+@pytest.mark.full
 def test_a_start_that_computes_without_end_is_an_error(write: Callable[[str], str]) -> None:
     spec = write("""
         while True:

@@ -105,6 +105,7 @@ def test_cases_share_one_loop_that_is_not_ours() -> None:
     assert threading.current_thread().name != AGENT_THREAD
 
 
+@pytest.mark.full
 def test_a_case_that_blocks_for_ever_costs_no_other_its_life(released: threading.Event) -> None:
     async def block(_: Toolbox) -> None:
         await asyncio.sleep(0.1)

@@ -5,7 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.browser.chromium import Visitor
+
+pytestmark = pytest.mark.full
 
 Visit = Callable[..., Visitor]
 Pages = Callable[[str], Path]

@@ -12,6 +12,8 @@ from misstep.cli import run
 from tests.browser.chromium import Visitor
 from tests.features.capability.curves import falling
 
+pytestmark = pytest.mark.full
+
 Visit = Callable[..., Visitor]
 
 # Of each text of the figure: what it says, and its box on the screen.

@@ -10,6 +10,8 @@ from misstep.rendering.html.page import RunPage, planning_parts, run_page
 from tests.browser.chromium import Visitor
 from tests.rendering.html.test_page import EVIL, book, findings, outcome, summary
 
+pytestmark = pytest.mark.full
+
 Visit = Callable[..., Visitor]
 ALARM = "window.alert = () => { throw new Error('a script of theirs was run'); }"
 KINDS = (

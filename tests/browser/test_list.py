@@ -9,6 +9,8 @@ import pytest
 
 from tests.browser.chromium import Visitor
 
+pytestmark = pytest.mark.full
+
 Visit = Callable[..., Visitor]
 Pages = Callable[[str], Path]
 

@@ -10,6 +10,8 @@ from tests.browser.chromium import Visitor
 from tests.browser.gated import Gated, gated_run
 from tests.features.serve.serving import served
 
+pytestmark = pytest.mark.full
+
 Visit = Callable[..., Visitor]
 COUNT = 8
 SAID = "([text]) => document.querySelector('{place}')?.textContent.includes(text)"

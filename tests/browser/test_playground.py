@@ -12,6 +12,8 @@ from misstep.features.playground.run import MOST_CALLS, ProblemChoice, make_prob
 from tests.browser.chromium import READY, Visitor
 from tests.browser.serving import served
 
+pytestmark = pytest.mark.full
+
 Visit = Callable[..., Visitor]
 TIMED = ProblemChoice(5, ("order", "time"), 0, 6)
 FOCUSED = "[document.activeElement.id, document.activeElement.innerText]"

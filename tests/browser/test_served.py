@@ -15,6 +15,8 @@ from tests.features.serve.serving import served
 from tests.features.serve.stored import keep_every_kind, keep_outcomes
 from tests.rendering.html.test_page import outcome
 
+pytestmark = pytest.mark.full
+
 Visit = Callable[..., Visitor]
 EVIL = ("<script>alert(1)</script>", "</script><img src=x onerror=alert(1)>")
 ALARM = "window.alert = () => { throw new Error('a script of theirs was run'); }"

@@ -14,6 +14,8 @@ from misstep.runs.lookup import find_run, list_runs
 from tests.browser.chromium import READY, Visitor
 from tests.features.serve.serving import Served, served
 
+pytestmark = pytest.mark.full
+
 Visit = Callable[..., Visitor]
 SLOW = """
 import asyncio, os, pathlib

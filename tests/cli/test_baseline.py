@@ -126,6 +126,7 @@ def latest_perfect(misstep: Command) -> str:
     return next(run["run"] for run in runs if run["agent"] == "sim:perfect")
 
 
+@pytest.mark.full
 def test_the_last_run_of_the_same_command(misstep: Command, tmp_path: Path) -> None:
     """Not one of another command, nor one that has not come to its end; where there is none, that is said."""
     none = plan(misstep, "sim:greedy", "--baseline", "last", "--json")
@@ -169,6 +170,7 @@ def test_runs_that_can_not_be_compared(misstep: Command, tmp_path: Path) -> None
     assert f"both are run {first}" in itself.err
 
 
+@pytest.mark.full
 def test_new_findings_fail(misstep: Command, tmp_path: Path) -> None:
     source = tmp_path / "shop.py"
     source.write_text(BROKEN)
@@ -207,6 +209,7 @@ def test_a_second_defect_of_one_kind_in_one_function_is_new(misstep: Command, tm
     assert [each["error"] for each in baseline(worse)["new"]] == ["KeyError"]
 
 
+@pytest.mark.full
 def test_tools_of_which_nothing_was_known(misstep: Command, tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(WORSE)
     misstep(*FUZZ[:3], *FUZZ[4:])

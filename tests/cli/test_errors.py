@@ -130,6 +130,7 @@ def without_override() -> None:
         assert prctl(drop_capability, dac_override, 0, 0, 0) == 0
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.skipif(sys.platform != "linux", reason="root is stopped with a Linux call")
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -164,6 +165,7 @@ def test_a_reader_that_goes_away(tmp_path: Path) -> None:
     assert (result.returncode, result.stdout.strip(), result.stderr) == (141, "1000", "")
 
 
+@pytest.mark.full
 def test_closed_streams(tmp_path: Path) -> None:
     run = "misstep plan test --agent sim:perfect --count 3 --json"
     result = shell(tmp_path, f"{run} --display plain 2>&-")

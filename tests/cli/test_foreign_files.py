@@ -114,6 +114,7 @@ def runs(original: tuple[Path, dict[str, str]], misstep: Command) -> dict[str, s
     return runs
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("finished", [True, False])
 @pytest.mark.parametrize("own", [True, False])
 def test_no_file_is_opened_that_only_the_store_names(

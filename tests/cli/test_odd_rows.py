@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import psycopg
+import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
@@ -141,6 +142,7 @@ def unfit(kind: Any) -> Sequence[Any]:
     return [{Document: "odd", RealColumn: b"{", TextColumn: math.inf}.get(type(kind), "odd")]
 
 
+@pytest.mark.full
 def test_no_odd_value_takes_a_list_down(store_location: str, misstep: Command) -> None:
     made = make(store_location, lambda _: ODD)
     assert len(made.odd) > (250 if store_location.startswith("postgresql") else 500)
@@ -163,6 +165,7 @@ def test_no_odd_value_takes_a_list_down(store_location: str, misstep: Command) -
     assert shown.count("is damaged") >= len(damaged)
 
 
+@pytest.mark.full
 def test_no_odd_value_ends_a_command_in_a_traceback(store_location: str, misstep: Command) -> None:
     made = make(store_location, fitting if store_location.startswith("postgresql") else unfit)
     pages = TestClient(site(Settings(store=store_location), lambda: False), raise_server_exceptions=True)

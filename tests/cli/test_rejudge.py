@@ -86,6 +86,7 @@ def run(folder: Path, source: str) -> dict[str, int]:
     return summary
 
 
+@pytest.mark.full
 def test_an_agent_that_replaces_the_judge_is_judged_all_the_same(tmp_path: Path) -> None:
     honest = run(tmp_path, f"def agent(request, tools):\n    {CALLS_ALL}\n    return 'Done.'\n")
     assert honest["failed"] > 5
@@ -93,6 +94,7 @@ def test_an_agent_that_replaces_the_judge_is_judged_all_the_same(tmp_path: Path)
     assert run(tmp_path, REPLACES_THE_JUDGE.format(work=CALLS_ALL))["failed"] == honest["failed"]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the agent finds the judge by /proc")
 def test_an_agent_that_kills_the_judge_is_judged_all_the_same(tmp_path: Path) -> None:
     assert run(tmp_path, KILLS_THE_JUDGE)["failed"] == 10

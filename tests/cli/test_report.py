@@ -135,6 +135,7 @@ def test_an_agent_is_located_in_its_file(misstep: Command, tmp_path: Path) -> No
     assert Reports(tmp_path / "out").places == ["mine/agent.py:3"] * 3
 
 
+@pytest.mark.full
 def test_tools_that_were_fuzzed(misstep: Command, tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(TOOLS)
     (tmp_path / ".git").mkdir()
@@ -299,6 +300,7 @@ def test_a_run_that_is_not_there(misstep: Command) -> None:
     assert "expected one or more of html, junit, sarif" in misstep("report", "last", "--report", "x").err
 
 
+@pytest.mark.full
 def test_several_reports_of_one_run_at_once(misstep: Command, tmp_path: Path) -> None:
     """Each is whole, whoever comes last, and nothing else stays behind."""
     misstep(*PLAN, "--count", "50")

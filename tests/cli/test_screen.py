@@ -40,6 +40,7 @@ def agent(request, tools):
 """
 
 
+@pytest.mark.full
 def test_megabytes_are_left_out_with_a_note(tmp_path: Path) -> None:
     summary, printed = summarise(tmp_path, LOUD, "--count", "1")
     assert (summary["cases"], summary["errored"]) == (1, 0)
@@ -93,6 +94,7 @@ def agent(request, tools):
 """
 
 
+@pytest.mark.full
 def test_whatever_an_agent_answers_is_kept_within_bounds(tmp_path: Path) -> None:
     summary, _ = summarise(tmp_path, ANSWERS, "--count", "7", "--jobs", "1", "--report", "ndjson")
     assert (summary["cases"], summary["errored"]) == (7, 0)
@@ -144,6 +146,7 @@ def agent(request, tools):
 """
 
 
+@pytest.mark.full
 def test_agents_that_can_t_be_stopped_never_get_to_standard_output(tmp_path: Path) -> None:
     summary, printed = summarise(tmp_path, UNSTOPPABLE, "--count", "4", "--jobs", "4", "--timeout", "0.5")
     assert summary["errors"]["timeout"] == 4
@@ -166,12 +169,14 @@ async def agent(request, tools):
 """
 
 
+@pytest.mark.full
 def test_hung_cases_cost_nothing_but_themselves(tmp_path: Path) -> None:
     summary, _ = summarise(tmp_path, HUNG, "--count", "12", "--jobs", "4", "--timeout", "2.5")
     assert summary["cases"] == 12
     assert (summary["errors"]["timeout"], summary["errors"]["lost"]) == (2, 10)
 
 
+@pytest.mark.full
 def test_our_own_crash_is_seen(tmp_path: Path) -> None:
     code = """
 from misstep.cli.output import own_output
@@ -222,6 +227,7 @@ logging.error("late")
     assert result.stderr.decode().split() == ["theirs"] * 3 + ["late"] * 3
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("closed", ["1", "2"])
 def test_a_stream_that_is_closed_swallows_what_it_gets(tmp_path: Path, closed: str) -> None:
     (tmp_path / "mine.py").write_text("def agent(request, tools): print('hello')\n")

@@ -3,6 +3,7 @@
 import importlib
 import pkgutil
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,9 +12,15 @@ from tests.conformance.subject_subprocess import House
 from tests.conformance.subjects import Subject
 
 
-def all_subjects() -> list[Subject]:
+def all_subjects() -> list[Any]:
+    """All subjects, of which the first of each file is in the fast tier unless it is slow."""
     names = [name for _, name, _ in pkgutil.iter_modules(here.__path__) if name.startswith("subject_")]
-    return [each for name in names for each in importlib.import_module(f"{here.__name__}.{name}").SUBJECTS]
+    groups = [importlib.import_module(f"{here.__name__}.{name}").SUBJECTS for name in names]
+    return [
+        pytest.param(each, marks=pytest.mark.full) if number or each.slow else each
+        for group in groups
+        for number, each in enumerate(group)
+    ]
 
 
 @pytest.fixture(scope="session", params=all_subjects(), ids=lambda subject: subject.word)

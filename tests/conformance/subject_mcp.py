@@ -27,12 +27,12 @@ def client(program: str, arguments: str, transport: Transport) -> Callable[[Scri
 # A black box shows what gets to its server: no turns, no tokens, no call that it could not read itself. The
 # Agents SDK knows its tools, so a call to an unknown one ends its run before any server hears of it, and one that
 # lacks an argument is answered by itself. It makes parallel calls at once: over a pipe they arrive in the order
-# emitted, over HTTP in any.
+# emitted, over HTTP in any. Every case starts a program, which is slow.
 HIDDEN = ("malformed", "turns", "usage")
 WITH_REQUEST = "{config} {request}"
 NEEDS = ("mcp",)
 SUBJECTS = [
-    Subject("mcp http", client("openai_loop.py", WITH_REQUEST, "http"), NEEDS, hides=HIDDEN),
+    Subject("mcp http", client("openai_loop.py", WITH_REQUEST, "http"), NEEDS, hides=HIDDEN, slow=True),
     Subject("mcp stdio", client("openai_loop.py", "{config}", "stdio"), NEEDS, at_once=FEW, hides=HIDDEN),
     Subject(
         "mcp openai-agents",

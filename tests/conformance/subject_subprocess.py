@@ -26,6 +26,7 @@ class Apart(Subject):
 
     python: str = ""
     variable: str = ""
+    slow: bool = True  # `make test` makes no environments
 
     @property
     def missing(self) -> str:

@@ -20,7 +20,8 @@ class Subject:
     `hides` names what the framework keeps from us, so that only the recording proxy can see it: behaviours with a
     bad call, kinds of arguments that don't fit, "turns", "usage", "sockets". `rewrites` is what the framework does
     to the schema of every tool that it is given. `checks` names the kinds of arguments for which it has an error of
-    its own, so that such a call is never carried out. Say why where you set one of them.
+    its own, so that such a call is never carried out. Say why where you set one of them. `slow` subjects are tested
+    in the full tier only.
     """
 
     word: str
@@ -32,6 +33,7 @@ class Subject:
     hides: tuple[str, ...] = ()
     rewrites: Rewrite = unchanged
     checks: tuple[str, ...] = ()
+    slow: bool = False
 
     @property
     def missing(self) -> str:

@@ -63,6 +63,7 @@ def ray_address() -> Iterator[str]:
         yield cluster.address
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("page", TYPED)
 def test_page(page: str, variables: dict[str, str], places: dict[str, str], tmp_path: Path) -> None:
     with Desk(tmp_path, variables) as desk:

@@ -336,6 +336,7 @@ def test_a_long_name_asked_for_and_called_is_one_call(case: Case) -> None:
     assert [call.ran for call in recorder.calls] == [0]
 
 
+@pytest.mark.full
 def test_a_case_that_says_very_much_is_kept_within_bounds(case: Case) -> None:
     recorder = Recorder(MockWorld(case), Deadline(60), 50, keep_messages=True)
     much = ["z" * 3000] * 20

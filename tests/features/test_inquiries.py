@@ -81,6 +81,7 @@ def test_what_a_curve_can_t_take(settings: Settings, vain: dict[str, Any]) -> No
         measure_capability(settings.overlay({**CURVE, **vain}))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("method", ["sequential", "pdoctor"])
 def test_causes_of_a_sample(settings: Settings, method: str) -> None:
     run = run_tests(settings)
@@ -202,6 +203,7 @@ def content(result: Result) -> object:
     return msgspec.structs.replace(result, run="")
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("verb", ["capability", "adaptive", "sequential", "pdoctor", "shrink"])
 def test_cut_short_it_ends_like_one_that_was_not(settings: Settings, verb: str) -> None:
     run = run_tests(settings)
@@ -224,6 +226,7 @@ dissect(Settings(store=sys.argv[1], sample=12), sys.argv[2])
 """
 
 
+@pytest.mark.full
 def test_killed_at_any_moment_it_goes_on(settings: Settings) -> None:
     run = run_tests(settings)
     expected = content(dissect(settings.overlay({"sample": 12}), run))

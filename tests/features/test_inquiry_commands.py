@@ -112,6 +112,7 @@ def test_the_smallest_request(misstep: Command) -> None:
     assert "as before: failed, order at step 1" in replayed.out
 
 
+@pytest.mark.full
 def test_a_regression_test_that_fails_until_the_agent_is_mended(misstep: Command, tmp_path: Path) -> None:
     shrunk(misstep, "--emit", "pytest", "--out", "test_small.py")
     path = tmp_path / "test_small.py"
@@ -163,6 +164,7 @@ def test_experiments_of_the_paper(misstep: Command) -> None:
     assert 0 < row["synthesis_seconds"] < row["seconds"]
 
 
+@pytest.mark.full
 def test_a_run_by_what_its_cases_have_in_common(misstep: Command) -> None:
     misstep("plan", "test", "--agent", "sim:topic", "-A", "topic=baker", "--count", "1500", *QUIET)
     result = misstep("show", "last", "--by", "topic")
@@ -172,6 +174,7 @@ def test_a_run_by_what_its_cases_have_in_common(misstep: Command) -> None:
     assert [portion["value"] for portion in portions if portion["significant"]] == ["baker"]
 
 
+@pytest.mark.full
 def test_the_settings_of_the_paper_hold_whatever_a_file_says(misstep: Command, tmp_path: Path) -> None:
     (tmp_path / "misstep.toml").write_text(
         'actions = "2-3"\ntimeout = 1\nmax_steps = 9\ncount = 5\ntimed = true\n'

@@ -56,6 +56,7 @@ def calls_of(at_a_time: int, stretches: int) -> list[Invocation]:
     return bench.made
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("at_a_time", [1, 7, AHEAD, 3 * AHEAD])
 def test_the_same_calls_are_made_however_they_are_carried_out(at_a_time: int) -> None:
     expected = calls_of(2, 40)

@@ -28,6 +28,8 @@ from misstep.store.runs import Store
 from tests.conformance.subject_subprocess import find_python
 from tests.interop.runs import HOSTILE, Motley, outcomes, run, verdicts
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 SUBJECT = Path(__file__).with_name("inspect_subject.py")
 PYTHON = find_python("TEST_INSPECT_PYTHON", ".venv-inspect")

@@ -124,6 +124,7 @@ def test_headers_and_resources_come_from_the_environment(
     assert receiver.resources[0]["team"] == "ours"
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("status", [400, 401, 404])
 def test_an_endpoint_that_refuses_is_told_of_once(misstep: Command, status: int) -> None:
     with receiving(status) as receiver:
@@ -136,6 +137,7 @@ def test_an_endpoint_that_refuses_is_told_of_once(misstep: Command, status: int)
     assert len(outcomes(STORE)) == 200
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("display", ["plain", "none"])
 def test_an_endpoint_that_is_not_there(misstep: Command, display: str) -> None:
     """That is said even where nothing is said about progress."""

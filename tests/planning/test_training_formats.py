@@ -100,6 +100,7 @@ def test_a_file_of_all_families_is_a_table() -> None:
     assert all(isinstance(json.loads(call["function"]["arguments"]), dict) for call in calls)
 
 
+@pytest.mark.full(after=4)
 @pytest.mark.parametrize("distractors", [0, 2])
 @pytest.mark.parametrize("families", MIXTURES, ids="-".join)
 def test_whoever_reads_them_finds_nothing_wrong(families: tuple[Family, ...], distractors: int) -> None:

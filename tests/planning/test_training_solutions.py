@@ -34,6 +34,7 @@ TOLD_BEFOREHAND: tuple[tuple[Family, ...], ...] = (
 )
 
 
+@pytest.mark.full(after=5)
 @pytest.mark.parametrize("distractors", [0, 2])
 @pytest.mark.parametrize("families", TOLD_BEFOREHAND, ids="-".join)
 def test_the_plan_is_the_first_of_all_correct_ones_as_tools_are_listed(

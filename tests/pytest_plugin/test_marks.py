@@ -123,6 +123,7 @@ def _check_properties(path: Path) -> None:
     assert not list(cases["test_ordinary"].iter("property"))
 
 
+@pytest.mark.full
 def test_a_failure_is_replayed_by_the_command_it_names(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
     """From the folder in which it was typed; where the case has passed by now, the test does."""
     folder = pytester.mkdir("inner")
@@ -190,6 +191,7 @@ def test_nothing():
 '''
 
 
+@pytest.mark.full
 def test_tools_become_tests(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
     """Also those that no module has; each finding with the smallest call and the command that replays it."""
     pytester.makepyfile(test_tools=TOOLS)
@@ -206,6 +208,7 @@ def test_tools_become_tests(pytester: pytest.Pytester, run_pytest: Pytest) -> No
         again.stdout.fnmatch_lines(["as before"])
 
 
+@pytest.mark.full
 def test_a_model_on_loopback(
     pytester: pytest.Pytester, run_pytest: Pytest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +226,7 @@ def test_a_model_on_loopback(
         assert len(server.model_requests) >= 9
 
 
+@pytest.mark.full
 def test_workers_of_xdist_share_a_store(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
     pytester.makepyfile("""
         import pytest
@@ -243,6 +247,7 @@ def test_workers_of_xdist_share_a_store(pytester: pytest.Pytester, run_pytest: P
     assert [each.run.done for each in runs] == [7] * 6
 
 
+@pytest.mark.full
 def test_fixtures_give_results(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
     pytester.makepyfile('''
         def greet(name: str) -> str:

@@ -48,6 +48,7 @@ def test_wrong_marks_are_usage_errors(pytester: pytest.Pytester, run_pytest: Pyt
     run_pytest("-k", "nothing_of_this").assert_outcomes(deselected=len(MARKS) + 2)
 
 
+@pytest.mark.full
 def test_settings_of_the_project_hold_for_marks(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
     """A file in the root folder, also from another folder; what is wrong with it is said with its line."""
     pytester.makeini("[pytest]")
@@ -105,6 +106,7 @@ def test_what_stops_a_run_is_said_plainly(pytester: pytest.Pytester, run_pytest:
     assert "misstep/runs" not in text
 
 
+@pytest.mark.full
 @pytest.mark.skipif(sys.platform != "linux", reason="root is stopped with a Linux call")
 def test_a_folder_that_may_not_be_written_to(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
     """Neither for the store nor for an object that another process needs."""
@@ -134,6 +136,7 @@ def test_a_folder_that_may_not_be_written_to(pytester: pytest.Pytester, run_pyte
     assert "Traceback" not in result.stdout
 
 
+@pytest.mark.full
 def test_ctrl_c_ends_pytest_and_keeps_the_run(pytester: pytest.Pytester, run_pytest: Pytest) -> None:
     pytester.makepyfile("""
         import time, pytest
@@ -160,6 +163,7 @@ def test_ctrl_c_ends_pytest_and_keeps_the_run(pytester: pytest.Pytester, run_pyt
     assert not (pytester.path / "later").exists()
 
 
+@pytest.mark.full
 def test_it_costs_nothing_where_nobody_uses_it(
     pytester: pytest.Pytester, run_pytest: Pytest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -52,6 +52,7 @@ def width(half: Half) -> float:
     return float("inf") if low is None or high is None else high - low
 
 
+@pytest.mark.full
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     times, held = 150, list[int]()
     for half, spread in AGENTS:
@@ -72,6 +73,7 @@ def test_nor_is_it_too_sure_of_a_step(spread: float) -> None:
     assert held >= 54
 
 
+@pytest.mark.full
 def test_asking_what_tells_most_takes_fewer_cases_for_the_same_interval() -> None:
     saved, widths, held = list[float](), list[float](), 0
     for half, spread in AGENTS:
@@ -88,6 +90,7 @@ def test_asking_what_tells_most_takes_fewer_cases_for_the_same_interval() -> Non
     assert held >= len(saved) - 4
 
 
+@pytest.mark.full
 def test_the_interval_holds_the_truth_as_often_where_questions_were_chosen() -> None:
     times, held = 14, 0
     agents = AGENTS[1::4]
@@ -128,6 +131,7 @@ def carry_out(inquiry: Inquiry[None], kind: str, **options: str) -> tuple[list[O
 LESS = Design(2, 8, per_pair=6, most=90)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize(("half", "spread"), [(3.4, 0.3), (4.5, 0.8), (6.2, 0.5)])
 def test_an_agent_of_known_capacity_is_found_out(half: float, spread: float) -> None:
     for design in (full_design, adaptive_design):
@@ -157,6 +161,7 @@ def test_luck_gets_as_far_as_the_chance_level_says() -> None:
         assert point.interval[0] - 0.03 < point.chance < point.interval[1] + 0.03
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("families", [("order",), ("order", "time"), ("order", "adjacent", "repeat")])
 def test_what_it_gets_backwards_fails(families: tuple[Family, ...]) -> None:
     """Just those with more actions than it can take, however it is asked."""

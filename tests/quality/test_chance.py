@@ -24,6 +24,7 @@ def _cases(family: Family, **given: object) -> list[Case]:
     return [make_case(suite, index) for index in range(CASES)]
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_family_alone_is_not_passed_by_guessing_or_by_following_the_text(family: Family) -> None:
     cases = _cases(family)
@@ -33,6 +34,7 @@ def test_a_family_alone_is_not_passed_by_guessing_or_by_following_the_text(famil
     assert sum(each.ignores_family for each in found) / CASES <= 0.3
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_low_chance_level_can_be_asked_for_in_every_family(family: Family) -> None:
     bounds = parse_bounds(["chance<=0.3"])
@@ -47,6 +49,7 @@ def test_reading_from_left_to_right_is_not_enough(family: Family) -> None:
     assert passed / CASES <= 0.5
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_whoever_does_everything_right_passes(family: Family) -> None:
     assert all(_passes(case, "perfect") for case in _cases(family))

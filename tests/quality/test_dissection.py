@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 
+import pytest
+
 from misstep.core.case import Case
 from misstep.core.results.diagnosis import Diagnosis
 from misstep.core.run import Inquiry
@@ -9,6 +11,8 @@ from misstep.planning.dissection import pdoctor, sequential
 from misstep.planning.dissection.hypotheses import ElementHistory
 from tests.quality.labelled import Labelled, failures, labelled_suite, new_planters, settle
 from tests.quality.outsiders import dissections, outsiders
+
+pytestmark = pytest.mark.full
 
 SEED = 6
 

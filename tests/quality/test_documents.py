@@ -58,11 +58,13 @@ class Seen(msgspec.Struct, frozen=True):
         return found | ({"runtime"} if self.reached else set()) | ({"lint"} if self.remarks else set())
 
 
+@pytest.mark.full
 def test_every_fault_is_found_as_what_it_is() -> None:
     seen = look("faulty")
     assert {label.tool: told(seen[label.tool]) for label in LABELS if not is_as_labelled(seen, label)} == {}
 
 
+@pytest.mark.full
 def test_every_repaired_twin_is_silent() -> None:
     seen = look("repaired")
     loud = {name: told(each) for name, each in seen.items() if each.ways() or each.is_undecided}

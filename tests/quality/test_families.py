@@ -19,6 +19,7 @@ from misstep.planning.synthesis.problems import call_for, least_actions, news_fr
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.simulator import Simulator
 from tests.engine.conftest import record
+from tests.tiers import examples
 
 MANY = 1000
 MIXTURES: list[tuple[Family, ...]] = [
@@ -42,16 +43,18 @@ def run(case: Case, kind: str, **options: str) -> Verdict:
     return check(case, Transcript(case.id, world.calls))
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("families", MIXTURES)
 def test_no_false_alarm(families: tuple[Family, ...]) -> None:
-    for case in cases(families, MANY):
+    for case in cases(families, examples(MANY)):
         verdict = run(case, "perfect")
         assert verdict.verdict == "passed", (case.id, verdict)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("families", MIXTURES)
 def test_random_is_as_good_as_luck(families: tuple[Family, ...]) -> None:
-    chosen = list(cases(families, 400, seed=3))
+    chosen = list(cases(families, examples(400), seed=3))
     passed = sum(run(case, "random").verdict == "passed" for case in chosen)
     expected = sum(case.chance or 0 for case in chosen)
     variance = sum((case.chance or 0) * (1 - (case.chance or 0)) for case in chosen)
@@ -71,6 +74,7 @@ DEAF: list[tuple[Family, set[str], float]] = [
 ]
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize(("family", "errors", "least"), DEAF)
 def test_who_is_deaf_to_a_family_fails_on_it(family: Family, errors: set[str], least: float) -> None:
     verdicts = [run(case, "deaf", family=family) for case in cases((family,), 150)]
@@ -79,6 +83,7 @@ def test_who_is_deaf_to_a_family_fails_on_it(family: Family, errors: set[str], l
     assert len(failed) >= least * len(verdicts)
 
 
+@pytest.mark.full
 def test_who_is_deaf_to_one_family_is_right_in_the_others() -> None:
     for family in FAMILIES:
         other: Family = "data" if family != "data" else "adjacent"
@@ -117,6 +122,7 @@ class Wayward(Strategist):
 UNTIMED = [families for families in MIXTURES if "time" not in families]
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("families", [*UNTIMED, tuple(f for f in FAMILIES if f != "time")])
 def test_nobody_who_does_everything_right_is_trapped(families: tuple[Family, ...]) -> None:
     """However an agent goes on, as long as it keeps to what it has been told, it can get to the end."""

@@ -117,6 +117,7 @@ tools = [track_order, ask]
 """
 
 
+@pytest.mark.full
 def test_no_other_tool_gets_new_words(tool: Path, misstep: Command) -> None:
     tool.write_text(SOURCE + PARTIAL, encoding="utf-8")
     both = f"{tool}:tools"
@@ -131,6 +132,7 @@ def test_no_other_tool_gets_new_words(tool: Path, misstep: Command) -> None:
     assert tool.read_text(encoding="utf-8") == SOURCE + PARTIAL
 
 
+@pytest.mark.full
 def test_a_run_is_shown_and_its_override_is_used(tool: Path, misstep: Command, tmp_path: Path) -> None:
     with serving(HELPFUL).server as server:
         fuzzed(misstep, server)
@@ -150,6 +152,7 @@ LONG = " ".join(["order"] * 101)
 SAME = words("Where an order of a customer is.", order="The number of the order.")
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -195,6 +198,7 @@ def memorise(prompt: str) -> object:
     return words("Known orders: " + " ".join(f"<{each}>" for each in seen))
 
 
+@pytest.mark.full
 def test_what_helps_only_where_it_was_chosen_is_not_written(tool: Path, misstep: Command) -> None:
     model = Memorising({"request": ask_for_orders, "fix-findings": memorise})
     with model.server as server:
@@ -248,6 +252,7 @@ def test_every_strategy_has_its_share(tool: Path, misstep: Command) -> None:
     assert ["IndexError" in each for each in explored["tried"]] == [True, False, False]
 
 
+@pytest.mark.full
 def test_a_run_that_was_stopped_goes_on_to_the_same_end(tool: Path, misstep: Command) -> None:
     with serving(HELPFUL).server as server:
         fuzzed(misstep, server)

@@ -132,6 +132,7 @@ def test_words_that_help_on_files_are_found_and_written(mine: Path, misstep: Com
     assert mine.read_text() == anew.replace("Where to.", "The full new path, its new name included.")
 
 
+@pytest.mark.full
 def test_words_that_help_on_a_forge_are_found_and_written(mine: Path, misstep: Command) -> None:
     mine.write_text(FORGE)
     with on_forge(propose(EXACT)).server as server:
@@ -142,6 +143,7 @@ def test_words_that_help_on_a_forge_are_found_and_written(mine: Path, misstep: C
     assert "body: The whole comment. Add nothing to it." in mine.read_text()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("bench", ["files", "forge"])
 def test_words_that_do_not_help_are_not_written(mine: Path, misstep: Command, bench: str) -> None:
     source = FILES if bench == "files" else FORGE

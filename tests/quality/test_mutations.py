@@ -16,6 +16,7 @@ from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.history import Deed, History, ParameterSlip
 from tests.planning.judging import semantics
+from tests.tiers import examples, some_full
 
 Plan = Sequence[Planned]
 
@@ -29,11 +30,15 @@ MIXTURES: list[tuple[Family, ...]] = [
 EACH = 10_000 // len(MIXTURES) + 1
 
 
-@pytest.mark.parametrize("families", MIXTURES)
+RARELY_RIGHT = ("adjacent",)  # of the first 160 changed plans about neighbours, one is right
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("families", some_full(MIXTURES, lambda families: families == RARELY_RIGHT))
 @pytest.mark.usefixtures("hurried_z3")
 def test_all_three_agree(families: tuple[Family, ...]) -> None:
-    verdicts = Counter[str]()
-    for case, plan in mutants(families):
+    verdicts, count = Counter[str](), examples(EACH)
+    for case, plan in mutants(families, count):
         calls = tuple([Call(call.tool, call.arguments) for call in plan])
         transcript = Transcript(case.id, calls)
         verdict = judge(case, transcript)
@@ -48,12 +53,12 @@ def test_all_three_agree(families: tuple[Family, ...]) -> None:
             right = not told.parameters and solver.accepts(case, told)
             assert right == (verdict.verdict == "passed"), (case.id, plan)
     assert verdicts["passed"]
-    assert verdicts.total() - verdicts["passed"] > EACH / 3, verdicts
+    assert verdicts.total() - verdicts["passed"] > count / 3, verdicts
 
 
-def mutants(families: tuple[Family, ...]) -> Iterator[tuple[Case, Plan]]:
+def mutants(families: tuple[Family, ...], count: int) -> Iterator[tuple[Case, Plan]]:
     suite = Suite(23, least_actions(families), 6, families=families)
-    for index in range(EACH):
+    for index in range(count):
         case = make_case(suite, index)
         dice = Dice(index)
         changes = [swap, lose]

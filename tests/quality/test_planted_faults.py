@@ -79,6 +79,7 @@ def planted(kind: str, present: Callable[[Case], bool], count: int = 400, **opti
     return counts[True], counts[False]
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize(
     "phrase", ["prior to", "precedes", "is followed at some point by", "has to come after", "before"]
 )
@@ -86,6 +87,7 @@ def test_terminal_fails_just_where_its_phrase_is(phrase: str) -> None:
     planted("terminal", lambda case: any(r.phrase == phrase for r in relations(case)), phrase=phrase)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize(
     "form", ["verb", "fronted preposition", "conjunction", "fronted conjunction", "relative verb"]
 )
@@ -112,6 +114,7 @@ def occurs(shape: str, case: Case) -> bool:
     return any(before(k, i) and before(k, j) for i, j, k in free)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("shape", ["join", "fork", "chain"])
 def test_constraint_fails_just_where_its_shape_is(shape: str) -> None:
     planted("constraint", lambda case: occurs(shape, case), shape=shape)
@@ -128,6 +131,7 @@ def test_probability_is_a_coin_that_depends_on_the_attempt() -> None:
     assert any(first != second for first, second in failed)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("size", [3, 4, 5])
 def test_the_coin_knows_nothing_of_the_case(size: int, tmp_path: Path) -> None:
     settings = Settings(

@@ -192,6 +192,7 @@ def test_a_phrase_is_left_with_two_actions_and_one_sentence(phrase: str) -> None
         check_minimal(subject, reduction)
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("form", FORMS)
 def test_a_form_is_left_in_the_plainest_words(form: str) -> None:
     subject = Subject("structure", form=form)
@@ -359,6 +360,7 @@ LEFT: dict[Family, set[tuple[int, int]]] = {
 }
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("family", LEFT)
 def test_who_is_deaf_to_a_family_fails_on_the_least_of_it(family: Family) -> None:
     subject = Subject("deaf", family=family)
@@ -376,6 +378,7 @@ def test_tools_that_nobody_needs_go_too() -> None:
         check_minimal(subject, reduction)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("family", ["data", "adjacent", "repeat", "budget"])
 def test_the_same_where_every_family_has_its_say(family: Family) -> None:
     subject = Subject("deaf", family=family)
@@ -391,6 +394,7 @@ def test_the_same_where_every_family_has_its_say(family: Family) -> None:
 # --- flaky agents -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("subject", "least"),
     [

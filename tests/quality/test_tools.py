@@ -24,6 +24,7 @@ from tests.quality.planted_tools.labels import (
     Label,
     modules,
 )
+from tests.tiers import some_full
 
 CALLS = 300  # for each tool
 DEEP_CALLS = {"gate_tools": 500, "room_tools": 1000}
@@ -55,19 +56,20 @@ def test_every_class_of_errors_is_planted() -> None:
     assert len({label.tool for label in PLANTED}) >= 35
 
 
-@pytest.mark.parametrize("module", modules())
+@pytest.mark.parametrize("module", some_full(modules(), lambda module: module != "state_tools"))
 def test_planted_defects_are_found(folder: Path, module: str) -> None:
     labels = [label for label in PLANTED if label.module == module]
     assert_found_and_small(fuzz(folder, labels[0].spec), labels)
 
 
-@pytest.mark.parametrize("module", modules(DEEP))
+@pytest.mark.parametrize("module", some_full(modules(DEEP), lambda module: module != "shop_tools"))
 def test_defects_behind_several_gates_or_calls_are_found(folder: Path, module: str) -> None:
     labels = [label for label in DEEP if label.module == module]
     calls = DEEP_CALLS.get(module, CALLS)
     assert_found_and_small(fuzz(folder, labels[0].spec, calls_per_tool=calls, seed=1), labels)
 
 
+@pytest.mark.full
 def test_innocent_tools_give_no_finding(tmp_path: Path) -> None:
     report = fuzz(tmp_path, INNOCENT, time_per_tool=4.0)
     assert _told(report.findings) == []
@@ -77,6 +79,7 @@ def test_innocent_tools_give_no_finding(tmp_path: Path) -> None:
     assert missing_key.refused + missing_key.environment == missing_key.calls
 
 
+@pytest.mark.full
 def test_the_same_defects_behind_langchain(tmp_path: Path) -> None:
     pytest.importorskip("langchain_core")
     report = fuzz(tmp_path, f"{HERE / 'langchain_tools.py'}:tools")
@@ -84,6 +87,7 @@ def test_the_same_defects_behind_langchain(tmp_path: Path) -> None:
     assert_nothing_else(report, LANGCHAIN)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("server", sorted(SERVED))
 def test_the_same_defects_behind_a_server(tmp_path: Path, server: str) -> None:
     report = fuzz(tmp_path, f"mcp:{sys.executable} {HERE / server}.py", calls_per_tool=60, timeout=5.0)

@@ -16,6 +16,8 @@ from misstep.store.runs import Store
 from tests.clusters import ray_cluster, with_two_nodes
 from tests.runs.test_resume import comparable, hear_ctrl_c, newest
 
+pytestmark = pytest.mark.full
+
 AGENT = """
 import asyncio
 

@@ -60,6 +60,7 @@ def comparable(summary: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in summary.items() if key not in ("run", "seconds")}
 
 
+@pytest.mark.full
 def test_killed_again_and_again_at_any_moment(tmp_path: Path, store_location: str) -> None:
     """From the first instructions on: while it loads, makes the store, runs, resumes."""
     dice, kept = random.Random(4), 0
@@ -152,6 +153,7 @@ def test_a_resumed_run_keeps_its_own_settings(tmp_path: Path) -> None:
     assert (summary["agent"], summary["errors"]["lost"]) == ("sim:idle", 4)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("change", ["another seed", "another size", "another content", "another rest"])
 def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
     cases = tmp_path / "cases.jsonl"
@@ -175,6 +177,7 @@ def test_other_cases_are_not_mixed_in(tmp_path: Path, change: str) -> None:
     assert result.stderr.startswith(f"run {run} can't be resumed\n")
 
 
+@pytest.mark.full
 def test_a_run_that_is_going_on_can_not_be_resumed(tmp_path: Path) -> None:
     process = subprocess.Popen([*COMMAND, "--agent", "sim:greedy", "--count", "100000", *QUIET], cwd=tmp_path)
     try:
@@ -192,6 +195,7 @@ def test_a_run_that_is_going_on_can_not_be_resumed(tmp_path: Path) -> None:
     assert "--resume" not in shown.stdout
 
 
+@pytest.mark.full
 def test_two_runs_at_once_on_one_store(tmp_path: Path, store_location: str) -> None:
     processes = [
         subprocess.Popen(
@@ -221,6 +225,7 @@ def agent(request, tools):
 """
 
 
+@pytest.mark.full
 def test_a_case_that_kills_the_process_can_not_keep_a_run_from_its_end(tmp_path: Path) -> None:
     """The first sitting dies of it; the next keeps the agent apart, and the case errs alone."""
     cases = list(synthesise(Settings(count=6)))
@@ -239,6 +244,7 @@ def test_a_case_that_kills_the_process_can_not_keep_a_run_from_its_end(tmp_path:
         assert store.find_outcome(run.id, cases[3].id).verdict.verdict == "errored"
 
 
+@pytest.mark.full
 def test_termination_is_like_ctrl_c(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "--agent", "sim:greedy", "--count", "100000", *QUIET],
@@ -273,6 +279,7 @@ ways = [
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["", "async "])
 def test_an_agent_can_neither_end_the_process_nor_interrupt_it(tmp_path: Path, kind: str) -> None:
     (tmp_path / "agent.py").write_text(UNRULY.format(kind=kind))
@@ -282,6 +289,7 @@ def test_an_agent_can_neither_end_the_process_nor_interrupt_it(tmp_path: Path, k
     assert (len(tried), {*tried.values()}) == (5, {3})
 
 
+@pytest.mark.full
 def test_what_an_agent_executes_last_does_not_decide_how_we_end(tmp_path: Path) -> None:
     """Python remembers that a text was interrupted while it was executed, and would end by SIGINT for it."""
     (tmp_path / "agent.py").write_text("def agent(request, tools):\n    exec('raise KeyboardInterrupt')\n")
@@ -295,6 +303,7 @@ def fill_the_disk() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 
 
+@pytest.mark.full
 def test_a_full_disk_stops_a_run_which_goes_on_when_there_is_room(tmp_path: Path) -> None:
     full = subprocess.run(
         [*COMMAND, *SUITE], cwd=tmp_path, capture_output=True, text=True, preexec_fn=fill_the_disk

@@ -47,6 +47,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("display", ["none", "plain"])
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_an_attack_on_the_interpreter_ends_one_case(attack: str, display: str, tmp_path: Path) -> None:
@@ -74,6 +75,7 @@ print("printed")
 """
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("attack", [attack for attack in ATTACKS if attack.startswith(("close", "detach"))])
 def test_so_it_does_without_the_command_line(attack: str, tmp_path: Path) -> None:
     (tmp_path / "attacker.py").write_text(AGENT.replace("ATTACK", ATTACKS[attack]))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.core.rng import Dice
@@ -16,6 +16,7 @@ from misstep.schemas.samples import CODES, PLAIN, range_for, texts_for, words_of
 from misstep.schemas.schema import fits
 from tests.schemas.schema_cases import schemas
 from tests.schemas.test_schema import opinion
+from tests.tiers import many_examples
 
 seeds = st.integers(0, 2**32)
 many_seeds = pytest.mark.parametrize("seed", range(25))
@@ -37,7 +38,7 @@ def texts_in(value: Any) -> Iterator[str]:
         yield from texts_in(each)
 
 
-@settings(max_examples=400, deadline=None)
+@many_examples(400, deadline=None)
 @given(schemas(), seeds)
 def test_what_is_made_up_fits_and_can_be_said(schema: dict[str, Any], seed: int) -> None:
     try:
@@ -87,7 +88,7 @@ def kind_schemas(draw: st.DrawFn, deep: int = 2) -> dict[str, Any]:
     return draw(st.sampled_from(simple))
 
 
-@settings(max_examples=300, deadline=None)
+@many_examples(300, deadline=None)
 @given(kind_schemas(), seeds)
 def test_where_there_is_a_value_one_is_found(schema: dict[str, Any], seed: int) -> None:
     whole = of(x=schema)

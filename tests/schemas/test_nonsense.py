@@ -3,13 +3,14 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.schemas.examples import make_up
 from misstep.schemas.schema import fits
+from tests.tiers import many_examples
 
 KEYWORDS = [
     "type", "enum", "const", "required", "properties", "patternProperties", "additionalProperties", "items",
@@ -40,7 +41,7 @@ anything = st.recursive(
 objects = st.dictionaries(st.sampled_from(KEYWORDS), anything, max_size=5)
 
 
-@settings(max_examples=600, deadline=None)
+@many_examples(600, deadline=None)
 @given(objects, anything, anything)
 def test_any_json_can_be_a_schema(schema: dict[str, Any], definition: Any, value: Any) -> None:
     whole = {"properties": {"x": schema}, "required": ["x"], "$defs": {"a": definition}}

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from misstep.schemas.formats import is_readable, matches
@@ -19,6 +19,7 @@ from tests.schemas.schema_cases import (
     text_schemas,
     values,
 )
+from tests.tiers import many_examples
 
 WEATHER = {
     "type": "object",
@@ -49,13 +50,13 @@ def opinion(schema: Any, value: Any, root: dict[str, Any]) -> bool:
     return bool(jsonschema.Draft202012Validator(whole).is_valid(value))
 
 
-@settings(max_examples=400, deadline=None)
+@many_examples(400, deadline=None)
 @given(schemas(), st.dictionaries(st.sampled_from(["city", "days", "tags", "unit", "x"]), values, max_size=4))
 def test_whole_arguments_are_judged_as_the_library_does(schema: dict[str, Any], value: Any) -> None:
     assert (fits(schema, value) is None) == opinion(schema, value, schema)
 
 
-@settings(max_examples=600, deadline=None)
+@many_examples(600, deadline=None)
 @given(schemas(), parts, values)
 @example({"$defs": {}}, {"type": "integer"}, 3.0)
 @example({"$defs": {}}, {"type": "integer"}, True)
@@ -68,7 +69,7 @@ def test_parts_are_judged_as_the_library_does(root: dict[str, Any], schema: Any,
     assert (fits(schema, value, root) is None) == opinion(schema, value, root)
 
 
-@settings(max_examples=500, deadline=None)
+@many_examples(500, deadline=None)
 @given(
     st.one_of(
         st.tuples(number_schemas, numbers),
@@ -80,7 +81,7 @@ def test_limits_are_kept_as_the_library_keeps_them(pair: tuple[Any, Any]) -> Non
     assert (fits(*pair) is None) == opinion(*pair, pair[0])
 
 
-@settings(max_examples=200, deadline=None)
+@many_examples(200, deadline=None)
 @given(schemas(), values)
 def test_what_is_said_is_one_short_line(schema: dict[str, Any], value: Any) -> None:
     said = fits(schema, value)

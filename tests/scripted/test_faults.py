@@ -68,6 +68,7 @@ def idle(*faults: Fault | None) -> ScriptedServer:
     return ScriptedServer(Script(behaviour="idle", faults=list(faults)))
 
 
+@pytest.mark.full(after=28)
 @pytest.mark.parametrize(
     ("status", "error", "code"),
     [

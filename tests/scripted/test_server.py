@@ -147,6 +147,7 @@ def expected_of(number: int) -> Played:
     return Played(each_alone(*rotated(f"rotate {number}", TOOLS)), "All done.")
 
 
+@pytest.mark.full(after=1)
 @endpoints
 def test_fifty_conversations_at_once_do_not_mix(talk: Conversation) -> None:
     async def main(server: ScriptedServer) -> list[Played]:
@@ -159,6 +160,7 @@ def test_fifty_conversations_at_once_do_not_mix(talk: Conversation) -> None:
         assert server.undeleted == []
 
 
+@pytest.mark.full
 def test_fifty_threads_at_once_do_not_mix() -> None:
     talks = list(CONVERSATIONS.values())
     with (

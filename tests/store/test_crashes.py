@@ -49,6 +49,7 @@ def check(location: str, run: str, acknowledged: int) -> int:
     return len(outcomes)
 
 
+@pytest.mark.full
 def test_a_process_killed_at_any_moment_loses_nothing_it_acknowledged(store_location: str) -> None:
     dice = random.Random(0)
     run = prepare(store_location)
@@ -78,6 +79,7 @@ def kill_one(nursery: "subprocess.Popen[str]", dice: random.Random) -> list[int]
     return said + [int(line) for line in iter(nursery.stdout.readline, "gone\n")]
 
 
+@pytest.mark.full(after=1)
 def test_two_processes_lose_nothing_of_each_other(store_location: str) -> None:
     workers = [worker("add", store_location, str(start)) for start in (0, 1000, 2000)]
     runs = [process.communicate()[0].strip() for process in workers]

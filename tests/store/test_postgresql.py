@@ -246,6 +246,7 @@ def test_a_commit_whose_answer_is_lost_counts_once(postgresql_location: str) -> 
         assert list(store.outcomes(run)) == [outcome(0), outcome(1), outcome(2)]
 
 
+@pytest.mark.full
 def test_a_server_that_restarts_costs_nothing(postgresql_location: str) -> None:
     with wire_to(postgresql_location) as wire, Store(wire.location, create=True) as store:
         run = new_run(store)
@@ -259,6 +260,7 @@ def test_a_server_that_restarts_costs_nothing(postgresql_location: str) -> None:
         assert not store.died(run)
 
 
+@pytest.mark.full
 def test_a_server_that_is_gone_for_good_is_told(postgresql_location: str) -> None:
     with wire_to(postgresql_location) as wire, Store(wire.location, create=True) as store:
         run = new_run(store)

@@ -106,6 +106,7 @@ def test_a_sitting_is_exclusive(store: Store, store_location: str) -> None:
             assert store.is_held(run)
 
 
+@pytest.mark.full(after=1)
 def test_looking_whether_a_run_is_held_disturbs_nobody(store: Store) -> None:
     run = new_run(store)
     stop = threading.Event()

@@ -134,6 +134,7 @@ def test_a_store_of_another_version_is_refused(
             Store(store_location, create=create)
 
 
+@pytest.mark.full(after=1)
 def test_two_processes_can_make_a_store_at_once(store_location: str) -> None:
     script = """
 import sys

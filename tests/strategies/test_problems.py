@@ -32,6 +32,7 @@ def test_settings_say_what_cases_are_like(case: Case) -> None:
     assert len(case.distractors) == 1
 
 
+@pytest.mark.full
 def test_failures_shrink_to_fewer_actions_and_a_smaller_seed() -> None:
     smallest = find(problems(actions=(2, 9)), lambda case: True, settings=SLOW)
     assert (len(smallest.actions), smallest.seed) == (2, 0)

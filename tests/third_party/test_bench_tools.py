@@ -15,6 +15,8 @@ from tests.scripted import Call, Script, ScriptedServer, calling
 from tests.third_party.test_others_tools import PYTHON, SERVERS, needs_node, needs_tools
 from tests.tool_host.trying import needs_bubblewrap
 
+pytestmark = pytest.mark.full
+
 MOVE = next(task for task in TASKS if task.kind == "move")
 
 

@@ -21,6 +21,7 @@ PYTHON = find_python("TEST_COMPOSIO_PYTHON", ".venv-composio")
 ACTIONS = f"{Path(__file__).with_name('composio_actions.py')}:tools"
 
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.skipif(not PYTHON, reason="Composio needs TEST_COMPOSIO_PYTHON or .venv-composio"),
     pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap is needed: one action is a shell"),
 ]

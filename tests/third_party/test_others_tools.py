@@ -11,6 +11,8 @@ from tests.conformance.subject_subprocess import find_python
 from tests.third_party import expectations
 from tests.third_party.fuzzed import fuzz, missed, told
 
+pytestmark = pytest.mark.full
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 PYTHON = find_python("TEST_TOOLS_PYTHON", ".venv-tools")

@@ -18,7 +18,13 @@ TOOLS = Path(__file__).with_name("caught.py")
 NEWER = find_python("TEST_NEWER_PYTHON", ".venv-newer")
 PYTHONS = [
     sys.executable,
-    pytest.param(NEWER, marks=pytest.mark.skipif(not NEWER, reason="needs .venv-newer, with Python 3.12 on")),
+    pytest.param(
+        NEWER,
+        marks=[
+            pytest.mark.full,
+            pytest.mark.skipif(not NEWER, reason="needs .venv-newer, with Python 3.12 on"),
+        ],
+    ),
 ]
 PASSED_ON = [
     ("total", {"order": "a2"}, "KeyError", "caught.py:16 in total"),

@@ -77,6 +77,7 @@ def tool() -> str:
 """
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("shelter", SHELTERS)
 @pytest.mark.parametrize("how", ["busy", "printing"])
 def test_tools_that_are_being_loaded_are_waited_for(tmp_path: Path, shelter: Shelter, how: str) -> None:
@@ -86,6 +87,7 @@ def test_tools_that_are_being_loaded_are_waited_for(tmp_path: Path, shelter: She
         assert react(bench, "tool").text == "there"
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("shelter", SHELTERS)
 @pytest.mark.parametrize(
     ("how", "told"), [("idle", ": it did nothing for 0.8 s"), ("endless", " within 8 s")]

@@ -96,6 +96,7 @@ def test_the_place_of_a_segfault_is_known(bench: ToolHost) -> None:
     assert [frame.function for frame in raised.frames if frame.own] == ["leave"]
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("how", ["loop", "regex", "sleep"])
 def test_a_hang_is_given_up_and_its_place_is_known(bench: ToolHost, how: str) -> None:
     hung, after = bench.run([probe("hang", how=how), probe("fine")])
@@ -104,12 +105,14 @@ def test_a_hang_is_given_up_and_its_place_is_known(bench: ToolHost, how: str) ->
     assert [frame.function for frame in hung.raised.frames if frame.own] == ["hang"]
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("how", ["loop", "regex", "child", "thread"])
 def test_a_call_that_is_given_up_and_has_computed_says_for_how_long(bench: ToolHost, how: str) -> None:
     hung = react(bench, "hang", how=how)
     assert (hung.ended, hung.computed > 0.0) == ("hung", True)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("how", ["sleep", "lock", "poll"])
 def test_a_call_that_is_given_up_and_has_waited_has_not_computed(bench: ToolHost, how: str) -> None:
     assert list(bench.run([probe("fine"), probe("slow")]))
@@ -171,6 +174,7 @@ def test_with_more_patience_what_is_slow_does_not_hang(tmp_path: Path) -> None:
         assert [reaction.ended for reaction in bench.run([probe("slow")], patience=100.0)] == ["returned"]
 
 
+@pytest.mark.full(after=1)
 def test_slow_is_not_hung(bench: ToolHost) -> None:
     assert [reaction.text for reaction in bench.run([probe("slow")] * 3)] == ["there"] * 3
 
@@ -290,6 +294,7 @@ def test_whoever_is_killed_from_outside_is_replaced(tmp_path: Path, shelter: str
     assert descendants(os.getpid()) <= before
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shelter", SHELTERS)
 def test_it_ends_when_we_do(tmp_path: Path, shelter: str) -> None:
     script = f"""
@@ -400,6 +405,7 @@ def test_servers_are_started_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         assert bench.reach("fine") is None
 
 
+@pytest.mark.full
 def test_a_server_that_computes_is_told_from_one_that_waits() -> None:
     pytest.importorskip("mcp")
     server, conditions = Path(__file__).with_name("served.py"), CallConditions(limits=LIMITS)
@@ -411,6 +417,7 @@ def test_a_server_that_computes_is_told_from_one_that_waits() -> None:
     ]
 
 
+@pytest.mark.full
 def test_calls_to_a_server_that_is_gone_come_to_its_death() -> None:
     pytest.importorskip("mcp")
     with serving("http", "odd.py") as url, ToolHost(f"mcp:{url}", CallConditions(shelter="none")) as bench:

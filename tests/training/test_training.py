@@ -9,6 +9,8 @@ import pytest
 from misstep.models.local.model import locate_weights
 from tests.conformance.subject_subprocess import find_python
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parents[2]
 PYTHON = find_python("TEST_TRAINING_PYTHON", ".venv-training")
 

@@ -146,6 +146,7 @@ def older_python() -> str:
     return given
 
 
+@pytest.mark.full
 @transports
 def test_a_client_on_the_sdk_of_the_first_generation_is_heard(transport: Transport) -> None:
     command = f"{shlex.join([older_python(), str(CLIENTS / 'sdk1.py')])} {{config}}"
@@ -176,6 +177,7 @@ def test_past_its_last_turn_a_client_is_ended(transport: Transport) -> None:
     assert (trial.answer.ended, trial.broken, len(trial.called)) == ("iterations", "", 6)
 
 
+@pytest.mark.full
 def test_a_toolbox_that_just_says_so_ends_a_client_as_well() -> None:
     async def main() -> Answer:
         agent = McpAgent(raw(100), "raw")

@@ -384,6 +384,7 @@ print([call.tool for call in toolbox.calls], file=sys.stderr)
 """
 
 
+@pytest.mark.full
 @transports
 def test_an_interrupted_server_knows_its_calls(transport: str) -> None:
     requests = by_hand("2025-06-18", ("tools/call", {"name": TOOLS[1]}))

@@ -46,6 +46,7 @@ def read(text: str) -> Any:
         return text
 
 
+@pytest.mark.full(after=14)
 @pytest.mark.parametrize("behaviour", ["steps", "parallel", "malformed", "unknown", "extra arguments"])
 @endpoints
 def test_what_the_model_asks_for_is_recorded(talk: Conversation, behaviour: Any) -> None:

@@ -300,6 +300,7 @@ def called_elsewhere(python: str, spec: str) -> list[Any]:
     return [json.loads(line) for line in result.stdout.splitlines() if line.startswith("[")]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not CREWAI, reason="no environment with CrewAI")
 def test_crewai(write: Write) -> None:
     own = """
@@ -319,6 +320,7 @@ def test_crewai(write: Write) -> None:
     assert own_class == ["crewai", False, "_run", ["Oslo 3", *outcomes]]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not LLAMA_INDEX, reason="no environment with LlamaIndex")
 def test_llama_index(write: Write) -> None:
     own = """

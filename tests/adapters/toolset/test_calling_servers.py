@@ -91,6 +91,7 @@ def test_arguments_arrive_as_they_are(binding: Binding) -> None:
     assert spell.call({}).text == "fine"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["exit", "signal"])
 def test_a_server_that_dies_and_is_started_again(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, binding: Binding
@@ -151,6 +152,7 @@ def test_what_only_looks_like_nonsense(binding: Binding) -> None:
         nonsense.call({"how": "quiet end"})
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("transport", ["http", "sse"])
 def test_servers_on_the_web(transport: str, tmp_path: Path, binding: Binding) -> None:
     with serving(transport, "odd.py") as url:
@@ -169,6 +171,7 @@ def test_servers_on_the_web(transport: str, tmp_path: Path, binding: Binding) ->
             binding(path)
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not OLD_PYTHON, reason="no environment with the SDK's first generation")
 def test_a_server_of_the_first_generation(binding: Binding) -> None:
     (greet,) = binding(f"mcp:{OLD_PYTHON} {SERVERS / 'old.py'}").bounds

@@ -306,6 +306,7 @@ def read_elsewhere(python: str, spec: str) -> Any:
     return json.loads(result.stdout.splitlines()[-1])
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not CREWAI, reason="no environment with CrewAI")
 def test_crewai(write: Write) -> None:
     code = """
@@ -332,6 +333,7 @@ def test_crewai(write: Write) -> None:
     assert named[:2] == ["tell_the_weather", "Tells it."]
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not LLAMA_INDEX, reason="no environment with LlamaIndex")
 def test_llama_index(write: Write) -> None:
     code = """
@@ -352,6 +354,7 @@ def test_llama_index(write: Write) -> None:
     assert (own[0], _essential(own[2])) == ("look", {"size": {"type": "integer"}})
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not LLAMA_INDEX, reason="no environment without MCP")
 def test_without_mcp_the_extra_is_named() -> None:
     with pytest.raises(subprocess.CalledProcessError) as caught:

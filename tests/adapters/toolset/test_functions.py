@@ -14,7 +14,7 @@ import msgspec
 import pydantic
 import pytest
 import typing_extensions
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.adapters.toolset.found import admitted
@@ -22,6 +22,7 @@ from misstep.adapters.toolset.functions import is_function, tool_of_function
 from misstep.core.agent import Tool
 from misstep.errors import UsageError
 from tests.schemas.schema_cases import values
+from tests.tiers import many_examples
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -167,7 +168,7 @@ def loosened(schema: Any) -> Any:
     }
 
 
-@settings(max_examples=600, deadline=None)
+@many_examples(600, deadline=None)
 @given(st.sampled_from(HINTS), st.one_of(values, st.sampled_from(NEAR)))
 def test_types_mean_what_they_mean_to_pydantic(hint: Any, value: Any) -> None:
     ours = loosened(tool_of(with_parameter(hint)).parameters)

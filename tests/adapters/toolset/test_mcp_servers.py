@@ -70,6 +70,7 @@ def test_an_address() -> None:
         assert is_the_shop(f"mcp:{url}")
 
 
+@pytest.mark.full
 def test_a_file_of_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_FOLDER", str(SERVERS))
     with serving("http") as url:
@@ -87,6 +88,7 @@ def test_a_server_of_the_older_kind_of_http(tmp_path: Path) -> None:
         assert is_the_shop(config(tmp_path, {"web": {"type": "sse", "url": url}}))
 
 
+@pytest.mark.full
 @pytest.mark.skipif(not OLD_PYTHON, reason="no environment with the SDK's first generation")
 def test_a_server_of_the_first_generation() -> None:
     (greet,) = tools_from(f"mcp:{OLD_PYTHON} {SERVERS / 'old.py'}")
@@ -110,6 +112,7 @@ def test_the_server_in_the_file_itself() -> None:
     assert is_the_shop(f"{SERVERS / 'shop.py'}:server")
 
 
+@pytest.mark.full
 def test_two_servers_with_a_tool_of_the_same_name(tmp_path: Path) -> None:
     entry = {"command": sys.executable, "args": [str(SERVERS / "shop.py")]}
     with pytest.raises(UsageError, match="two tools are called 'order'") as caught:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from misstep.adapters.toolset.found import FoundTool, admitted
 from misstep.adapters.toolset.spec import tools_from
@@ -16,6 +16,7 @@ from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Write, write
 from tests.schemas.schema_cases import schemas
 from tests.schemas.test_nonsense import objects
+from tests.tiers import many_examples
 
 __all__ = ["write"]
 
@@ -25,7 +26,7 @@ def only(parameters: Any) -> Tool:
     return tool
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@many_examples(400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(objects)
 def test_any_json_is_a_schema_or_refused_by_name(schema: dict[str, Any]) -> None:
     problem = None
@@ -41,7 +42,7 @@ def test_any_json_is_a_schema_or_refused_by_name(schema: dict[str, Any]) -> None
         assert all(isinstance(name, str) for name in taken.get("required", []))
 
 
-@settings(max_examples=200, deadline=None)
+@many_examples(200, deadline=None)
 @given(schemas())
 def test_what_makes_sense_is_taken_as_it_is(schema: dict[str, Any]) -> None:
     assert only(schema).parameters == schema

@@ -57,6 +57,7 @@ def _asked(tasks: list[Task]) -> Iterator[tuple[Task, TaskWorld]]:
             yield task, world
 
 
+@pytest.mark.full
 def test_a_slow_twin_on_a_real_folder_comes_to_the_same_end(root: Path) -> None:
     for task, world in _asked(_tasks()):
         place = _fresh(root, world.initial)
@@ -64,6 +65,7 @@ def test_a_slow_twin_on_a_real_folder_comes_to_the_same_end(root: Path) -> None:
         assert differences(world.expected, survey(place), world.initial) == (), task.request
 
 
+@pytest.mark.full
 def test_the_solution_leads_there_through_our_own_tools(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for task in public_tasks():
         world = world_of(task)

@@ -62,6 +62,7 @@ def test_requests_say_everything(task: Task) -> None:
     assert (goal.branch in initial_state().branches) == bool(goal.branch and not goal.start)
 
 
+@pytest.mark.full(after=16)
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.kind}-{task.seed}")
 def test_right_idle_and_damage(forge: Forge, task: Task) -> None:
     done = solution(task)

@@ -109,6 +109,7 @@ def worker(forge: Forge) -> Iterator[Worker]:
     found.close()
 
 
+@pytest.mark.full
 def test_langchain(worker: Worker, forge: Forge) -> None:
     """Both in one process: it takes long to begin."""
     assert len(worker.names) == 21

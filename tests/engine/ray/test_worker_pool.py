@@ -105,6 +105,7 @@ async def crew_on(
         yield crew, told
 
 
+@pytest.mark.full
 def test_outcomes_are_those_of_a_local_run(cluster: Any) -> None:
     async def main() -> list[Outcome]:
         async with crew_on(cluster, partial(agents.simulated, "random")) as (crew, _):
@@ -113,6 +114,7 @@ def test_outcomes_are_those_of_a_local_run(cluster: Any) -> None:
     assert run(main()) == locally(CASES)
 
 
+@pytest.mark.full
 def test_a_node_lost_on_the_way_costs_no_case(
     cluster: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +139,7 @@ def test_a_node_lost_on_the_way_costs_no_case(
     assert capfd.readouterr() == ("", "")  # Ray has much to say about it
 
 
+@pytest.mark.full
 def test_a_case_that_kills_its_worker_is_given_up_and_harms_no_other(
     cluster: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,6 +156,7 @@ def test_a_case_that_kills_its_worker_is_given_up_and_harms_no_other(
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.full
 def test_a_worker_that_hangs_is_replaced(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("misstep.engine.ray.worker_pool.SILENCE", 2.0)
 
@@ -163,6 +167,7 @@ def test_a_worker_that_hangs_is_replaced(cluster: Any, monkeypatch: pytest.Monke
     assert run(main()).verdict.verdict == "errored"
 
 
+@pytest.mark.full
 def test_what_a_case_uses_is_told_while_it_runs_and_adds_up(cluster: Any, tmp_path: Path) -> None:
     diary = Diary(path := str(tmp_path / "diary"))
     tally = Tab(heard=lambda: diary.write("go"))  # no case would end if nothing were told before
@@ -176,6 +181,7 @@ def test_what_a_case_uses_is_told_while_it_runs_and_adds_up(cluster: Any, tmp_pa
     assert tally.spent.calls == sum(len(outcome.transcript.calls) for outcome in outcomes) > 0
 
 
+@pytest.mark.full
 def test_what_a_lost_worker_has_used_stays_used(cluster: Any, tmp_path: Path) -> None:
     diary, tally = Diary(path := str(tmp_path / "diary")), Tab()
 
@@ -195,6 +201,7 @@ def test_what_a_lost_worker_has_used_stays_used(cluster: Any, tmp_path: Path) ->
     assert tally.spent.usage["agent"] == outcome.transcript.usage + first
 
 
+@pytest.mark.full
 def test_cancelling_stops_the_case_in_its_worker(cluster: Any, tmp_path: Path) -> None:
     diary, tally = Diary(path := str(tmp_path / "diary")), Tab()
 
@@ -222,6 +229,7 @@ def entering(cluster: Any, make: MakeWorker) -> Awaitable[None]:
     return main()
 
 
+@pytest.mark.full
 def test_an_agent_that_can_t_be_prepared_says_why(cluster: Any) -> None:
     error = UsageError("no key", "set VLLM_API_KEY", where="--model")
     with pytest.raises(UsageError) as caught:
@@ -234,6 +242,7 @@ def test_an_agent_that_can_t_be_prepared_says_why(cluster: Any) -> None:
     assert "every node needs" in str(other.value)
 
 
+@pytest.mark.full
 def test_an_agent_that_dies_when_prepared_ends_the_run(cluster: Any, tmp_path: Path) -> None:
     diary = Diary(path := str(tmp_path / "diary"))
     with pytest.raises(MisstepError, match="a worker died 3 times while it prepared the agent"):
@@ -241,6 +250,7 @@ def test_an_agent_that_dies_when_prepared_ends_the_run(cluster: Any, tmp_path: P
     assert diary.lines().count("died") >= 3
 
 
+@pytest.mark.full
 def test_what_can_t_travel_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="can't be sent to other processes"):
         run(entering(cluster, partial(agents.failing, threading.Lock())))
@@ -250,6 +260,7 @@ def test_what_can_t_travel_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPa
     assert "sk-0123456789" not in str(caught.value)
 
 
+@pytest.mark.full
 def test_requests_of_all_workers_together_keep_within_the_limit(cluster: Any) -> None:
     async def behave(number: int, crowd: Crowd) -> Reply:
         await asyncio.sleep(0.05)
@@ -266,6 +277,7 @@ def test_requests_of_all_workers_together_keep_within_the_limit(cluster: Any) ->
     assert len(server.crowd.processes) == 2
 
 
+@pytest.mark.full
 def test_a_refusal_to_one_worker_slows_all(cluster: Any) -> None:
     async def behave(number: int, crowd: Crowd) -> Reply:
         if number == 0:
@@ -292,6 +304,7 @@ def test_a_refusal_to_one_worker_slows_all(cluster: Any) -> None:
     assert max(here for _, here in after) < 8
 
 
+@pytest.mark.full
 def test_the_places_of_a_lost_worker_come_back(cluster: Any) -> None:
     async def behave(number: int, crowd: Crowd) -> Reply:
         if number == 0:
@@ -308,6 +321,7 @@ def test_the_places_of_a_lost_worker_come_back(cluster: Any) -> None:
     assert outcome.transcript.answer == "done"
 
 
+@pytest.mark.full
 def test_a_lost_desk_is_replaced(cluster: Any) -> None:
     async def behave(number: int, crowd: Crowd) -> Reply:
         if number < 4:
@@ -348,6 +362,7 @@ def token_of_its_own(folder: Path) -> Iterator[None]:
     AuthenticationTokenLoader.instance().reset_cache()
 
 
+@pytest.mark.full
 def test_a_cluster_of_our_own_is_gone_afterwards(cluster: Any, tmp_path: Path) -> None:
     import ray
 
@@ -363,6 +378,7 @@ def test_a_cluster_of_our_own_is_gone_afterwards(cluster: Any, tmp_path: Path) -
     assert run(main(cluster.address)) == locally(CASES[:4])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1", "nowhere.invalid:6379", "what"])
 def test_a_cluster_that_is_not_there_is_the_users_to_name(address: str) -> None:
     pytest.importorskip("ray", reason="ray is not installed")

@@ -18,6 +18,7 @@ from tests.conftest import Command
 QUIET = ("--display", "none", "--split", "all", "--json")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("manner", "passed"), [("right", 54), ("idle", 0), ("damage", 0)])
 def test_agents_that_are_known(misstep: Command, manner: str, passed: int) -> None:
     printed = misstep("bench", "forge", "--agent", f"sim:{manner}", *QUIET)

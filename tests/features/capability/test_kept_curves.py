@@ -106,6 +106,7 @@ def test_a_file_of_settings_that_asks_for_it_hinders_no_other_run(misstep: Comma
     assert misstep("report", "last").code == 0
 
 
+@pytest.mark.full(after=5)
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

@@ -103,6 +103,7 @@ def test_its_repaired_twin_is_silent(tmp_path: Path) -> None:
 ABLATIONS = [some for size in (1, 2, 3) for some in combinations(CHECKS, size)]
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("checks", ABLATIONS, ids="-".join)
 def test_each_check_can_be_left_out(tmp_path: Path, checks: tuple[Check, ...]) -> None:
     """A judge who likes nothing is overruled by any other check that finds nothing."""
@@ -141,6 +142,7 @@ def moody(prompt: str) -> object:
     return {"reason": "the first counts", "score": 2 if fenced_in(prompt)[2][-2:] == "km" else 8}
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize(
     ("stage", "answer", "why"),
     [
@@ -159,6 +161,7 @@ def test_models_that_are_of_no_use(tmp_path: Path, stage: Stage, answer: Answer,
     assert (report.tools[0].verdict, report.tools[0].ended) == ("inconclusive", "done")
 
 
+@pytest.mark.full
 def test_a_generator_that_is_late(tmp_path: Path) -> None:
     """The set that it kept waiting is open, and the others are made."""
     report = run(tmp_path, two_roads(faults=[None, Fault("hang")]), count=2, time_per_request=5.0)
@@ -228,6 +231,7 @@ def resumed(folder: Path, server: ScriptedServer, **more: Any) -> ConsistencyRun
     return resume_consistency(settings_in(folder, server.base_url, resume="last", **more))
 
 
+@pytest.mark.full
 def test_a_run_goes_on_after_its_budget(tmp_path: Path) -> None:
     whole = run(tmp_path, two_roads(), count=2)
     used = whole.tools[0].tokens
@@ -279,6 +283,7 @@ def kept(location: str) -> bool:
         return bool(store.tool_documents(store.find_run("last").id, dict))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     whole = run(tmp_path, two_roads(), count=2)
@@ -383,6 +388,7 @@ def test_a_server_that_dies_in_the_middle_is_no_finding(tmp_path: Path) -> None:
     assert "request 1: the tool gave no answer: the process that it ran in ended with it" in one.why
 
 
+@pytest.mark.full
 def test_a_server_that_is_gone_for_good_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

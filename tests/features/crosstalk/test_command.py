@@ -73,6 +73,7 @@ def test_a_model_that_cannot_group_is_no_dead_end(folder: Path, misstep: Command
     assert "see what was found" not in printed.err
 
 
+@pytest.mark.full
 def test_requests_of_an_earlier_run(folder: Path, misstep: Command, server: ScriptedServer) -> None:
     own = PromptSet("s", "passed", requests=("is it late?", NOISY))
     with Store(str(folder / ".misstep" / "store.db"), create=True) as store:
@@ -89,6 +90,7 @@ def test_requests_of_an_earlier_run(folder: Path, misstep: Command, server: Scri
     assert "has no requests for any of these tools" in refused.err
 
 
+@pytest.mark.full
 def test_a_run_that_was_stopped_is_shown(folder: Path, misstep: Command, server: ScriptedServer) -> None:
     printed = crosstalk(misstep, server, "--count", "2", "--jobs", "1", "--budget-calls", "1")
     assert printed.code == 3

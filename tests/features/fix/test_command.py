@@ -157,6 +157,7 @@ LAMBDA = SOURCE.replace("def road(", "def walk(").replace(
 )
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize(
     ("source", "said"),
     [

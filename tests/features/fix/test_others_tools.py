@@ -12,6 +12,8 @@ from tests.features.consistency.test_run import CHAIN, SERVER
 from tests.features.fix.test_command import BETTER, Travelling, given
 from tests.features.stdio_server import SPEAKING
 
+pytestmark = pytest.mark.full
+
 WORDS = str(BETTER["description"])
 SPECS = {"mcp": f"mcp:{sys.executable} served.py", "langchain": "chain.py:road"}
 

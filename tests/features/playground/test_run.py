@@ -31,6 +31,7 @@ from misstep.features.playground.run import (
     sizes,
     tools_of,
 )
+from tests.tiers import many_examples
 
 FAMILY_SETS = [("order",), *(("order", family) for family in FAMILIES[1:]), ("choice",), FAMILIES]
 # What stores can hold: of a name with anything else in it, a recorder keeps another one than a file has.
@@ -100,6 +101,7 @@ def played(draw: st.DrawFn) -> tuple[ProblemChoice, tuple[PlayerStep, ...]]:
     return wish, tuple(right)
 
 
+@many_examples(100)
 @given(played())
 def test_the_verdict_is_that_of_plan_check(
     tmp_path_factory: pytest.TempPathFactory, given: tuple[ProblemChoice, tuple[PlayerStep, ...]]
@@ -119,6 +121,7 @@ def test_what_no_store_can_hold_is_judged_all_the_same(tmp_path: Path) -> None:
     assert "there is no tool '\ufffd'" in ours["explanation"]
 
 
+@many_examples(100)
 @given(wishes)
 def test_a_right_plan_passes_and_perfect_planners_do(wish: ProblemChoice) -> None:
     case = make_problem(fitted(wish))
@@ -126,6 +129,7 @@ def test_a_right_plan_passes_and_perfect_planners_do(wish: ProblemChoice) -> Non
     assert let_try(case, "sim:perfect").verdict.verdict == "passed"
 
 
+@many_examples(100)
 @given(wishes)
 def test_whatever_is_wished_for_is_made_to_fit(wish: ProblemChoice) -> None:
     least, most = sizes(wish)
@@ -206,6 +210,7 @@ def test_fields_of_tools_have_kinds() -> None:
     assert {"text", "number"} & set(kinds.values())
 
 
+@many_examples(100)
 @given(wishes)
 def test_the_request_is_the_agents_paragraph_by_paragraph(wish: ProblemChoice) -> None:
     wish = fitted(wish)

@@ -77,6 +77,7 @@ def test_a_look_reads_nothing_twice(settings: Settings) -> None:
         assert (again.cases, same) == (0, last)
 
 
+@pytest.mark.full
 def test_every_kind_of_run_can_be_watched(settings: Settings) -> None:
     for verb, run in keep_every_kind(settings).items():
         progress = RunWatch(settings, run).look()
@@ -92,6 +93,7 @@ def test_what_was_spent_is_told(settings: Settings) -> None:
     assert (progress.used.tokens, progress.used.calls, progress.budget.tokens) == (40, 7, 500)
 
 
+@pytest.mark.full
 def test_a_stream_tells_how_far_it_is_and_ends_with_the_run(settings: Settings) -> None:
     with Store(settings.store, create=True) as store:
         run = store.add_run(settings, 3, 0.0)
@@ -112,6 +114,7 @@ def test_a_stream_tells_how_far_it_is_and_ends_with_the_run(settings: Settings) 
     assert (before[0], before[1]["finished"], last) == ("progress", True, ("done", {}))
 
 
+@pytest.mark.full
 def test_trouble_with_the_store_is_told_and_passes(settings: Settings) -> None:
     run = keep_outcomes(settings, [outcome()], 3)
     path = Path(settings.store)

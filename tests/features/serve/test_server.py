@@ -156,6 +156,7 @@ def test_one_case_after_the_other(settings: Settings, kinds: dict[str, str]) -> 
     assert way == ids
 
 
+@pytest.mark.full
 def test_cases_of_any_name_are_found(fresh: Settings) -> None:
     """Through a real server, which decodes addresses as servers do."""
     names = ["a/b", "x.json", "a b%2F", "ü☃", "?q=#x", "~", *EVIL[:-1]]
@@ -228,6 +229,7 @@ def test_two_runs_are_compared(fresh: Settings) -> None:
         assert client.get(flipped[1]).status_code == 200
 
 
+@pytest.mark.full
 def test_benchmarks_are_compared_by_their_tasks(settings: Settings, kinds: dict[str, str]) -> None:
     other = keep_every_kind(settings)["files"]
     with browser(settings) as client:

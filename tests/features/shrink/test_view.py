@@ -53,6 +53,7 @@ def run_pytest(folder: Path, source: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("families", [("order",), ("order", "time", "data", "dynamic")], ids=str)
 def test_it_fails_for_the_faulty_agent_and_passes_once_that_is_mended(
     families: tuple[str, ...], tmp_path: Path

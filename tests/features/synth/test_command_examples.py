@@ -29,6 +29,7 @@ def test_an_example_for_each_case(misstep: Command, tmp_path: Path) -> None:
     assert result.err.splitlines()[-1] == "12 examples"
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize("family", [*FAMILIES, ",".join(FAMILIES), "order,time", "order,data,repeat"])
 def test_every_family(misstep: Command, tmp_path: Path, family: str) -> None:
     result = misstep(

@@ -35,6 +35,7 @@ def test_a_run_is_shown_replayed_and_written_as_tests(folder: Path, misstep: Com
     assert "fuzz" in misstep("runs").out
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize(
     ("gate", "code"), [("any", 1), ("none", 0), ("threshold:0.5", 0), ("threshold:0.9", 1)]
 )
@@ -75,6 +76,7 @@ def vault(code: str) -> int:
 '''
 
 
+@pytest.mark.full
 def test_a_run_begins_with_what_another_has_found(folder: Path, misstep: Command) -> None:
     (folder / "mine.py").write_text(VAULT)
 
@@ -158,6 +160,7 @@ all_of_them = [read_sheet, greet, set_level]
 '''
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize(
     ("tools", "gate", "code"),
     [

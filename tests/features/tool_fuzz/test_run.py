@@ -213,6 +213,7 @@ def answer(method, parameters):
 """
 
 
+@pytest.mark.full
 def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +247,7 @@ def test_the_time_for_a_tool_ends_its_part(place: Path) -> None:
     assert report.calls
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_stopped_keeps_what_it_found(place: Path, how: signal.Signals) -> None:
     command = [sys.executable, "-m", "misstep", "tool", "fuzz", "mine.py:tools", "--display", "plain"]
@@ -262,6 +264,7 @@ def test_a_run_that_is_stopped_keeps_what_it_found(place: Path, how: signal.Sign
     assert ("crash", "IndexError") in [(finding.kind, finding.error) for finding in kept]
 
 
+@pytest.mark.full
 def test_a_killed_run_goes_on(place: Path) -> None:
     given = ["--calls-per-tool", "150", "--only", "slowly", "--only", "share", "--jobs", "1"]
     (place / "mine.py").write_text(TOOLS.replace("tools = [", "tools = [slowly, "))
@@ -338,6 +341,7 @@ def test_more_examiners_than_tools_get_in_nobodys_way(place: Path) -> None:
     assert [len(tool.findings) for tool in report.tools] == [1] * 6 + [0]
 
 
+@pytest.mark.full
 def test_a_server_named_by_a_relative_path_is_found_from_any_folder(
     place: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

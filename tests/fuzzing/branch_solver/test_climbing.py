@@ -36,6 +36,7 @@ PLANTED: list[tuple[Tool, dict[str, Any], str, int]] = [
 ]
 
 
+@pytest.mark.full(after=7)
 @pytest.mark.parametrize(
     ("tool", "arguments", "wanted", "most"), PLANTED, ids=lambda value: getattr(value, "__name__", None)
 )

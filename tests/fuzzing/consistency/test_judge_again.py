@@ -37,6 +37,7 @@ def torn(prompt: str) -> object:
     return {"reason": "so so", "score": 1 if first < second else 9}
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize(
     ("plan", "judge"),
     [

@@ -20,9 +20,12 @@ NEWER = find_python("TEST_NEWER_PYTHON", ".venv-newer")
 ROOT = Path(__file__).parents[3]
 ARGUMENTS = {"branches": 2, "loops": 9, "raises": 0, "generators": 3, "waits": 2, "nests": 2}
 
-pytestmark = pytest.mark.skipif(
-    not NEWER, reason="sys.monitoring needs TEST_NEWER_PYTHON or .venv-newer, with Python 3.12 or 3.13"
-)
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(
+        not NEWER, reason="sys.monitoring needs TEST_NEWER_PYTHON or .venv-newer, with Python 3.12 or 3.13"
+    ),
+]
 
 
 @cache

@@ -124,12 +124,14 @@ TOGETHER: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize("parameters", TOGETHER, ids=str)
 def test_what_is_asked_of_arguments_together_is_kept(parameters: dict[str, Any]) -> None:
     for drawn in draws(parameters, 60):
         check(parameters, drawn)
 
 
+@pytest.mark.full
 @few
 @given(schemas())
 def test_draws_for_schemas_of_any_kind_are_what_they_say(parameters: dict[str, Any]) -> None:
@@ -185,6 +187,7 @@ print(json.dumps([pool.draw(dice).arguments for _ in range(100)]))
 """
 
 
+@pytest.mark.full
 def test_every_process_draws_the_same_and_leaves_nothing_behind(tmp_path: Path) -> None:
     """Modules that happen to be loaded make no difference, though Hypothesis looks into them otherwise."""
     (tmp_path / "local.py").write_text("X = ['a constant', 123454321, 5.4321]\n" * 5)

@@ -36,7 +36,7 @@ def tool(function: Callable[..., Any]) -> Described:
         (planted.same, 10),
         (planted.staircase, 20),
         (planted.both, 40),
-        (planted.nested, 2000),
+        pytest.param(planted.nested, 2000, marks=pytest.mark.full),
     ],
 )
 def test_bugs_behind_gates_are_found(function: Callable[..., Any], calls: int, seed: int) -> None:
@@ -62,6 +62,7 @@ def test_bugs_of_black_boxes_are_found(function: Callable[..., Any], calls: int,
     assert bench.found, f"not in {calls} calls"
 
 
+@pytest.mark.full(after=6)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("opaque", [False, True])
 @pytest.mark.parametrize(

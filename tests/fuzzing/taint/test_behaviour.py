@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from misstep.fuzzing.taint import observe, plain
+from tests.tiers import many_examples
 
 TEXTS = st.text(alphabet="ab,.:/= 1²ß\n\ud800A", max_size=12)
 WHOLE = st.integers(-300, 300)
@@ -153,7 +154,7 @@ METHODS = {
 }
 
 
-@settings(max_examples=150, deadline=None, database=None, derandomize=True)
+@many_examples(150, deadline=None, database=None, derandomize=True)
 @given(
     data=st.data(),
     value=TEXTS | WHOLE | REAL | st.lists(SCALARS, max_size=4) | st.dictionaries(TEXTS, SCALARS),

@@ -195,6 +195,7 @@ def agent(hypothesis: Hypothesis, original: Condition, dice: Dice) -> Callable[[
     return fails
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("confidence", [0.7, 0.9])
 def test_stopping_when_sure_is_wrong_no_more_often_than_it_says(confidence: float) -> None:
     dice = Dice(3)

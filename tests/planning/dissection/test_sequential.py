@@ -39,6 +39,7 @@ def suspects(case: Case) -> list[Element]:
     return sorted(Laboratory(case, take_apart(case)).elements, key=str)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("index", range(4))
 def test_whatever_is_at_fault_is_named(index: int) -> None:
     case = some_case(index)
@@ -49,6 +50,7 @@ def test_whatever_is_at_fault_is_named(index: int) -> None:
         assert {*where(take_apart(case), element)} <= {*found.sentences}
 
 
+@pytest.mark.full
 def test_evidence_counts_the_runs() -> None:
     case = some_case(2)
     for element in suspects(case)[::3]:
@@ -174,6 +176,7 @@ def test_a_case_in_other_words_is_refused_at_once() -> None:
         investigate(foreign, 0.95, 60)
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("index", range(6))
 def test_an_agent_that_never_passes_the_same_request_does_not_fail_by_chance(index: int) -> None:
     """It fails on about half of all requests, by a rule that nobody suspects: deterministic, like a coin."""
@@ -188,6 +191,7 @@ def test_an_agent_that_never_passes_the_same_request_does_not_fail_by_chance(ind
     assert all(rule(each) == "failed" for each in asked if each.query == case.query)
 
 
+@pytest.mark.full
 def test_chance_is_named_only_after_the_same_case_has_passed() -> None:
     named = [chance_was_named(seed) for seed in range(10)]
     assert sum(named) >= 8  # now and then a coin looks like something else

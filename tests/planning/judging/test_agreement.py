@@ -55,6 +55,7 @@ def by_definition(case: Case, history: History) -> Verdict:
     return Verdict(case.id, "passed")
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("part", range(4))
 def test_the_fast_path_judges_as_the_constraints_mean(part: int) -> None:
     errors, kept, broken = Counter[str | None](), Counter[type[Constraint]](), Counter[type[Constraint]]()
@@ -78,6 +79,7 @@ def test_the_fast_path_judges_as_the_constraints_mean(part: int) -> None:
     assert min(broken.values()) > 5
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("hurried_z3")
 def test_z3_sees_the_same_constraints_broken() -> None:
     """On incomplete attempts as well; what has passed is complete to Z3, and can be done at all."""

@@ -14,6 +14,7 @@ from misstep.planning.judging import solver
 from misstep.planning.judging.breaches import View
 from misstep.planning.judging.check import check, judge, replay
 from tests.planning.conftest import CaseMaker
+from tests.tiers import examples
 
 SHOP = Case(
     version=CASE_VERSION,
@@ -203,13 +204,14 @@ def disturbed(plan: list[str], random: Random) -> list[str]:
     return swapped
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.usefixtures("hurried_z3")
 def test_ten_thousand_problems_and_plans_judged_as_z3_judges_them(make_cases: CaseMaker, part: int) -> None:
     """No disagreement between the bitsets, Z3 and, on small problems, trying everything."""
     random = Random(part)
     errors = set()
-    for number, case in enumerate(make_cases(2500, 2, 9, seed=100 + part)):
+    for number, case in enumerate(make_cases(examples(2500), 2, 9, seed=100 + part)):
         tools = {action.id: action.tool for action in case.actions}
         plan = disturbed(list(case.witness), random)
         verdict = judge(case, Transcript(case.id, tuple(Call(tools[i]) for i in plan)))

@@ -142,6 +142,7 @@ def stripped(sentence: str, of: Iterable[str]) -> set[str]:
     return set(re.findall(r"[a-z]+", sentence)) - FUNCTION_WORDS
 
 
+@pytest.mark.full
 def test_no_phrase_that_is_kept_back_is_said_in_training() -> None:
     """Every sentence of the unseen part consists of phrases of which none stands anywhere in training."""
     unseen = set(phrases()) - said_in_training()
@@ -153,6 +154,7 @@ def test_no_phrase_that_is_kept_back_is_said_in_training() -> None:
     assert len(said_in_training()) > 200
 
 
+@pytest.mark.full
 def test_whoever_looks_for_phrases_finds_them() -> None:
     """Requests that are made of everything hold a good deal of what training has."""
     unseen = set(phrases()) - said_in_training()
@@ -161,6 +163,7 @@ def test_whoever_looks_for_phrases_finds_them() -> None:
     assert sum(bool(stripped(sentence, unseen)) for sentence in everything) > len(everything) / 2
 
 
+@pytest.mark.full
 def test_no_topic_that_is_kept_back_is_met_in_training() -> None:
     met = {case.topic for case in trained_on()}
     other = {case.topic for case in never_seen()}

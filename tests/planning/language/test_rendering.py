@@ -97,6 +97,7 @@ MIXTURES: list[tuple[Family, ...]] = [
 ]
 
 
+@pytest.mark.full(after=5)
 @pytest.mark.parametrize("side", [None, "seen", "unseen"])
 @pytest.mark.parametrize("families", MIXTURES)
 def test_a_request_keeps_to_one_mood(families: tuple[Family, ...], side: Side | None) -> None:
@@ -145,6 +146,7 @@ def subject_of(clause: str, names: list[str]) -> set[str]:
     return set(re.findall(the, listed[0]))
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize(
     "phrase",
     [

@@ -212,6 +212,7 @@ def test_given_arguments() -> None:
 # One sentence of each kind, as a person would write it.
 
 
+@pytest.mark.full(after=5)
 @pytest.mark.parametrize(
     ("remark", "sentence"),
     [

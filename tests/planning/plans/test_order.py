@@ -38,6 +38,7 @@ def test_bits(mask: int) -> None:
     assert list(bits(mask)) == sorted(set(bits(mask)))
 
 
+@pytest.mark.full
 @pytest.mark.usefixtures("hurried_z3")
 def test_adding_relations_agrees_with_z3_on_satisfiability() -> None:
     random = Random(1)

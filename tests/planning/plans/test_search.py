@@ -23,6 +23,7 @@ def roles(case: Case, tools: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(replaced.get(tool, tool) for tool in tools)
 
 
+@pytest.mark.full
 def test_chance_is_the_share_of_all_that_can_be_done() -> None:
     solvable = 0
     for seed in SEEDS:

@@ -10,6 +10,7 @@ from misstep.core.constraint import Adjacent, Before, Choice, Limit, Place, Repe
 from misstep.planning.repair.reading import MANNERS, Manner, Need, RequestReading, checked_form, is_quoted
 from misstep.schemas.answers import FormatError
 from tests.planning.repair.readings import random_reading
+from tests.tiers import examples
 
 REQUEST = """Pay the invoice, then ship the order.  Call or mail the customer – whichever you like –
 and file it all at the very end. Remind them twice. If it rains, wait."""
@@ -247,12 +248,13 @@ def test_quotes(quote: str, request_: str, expected: bool) -> None:
     assert is_quoted(quote, request_) == expected
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("manner", MANNERS)
 def test_spoilt_answers_never_break_anything(manner: Manner) -> None:
     """Cut, doubled and scrambled at random: a reading or a complaint, never an error."""
     random, text = Random(1), json.dumps(GOOD[manner]())
     kinds = set[type]()
-    for _ in range(1_500):
+    for _ in range(examples(1_500)):
         begin, end = sorted(random.sample(range(len(text)), 2))
         spoilt = text[:begin] + random.choice(
             ["", '"', "{", "}", "null", "\0", "\ud800", text[begin:end] * 2]

@@ -45,6 +45,7 @@ def filled(each: Piece) -> Drawn:
     return fill(Sentence((each.part,)), [each])
 
 
+@pytest.mark.full(after=4)
 @pytest.mark.parametrize("families", MIXTURES, ids="+".join)
 def test_opened_and_closed_a_case_is_as_it_was(families: tuple[Family, ...]) -> None:
     for case in mixed_cases(families, 12):

@@ -37,6 +37,7 @@ def made_from(families: tuple[Family, ...]) -> Iterator[tuple[Case, Case]]:
     return ((each.case, each.made) for each in steps_from(families) if each.made)
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize("families", MIXTURES, ids="+".join)
 def test_every_step_makes_it_smaller(families: tuple[Family, ...]) -> None:
     """Steps that come to nothing are left out, but there are none that make it larger."""
@@ -47,6 +48,7 @@ def test_every_step_makes_it_smaller(families: tuple[Family, ...]) -> None:
         assert list(reductions(taken[0].anatomy)) == [e.step for e in taken if e.step != e.anatomy]
 
 
+@pytest.mark.full
 def test_all_kinds_of_steps_are_taken() -> None:
     """Each stage has something to offer somewhere."""
     steps = [each for families in MIXTURES for each in steps_from(families)]

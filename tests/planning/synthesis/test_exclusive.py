@@ -32,6 +32,7 @@ from misstep.planning.variation.anatomy import assemble, take_apart
 from misstep.planning.variation.mutations import rephrase
 from misstep.planning.world.history import Deed, History
 from tests.planning.judging import semantics
+from tests.tiers import examples
 
 MIXTURES: list[tuple[Family, ...]] = [
     ("choice",),
@@ -129,9 +130,10 @@ def pairs_of(constraint: Constraint) -> list[frozenset[str]]:
             return []
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("families", MIXTURES)
 def test_what_is_never_carried_out_together_is_never_said_together(families: tuple[Family, ...]) -> None:
-    for case in made(families, redundancy=0.3, relative=0.4):
+    for case in made(families, examples(EACH), redundancy=0.3, relative=0.4):
         never = apart(case)
         for constraint in case.constraints:
             assert never.isdisjoint(pairs_of(constraint)), (case.id, constraint)
@@ -140,9 +142,10 @@ def test_what_is_never_carried_out_together_is_never_said_together(families: tup
             assert never.isdisjoint(named), (case.id, clause)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("families", MIXTURES)
 def test_every_constraint_can_bind(families: tuple[Family, ...]) -> None:
-    for case in made(families, high=5):
+    for case in made(families, examples(EACH), high=5):
         waiting = [c for c in case.constraints if isinstance(c, BOUND)]
         for broken in plans(case):
             waiting = [c for c in waiting if not broken_alone(c, broken)]

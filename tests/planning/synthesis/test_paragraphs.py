@@ -40,6 +40,7 @@ def closure(relations: set[tuple[str, str]]) -> set[tuple[str, str]]:
         closed |= more
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize("recipe", RECIPES, ids=str)
 @pytest.mark.parametrize(("low", "high", "count"), SIZES, ids=str)
 def test_text_and_constraints_mean_the_same(
@@ -123,6 +124,7 @@ def test_no_phrase_comes_twice_while_another_is_left(make_cases: CaseMaker) -> N
             assert text.count(f" {phrase} ") <= 1
 
 
+@pytest.mark.full
 def test_rules_that_keep_a_sentence_from_being_read_otherwise(make_cases: CaseMaker) -> None:
     """What the reader can't see in the words, seen in the skeletons."""
     several = r"a\d+\+a\d+[a0-9+]*"
@@ -146,6 +148,7 @@ def test_rules_that_keep_a_sentence_from_being_read_otherwise(make_cases: CaseMa
         assert all(len(re.findall(joins, sentence)) <= 1 for sentence in case.skeleton.split(". "))
 
 
+@pytest.mark.full
 def test_every_shape_of_the_grammar_is_used(make_cases: CaseMaker) -> None:
     used = Counter(
         shape for case in make_cases(6000, 6, 8, seed=1, relative=0.8) for shape in shapes_in(case.skeleton)

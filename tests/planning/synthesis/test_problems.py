@@ -21,6 +21,7 @@ from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.planning.conftest import printed_by
+from tests.tiers import examples
 
 MIXTURES: list[tuple[Family, ...]] = [
     *((family,) for family in FAMILIES if family != "order"),
@@ -42,9 +43,10 @@ def mixed(families: tuple[Family, ...], count: int = EACH) -> list[Case]:
     return [make_case(suite(families), index) for index in range(count)]
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("families", MIXTURES)
 def test_every_family_has_its_say(families: tuple[Family, ...]) -> None:
-    for case in mixed(families):
+    for case in mixed(families, examples(EACH)):
         said = {family_of(constraint) for constraint in case.constraints}
         if case.world.failures:
             said.add("dynamic")
@@ -52,9 +54,10 @@ def test_every_family_has_its_say(families: tuple[Family, ...]) -> None:
         assert said <= {*families, "choice" if "budget" in families else None}
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("families", MIXTURES)
 def test_text_and_constraints_mean_the_same(families: tuple[Family, ...]) -> None:
-    for case in mixed(families):
+    for case in mixed(families, examples(EACH)):
         ids = {action.name: action.id for action in case.actions}
         named = set[str]()
         for number, sentence in enumerate(case.sentences):
@@ -100,15 +103,17 @@ def test_what_an_agent_has_to_know_is_told(families: tuple[Family, ...]) -> None
         assert case.sentences[0] in case.query
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("families", MIXTURES)
 def test_the_solution_is_right_and_the_wall_lets_the_case_in(families: tuple[Family, ...]) -> None:
-    for case in mixed(families):
+    for case in mixed(families, examples(EACH)):
         calls = tuple(Call(call.tool, call.arguments) for call in case.solution)
         assert judge(case, Transcript(case.id, calls)).verdict == "passed"
         assert validate_case(case) == case
         assert 0 < (case.chance or 0) <= 1
 
 
+@pytest.mark.full(after=4)
 @pytest.mark.parametrize("families", MIXTURES)
 def test_same_seed_same_case(families: tuple[Family, ...]) -> None:
     assert mixed(families, 5) == mixed(families, 5)
@@ -131,6 +136,7 @@ def test_attempts_are_those_asked_for_and_some_problems_need_more_than_one() -> 
         assert "start_over" not in case.query
 
 
+@pytest.mark.full
 def test_the_fewest_actions_suffice_for_every_mixture() -> None:
     for size in range(1, len(FAMILIES) + 1):
         for families in combinations(FAMILIES, size):
@@ -168,6 +174,7 @@ def test_what_can_t_be_made_is_refused(changes: dict[str, object], message: str)
         asked.validate()
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize("families", [m for m in MIXTURES if len(m) < 6])
 def test_there_are_no_more_sentences_than_allowed(families: tuple[Family, ...]) -> None:
     most = len(families) + 2
@@ -244,6 +251,7 @@ print(digest.hexdigest())
 """
 
 
+@pytest.mark.full
 def test_same_bytes_in_every_process() -> None:
     """Pinned, so that a change of the bytes is a decision; hash randomisation must not matter."""
     digests = printed_by(SCRIPT)

@@ -29,6 +29,7 @@ def assert_same(case: Case) -> None:
     assert msgspec.json.encode(whole) == msgspec.json.encode(case)
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_order(template: str) -> None:
     for distractors in (0, 3):
@@ -51,6 +52,7 @@ def test_every_order_there_is(template: str) -> None:
         assert_same(make_case(suite, index))
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("families", MIXTURES, ids=",".join)
 def test_families(families: tuple[Family, ...]) -> None:
     for seed, template in enumerate(TEMPLATES):

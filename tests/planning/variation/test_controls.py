@@ -18,6 +18,7 @@ from tests.quality.test_planted_faults import occurs, run
 # Other constraints
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize(
     "shapes", [("chain",), ("join",), ("fork",), ("chain", "join"), ("chain", "join", "fork")]
 )
@@ -71,6 +72,7 @@ def test_a_planner_that_fails_on_a_shape_passes_without_it() -> None:
 # Families
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize("families", MIXTURES[1:], ids=",".join)
 def test_problems_of_families(families: tuple[Family, ...]) -> None:
     made = tried = 0

@@ -26,6 +26,7 @@ def plain_cases(count: int, seed: int = 21) -> list[Case]:
     return [make_case(Suite(seed, 2, 7), index) for index in range(count)]
 
 
+@pytest.mark.full
 def test_phrases_are_called_what_the_reader_calls_them() -> None:
     for case in every_kind(8, seed=2):
         terminals = names(case, "terminal")
@@ -42,6 +43,7 @@ def test_every_phrase_is_in_the_text() -> None:
             assert last in text
 
 
+@pytest.mark.full
 def test_forms_of_clauses_are_those_that_the_reader_finds() -> None:
     for case in every_kind(8, seed=3):
         assert names(case, "structure") & {*FORMS} == {relation.form for relation in heard(case)}

@@ -46,6 +46,7 @@ def phrases_in(anatomy: Anatomy) -> list[str]:
     return sorted({word.one for words in told for word in words})
 
 
+@pytest.mark.full
 def test_only_the_avoided_phrases_differ() -> None:
     for number, case in enumerate(every_kind(6)):
         dice = Dice(number)
@@ -98,6 +99,7 @@ def test_a_phrase_goes_by_its_plural_too() -> None:
     assert found > 50
 
 
+@pytest.mark.full
 def test_announcements_are_reworded_too() -> None:
     reworded = 0
     for case in (*mixed(("order", "dynamic"), 60), *mixed(("dynamic",), 15)):
@@ -124,6 +126,7 @@ def test_a_slot_without_another_phrase_makes_no_variant() -> None:
 # Topics
 
 
+@pytest.mark.full
 def test_another_topic_leaves_nothing_of_the_old_one() -> None:
     for number, case in enumerate(every_kind(8, seed=1)):
         if case.actions[0].parameters is not None:
@@ -217,6 +220,7 @@ def test_free_actions_stay_free() -> None:
         assert_sound(changed)
 
 
+@pytest.mark.full(after=3)
 @pytest.mark.parametrize("families", MIXTURES[1:], ids=",".join)
 def test_z3_proves_that_problems_are_equivalent(families: tuple[Family, ...]) -> None:
     for index, case in enumerate(mixed(families, 10, seed=2)):

@@ -107,6 +107,7 @@ def damaged(value: Any, dice: Dice) -> Any:
     return dice.pick([None, "", "a1", 0, 10**6, [], {}, True])
 
 
+@pytest.mark.full
 def test_a_damaged_case_is_refused_or_whole() -> None:
     refused = whole = 0
     for number, case in enumerate(every_kind(25, seed=6)):

@@ -77,6 +77,7 @@ def closure(case: Case) -> list[int]:
     return order_of([action.id for action in case.actions], pairs).after
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("cause", ["terminal", "topic", "structure"])
 def test_one_element_less_and_the_same_demands(cause: str) -> None:
     kept = lost = new = 0
@@ -100,6 +101,7 @@ def test_one_element_less_and_the_same_demands(cause: str) -> None:
     assert new < 0.12 * kept
 
 
+@pytest.mark.full
 def test_words_and_topics_change_nothing_else() -> None:
     for number, case in enumerate(plain_cases(15, seed=32)):
         anatomy = take_apart(case)
@@ -134,6 +136,7 @@ def test_nothing_to_avoid_is_nothing_to_change() -> None:
         assert vary(anatomy, [Element("structure", "no such form")], Dice(0)) == anatomy
 
 
+@pytest.mark.full
 def test_several_at_once() -> None:
     made = 0
     for number, case in enumerate(plain_cases(25, seed=34)):

@@ -52,6 +52,7 @@ def roles(stage: Simulator) -> list[str]:
     return [deed.action for deed in stage.history.deeds]
 
 
+@pytest.mark.full(after=1)
 @pytest.mark.parametrize("part", range(4))
 def test_cases_of_all_kinds_are_played_as_they_are_retold(part: int) -> None:
     random, seen = Random(part), Counter[str]()

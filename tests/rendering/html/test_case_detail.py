@@ -45,6 +45,7 @@ def detail(outcome: Outcome, **more: Any) -> Any:
     return json.loads(json.dumps(detail_of(outcome, moves, CaseOrigin("run1", " --store x.db"), **more)))
 
 
+@pytest.mark.full(after=2)
 @pytest.mark.parametrize(("agent", "families", "low"), KINDS)
 def test_a_detail_is_that_of_its_outcome(agent: str, families: tuple[Family, ...], low: int) -> None:
     for outcome in played(agent, 25, families, low):

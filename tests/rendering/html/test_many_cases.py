@@ -1,6 +1,7 @@
 """Very many cases in one file."""
 
 import msgspec
+import pytest
 
 from misstep.core.constraint import FAMILIES
 from misstep.core.results.summary import Tally
@@ -31,6 +32,7 @@ def large_book() -> CaseBundle:
     return bind(digests, archive, "misstep show run1")
 
 
+@pytest.mark.full
 def test_twenty_thousand_large_cases_stay_under_twenty_megabytes() -> None:
     book = large_book()
     source = run_page(

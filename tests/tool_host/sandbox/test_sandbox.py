@@ -163,6 +163,7 @@ def test_there_is_a_network_if_it_is_allowed(tmp_path: Path) -> None:
     assert reaction.text == "hello"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", ["parent", "everybody", "first", "stop parent"])
 def test_nobody_outside_is_ended(bench: ToolHost, how: str) -> None:
     ours = os.getpid()

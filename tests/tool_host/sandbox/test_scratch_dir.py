@@ -44,6 +44,7 @@ def kill_all(pid: int) -> None:
         os.kill(each, signal.SIGKILL)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("shelter", SHELTERS)
 def test_what_the_killed_leave_behind_is_swept_away_by_the_next(tmp_path: Path, shelter: str) -> None:
     spec = settle(tmp_path / "tools")

@@ -25,6 +25,7 @@ from tests.scripted import Call, Script, calling
 from tests.tool_host.trying import needs_bubblewrap
 
 
+@pytest.mark.full
 @needs_bubblewrap
 def test_the_right_agent_passes_the_whole_suite(tmp_path: Path) -> None:
     report = run(tmp_path, sandbox="bubblewrap", split="all", kinds=(), count=None, jobs=2)
@@ -35,6 +36,7 @@ def test_the_right_agent_passes_the_whole_suite(tmp_path: Path) -> None:
     assert len(report.by_domain) == 42
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("manner", ["idle", "damage"])
 def test_who_does_nothing_or_damage_fails_everything(tmp_path: Path, manner: str) -> None:
     report = run(tmp_path, agent=f"sim:{manner}", kinds=(), count=24, split="test")

@@ -37,6 +37,7 @@ def resumed(folder: Path, **more: object) -> BenchmarkReport:
     return resume_benchmark("files", settings_in(folder, resume="last", **means))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("what", ["calls", "tokens"])
 def test_a_run_goes_on_after_its_budget(tmp_path: Path, what: str) -> None:
     whole = run(tmp_path, script=model())
@@ -55,6 +56,7 @@ def test_a_run_goes_on_after_its_budget(tmp_path: Path, what: str) -> None:
     assert resumed(tmp_path) == report  # it has finished
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_run_goes_on(tmp_path: Path, how: signal.Signals) -> None:
     whole = run(tmp_path, script=model())
@@ -184,6 +186,7 @@ def answer(method, parameters):
 """
 
 
+@pytest.mark.full
 def test_a_server_that_is_gone_for_good_is_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

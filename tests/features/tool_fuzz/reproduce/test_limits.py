@@ -88,6 +88,7 @@ def test_a_generator_that_is_late(place: Path) -> None:
     assert told.tool.ended == "calls"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", ["tokens", "usd"])
 def test_a_run_goes_on_without_asking_again_what_is_done(place: Path, kind: str) -> None:
     (place / "prices.toml").write_text('[openai]\n"x" = [1000.0, 1000.0]\n')
@@ -116,6 +117,7 @@ def test_a_run_goes_on_without_asking_again_what_is_done(place: Path, kind: str)
     assert len(again) < len(first)
 
 
+@pytest.mark.full
 def test_a_budget_in_time_ends_what_is_under_way(place: Path) -> None:
     with listen() as listener:
         with ScriptedServer(

@@ -44,7 +44,17 @@ def test_no_files_import_each_other_in_a_circle() -> None:
     assert needs == {}
 
 
-def test_a_module_that_is_not_small_is_told_what_it_is_for() -> None:
+def test_no_class_name_stands_for_two_things() -> None:
+    counts = Counter(
+        node.name
+        for tree in modules().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+    )
+    assert [name for name, count in counts.items() if count > 1] == []
+
+
+def test_few_modules_are_thin() -> None:
     """Files under 40 lines are boundaries (`__init__`, adapters of frameworks, kinds of run), or too thin."""
     thin = defaultdict(list)
     for path in (SOURCE / "misstep").rglob("*.py"):

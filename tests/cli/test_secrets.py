@@ -25,6 +25,30 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SERVICE_API_KEY", KEY)
 
 
+SPEC = f"mcp:python server.py --token {KEY}"
+MODEL = ("--agent", "tools", "--model", "x", "--model-base-url", "http://127.0.0.1:9/v1")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("tool", "fuzz", SPEC),
+        ("tool", "fuzz", SPEC, *MODEL),
+        ("tool", "consistency", SPEC, *MODEL),
+        ("tool", "crosstalk", SPEC, *MODEL),
+        ("tool", "fix", SPEC, *MODEL, "--bench", "files", "--strategy", "explore"),
+        ("bench", "files", "--tools", SPEC, *MODEL),
+    ],
+    ids=" ".join,
+)
+def test_a_key_in_a_spec_is_refused(tmp_path: Path, misstep: Command, given: tuple[str, ...]) -> None:
+    result = misstep(*given, "--store", "s.db")
+    assert result.code == 2
+    assert "holds the value of a secret variable" in result.err
+    assert KEY not in result.out + result.err
+    assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
 def command(misstep: Command, script: Script, verb: str, *given: str) -> Result:
     with ScriptedServer(script) as server:
         model = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url, "--retries", "0")

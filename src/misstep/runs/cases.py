@@ -11,6 +11,7 @@ from misstep.core.agent import Tool
 from misstep.core.case import CASE_VERSION, Case
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.rng import Hashes
+from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
@@ -47,6 +48,20 @@ def absolute_specs(specs: Iterable[str]) -> tuple[str, ...]:
     from misstep.tool_host.sandbox.places import anchored
 
     return tuple(dict.fromkeys(anchored(spec) for spec in specs))
+
+
+def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:
+    """The same for specs that are stored with a run, so there must be no secret in them."""
+    redact = Redactor(secrets_in(os.environ))
+    own = absolute_specs(specs)
+    for spec in own:
+        if (shown := redact(spec)) != spec:
+            raise UsageError(
+                "a spec of tools holds the value of a secret variable, and specs are stored",
+                "let the server read it from its environment: a file mcp.json can name variables (env)",
+                where=shown,
+            )
+    return own
 
 
 def absolute_places(settings: Settings) -> Settings:

@@ -23,7 +23,7 @@ from misstep.features.bench.benchmark import Discipline
 from misstep.features.bench.disciplines import find_discipline, kinds_of
 from misstep.features.bench.env_pool import EnvPool, check_contestant, contestant
 from misstep.runs.budget import RunBudget, cost_of_run
-from misstep.runs.cases import absolute_places
+from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.execution import masked
 from misstep.runs.lookup import resolve_prefix
 from misstep.runs.resume import take_up
@@ -33,7 +33,6 @@ from misstep.runs.summary import summarise_tasks
 from misstep.runs.tool_session import ToolRunSession
 from misstep.runs.trust import with_agent
 from misstep.store.runs import Run, Store
-from misstep.tool_host.sandbox.places import anchored
 
 
 def run_benchmark(
@@ -97,7 +96,7 @@ def _specs(tools: Sequence[str], discipline: Discipline) -> tuple[str, ...]:
         if ":" not in spec and not spec.endswith(".json"):
             listed = f"known: {', '.join(known)}, or file.py:name, package.module:name, mcp:COMMAND, mcp.json"
             raise UsageError(f"unknown tools '{spec}'", listed, did_you_mean(spec, known), where="--tools")
-    return tuple(dict.fromkeys(anchored(spec) for spec in specs))
+    return stored_specs(specs)
 
 
 def _refuse_early(settings: Settings) -> None:

@@ -22,7 +22,7 @@ from misstep.fuzzing.consistency.baseline import examine_request
 from misstep.fuzzing.consistency.inquiry import examine_set
 from misstep.fuzzing.consistency.making import SetDraft
 from misstep.runs.budget import RunBudget
-from misstep.runs.cases import absolute_places, absolute_specs
+from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.execution import masked
 from misstep.runs.lookup import resolve_prefix
 from misstep.runs.resume import take_up
@@ -46,7 +46,7 @@ def check_consistency(
     """
     settings = absolute_places(check_settings(settings))
     prompts = _refuse_early(settings)
-    own = absolute_specs(specs)
+    own = stored_specs(specs)
     with Workbenches(settings) as benches:
         targets = find_tools(benches, own, settings)
         with Store(settings.store, create=True) as store:

@@ -26,7 +26,7 @@ from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.crosstalk import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.budget import RunBudget
-from misstep.runs.cases import absolute_places, absolute_specs
+from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import (
@@ -146,7 +146,7 @@ def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listene
             maker = find_maker(store, settings.from_run)
             refuse_foreign_calls(settings, maker)
             settings = settings.overlay({"from_run": maker.id})
-    own = absolute_specs(specs)
+    own = stored_specs(specs)
     with Workbenches(settings) as benches:
         tools = _Tools(benches, own)
         groups = read_groups(settings.groups, tools.described) if settings.groups else ()

@@ -20,7 +20,7 @@ from misstep.features.fix.prepare import Knowledge, discipline_of, prepared
 from misstep.features.fix.search import DescriptionSearch, OnRequests, OnTasks, Scorer, without_secrets
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.budget import cost_of_run
-from misstep.runs.cases import absolute_places, absolute_specs
+from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import AgentSession, refuse_missing
 from misstep.runs.setup.models import open_model, refuse_blind_budget, refuse_secrets
@@ -43,7 +43,7 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
         refuse_overridden(settings)
     discipline = discipline_of(settings)
     prompts = _refuse_early(settings, discipline)
-    own = absolute_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
+    own = stored_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
     with Workbenches(settings) as benches, Store(settings.store, create=not settings.from_run) as store:
         knowledge = Knowledge(store, settings.from_run)
         if knowledge.run:

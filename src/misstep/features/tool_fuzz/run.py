@@ -15,7 +15,7 @@ from misstep.errors import MissingExtra, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
 from misstep.features.tool_fuzz.worker import FuzzWorker, find_keeper, find_seed_corpus
 from misstep.fuzzing.agent_tests.prompts import Prompts
-from misstep.runs.cases import absolute_places, absolute_specs
+from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import resolve_prefix
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import refuse_missing
@@ -41,7 +41,7 @@ def fuzz_tools(
             keeper = find_keeper(store, settings.from_run)
             refuse_foreign_calls(settings, keeper)
             settings = settings.overlay({"from_run": keeper.id})
-    own = absolute_specs(specs)
+    own = stored_specs(specs)
     with Workbenches(settings) as benches:
         targets = _find_targets(benches, own, settings)
         with Store(settings.store, create=True) as store:

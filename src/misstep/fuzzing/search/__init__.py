@@ -2,6 +2,6 @@
 
 from misstep.fuzzing.search.attempt import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
-from misstep.fuzzing.search.subject import Opener, Supply
+from misstep.fuzzing.search.subject import Supply
 
-__all__ = ["CallSequence", "Fuzzer", "Opener", "Supply"]
+__all__ = ["CallSequence", "Fuzzer", "Supply"]

@@ -9,7 +9,7 @@ from misstep.core.tool import Described, Invocation, Reaction
 from misstep.fuzzing.search.attempt import CallIdea, CallSequence
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.lessons import Lessons
-from misstep.fuzzing.search.subject import FuzzSubject, Opener, Supply, encode, open_gates, pools
+from misstep.fuzzing.search.subject import FuzzSubject, Supply, encode, pools
 
 _INVALID = 0.1  # share of calls that the schema forbids
 _TRIES = 300  # rejected ideas in a row after which nothing is left
@@ -24,9 +24,8 @@ _LINGERING = 0.002  # chance of a call that may hang or crash
 class Fuzzer:
     """The fuzzer of one tool, or of a toolkit whose tools share state.
 
-    `supplies` provides arguments for a tool, by default from pools; `opener` interprets the observations of
-    marked calls; `corpus` is what an earlier fuzzer kept; `files` are paths that the tools can find. The same
-    seed and the same reactions give the same attempts.
+    `supplies` provides arguments for a tool, by default from pools; `corpus` is what an earlier fuzzer kept;
+    `files` are paths that the tools can find. The same seed and the same reactions give the same attempts.
     """
 
     def __init__(
@@ -34,7 +33,6 @@ class Fuzzer:
         tools: Sequence[Described],
         seed: int,
         supplies: Callable[[Described], Supply] | None = None,
-        opener: Opener = open_gates,
         corpus: Iterable[str] = (),
         files: Sequence[str] = (),
     ) -> None:
@@ -45,7 +43,7 @@ class Fuzzer:
         ]
         self._subjects = {subject.name: subject for subject in subjects}
         self._ideas = Inspiration(subjects, list(corpus), self._dice)
-        self._lessons = Lessons(self._subjects, opener, self._ideas, self._dice)
+        self._lessons = Lessons(self._subjects, self._ideas, self._dice)
         self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
         self._flying = dict[int, CallIdea]()

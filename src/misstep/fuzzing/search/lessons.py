@@ -14,7 +14,7 @@ from misstep.fuzzing.search.corpus import CorpusEntry, Feature, Feedback, is_bad
 from misstep.fuzzing.search.inspiration import Inspiration
 from misstep.fuzzing.search.mutation import renumbered
 from misstep.fuzzing.search.sequences import stage_of
-from misstep.fuzzing.search.subject import FuzzSubject, Opener
+from misstep.fuzzing.search.subject import FuzzSubject, solve_branches
 
 _OPENINGS = 24  # openings per call
 _DEFECT = 3.0  # value of a new defect, in units of new coverage
@@ -31,12 +31,10 @@ class Lessons:
     def __init__(
         self,
         subjects: Mapping[str, FuzzSubject],
-        opener: Opener,
         inspiration: Inspiration,
         dice: Dice,
     ) -> None:
         self._subjects = subjects
-        self._opener = opener
         self._dice = dice
         self._ideas = inspiration
         self._signatures = set[str]()
@@ -157,7 +155,7 @@ class Lessons:
             if token:
                 subject.learn_token(token)
         before = idea.calls[:index]
-        for arguments in islice(self._opener(idea.calls[index][1], observations, self._dice), _OPENINGS):
+        for arguments in islice(solve_branches(idea.calls[index][1], observations, self._dice), _OPENINGS):
             yield CallIdea((*before, (subject.name, arguments)), "gate", mark=True)
 
 

@@ -3,7 +3,7 @@
 import ast
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -59,25 +59,15 @@ class Supply(Protocol):
         ...
 
 
-class Opener(Protocol):
-    """Interprets what the code did with marked arguments."""
-
-    def __call__(
-        self, arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
-    ) -> Iterable[dict[str, Any]]:
-        """Arguments that should pass tests which these failed, or break the code after tests they passed."""
-        ...
-
-
 def pools(seed: int) -> Callable[[Described], Supply]:
     """A pool of arguments for each tool."""
     return lambda described: Pool(described, seed)
 
 
-def open_gates(
+def solve_branches(
     arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
 ) -> Iterator[dict[str, Any]]:
-    """The default opener, which knows the operations of Python."""
+    """Arguments that should pass tests which these failed, or break the code after tests they passed."""
     return (opened(arguments, each) for each in openings(arguments, observations, dice))
 
 

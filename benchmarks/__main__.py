@@ -20,6 +20,7 @@ from benchmarks.measure import Effort, Row, as_markdown, as_text
 from benchmarks.memory import memory_rows
 from benchmarks.pages import page_rows
 from benchmarks.running import import_rows, loop_rows
+from benchmarks.startup import startup_rows
 from benchmarks.storing import storing_rows
 from benchmarks.synthesis import chance_rows, synthesis_rows
 from benchmarks.tasks import task_rows
@@ -35,6 +36,7 @@ MEASURED = (
     fuzzing_rows,
     task_rows,
     import_rows,
+    startup_rows,
     loop_rows,
     inspection_rows,
     distance_rows,

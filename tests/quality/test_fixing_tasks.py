@@ -12,7 +12,7 @@ from misstep.benchmarks.files.suite import public_tasks
 from misstep.benchmarks.forge.judging import solution
 from misstep.benchmarks.forge.tasks import forge_tasks
 from misstep.core.results.benchmark import Solution, Task
-from misstep.features.bench.disciplines import FileBenchmark
+from misstep.features.bench.suites import FileBenchmark
 from tests.conftest import Command, misstep
 from tests.fuzzing.agent_tests.scripted_roles import Answer, plays
 from tests.quality.test_fixing import SHORT, propose, words

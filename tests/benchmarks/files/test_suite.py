@@ -8,7 +8,7 @@ import msgspec
 from misstep.benchmarks.files.growing import load_domains, load_types
 from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.suite import FreshTasks, build, public_tasks, world_of
-from misstep.features.bench.disciplines import MOST_FRESH
+from misstep.features.bench.suites import MOST_FRESH
 
 # Of tasks with their trees and answers. Rates of different versions can only be compared while this stays.
 DIGEST = "61924a2a9b83880c"

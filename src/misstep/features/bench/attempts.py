@@ -63,7 +63,7 @@ class Attempts:
             while not self._is_over() and (taken := self._take()):
                 place, task = taken
                 attempt = _Attempt(task, stand, self._settings, UsageMeter(self._run_budget), self._outage)
-                whoever = informed(agent, task, self._stands.discipline)
+                whoever = informed(agent, task, self._stands.suite)
                 try:
                     tell(structs.replace(await attempt.made_by(whoever, self._is_over), place=place))
                 except Over:

@@ -40,7 +40,7 @@ class TaskEnv(Protocol):
         ...
 
 
-class Discipline(Protocol):
+class BenchmarkSuite(Protocol):
     """A benchmark: its tasks, and places for them."""
 
     @property

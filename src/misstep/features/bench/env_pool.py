@@ -17,7 +17,7 @@ from misstep.core.results.fixing import refuse_strangers
 from misstep.core.settings import Settings
 from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError, did_you_mean
-from misstep.features.bench.benchmark import Discipline, Surroundings, TaskEnv
+from misstep.features.bench.benchmark import BenchmarkSuite, Surroundings, TaskEnv
 from misstep.runs.setup.agent_session import agent_settings
 from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent
 from misstep.runs.setup.models import Tell
@@ -39,9 +39,9 @@ def contestant(
     return find_agent(agent_settings(settings), tell, rate_limiters)
 
 
-def informed(agent: Agent, task: Task, discipline: Discipline) -> Agent:
+def informed(agent: Agent, task: Task, suite: BenchmarkSuite) -> Agent:
     """The agent as it is put to a task: simulated ones are told how it is done."""
-    return agent.knowing(lambda: discipline.solve(task)) if isinstance(agent, Simulated) else agent
+    return agent.knowing(lambda: suite.solve(task)) if isinstance(agent, Simulated) else agent
 
 
 def check_contestant(settings: Settings) -> None:
@@ -56,11 +56,11 @@ def check_contestant(settings: Settings) -> None:
         check_agent(agent_settings(settings))
 
 
-def tools_needed(settings: Settings, discipline: Discipline) -> list[str]:
+def tools_needed(settings: Settings, suite: BenchmarkSuite) -> list[str]:
     """The tools without which a simulated agent can't do what it does, as the first tasks show them."""
     if settings.agent not in ("sim:right", "sim:damage"):
         return []
-    steps = [step for task in discipline.tasks[:SHOWING] for step in discipline.solve(task).steps]
+    steps = [step for task in suite.tasks[:SHOWING] for step in suite.solve(task).steps]
     return list(dict.fromkeys(step.tool for step in steps))
 
 
@@ -87,8 +87,8 @@ class Stand(msgspec.Struct, frozen=True):
 class EnvPool:
     """Opens stands as they are wanted, and keeps those that are given back for the next."""
 
-    def __init__(self, discipline: Discipline, specs: Sequence[str], settings: Settings) -> None:
-        self.discipline = discipline
+    def __init__(self, suite: BenchmarkSuite, specs: Sequence[str], settings: Settings) -> None:
+        self.suite = suite
         self._specs = specs
         self._settings = settings
         self._idle = list[Stand]()
@@ -107,7 +107,7 @@ class EnvPool:
             refuse_namesakes(stand.benches)
             offered = [tool.name for bench in stand.benches for tool in bench.tools]
             refuse_strangers(conditions_of(self._settings).wordings, offered)
-            needed = tools_needed(self._settings, self.discipline)
+            needed = tools_needed(self._settings, self.suite)
             missing = [name for name in needed if name not in offered]
             if missing:
                 hint = (
@@ -127,7 +127,7 @@ class EnvPool:
 
     def _opened(self) -> Stand:
         with ExitStack() as stack:
-            arena = stack.enter_context(self.discipline.open())
+            arena = stack.enter_context(self.suite.open())
             conditions = _conditions(self._settings, arena.surroundings)
             benches = [stack.enter_context(ToolHost(spec, conditions)) for spec in self._specs]
             with self._lock:

@@ -19,9 +19,9 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.benchmark import Discipline
-from misstep.features.bench.disciplines import find_discipline, kinds_of
+from misstep.features.bench.benchmark import BenchmarkSuite
 from misstep.features.bench.env_pool import EnvPool, check_contestant, contestant
+from misstep.features.bench.suites import find_suite, kinds_of
 from misstep.runs.budget import RunBudget, cost_of_run
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.execution import masked
@@ -40,15 +40,15 @@ def run_benchmark(
 ) -> BenchmarkReport:
     """Put the tasks that the settings mean to the agent with these tools, and keep what comes of it."""
     settings = absolute_places(check_settings(settings))
-    discipline = find_discipline(benchmark, settings)
-    specs = _specs(tools, discipline)
+    suite = find_suite(benchmark, settings)
+    specs = _specs(tools, suite)
     _refuse_early(settings)
-    with EnvPool(discipline, specs, settings) as stands:
+    with EnvPool(suite, specs, settings) as stands:
         stands.look()
         with Store(settings.store, create=True) as store:
             purpose = RunSpec(benchmark, tools=specs, descriptions=read_text(settings.descriptions))
-            run = store.add_run(settings, len(discipline.tasks), time.time(), purpose=purpose)
-            return _hold(store, run, stands, discipline, listeners)
+            run = store.add_run(settings, len(suite.tasks), time.time(), purpose=purpose)
+            return _hold(store, run, stands, suite, listeners)
 
 
 def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Listener) -> BenchmarkReport:
@@ -58,11 +58,11 @@ def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Liste
         run = take_up(store, settings, benchmark)
         if run.summary:
             return _view(store, run)
-        discipline = find_discipline(benchmark, run.settings)
+        suite = find_suite(benchmark, run.settings)
         _refuse_early(run.settings)
-        with EnvPool(discipline, run.purpose.tools, run.settings) as stands:
+        with EnvPool(suite, run.purpose.tools, run.settings) as stands:
             stands.look()
-            return _hold(store, run, stands, discipline, listeners)
+            return _hold(store, run, stands, suite, listeners)
 
 
 def view_benchmark(settings: Settings, name: str) -> BenchmarkReport:
@@ -87,9 +87,9 @@ def benchmark_of(run: Run) -> Benchmark:
     return benchmark
 
 
-def _specs(tools: Sequence[str], discipline: Discipline) -> tuple[str, ...]:
+def _specs(tools: Sequence[str], suite: BenchmarkSuite) -> tuple[str, ...]:
     """The specs that are meant; words of the benchmark's own stand for some."""
-    known = discipline.tools
+    known = suite.tools
     usual = next(iter(known))
     specs = [known.get(word, word) for word in tools or (usual,)]
     for spec in specs:
@@ -124,22 +124,22 @@ def _view(store: Store, run: Run) -> BenchmarkReport:
 
 
 def _hold(
-    store: Store, run: Run, stands: EnvPool, discipline: Discipline, listeners: Sequence[Listener]
+    store: Store, run: Run, stands: EnvPool, suite: BenchmarkSuite, listeners: Sequence[Listener]
 ) -> BenchmarkReport:
     session = ToolRunSession(store, run, listeners, TaskReport, summarise_tasks)
     session.hold(
-        lambda: _work(session, stands, discipline), lambda report: TaskJudged(run.id, report), unit="task"
+        lambda: _work(session, stands, suite), lambda report: TaskJudged(run.id, report), unit="task"
     )
     return _view(store, run)
 
 
 def _work(
-    session: ToolRunSession[TaskReport], stands: EnvPool, discipline: Discipline
+    session: ToolRunSession[TaskReport], stands: EnvPool, suite: BenchmarkSuite
 ) -> Generator[TaskReport | Event]:
     """Put the tasks to the agent that have not been."""
     settings, run_budget = session.run.settings, session.run_budget
     done = {*session.kept}
-    left = ((place, task) for place, task in enumerate(discipline.tasks) if task.id not in done)
+    left = ((place, task) for place, task in enumerate(suite.tasks) if task.id not in done)
 
     def find() -> Agent:
         return contestant(settings, session.notice, run_budget.rate_limiters)
@@ -147,7 +147,7 @@ def _work(
     attempts = Attempts(stands, settings, run_budget, find, left)
     session.lost = attempts.lost
     workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, settings.jobs)
-    jobs = range(min(settings.jobs, len(discipline.tasks) - len(done)))
+    jobs = range(min(settings.jobs, len(suite.tasks) - len(done)))
     with stopping(run_budget), closing(workers.work(jobs)) as work:
         yield from work
 
@@ -158,13 +158,13 @@ def replay_task(
     """What came of a task of a run, and what comes of it when it is put to the agent once more."""
     stored, before = find_task(settings, run, name)
     own = with_agent(settings, stored).settings
-    discipline = find_discipline(benchmark_of(stored), own)
-    tasks = chain(discipline.tasks[before.place : before.place + 1], discipline.tasks)  # the likely one first
+    suite = find_suite(benchmark_of(stored), own)
+    tasks = chain(suite.tasks[before.place : before.place + 1], suite.tasks)  # the likely one first
     task = next((task for task in tasks if task.id == before.name), None)
     if task is None:
         raise UsageError(f"there is no task '{before.name}' now", f"run {stored.id} is of another version")
     run_budget, made = RunBudget(Budget(), Spent()), list[TaskReport]()
-    with EnvPool(discipline, stored.purpose.tools, own) as stands:
+    with EnvPool(suite, stored.purpose.tools, own) as stands:
         attempts = Attempts(stands, own, run_budget, lambda: contestant(own, tell), [(before.place, task)])
         attempts.work(made.append)
     for where, why in attempts.lost.items():

@@ -10,8 +10,8 @@ from misstep.core.results.fixing import FixReport, Part, Trying, wording_of
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.features.bench.benchmark import Discipline
-from misstep.features.bench.disciplines import find_discipline
+from misstep.features.bench.benchmark import BenchmarkSuite
+from misstep.features.bench.suites import find_suite
 from misstep.features.fix.apply import digest_at
 from misstep.fuzzing.descriptions.evidence import (
     FixEvidence,
@@ -74,11 +74,11 @@ def prepared(
     ]
 
 
-def discipline_of(settings: Settings) -> Discipline | None:
+def benchmark_suite_of(settings: Settings) -> BenchmarkSuite | None:
     """The benchmark on which descriptions are scored, if it is one, with all its tasks."""
     if not settings.bench:
         return None
-    return find_discipline(settings.bench, settings.overlay({"split": "all", "count": None}))
+    return find_suite(settings.bench, settings.overlay({"split": "all", "count": None}))
 
 
 def _refuse_nothing(
@@ -118,10 +118,10 @@ def _with_tasks(
 
 
 def _tasks(settings: Settings) -> tuple[Trying, ...]:
-    discipline = discipline_of(settings)
-    assert discipline is not None
+    suite = benchmark_suite_of(settings)
+    assert suite is not None
     parts: dict[str, Part] = {"validation": "validation", "test": "test"}
-    tasks = [each for each in discipline.tasks if each.split in parts]
+    tasks = [each for each in suite.tasks if each.split in parts]
     trying = [Trying(each.id, each.request, parts[each.split], "task") for each in tasks]
     found = limited(trying, settings.seed, settings.count)
     if len({each.part for each in found}) < len(parts):

@@ -13,10 +13,10 @@ from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.features.bench.benchmark import Discipline
+from misstep.features.bench.benchmark import BenchmarkSuite
 from misstep.features.bench.env_pool import check_contestant
 from misstep.features.fix.apply import refuse_changed, refuse_overridden, refuse_unwritable
-from misstep.features.fix.prepare import Knowledge, discipline_of, prepared
+from misstep.features.fix.prepare import Knowledge, benchmark_suite_of, prepared
 from misstep.features.fix.search import DescriptionSearch, OnRequests, OnTasks, Scorer, without_secrets
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.budget import cost_of_run
@@ -41,9 +41,9 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
     settings = absolute_places(check_settings(settings))
     if write:
         refuse_overridden(settings)
-    discipline = discipline_of(settings)
-    prompts = _refuse_early(settings, discipline)
-    own = stored_specs(discipline.tools.get(spec, spec) if discipline else spec for spec in specs)
+    suite = benchmark_suite_of(settings)
+    prompts = _refuse_early(settings, suite)
+    own = stored_specs(suite.tools.get(spec, spec) if suite else spec for spec in specs)
     with Workbenches(settings) as benches, Store(settings.store, create=not settings.from_run) as store:
         knowledge = Knowledge(store, settings.from_run)
         if knowledge.run:
@@ -53,7 +53,7 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
         refuse_unwritable([report for report, _ in reports] if write else ())
         purpose = RunSpec("fix", settings.from_run, tools=own, descriptions=read_text(settings.descriptions))
         run = store.add_run(settings, len(reports), time.time(), purpose=purpose)
-        return _hold(store, run, listeners, reports, benches, prompts, discipline)
+        return _hold(store, run, listeners, reports, benches, prompts, suite)
 
 
 def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
@@ -68,13 +68,13 @@ def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False)
             return _view(store, run, is_trusted(run))
         if write:
             refuse_overridden(run.settings)
-        discipline = discipline_of(run.settings)
-        prompts = _refuse_early(run.settings, discipline)
+        suite = benchmark_suite_of(run.settings)
+        prompts = _refuse_early(run.settings, suite)
         with Workbenches(run.settings) as benches:
             reports = _prepared(benches, run.purpose.tools, Knowledge(store, run.purpose.run), run.settings)
             if write:
                 _refuse_stale(store, run, [report for report, _ in reports])
-            return _hold(store, run, listeners, reports, benches, prompts, discipline)
+            return _hold(store, run, listeners, reports, benches, prompts, suite)
 
 
 def view_fixing(settings: Settings, name: str) -> FixRun:
@@ -92,7 +92,7 @@ def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
         refuse_changed(structs.replace(report, digest=begun.get(report.name, report.digest)))
 
 
-def _refuse_early(settings: Settings, discipline: Discipline | None) -> Prompts:
+def _refuse_early(settings: Settings, suite: BenchmarkSuite | None) -> Prompts:
     """Tell what would keep the run from its end before it begins, which its prompts might as well."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
@@ -104,7 +104,7 @@ def _refuse_early(settings: Settings, discipline: Discipline | None) -> Prompts:
     if not settings.from_run and "findings" in settings.strategy:
         hint = "name a run with --from, or other strategies: --strategy description,source,explore"
         raise UsageError("the strategy 'findings' needs a run that has some", hint)
-    if discipline is None:
+    if suite is None:
         refuse_missing(settings)
     else:
         check_contestant(settings)
@@ -155,7 +155,7 @@ def _hold(
     reports: Sequence[tuple[FixReport, str]],
     benches: Workbenches,
     prompts: Prompts,
-    discipline: Discipline | None,
+    suite: BenchmarkSuite | None,
 ) -> FixRun:
     """One session of a run."""
     session = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
@@ -176,8 +176,8 @@ def _hold(
                     yield from found
 
     def score_with(spec: str, agent_session: AgentSession) -> Scorer:
-        if discipline is not None:
-            return OnTasks(discipline, run.purpose.tools, settings, run_budget, session.notice)
+        if suite is not None:
+            return OnTasks(suite, run.purpose.tools, settings, run_budget, session.notice)
         return OnRequests(benches, spec, settings, agent_session, run_budget)
 
     session.hold(work, lambda report: ToolMended(run.id, report))

@@ -36,7 +36,7 @@ from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation
 from misstep.errors import UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.benchmark import Discipline
+from misstep.features.bench.benchmark import BenchmarkSuite
 from misstep.features.bench.env_pool import EnvPool, contestant
 from misstep.fuzzing.descriptions.evidence import SHOWN_REASON, judge_trial
 from misstep.fuzzing.descriptions.proposing import Call, Proposer
@@ -136,14 +136,14 @@ class OnTasks:
 
     def __init__(
         self,
-        discipline: Discipline,
+        suite: BenchmarkSuite,
         specs: Sequence[str],
         settings: Settings,
         run_budget: RunBudget,
         tell: Tell,
     ) -> None:
-        self._discipline = discipline
-        self._tasks = {task.id: task for task in discipline.tasks}
+        self._suite = suite
+        self._tasks = {task.id: task for task in suite.tasks}
         self._specs = specs
         self._settings = settings
         self._run_budget = run_budget
@@ -176,7 +176,7 @@ class OnTasks:
         def find() -> Agent:
             return contestant(settings, self._tell, run_budget.rate_limiters)
 
-        with EnvPool(self._discipline, self._specs, settings) as stands:
+        with EnvPool(self._suite, self._specs, settings) as stands:
             attempts = Attempts(stands, settings, run_budget, find, tasks)
             workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, jobs)
             with closing(workers.work(range(jobs))) as work:

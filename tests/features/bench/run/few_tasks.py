@@ -7,8 +7,8 @@ from typing import Any
 from misstep.benchmarks.files.suite import public_tasks
 from misstep.core.results.benchmark import BenchmarkReport, Solution, Task
 from misstep.core.settings import Settings
-from misstep.features.bench.disciplines import FileBenchmark
 from misstep.features.bench.run import run_benchmark
+from misstep.features.bench.suites import FileBenchmark
 from tests.scripted import Call, Fault, Script, ScriptedServer, calling
 
 KINDS = ("move", "delete", "count")

@@ -14,9 +14,9 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.disciplines import FILE_TOOLS, FileBenchmark
 from misstep.features.bench.env_pool import EnvPool, contestant
 from misstep.features.bench.run import find_task, replay_task, run_benchmark, view_benchmark
+from misstep.features.bench.suites import FILE_TOOLS, FileBenchmark
 from misstep.features.bench.view import spent_in_words
 from misstep.runs.budget import RunBudget
 from misstep.runs.lookup import list_runs

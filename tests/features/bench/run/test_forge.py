@@ -8,7 +8,7 @@ from pathlib import Path
 
 DYING = """
 import os, signal
-from misstep.features.bench.disciplines import OnForge
+from misstep.features.bench.suites import OnForge
 with OnForge([]).open():
     os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -27,7 +27,7 @@ from misstep.core.rng import Dice, derive_seed
 from misstep.core.settings import Settings
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.errors import UsageError, did_you_mean
-from misstep.features.bench.benchmark import GONE, Discipline, Room, Surroundings, TaskEnv, claimed_room
+from misstep.features.bench.benchmark import GONE, BenchmarkSuite, Room, Surroundings, TaskEnv, claimed_room
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions, Limits
 
@@ -40,7 +40,7 @@ FILE_TOOLS = {
 
 
 class FileBenchmark:
-    """The benchmark; it is a `Discipline`."""
+    """The benchmark; it is a `BenchmarkSuite`."""
 
     tools = FILE_TOOLS
 
@@ -94,7 +94,7 @@ PATIENCE = 90.0  # seconds for a script, and some
 
 
 class PaperFiles:
-    """The benchmark; it is a `Discipline`."""
+    """The benchmark; it is a `BenchmarkSuite`."""
 
     tools = FILE_TOOLS
 
@@ -163,7 +163,7 @@ FORGE_TOOLS = {
 
 
 class OnForge:
-    """The benchmark; it is a `Discipline`. Tools reach the forge over the network of this machine."""
+    """The benchmark; it is a `BenchmarkSuite`. Tools reach the forge over the network of this machine."""
 
     tools = FORGE_TOOLS
 
@@ -198,7 +198,7 @@ FRESH = 100  # tasks, unless somebody says otherwise
 MOST_FRESH = 10_000  # a report holds all that came of a run
 
 
-def find_discipline(benchmark: Benchmark, settings: Settings) -> Discipline:
+def find_suite(benchmark: Benchmark, settings: Settings) -> BenchmarkSuite:
     """The benchmark with the tasks that the settings mean."""
     is_fresh = settings.split == "fresh"
     if benchmark == "forge":

@@ -87,5 +87,12 @@ def test_a_simulated_agent_needs_no_proxy_and_no_cluster(tmp_path: Path) -> None
     store = str(tmp_path / "store.db")
     modules = loaded("plan", "test", "--agent", "sim:perfect", "--count", "1", "--store", store, "--json")
     assert "misstep.planning.simulated.planners" in modules
-    for unneeded in ("misstep.adapters.proxy", "misstep.engine.ray", "misstep.web", "ray", "xllamacpp"):
+    for unneeded in (
+        "misstep.adapters.proxy",
+        "misstep.engine.ray",
+        "misstep.models.local",
+        "misstep.web",
+        "ray",
+        "xllamacpp",
+    ):
         assert not [each for each in modules if each == unneeded or each.startswith(f"{unneeded}.")]

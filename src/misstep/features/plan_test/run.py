@@ -10,8 +10,6 @@ from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError, did_you_mean
-from misstep.interop.trajectories.reading import is_foreign, read_trajectories
-from misstep.interop.trajectories.trajectory import Cases
 from misstep.planning.difficulty import baselines
 from misstep.planning.judging.check import check
 from misstep.planning.judging.verification import verify
@@ -34,6 +32,9 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
 
 def _plans(settings: Settings) -> Iterator[tuple[Case, Transcript]]:
     """What is in the file, each with its case: plans of our own, or what others have written down."""
+    from misstep.interop.trajectories.reading import is_foreign, read_trajectories
+    from misstep.interop.trajectories.trajectory import Cases
+
     loaded = load_cases(settings.cases)
     if is_foreign(settings.plans):
         cases = Cases(loaded, settings.cases, settings.case)

@@ -1,4 +1,4 @@
-"""Agents by the name that the user gives them."""
+"""Agents by the name that the user gives them. What makes one is imported when it is named."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -7,12 +7,6 @@ from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
 import msgspec
 
-from misstep.adapters.builtin.function_calling import AssistantAgent, ResponsesAgent, ToolsAgent
-from misstep.adapters.builtin.prompts import load_template
-from misstep.adapters.builtin.react import ReactAgent
-from misstep.adapters.loading.recognition import load
-from misstep.adapters.mcp.agent import McpAgent
-from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.core.agent import Agent
 from misstep.core.model import LanguageModel, Template
 from misstep.core.secrets import SECRET_NAME
@@ -57,9 +51,9 @@ def find_agent(
 def check_agent(settings: Settings) -> None:
     """Refuse an agent that can't be found. Agents of our own may lack their key: nobody needs it yet."""
     if settings.agent not in PARADIGMS or not settings.model:
-        agent = find_agent(settings)
-        if isinstance(agent, McpAgent):
-            agent.check()
+        check = getattr(find_agent(settings), "check", None)  # as clients of MCP have it
+        if check:
+            check()
 
 
 class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,6 +69,9 @@ class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _react(settings: Settings, open_one: OpenModel) -> Agent:
+    from misstep.adapters.builtin.prompts import load_template
+    from misstep.adapters.builtin.react import ReactAgent
+
     options = _options(settings, ReactOptions)
     places = ("tools", "request")
     prompt = load_template("react", settings.prompt, places, places)
@@ -84,8 +81,12 @@ def _react(settings: Settings, open_one: OpenModel) -> Agent:
     return ReactAgent(model, prompt, by_completion)
 
 
-def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Paradigm:
+def _with_tools(name: str, verb: str) -> Paradigm:
     def made(settings: Settings, open_one: OpenModel) -> Agent:
+        from misstep.adapters.builtin import function_calling
+        from misstep.adapters.builtin.prompts import load_template
+
+        make: Callable[[Any, Template, bool], Agent] = getattr(function_calling, name)
         prompt = load_template("tools", settings.prompt, ())
         model = open_one()
         if not hasattr(model, verb):
@@ -98,9 +99,9 @@ def _with_tools(make: Callable[[Any, Template, bool], Agent], verb: str) -> Para
 
 PARADIGMS: dict[str, Paradigm] = {
     "react": _react,
-    "tools": _with_tools(ToolsAgent, "chat"),
-    "responses": _with_tools(ResponsesAgent, "respond"),
-    "assistant": _with_tools(AssistantAgent, "open_thread"),
+    "tools": _with_tools("ToolsAgent", "chat"),
+    "responses": _with_tools("ResponsesAgent", "respond"),
+    "assistant": _with_tools("AssistantAgent", "open_thread"),
 }
 
 
@@ -110,6 +111,9 @@ class Nothing(msgspec.Struct, frozen=True):
 
 def _own_agent(settings: Settings) -> Agent:
     """An agent out of the user's own code."""
+    from misstep.adapters.loading.recognition import load
+    from misstep.adapters.subprocess.agent import SubprocessAgent
+
     spec = settings.agent
     _options(settings, Nothing)
     if settings.python:
@@ -131,6 +135,8 @@ class McpOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _black_box(settings: Settings) -> Agent:
+    from misstep.adapters.mcp.agent import McpAgent
+
     command = settings.agent.partition(":")[2]
     options = _options(settings, McpOptions)
     return McpAgent(command, settings.agent, options.transport, lazy=options.lazy)

@@ -10,10 +10,6 @@ from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, encode_settings
 from misstep.core.spending import AGENT, RateLimiters
 from misstep.errors import UsageError
-from misstep.models.anthropic import AnthropicModel
-from misstep.models.client import Options
-from misstep.models.local.model import LocalModel
-from misstep.models.openai import OpenAIModel
 from misstep.models.providers import (
     FREE,
     ModelName,
@@ -54,7 +50,11 @@ def open_model(
             "no model was named", "give one with --model: provider/model, or local, which needs no key"
         )
     if model.provider == "local":
+        from misstep.models.local.model import LocalModel
+
         return LocalModel(model.model, settings.temperature, settings.seed, on_load=tell)
+    from misstep.models.client import Options
+
     options = Options(
         temperature=settings.temperature,
         retries=settings.most_retries,
@@ -63,8 +63,13 @@ def open_model(
         cache=CACHE if settings.cache else "",
     )
     endpoint = find_endpoint(model, settings.model_base_url, os.environ)
-    kind = AnthropicModel if model.provider == "anthropic" else OpenAIModel
-    return kind(model, endpoint, options, rate_limiters)
+    if model.provider == "anthropic":
+        from misstep.models.anthropic import AnthropicModel
+
+        return AnthropicModel(model, endpoint, options, rate_limiters)
+    from misstep.models.openai import OpenAIModel
+
+    return OpenAIModel(model, endpoint, options, rate_limiters)
 
 
 def price_agent(settings: Settings) -> Price | None:

@@ -7,7 +7,7 @@ showing, comparing, exporting and reporting go through that and know no kind by 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.event import Event
@@ -16,12 +16,14 @@ from misstep.core.results.report import Format, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
-from misstep.interop.episodes import Episode
-from misstep.interop.tables import RowSubject, Table
-from misstep.rendering.html.cases import CaseBundle
-from misstep.rendering.html.page import RunPage
-from misstep.runs.reporting.items import ReportSource
 from misstep.store.runs import Run, Store
+
+if TYPE_CHECKING:  # a short run needs none of these
+    from misstep.interop.episodes import Episode
+    from misstep.interop.tables import RowSubject, Table
+    from misstep.rendering.html.cases import CaseBundle
+    from misstep.rendering.html.page import RunPage
+    from misstep.runs.reporting.items import ReportSource
 
 
 class RunFeature(ABC):
@@ -43,19 +45,19 @@ class RunFeature(ABC):
         """The object that `--json` prints."""
 
     @abstractmethod
-    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem] | None:
+    def items(self, settings: Settings, home: "ReportSource") -> Sequence[ReportItem] | None:
         """The items of a report; None where there may be more than fit into memory, one for each case."""
 
     @abstractmethod
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: Settings, run: Run, summary: Summary, cases: "CaseBundle | None") -> "RunPage":
         """Its HTML page; `cases` are given where a server sends them one by one."""
 
     @abstractmethod
-    def table(self, store: Store, run: Run, subject: RowSubject) -> Table:
+    def table(self, store: Store, run: Run, subject: "RowSubject") -> "Table":
         """Its rows; they come while the store is open."""
 
     @abstractmethod
-    def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
+    def episodes(self, store: Store, run: Run, form: Format) -> "Iterator[Episode]":
         """What an agent did in it; a `UsageError` where no agent was tested."""
 
     @abstractmethod

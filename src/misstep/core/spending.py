@@ -1,6 +1,7 @@
 """What a run uses (tokens, calls, time), its budget, rate limits of models, and its recent speed."""
 
 import asyncio
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -66,6 +67,24 @@ class Account(Protocol):
     def call(self) -> None:
         """Count one tool call."""
         ...
+
+
+class UsageCounter:
+    """An account that adds up what it is told, from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.spent = Spent()
+
+    def spend(self, role: str, usage: Usage) -> None:
+        self.add(Spent({role: usage}))
+
+    def call(self) -> None:
+        self.add(Spent(calls=1))
+
+    def add(self, more: Spent) -> None:
+        with self._lock:
+            self.spent += more
 
 
 class Nobody:

@@ -7,7 +7,6 @@ reported to the driver's budget.
 import asyncio
 import os
 import pickle
-import threading
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, TypeAlias, TypeVar
@@ -19,7 +18,7 @@ from misstep.core.case import Case
 from misstep.core.outcome import Outcome, Usage, storable
 from misstep.core.run import Execute
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.spending import Account, RateLimiters, Spent
+from misstep.core.spending import Account, RateLimiters, Spent, UsageCounter
 from misstep.engine.ray.rate_limit_actor import ActorRateLimiters
 from misstep.errors import MisstepError
 
@@ -67,27 +66,17 @@ def error_of(failure: Failure) -> MisstepError:
     return error
 
 
-class UsageTally:
+class UsageTally(UsageCounter):
     """What one case has used so far."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._told = self.spent = Spent()
-
-    def spend(self, role: str, usage: Usage) -> None:
-        self._add(Spent({role: usage}))
-
-    def call(self) -> None:
-        self._add(Spent(calls=1))
+        super().__init__()
+        self._told = self.spent
 
     def is_news(self) -> bool:
         """Whether something has been added since the last call."""
         before, self._told = self._told, self.spent
         return before is not self._told
-
-    def _add(self, more: Spent) -> None:
-        with self._lock:
-            self.spent += more
 
 
 class Flight:

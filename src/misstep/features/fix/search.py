@@ -32,6 +32,7 @@ from misstep.core.results.fixing import (
     write_descriptions,
 )
 from misstep.core.settings import Settings
+from misstep.core.spending import Spent
 from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation
 from misstep.errors import UsageError
@@ -181,7 +182,7 @@ class OnTasks:
             workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, jobs)
             with closing(workers.work(range(jobs))) as work:
                 for done in work:
-                    usage_meter.note(done.usage)
+                    usage_meter.add(Spent(done.usage))
                     yield _attempt(number, done)
         for place, why in attempts.lost.items():
             raise UsageError(why, where=place)

@@ -1,7 +1,6 @@
 """The agent and the models that a test of tools through an agent needs."""
 
 import asyncio
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -10,7 +9,7 @@ from typing import TypeVar
 from misstep.core.outcome import Usage
 from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
-from misstep.core.spending import AGENT, tokens_of
+from misstep.core.spending import AGENT, Spent, UsageCounter, tokens_of
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.judging.endings import UNREACHABLE
@@ -56,27 +55,20 @@ def refuse_missing(settings: Settings) -> None:
     asyncio.run(look())
 
 
-class UsageMeter:
-    """What the tests of one tool use, told to the run as well; it is an `Account`.
-
-    `calls` are those of tools that were granted.
-    """
+class UsageMeter(UsageCounter):
+    """What the tests of one tool use, told to the run as well. Of calls it counts those that were granted."""
 
     def __init__(self, run_budget: RunBudget) -> None:
+        super().__init__()
         self._run_budget = run_budget
-        self._usage = dict[str, Usage]()
-        self._lock = threading.Lock()
-        self.calls = 0
+
+    @property
+    def calls(self) -> int:
+        return self.spent.calls
 
     def spend(self, role: str, usage: Usage) -> None:
-        self.note({role: usage})
+        super().spend(role, usage)
         self._run_budget.spend(role, usage)
-
-    def note(self, usage: Mapping[str, Usage]) -> None:
-        """Count what somebody else has told the run of already."""
-        with self._lock:  # agents may have threads of their own
-            for role, used in usage.items():
-                self._usage[role] = self._usage.get(role, Usage()) + used
 
     def call(self) -> None:
         self._run_budget.call()
@@ -84,13 +76,11 @@ class UsageMeter:
     def grant(self) -> bool:
         """Whether one more call of a tool may be made; it counts as made."""
         granted = self._run_budget.reserve_calls(1)
-        with self._lock:
-            self.calls += granted
+        self.add(Spent(calls=granted))
         return granted == 1
 
     def added_to(self, before: Mapping[str, Usage]) -> dict[str, Usage]:
-        roles = {**before, **self._usage}
-        return {role: before.get(role, Usage()) + self._usage.get(role, Usage()) for role in sorted(roles)}
+        return dict(sorted((Spent(before) + self.spent).usage.items()))
 
 
 class AgentSession:

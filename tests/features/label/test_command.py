@@ -136,7 +136,11 @@ def test_a_run_without_judged_requests_has_nothing_to_label(misstep: Command) ->
 
 
 def test_a_page_needs_its_extra(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "misstep.features.serve.server", raising=False)
+    for module in (
+        "misstep.features.label.pages",
+        "misstep.web.server",
+    ):  # other tests may have imported them
+        monkeypatch.delitem(sys.modules, module, raising=False)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     printed = person("", "--web")
     assert printed.code == 2

@@ -26,6 +26,7 @@ import msgspec
 
 from misstep.core.secrets import secrets_in
 from misstep.errors import MissingExtra, UsageError
+from misstep.schemas.source import parse_module
 
 SCRIPT = "__main__"  # a notebook, or a script that would run again when loaded
 
@@ -163,12 +164,12 @@ def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) ->
 def paths_on_shelf(file: str) -> list[str]:
     """The module search paths in a file written by `handed_over`; empty for other files."""
     try:
-        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-        if ast.get_docstring(tree) != _OPENING:
+        tree = parse_module(Path(file).read_text(encoding="utf-8"))
+        if tree is None or ast.get_docstring(tree) != _OPENING:
             return []
         paths = [ast.literal_eval(node.value) for node in tree.body[:3] if isinstance(node, ast.Assign)]
         return [str(path) for path in chain.from_iterable(paths)]
-    except (OSError, ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+    except (OSError, ValueError, TypeError, RecursionError, MemoryError):
         return []  # reported when it is loaded
 
 

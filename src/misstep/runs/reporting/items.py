@@ -15,6 +15,7 @@ from misstep.core.settings import Settings
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import written
+from misstep.schemas.source import parse_module
 from misstep.store.runs import Run, Store
 from misstep.store.trust import is_trusted
 
@@ -96,11 +97,11 @@ def _definitions(path: str) -> dict[str, int]:
         if os.path.getsize(path) > LARGEST:
             return {}
         with open(path, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+            tree = parse_module(file.read())
+    except (OSError, MemoryError):
         return {}
     found = dict[str, int]()
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.setdefault(node.name, node.lineno)
         elif isinstance(node, ast.Assign):

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from misstep.adapters.loading.homes import paths_on_shelf
 from misstep.adapters.mcp.entries import McpServer
+from misstep.schemas.source import parse_module
 
 SCRIPTS = (".js", ".mjs", ".cjs", ".ts")
 CODE = (".py", *SCRIPTS)
@@ -298,10 +299,10 @@ def _folders_in(file: str, site: str) -> Iterator[str]:
 def _mapped_in(file: str) -> Iterator[str]:
     """The folders in the mapping of a setuptools editable finder."""
     try:
-        tree = ast.parse(Path(file).read_text(encoding="utf-8"))
-    except (OSError, ValueError, SyntaxError):
+        tree = parse_module(Path(file).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return
-    for node in tree.body:
+    for node in tree.body if tree else ():
         if isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Dict):
             for text in ast.walk(node.value):
                 value = text.value if isinstance(text, ast.Constant) else ""

@@ -25,7 +25,9 @@ class Unroutable(Exception):
     """The calls of a tool cannot be redirected; the message says why."""
 
 
-def furnish(assignment: Assignment, toolbox: Toolbox, kind: str, make: Make, reroute: Reroute) -> list[Any]:
+def tools_for_framework(
+    assignment: Assignment, toolbox: Toolbox, kind: str, make: Make, reroute: Reroute
+) -> list[Any]:
     """The tools of a case for an agent of a framework, whose tools are of this kind.
 
     Tools of that framework keep their own object, except that calls are redirected. If that is impossible,

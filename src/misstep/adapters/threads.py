@@ -104,7 +104,7 @@ class Interruptible:
 PARTING = 1.0  # seconds for cancelled tasks to end
 TICK = 0.25  # seconds between checks of a loop thread
 LATE = 0.2  # seconds without a response after which the loop counts as blocked
-HAUNTED = 2.0  # seconds that leftovers of a finished case may block the loop
+LEFTOVERS = 2.0  # seconds that leftovers of a finished case may block the loop
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 PASSED_ON = (StepsExhausted, MisstepError, KeyboardInterrupt, asyncio.CancelledError)
@@ -195,11 +195,11 @@ class LoopThread:
         return self._silence() > LATE and self._blocking() is task
 
     @property
-    def is_haunted(self) -> bool:
+    def is_blocked_by_leftovers(self) -> bool:
         """Whether it is blocked for long by something that is no longer one of its tasks."""
         blocking = self._blocking()
         nobody = blocking not in self.tasks if blocking else self._given_up
-        return self._silence() > HAUNTED and nobody
+        return self._silence() > LEFTOVERS and nobody
 
     def look(self) -> None:
         """Call this every `TICK` seconds: it compensates tasks for time that another one blocks the loop.
@@ -368,7 +368,7 @@ class ThreadedAgent:
             await asyncio.sleep(TICK)
             if self._stage:
                 self._stage.look()
-                if self._stage.is_haunted:
+                if self._stage.is_blocked_by_leftovers:
                     self._leave(self._stage)
 
 

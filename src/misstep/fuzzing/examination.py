@@ -55,14 +55,14 @@ class Examination:
     ) -> None:
         self._bench = bench
         self._tools = {tool.name: tool for tool in tools}
-        self._court = judge_calls_of(tools)
+        self._rule = judge_calls_of(tools)
         self._spec = spec
         self._before = before
         self._titles = titles
         self._fuzzer = Fuzzer(tools, seed, corpus=(*kept, *before.corpus), files=bench.files)
-        self._book = DefectIndex()
+        self._index = DefectIndex()
         for finding in (*self._before.findings, *self._before.unconfirmed):
-            self._book.recall(finding)
+            self._index.recall(finding)
         self._settled = {
             (finding.tool, finding.kind, finding.signature): finding
             for finding in self._before.findings
@@ -112,7 +112,7 @@ class Examination:
         bench = MeteredWorkbench(self._bench, grants)
         ended = self._until(lambda: bench.is_out or over())
         try:
-            weighty = sorted(self._book, key=lambda entry: self._unconfirmed(entry).weight)
+            weighty = sorted(self._index, key=lambda entry: self._unconfirmed(entry).weight)
             fresh = [entry for entry in weighty if not self._is_done(entry, elsewhere)]
             # All are confirmed before any is minimised: an unconfirmed finding is worth little.
             confirmed = all(self._confirm(entry, bench, ended, until) for entry in fresh)
@@ -157,7 +157,7 @@ class Examination:
             self._note(calls[-1].tool, ruling)
             self._compared.add(calls[-1], reaction.observations, ruling.ruling)
             frames = reaction.raised.frames if reaction.raised else ()
-            new = self._book.add(calls, ruling, self.calls, attempt.origin, frames)
+            new = self._index.add(calls, ruling, self.calls, attempt.origin, frames)
             if new and not self._is_trouble(new):
                 self._fresh.append(self._unconfirmed(new))
             if not attempt.mark:
@@ -167,7 +167,7 @@ class Examination:
                     if ruling.ruling in REFUSALS:
                         self._refusals.add(calls[-1], reaction)
             if reaction.ended not in ("returned", "raised"):
-                self._book.begin_anew()
+                self._index.begin_anew()
         return judged
 
     def _note(self, tool: str, judged: Judged) -> None:
@@ -226,7 +226,7 @@ class Examination:
         return True
 
     def _judge(self, call: Invocation, reaction: Reaction) -> Judged:
-        judged = self._court(call, reaction)
+        judged = self._rule(call, reaction)
         self._look_for(judged)
         return judged
 
@@ -257,14 +257,14 @@ class Examination:
 
     def _findings(self) -> Iterator[Finding]:
         """Earlier findings, then new ones, in the order they were found; suspicious refusals last."""
-        for entry in sorted(self._book, key=lambda entry: entry.kind == "suspicious-refusal"):
+        for entry in sorted(self._index, key=lambda entry: entry.kind == "suspicious-refusal"):
             if _key(entry) not in self._dismissed:
                 finding = self._settled.get(_key(entry)) or self._unconfirmed(entry)
                 yield structs.replace(finding, seen=entry.seen)
 
     def _richness(self) -> Richness | None:
         """Estimated from the counts of all sessions, without defects known from elsewhere."""
-        seen = [entry.seen for entry in self._book if _key(entry) not in self._dismissed]
+        seen = [entry.seen for entry in self._index if _key(entry) not in self._dismissed]
         return chao1(seen) if seen else None
 
     def _reach(self) -> CodeReach | None:

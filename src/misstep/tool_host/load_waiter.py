@@ -95,9 +95,9 @@ class LoadWaiter:
             news = _loading.decode(self._next_row(line, process.stderr, patience))
         except TimeoutError:
             message = f"'{self._named}' {patience.outcome}"
-            raise UsageError(message, *self._last_words(process.stderr), self._what_to_do()) from None
+            raise UsageError(message, *self._printed_lines(process.stderr), self._what_to_do()) from None
         except (ChannelLost, msgspec.MsgspecError, RecursionError):
-            raise self._obituary(process.stderr) from None
+            raise self._why_not_loaded(process.stderr) from None
         if isinstance(news, ToolsLoaded):
             return news
         message = readable(news.message)
@@ -138,14 +138,14 @@ class LoadWaiter:
         del self._printed[:-KEPT]
         return bool(data)
 
-    def _obituary(self, printed: IO[bytes]) -> UsageError:
+    def _why_not_loaded(self, printed: IO[bytes]) -> UsageError:
         """Why there are no tools, as far as known."""
         with suppress(ChannelLost, TimeoutError, ValueError):
             message = self._supervisor.receive(from_supervisor, GRACE)
             if isinstance(message, Unfit):
                 return self._unfit(message)
             return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")
-        words = self._last_words(printed)
+        words = self._printed_lines(printed)
         hint = f"is '{self._python}' a Python interpreter, or does the code end its own process?"
         problem = f"the process broke off while '{self._named}' was loaded"
         return UsageError(problem, *(words or [f"it said nothing: {hint}"]))
@@ -158,7 +158,7 @@ class LoadWaiter:
         problem = f"'{python}' has no {readable(message.problem)}"
         return UsageError(problem, f"{python} -m pip install msgspec")
 
-    def _last_words(self, printed: IO[bytes]) -> Sequence[str]:
+    def _printed_lines(self, printed: IO[bytes]) -> Sequence[str]:
         os.set_blocking(printed.fileno(), False)
         with suppress(BlockingIOError):
             while self._read(printed):

@@ -12,7 +12,7 @@ from misstep.core.results.fixing import (
     Wording,
     parse_descriptions,
     read_descriptions,
-    refuse_strangers,
+    refuse_unknown_tools,
     reworded,
     wording_of,
     write_descriptions,
@@ -92,7 +92,7 @@ def test_whatever_is_wrong_is_told_at_a_bearable_length(text: str) -> None:
 
 def test_long_names_that_are_not_there_are_told_at_a_bearable_length() -> None:
     with pytest.raises(UsageError) as caught:
-        refuse_strangers({LONG: Wording("x")}, ["road"])
+        refuse_unknown_tools({LONG: Wording("x")}, ["road"])
     assert len(str(caught.value)) < 1_000
     with pytest.raises(UsageError) as caught:
         reworded(TOOL, {"road": Wording(None, {LONG: "x"})})
@@ -135,5 +135,5 @@ def test_what_is_not_there_is_told() -> None:
     with pytest.raises(UsageError, match="has no parameter 'begin'"):
         reworded(TOOL, {"road": Wording(None, {"begin": "x"})})
     with pytest.raises(UsageError) as caught:
-        refuse_strangers({"raod": Wording("x")}, ["road"])
+        refuse_unknown_tools({"raod": Wording("x")}, ["road"])
     assert caught.value.hints == ("Did you mean 'road'?",)

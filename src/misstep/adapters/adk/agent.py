@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, furnish, stand_in
+from misstep.adapters.natives import Unroutable, stand_in, tools_for_framework
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -26,7 +26,7 @@ class AdkAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         adk = _adk()
-        tools = furnish(assignment, toolbox, "adk", adk.AdkTool, _rerouted)
+        tools = tools_for_framework(assignment, toolbox, "adk", adk.AdkTool, _rerouted)
         native = self._build(tools)
         runner = adk.InMemoryRunner(app=_watched(native, adk.AdkWatcher(toolbox)))
         session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)

@@ -7,7 +7,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, check_unchanged, furnish, stand_in
+from misstep.adapters.natives import Unroutable, check_unchanged, stand_in, tools_for_framework
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -23,7 +23,7 @@ class Ag2Agent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(furnish(assignment, toolbox, "ag2", _tool, _rerouted))
+        native = self._build(tools_for_framework(assignment, toolbox, "ag2", _tool, _rerouted))
         said = _Said(toolbox)
         watch = _ag2().Middleware(_watch_class(), said=said)
         try:

@@ -6,7 +6,7 @@ from typing import Any
 
 from misstep.adapters.arguments import open_model, read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, furnish, stand_in
+from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -20,7 +20,7 @@ class AgentFrameworkAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(furnish(assignment, toolbox, "agent-framework", _tool, _rerouted))
+        native = self._build(tools_for_framework(assignment, toolbox, "agent-framework", _tool, _rerouted))
         watch = _Watch(toolbox)
         options = _watching(native, watch)
         reply = await native.run(assignment.request, **options)

@@ -8,7 +8,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, check_unchanged, furnish, stand_in
+from misstep.adapters.natives import Unroutable, check_unchanged, stand_in, tools_for_framework
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -24,7 +24,7 @@ class AutoGenAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(furnish(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
+        native = self._build(tools_for_framework(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
         watched = _watch(native, toolbox)
         result = await _finished(native, assignment.request)
         if not watched:

@@ -7,7 +7,7 @@ from typing import Any
 
 from misstep.adapters.arguments import merge_references, open_model, read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, furnish, stand_in
+from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.outcome import Usage
@@ -73,7 +73,7 @@ def _check_place(crew: Any) -> None:
 
 def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
     """Run one case, in a separate thread and context."""
-    tools = furnish(
+    tools = tools_for_framework(
         assignment,
         watch.toolbox,
         "crewai",

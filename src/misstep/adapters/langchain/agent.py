@@ -13,7 +13,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, furnish, stand_in
+from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.outcome import Usage
@@ -225,7 +225,7 @@ class LangChainAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        tools = furnish(assignment, toolbox, "langchain", mock_tool(), rerouted)
+        tools = tools_for_framework(assignment, toolbox, "langchain", mock_tool(), rerouted)
         native = self._build(tools)
         given = _input(native, assignment.request)
         own = {tool.name for tool in tools if not isinstance(tool, mock_tool())}

@@ -10,7 +10,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, furnish, stand_in
+from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -140,7 +140,7 @@ def _watched(native: Any, watch: _Watch) -> Any:
 
 def _tools(assignment: Assignment, toolbox: Toolbox) -> list[Any]:
     """One tool for each name that the model sees."""
-    tools = furnish(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
+    tools = tools_for_framework(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
     return list({tool.metadata.name: tool for tool in tools}.values())
 
 

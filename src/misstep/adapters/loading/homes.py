@@ -161,7 +161,7 @@ def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) ->
     return f"{path}:{known}"
 
 
-def paths_on_shelf(file: str) -> list[str]:
+def handed_over_paths(file: str) -> list[str]:
     """The module search paths in a file written by `handed_over`; empty for other files."""
     try:
         tree = parse_module(Path(file).read_text(encoding="utf-8"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, furnish
+from misstep.adapters.natives import Unroutable, tools_for_framework
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -26,7 +26,7 @@ class OpenAIAgent:
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         sdk = _sdk()
-        native = self._build(furnish(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
+        native = self._build(tools_for_framework(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
         if not isinstance(native, sdk.Agent):
             message = f"a {type(native).__name__} is no Agent of the OpenAI Agents SDK"
             raise UsageError(message, f"expected: {FACTORY}")

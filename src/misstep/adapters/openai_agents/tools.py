@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from misstep.adapters.toolset.call_interceptor import slot_of
-from misstep.adapters.toolset.calling import Loop, belongings
+from misstep.adapters.toolset.calling import Loop, context_of
 
 CALL_ID = "call-1"
 
@@ -18,7 +18,7 @@ def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]]
 
     set_function_tool_failure_error_function(tool, None)
     slot = slot_of("openai-agents", tool)
-    given = belongings(slot.get(), (RunContextWrapper, ToolContext), tool.name) if slot else None
+    given = context_of(slot.get(), (RunContextWrapper, ToolContext), tool.name) if slot else None
 
     def invoke(arguments: dict[str, Any]) -> Any:
         text = json.dumps(arguments)

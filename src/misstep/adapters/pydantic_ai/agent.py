@@ -7,7 +7,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, furnish, stand_in
+from misstep.adapters.natives import Unroutable, stand_in, tools_for_framework
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
@@ -23,7 +23,7 @@ class PydanticAgent:
         self._build = build
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(furnish(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
+        native = self._build(tools_for_framework(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
         if not isinstance(native, _Retooled | _library().agent.AbstractAgent):
             raise UsageError(f"a {type(native).__name__} is no agent of Pydantic AI", f"expected: {FACTORY}")
         limits = _library().UsageLimits(request_limit=toolbox.max_steps)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from misstep.adapters.toolset.calling import Loop, belongings
+from misstep.adapters.toolset.calling import Loop, context_of
 from misstep.errors import UsageError
 
 
@@ -17,7 +17,7 @@ def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]]
     schema = getattr(tool, "function_schema", None)
     if schema is None:
         raise UsageError(f"'{tool.name}' has no function of its own that could be called")
-    deps = belongings(schema.function, (RunContext,), tool.name)
+    deps = context_of(schema.function, (RunContext,), tool.name)
     context: Any = RunContext(deps=deps, model=TestModel(), usage=RunUsage(), tool_name=tool.name)
 
     def invoke(arguments: dict[str, Any]) -> Any:

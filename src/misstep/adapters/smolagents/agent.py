@@ -16,7 +16,7 @@ from typing import Any
 
 from misstep.adapters.arguments import read_arguments, takes_arguments
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, check_unchanged, furnish
+from misstep.adapters.natives import Unroutable, check_unchanged, tools_for_framework
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
@@ -220,7 +220,7 @@ class SmolAgent:
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         names = identifiers(tool.name for tool in toolbox.tools)
         make = mock_tool()
-        tools = furnish(
+        tools = tools_for_framework(
             assignment,
             toolbox,
             "smolagents",

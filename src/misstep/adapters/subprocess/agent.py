@@ -88,9 +88,9 @@ class AgentProcess:
                     raise TimeoutError
             message = self._link.receive(say.from_worker)
         except TimeoutError:
-            raise WorkerError(f"'{spec}' {patience.outcome}", *self._last_words()) from None
+            raise WorkerError(f"'{spec}' {patience.outcome}", *self._printed_lines()) from None
         except (say.LinkLost, ValueError) as error:
-            raise self._obituary(f"'{self._python}' did not start", error) from None
+            raise self._why_not_loaded(f"'{self._python}' did not start", error) from None
         self._link.be_patient(None)
         match message:
             case say.AgentLoaded():
@@ -116,7 +116,7 @@ class AgentProcess:
                     return self._answer(message)
                 self._pass_on(message, toolbox)
         except (say.LinkLost, ValueError) as error:
-            raise self._obituary("the agent's process broke off", error) from None
+            raise self._why_not_loaded("the agent's process broke off", error) from None
 
     def kill(self) -> None:
         """Kill the process and all its descendants."""
@@ -176,12 +176,12 @@ class AgentProcess:
         hint = f"{self._python} -m pip install msgspec"
         return UsageError(f"'{self._python}' has no {self._plain(message.problem)}", hint)
 
-    def _obituary(self, what: str, error: Exception) -> WorkerError:
+    def _why_not_loaded(self, what: str, error: Exception) -> WorkerError:
         """How the process ended, with its last output; whatever is left of it is killed."""
         lost = isinstance(error, say.LinkLost)
         cause = _cause(self._status(GRACE)) if lost else f"it made no sense: {error}"
         self.kill()
-        return WorkerError(f"{what}: {self._plain(cause)}", *self._last_words())
+        return WorkerError(f"{what}: {self._plain(cause)}", *self._printed_lines())
 
     def _status(self, patience: float = 0.0) -> int | None:
         """The exit status, if the process ends within `patience` seconds.
@@ -197,7 +197,7 @@ class AgentProcess:
             time.sleep(0.01)
         return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
-    def _last_words(self) -> list[str]:
+    def _printed_lines(self) -> list[str]:
         self._draining.join(GRACE if self._dead else 0)
         text = self._plain(bytes(self._printed[-KEPT:]).decode("utf-8", "replace"))
         return [line for line in text.splitlines() if line.strip()][-SHOWN:]

@@ -23,7 +23,7 @@ from misstep.errors import UsageError
 ANYTHING = (Any, object, None, type(None))
 
 
-def belongings(function: Callable[..., Any], contexts: tuple[type, ...], name: str) -> Any:
+def context_of(function: Callable[..., Any], contexts: tuple[type, ...], name: str) -> Any:
     """The object a tool expects in its context: an instance of the class in `Context[Class]`.
 
     It is created without arguments; raises `UsageError` if that is impossible. None if no class is given.

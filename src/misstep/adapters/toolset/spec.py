@@ -11,7 +11,7 @@ from misstep.adapters.mcp.tools import tools_of_servers
 from misstep.adapters.toolset.collecting import collect
 from misstep.adapters.toolset.definitions import servers_in_file, tools_in_file
 from misstep.adapters.toolset.found import FoundTool, admitted, usable
-from misstep.adapters.toolset.user_code import printing_aside, settled
+from misstep.adapters.toolset.user_code import settled, stdout_to_stderr
 from misstep.core.agent import Tool
 from misstep.core.tool import Described
 from misstep.errors import UsageError
@@ -63,7 +63,7 @@ def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
         return tools_of_servers(servers, notes=notes)
     if spec.endswith(".json"):
         return tools_in_file(spec)
-    with printing_aside():
+    with stdout_to_stderr():
         return _find_in_code(spec)
 
 

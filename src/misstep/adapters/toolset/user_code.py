@@ -16,7 +16,7 @@ OUTPUT, ERROR = 1, 2
 
 
 @contextmanager
-def printing_aside() -> Iterator[None]:
+def stdout_to_stderr() -> Iterator[None]:
     """Redirect standard output to standard error meanwhile, for this process and its children."""
     with suppress(AttributeError, OSError, ValueError):  # missing or closed
         sys.stdout.flush()

@@ -81,7 +81,7 @@ def reworded(described: Described, wordings: Wordings) -> Described:
     return structs.replace(described, tool=anew, is_reworded=True)
 
 
-def refuse_strangers(wordings: Wordings, known: Iterable[str]) -> None:
+def refuse_unknown_tools(wordings: Wordings, known: Iterable[str]) -> None:
     """Raise `UsageError` for a description of an unknown tool."""
     names = list(known)
     for name in wordings:

@@ -77,7 +77,7 @@ def _started(ray: Any) -> AbstractAsyncContextManager[None]:
 
 def _joined(ray: Any, address: str) -> AbstractAsyncContextManager[None]:
     def join() -> None:
-        _knock(address)
+        _check_reachable(address)
         ray.init(address=address, **QUIET)
 
     return _hosted(join, ray.shutdown, CONNECT_SECONDS)
@@ -127,7 +127,7 @@ def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:
         future.set_result(None)
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Fail fast if the server can't be reached: Ray would take a minute and print a long error."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdecimal():

@@ -67,7 +67,7 @@ class WorkerSlots:
 
     def vacate(self, slot: WorkerSlot) -> None:
         slot.hired, slot.worker = False, None
-        if not self._manned():
+        if not self._has_workers():
             self._since = asyncio.get_running_loop().time()
         self._tell()
 
@@ -85,8 +85,8 @@ class WorkerSlots:
                 await self._worker_soon()
         for failure in self._failures():
             raise failure
-        if not self._manned():
-            raise self._desertion()
+        if not self._has_workers():
+            raise self._no_workers_error()
 
     @asynccontextmanager
     async def take(self, alone: bool) -> AsyncIterator[WorkerSlot]:
@@ -123,7 +123,7 @@ class WorkerSlots:
             free = [slot for slot in self._all if slot.worker is not None and not slot.reserved]
             if free:
                 return min(free, key=lambda slot: slot.load)
-            await (self._change() if self._manned() else self._relief())
+            await (self._change() if self._has_workers() else self._relief())
 
     async def _relief(self) -> None:
         """Wait for a change when there is no worker at all; raises an error after a while."""
@@ -133,19 +133,19 @@ class WorkerSlots:
         try:
             await self._worker_soon()
         except TimeoutError:
-            raise self._desertion() from None
+            raise self._no_workers_error() from None
 
     async def _worker_soon(self) -> None:
         """Wait for a change: without limit if a worker is getting ready, else for a while."""
         soon = any(slot.hired and slot.worker is None for slot in self._all)
-        limit = self._stragglers if self._manned() else self._patience
+        limit = self._stragglers if self._has_workers() else self._patience
         async with asyncio.timeout_at(None if soon else self._since + limit):
             await self._change()
 
     def _failures(self) -> list[MisstepError]:
         return [slot.failure for slot in self._all if slot.failure]
 
-    def _manned(self) -> bool:
+    def _has_workers(self) -> bool:
         return any(slot.worker is not None for slot in self._all)
 
     async def _change(self) -> None:
@@ -155,7 +155,7 @@ class WorkerSlots:
         self._changed.set()
         self._changed = asyncio.Event()
 
-    def _desertion(self) -> MisstepError:
+    def _no_workers_error(self) -> MisstepError:
         return MisstepError(
             f"the Ray cluster has no worker, and none could be started within {self._patience:g} seconds",
             "ray status shows whether there are nodes with a free CPU",
@@ -207,7 +207,7 @@ class RayWorkerPool:
             self._actor = self._open_desk()
             stack.callback(self._ray.kill, self._actor)
             self._slots = WorkerSlots(self._room())
-            self._keepers = [asyncio.create_task(self._keep(slot)) for slot in self._slots]
+            self._slot_tasks = [asyncio.create_task(self._keep(slot)) for slot in self._slots]
             stack.push_async_callback(self._dismiss)
             await self._slots.filled()
             self._stack = stack.pop_all()
@@ -260,14 +260,14 @@ class RayWorkerPool:
         unready = 0
         try:
             while unready < MOST_LOSSES:
-                unready = 0 if await self._employ(slot) else unready + 1
+                unready = 0 if await self._run_worker(slot) else unready + 1
             raise MisstepError(f"a worker died {MOST_LOSSES} times while it prepared the agent", NEEDS)
         except MisstepError as error:
             self._slots.close(slot, error)
             if self._entered:
                 self._tell(f"a worker that was lost can't be replaced: {error.message}")
 
-    async def _employ(self, slot: WorkerSlot) -> bool:
+    async def _run_worker(self, slot: WorkerSlot) -> bool:
         """Run one worker until it is lost; returns whether it ever was ready."""
         name, ready = f"{slot.number}.{next(self._tickets)}", False
         worker = self._hire(name)
@@ -303,7 +303,7 @@ class RayWorkerPool:
 
     async def _listen(self, worker: Any) -> None:
         """Forward what cases use to their accounts, until the worker is lost."""
-        pause = max(BEAT, len(self._keepers) / NEWS_PER_SECOND)
+        pause = max(BEAT, len(self._slot_tasks) / NEWS_PER_SECOND)
         while True:
             async with asyncio.timeout(SILENCE):
                 news = decode(await listen(worker.news.remote(pause)), dict[int, Spent])
@@ -339,9 +339,9 @@ class RayWorkerPool:
         closing = [listen(slot.worker.close.remote()) for slot in self._slots if slot.worker is not None]
         if closing:
             await asyncio.wait(closing, timeout=PARTING)
-        for task in self._keepers:
+        for task in self._slot_tasks:
             task.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
+        await asyncio.gather(*self._slot_tasks, return_exceptions=True)
 
 
 def _pack(ray: Any, make: MakeWorker) -> bytes:

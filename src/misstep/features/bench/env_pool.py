@@ -13,7 +13,7 @@ from msgspec import structs
 from misstep.benchmarks.simulated import MANNERS, Simulated
 from misstep.core.agent import Agent
 from misstep.core.results.benchmark import Task
-from misstep.core.results.fixing import refuse_strangers
+from misstep.core.results.fixing import refuse_unknown_tools
 from misstep.core.settings import Settings
 from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError, did_you_mean
@@ -106,7 +106,7 @@ class EnvPool:
         with self.lend() as stand:
             refuse_namesakes(stand.benches)
             offered = [tool.name for bench in stand.benches for tool in bench.tools]
-            refuse_strangers(conditions_of(self._settings).wordings, offered)
+            refuse_unknown_tools(conditions_of(self._settings).wordings, offered)
             needed = tools_needed(self._settings, self.suite)
             missing = [name for name in needed if name not in offered]
             if missing:

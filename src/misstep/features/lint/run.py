@@ -13,7 +13,7 @@ import msgspec
 
 from misstep.adapters.toolset.spec import read_tools
 from misstep.core.results.finding import ToolReport
-from misstep.core.results.fixing import read_descriptions, refuse_strangers, reworded
+from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools, reworded
 from misstep.core.results.remark import LintReport
 from misstep.core.rng import derive_seed
 from misstep.core.settings import Settings, check_settings
@@ -50,7 +50,7 @@ def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolLi
     settings = settings or Settings()
     lists = [look_into(spec, settings) for spec in specs]
     tools = tuple(tool for each in lists for tool in each.tools)
-    refuse_strangers(read_descriptions(settings.descriptions), [tool.name for tool in tools])
+    refuse_unknown_tools(read_descriptions(settings.descriptions), [tool.name for tool in tools])
     return ToolList(
         tools,
         tuple(note for each in lists for note in each.skipped),
@@ -160,7 +160,7 @@ def _look(bench: ToolHost, target: Target, settings: Settings, stop: threading.E
 
 def _alone(found: Mapping[str, Sequence[Described]], settings: Settings) -> list[Target]:
     names = [tool.name for tools in found.values() for tool in tools]
-    refuse_strangers(read_descriptions(settings.descriptions), names)
+    refuse_unknown_tools(read_descriptions(settings.descriptions), names)
     return [target for target in find_targets(found, settings.only) if len(target.tools) == 1]
 
 

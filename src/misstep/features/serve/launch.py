@@ -201,7 +201,7 @@ class _Launch:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        threading.Thread(target=self._bury, daemon=True).start()
+        threading.Thread(target=self._forget_ended, daemon=True).start()
 
     def named(self) -> list[str]:
         """What could be the name of the run, until that is known."""
@@ -219,7 +219,7 @@ class _Launch:
         """Hear no more of it."""
         self._log.close()
 
-    def _bury(self) -> None:
+    def _forget_ended(self) -> None:
         """Take note of the end, or the process would be a zombie."""
         self.process.wait()
         self.ended.set()

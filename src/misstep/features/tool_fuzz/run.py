@@ -13,7 +13,7 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.spending import RateLimiters
 from misstep.errors import MissingExtra, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
-from misstep.features.tool_fuzz.worker import FuzzWorker, find_keeper, find_seed_corpus
+from misstep.features.tool_fuzz.worker import FuzzWorker, find_seed_corpus, find_seed_run
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import resolve_prefix
@@ -38,9 +38,9 @@ def fuzz_tools(
     prompts = _refuse_early(settings)
     if settings.from_run:
         with Store(settings.store) as store:
-            keeper = find_keeper(store, settings.from_run)
-            refuse_foreign_calls(settings, keeper)
-            settings = settings.overlay({"from_run": keeper.id})
+            seed_run = find_seed_run(store, settings.from_run)
+            refuse_foreign_calls(settings, seed_run)
+            settings = settings.overlay({"from_run": seed_run.id})
     own = stored_specs(specs)
     with Workbenches(settings) as benches:
         targets = _find_targets(benches, own, settings)
@@ -118,7 +118,7 @@ def _hold(
 ) -> FuzzReport:
     """One session of a run."""
     session = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, rate_limiters)
-    keepsakes = find_seed_corpus(store, run.settings.from_run)
+    seeds = find_seed_corpus(store, run.settings.from_run)
 
     def work() -> Generator[ToolReport | Event]:
         """Fuzz what is not done; what had begun before goes on."""
@@ -127,7 +127,7 @@ def _hold(
         left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
         known = [each for report in session.done for each in (*report.findings, *report.unconfirmed)]
         reproducer = AgentReproducer(settings, prompts, run_budget, session.notice) if prompts else None
-        worker = FuzzWorker(benches, settings, run_budget, known, keepsakes, reproducer)
+        worker = FuzzWorker(benches, settings, run_budget, known, seeds, reproducer)
         session.lost = worker.lost
         with closing(worker.work(left)) as found:
             for news in found:

@@ -48,7 +48,7 @@ class SeedCorpus:
         return [text for text, called in self._calls.items() if called <= {*tools} and len(called) >= least]
 
 
-def find_keeper(store: Store, name: str) -> Run:
+def find_seed_run(store: Store, name: str) -> Run:
     """The run with this name, if it is one on tools; a `UsageError` if not."""
     run = store.find_run(name)
     if run.purpose.verb != "fuzz":
@@ -62,7 +62,7 @@ def find_seed_corpus(store: Store, name: str) -> SeedCorpus:
     """What the run with this name has left; nothing without a name."""
     if not name:
         return SeedCorpus()
-    run = find_keeper(store, name).id
+    run = find_seed_run(store, name).id
     try:
         return SeedCorpus(store.tool_reports(run))
     except (ValueError, RecursionError) as error:
@@ -103,7 +103,7 @@ Left: TypeAlias = tuple[Target, ToolReport | None]  # with what was found before
 class FuzzWorker:
     """Examines targets, several at a time if asked from several threads, and tells what comes of it.
 
-    `known` are findings that are no news any more, `keepsakes` what an earlier run has left to begin with.
+    `known` are findings that are no news any more, `seeds` what an earlier run has left to begin with.
     An `reproducer` puts to an agent what was found.
     `lost` are specs whose tools could not be had again, and why: what is left to do of these stays undone.
     """
@@ -114,14 +114,14 @@ class FuzzWorker:
         settings: Settings,
         run_budget: RunBudget,
         known: Iterable[Finding] = (),
-        keepsakes: SeedCorpus = NOTHING_KEPT,
+        seeds: SeedCorpus = NOTHING_KEPT,
         reproducer: AgentReproducer | None = None,
     ) -> None:
         self._benches = benches
         self._settings = settings
         self._run_budget = run_budget
         self._known = {_mark(finding) for finding in known}
-        self._keepsakes = keepsakes
+        self._seeds = seeds
         self._reproducer = reproducer
         self._seconds = settings.time_per_tool * (FUZZING if reproducer else 1.0)
         self._lock = threading.Lock()
@@ -224,7 +224,7 @@ class FuzzWorker:
 
     def _begin(self, bench: ToolHost, target: Target, before: ToolReport | None) -> Examination:
         seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
-        kept = [] if before else self._keepsakes.for_tools(target.tools)
+        kept = [] if before else self._seeds.for_tools(target.tools)
         report = _cleared(before or self._blank(bench, target))
         return Examination(bench, target.among(bench.tools), target.spec, seed, report, target.titles, kept)
 

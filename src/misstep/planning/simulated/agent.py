@@ -23,7 +23,7 @@ from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMov
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK
 
 
-class Wanderer(Strategist):
+class FixedOrder(Strategist):
     """Follows an order of its own and ignores everything else; it never does what the order leaves out."""
 
     def __init__(self, brief: Brief, plan: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ class Wanderer(Strategist):
         return demands, sorted([unit for unit in units if unit in places], key=places.__getitem__)
 
 
-class HardOfHearing(Strategist):
+class IgnoresAnnouncements(Strategist):
     """Treats every failed call as a success and ignores announcements."""
 
     def hear(self, move: StrategyMove, news: News) -> None:

@@ -25,7 +25,13 @@ from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Relation
 from misstep.planning.plans.order import Order, bits, first_available
 from misstep.planning.plans.strategy import Strategist
-from misstep.planning.simulated.agent import Actor, HardOfHearing, SimulatedAgent, Understanding, Wanderer
+from misstep.planning.simulated.agent import (
+    Actor,
+    FixedOrder,
+    IgnoresAnnouncements,
+    SimulatedAgent,
+    Understanding,
+)
 
 FORMS = (
     "verb",
@@ -76,14 +82,14 @@ class Random(msgspec.Struct, frozen=True):
         brief = understood.brief((), demands)
         times = {demand.action: demand.times for demand in demands if isinstance(demand, Repeat)}
         due = [a for a in brief.actions if a not in left_out for _ in range(times.get(a, 1))]
-        return Wanderer(brief, dice.shuffled(due))
+        return FixedOrder(brief, dice.shuffled(due))
 
 
 class Idle(msgspec.Struct, frozen=True):
     """Does nothing and says that it is done."""
 
     def act(self, understood: Understanding, _: Dice) -> Actor:
-        return Wanderer(understood.brief((), ()), ())
+        return FixedOrder(understood.brief((), ()), ())
 
 
 class Greedy(msgspec.Struct, frozen=True):
@@ -108,7 +114,7 @@ class Greedy(msgspec.Struct, frozen=True):
             for demand in sentence.demands
             if not isinstance(demand, Spend) and not _is_late(demand, sentence.mentioned)
         ]
-        return Wanderer(understood.brief(None, demands), plan)
+        return FixedOrder(understood.brief(None, demands), plan)
 
 
 class Deaf(msgspec.Struct, frozen=True):
@@ -122,7 +128,7 @@ class Deaf(msgspec.Struct, frozen=True):
             return Strategist(understood.brief())
         demands = [demand for demand in understood.demands if family_of(demand) != self.family]
         brief = understood.brief(() if self.family == "order" else None, demands)
-        return HardOfHearing(brief) if self.family == "dynamic" else Strategist(brief)
+        return IgnoresAnnouncements(brief) if self.family == "dynamic" else Strategist(brief)
 
 
 class Stubborn(msgspec.Struct, frozen=True):
@@ -220,7 +226,7 @@ class Lister(msgspec.Struct, frozen=True):
     """Calls the tools in the order in which they are listed."""
 
     def act(self, understood: Understanding, _: Dice) -> Actor:
-        return Wanderer(understood.brief(), understood.activities)
+        return FixedOrder(understood.brief(), understood.activities)
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -314,7 +320,7 @@ def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> 
 def _right_or_wrong(understood: Understanding, wrong: bool) -> Actor:
     brief = understood.brief()
     strategist = Strategist(brief)
-    return Wanderer(brief, strategist.outlook()[::-1]) if wrong else strategist
+    return FixedOrder(brief, strategist.outlook()[::-1]) if wrong else strategist
 
 
 def _leave_to_chance(demands: Sequence[Constraint], dice: Dice) -> tuple[set[str], list[Constraint]]:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from misstep.core.results.fixing import read_descriptions, refuse_strangers
+from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError, did_you_mean
@@ -43,7 +43,9 @@ class Workbenches:
     def all_tools(self, specs: Sequence[str]) -> dict[str, Sequence[Described]]:
         """The tools of each spec; a `UsageError` where something is said about one that is not there."""
         found = {spec: self.tools_of(spec) for spec in specs}
-        refuse_strangers(self._conditions.wordings, [tool.name for tools in found.values() for tool in tools])
+        refuse_unknown_tools(
+            self._conditions.wordings, [tool.name for tools in found.values() for tool in tools]
+        )
         return found
 
     @contextmanager

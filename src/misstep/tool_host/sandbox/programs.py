@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
-from misstep.adapters.loading.homes import paths_on_shelf
+from misstep.adapters.loading.homes import handed_over_paths
 from misstep.adapters.mcp.entries import McpServer
 from misstep.schemas.source import parse_module
 
@@ -54,7 +54,7 @@ def project_of(file: str) -> Iterator[str]:
         yield from _code_in(top) if top != folder else ()
         if name.startswith(os.path.join(os.getcwd(), "")):
             yield from _code_in(os.getcwd())
-        for path in paths_on_shelf(name):
+        for path in handed_over_paths(name):
             yield from _code_in(path)
         if name.endswith(SCRIPTS):
             yield from _node_packages(name)

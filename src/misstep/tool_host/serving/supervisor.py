@@ -67,7 +67,7 @@ class _Watch:
         poll.register(self._loaded, select.POLLIN)
         poll.register(_deaths(), select.POLLIN)
         tick = 0
-        while self._goes_on(poll.poll(self._pause()), poll) and self._bury():
+        while self._goes_on(poll.poll(self._pause()), poll) and self._reap():
             tick += 1
             if overrun := self._find_overrun(tick % TICKS_PER_WEIGHING == 0):
                 self._line.send(overrun)
@@ -99,7 +99,7 @@ class _Watch:
                 return False
         return True
 
-    def _bury(self) -> bool:
+    def _reap(self) -> bool:
         """Reap ended children. Returns whether the zygote is alive."""
         while True:
             try:

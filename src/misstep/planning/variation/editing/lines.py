@@ -40,7 +40,7 @@ from misstep.planning.variation.shapes import told_order
 Held = TypeVar("Held")
 
 
-def belongings(world: World, ids: Mapping[str, str]) -> World:
+def remaining_world(world: World, ids: Mapping[str, str]) -> World:
     """The world without the data of removed actions; `ids` maps the remaining ones to their new ids."""
     failures = _renamed(world.failures, ids)
     return msgspec.structs.replace(
@@ -205,7 +205,7 @@ def close(anatomy: Anatomy, lines: Iterable[EditedSentence]) -> Anatomy | None:
         announced=_still_announced(anatomy.announced, ids),
         redundant=tuple([i for i, line in enumerate(kept) if line.redundant and _repeats(paragraph, i)]),
     )
-    world = fitting_world(belongings(anatomy.world, ids), demands_of(smaller))
+    world = fitting_world(remaining_world(anatomy.world, ids), demands_of(smaller))
     return as_tight(msgspec.structs.replace(smaller, world=world), anatomy)
 
 

@@ -63,7 +63,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for, so that `import misstep` costs next to nothing."""
+    """Load a public name on first use, so that `import misstep` stays fast."""
     for module, names in _HOMES.items():
         if name in names:
             return getattr(import_module(module), name)
@@ -71,5 +71,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What notebooks and shells complete."""
+    """Names for completion in notebooks and shells."""
     return sorted([*globals(), *__all__])

@@ -1,4 +1,4 @@
-"""The program: streams and signals in order, then the command line."""
+"""Entry point: set up streams and signals, then run the command line."""
 
 import io
 import logging
@@ -10,7 +10,7 @@ import warnings
 from contextlib import suppress
 from types import FrameType
 
-LEFT_BEHIND = ("agent",)  # the name of threads that agents run in
+LEFT_BEHIND = ("agent",)  # names of threads that agents run in
 
 
 def main() -> None:
@@ -19,14 +19,14 @@ def main() -> None:
         _mend_streams()
         _hush()
         signal.signal(signal.SIGTERM, _leave)
-        from misstep.cli import run  # as late as this, so that Ctrl-C is heard while it loads
+        from misstep.cli import run  # imported late, so that Ctrl-C works while it loads
 
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except KeyboardInterrupt:
         code = 130
     except BrokenPipeError:
-        # The reader of our output has gone; keep the interpreter from complaining about it at exit.
+        # The reader of our output is gone; keep the interpreter from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
     _forget_interrupts()
@@ -35,15 +35,16 @@ def main() -> None:
 
 
 def _forget_interrupts() -> None:
-    """Python ends as interrupted if the last text that was executed was, however well that was handled.
+    """Clear the interpreter's record of an interrupt that was already handled.
 
-    Agents execute texts as well; this one ends quietly.
+    Python exits as interrupted if the last source text it executed was, even if that was handled. Agents
+    execute text too, so execute one here that ends normally.
     """
     exec("")
 
 
 def _leave_threads_behind(code: int) -> None:
-    """Go at once where agents that could not be stopped still run: the interpreter would wait for them."""
+    """Exit at once if agents that could not be stopped still run; the interpreter would wait for them."""
     stuck = [thread for thread in threading.enumerate() if thread is not threading.main_thread()]
     if any(not thread.daemon or thread.name in LEFT_BEHIND for thread in stuck):
         with suppress(OSError, ValueError):
@@ -53,7 +54,7 @@ def _leave_threads_behind(code: int) -> None:
 
 
 def _mend_streams() -> None:
-    """A closed stream swallows what it gets, a terminal that lacks a character gets a stand-in."""
+    """Replace closed streams, and characters that the terminal cannot encode."""
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
@@ -62,14 +63,14 @@ def _mend_streams() -> None:
 
 
 def _hush() -> None:
-    """What libraries and agents log or warn about is not news about the agent, unless asked for with -W."""
+    """Silence logs and warnings of libraries and agents, unless -W asks for them."""
     logging.getLogger().addHandler(logging.NullHandler())
     if not sys.warnoptions:
         warnings.simplefilter("ignore")
 
 
 def _leave(_: int, __: FrameType | None) -> None:
-    """Go like after Ctrl-C: what is half-written is taken away on the way out."""
+    """Exit as after Ctrl-C, so that partial files are removed."""
     raise KeyboardInterrupt
 
 

@@ -1,4 +1,4 @@
-"""What misstep raises, sorted by who has to act."""
+"""The exceptions of misstep, by who has to act."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -20,7 +20,7 @@ class MisstepError(Exception):
         return "\n".join([head, *(f"  {hint}" for hint in self.hints)])
 
     def _render_traceback_(self) -> list[str]:
-        """What a notebook shows in the place of a traceback."""
+        """What a notebook shows instead of a traceback."""
         return str(self).splitlines()
 
 
@@ -29,7 +29,7 @@ class UsageError(MisstepError):
 
 
 class MissingExtra(MisstepError):
-    """A part is asked for that a plain installation doesn't bring."""
+    """A feature needs an optional dependency that is not installed."""
 
     def __init__(self, what: str, extra: str, *hints: str) -> None:
         super().__init__(f"{what} is not installed", f"pip install 'misstep[{extra}]' brings it", *hints)
@@ -40,11 +40,11 @@ class StoreError(MisstepError):
 
 
 class StoreGone(StoreError):
-    """The store has been taken away."""
+    """The store was removed."""
 
 
 class NoStoreYet(StoreError):
-    """There is nothing where the store is to be."""
+    """There is no store yet."""
 
     def __init__(self, where: str) -> None:
         super().__init__(
@@ -61,7 +61,7 @@ class BudgetExceeded(MisstepError):
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:
-    """The hint for a name that isn't known, or an empty string when nothing is close."""
+    """A hint for an unknown name, or an empty string if no known name is similar."""
     close = get_close_matches(given, list(known), n=1, cutoff=0.6)
     return f"Did you mean '{close[0]}'?" if close else ""
 
@@ -73,6 +73,6 @@ class Interrupted(MisstepError):
 
 
 class InternalError(MisstepError):
-    """misstep contradicts itself: a bug of ours."""
+    """An internal contradiction: a bug in misstep."""
 
     exit_code = 70

@@ -1,4 +1,4 @@
-"""Tasks for Inspect: `inspect eval misstep/planning` puts our cases to whatever model or agent it runs."""
+"""Tasks for Inspect: `inspect eval misstep/planning` runs a model or agent on misstep's cases."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -34,7 +34,7 @@ from misstep.planning.world.mock import MockWorld
 from misstep.runs.cases import cases_of
 
 TARGET = "every constraint kept"
-KEPT = "misstep"  # where the metadata of a sample has its case
+KEPT = "misstep"  # the key of the case in the metadata of a sample
 
 
 @task
@@ -47,10 +47,10 @@ def planning(
     parallel: Parallel = "ordered",
     **more: Any,
 ) -> Task:
-    """Requests whose meaning is known, with mock tools, judged by the calls that were made.
+    """Requests with known constraints and mock tools, judged by the calls that were made.
 
-    `more` are other settings of `misstep plan test` that say which cases there are, such as `timed`, `topics`
-    or `cases`, a file of them.
+    `more` are other settings of `misstep plan test` that select the cases, such as `timed`, `topics` or
+    `cases`, a file of cases.
     """
     given = {"actions": actions, "count": count, "seed": seed, "family": family, "distractors": distractors}
     settings = Settings().overlay({name: _setting(name, value) for name, value in {**given, **more}.items()})
@@ -72,7 +72,7 @@ def planning(
 
 @solver
 def mock_tools() -> Solver:
-    """Gives a sample the tools of its case, which remember what has been called before."""
+    """Give a sample the mock tools of its case. They remember earlier calls."""
 
     async def solve(state: TaskState, _: Generate) -> TaskState:
         world = MockWorld(_case(state))
@@ -84,7 +84,7 @@ def mock_tools() -> Solver:
 
 @scorer(metrics=[accuracy(), stderr()])
 def constraints_kept(parallel: Parallel = "ordered") -> Scorer:
-    """Right where the calls, in the order in which the model asked for them, keep every constraint."""
+    """Correct if the calls, in the order in which the model requested them, satisfy every constraint."""
 
     async def score(state: TaskState, _: Target) -> Score:
         verdict = judge(_case(state), [message.model_dump() for message in state.messages], parallel)
@@ -99,7 +99,7 @@ def constraints_kept(parallel: Parallel = "ordered") -> Scorer:
 
 @metric
 def chance() -> Metric:
-    """The accuracy of blind luck on the same samples."""
+    """The chance level on the same samples."""
 
     def mean(scores: list[SampleScore]) -> float:
         levels = [(score.sample_metadata or {}).get("chance") or 0.0 for score in scores]
@@ -109,7 +109,7 @@ def chance() -> Metric:
 
 
 def judge(case: Case, messages: list[dict[str, Any]], parallel: Parallel) -> Verdict:
-    """The verdict on a conversation; one that ends with no answer was cut short."""
+    """The verdict on a conversation; without a final answer it counts as cut short."""
     found = read_messages(messages, case.id)
     last = messages[-1]
     answered = last["role"] == "assistant" and not last.get("tool_calls")
@@ -118,7 +118,7 @@ def judge(case: Case, messages: list[dict[str, Any]], parallel: Parallel) -> Ver
 
 
 def _setting(name: str, value: Any) -> Any:
-    """A setting as Inspect hands it on: numbers for spans, lists for what is separated by commas."""
+    """Convert a setting from Inspect: numbers for spans, lists for comma-separated values."""
     if name in LISTS and isinstance(value, list):
         value = ",".join(map(str, value))
     return parse_setting(name, value, f"-T {name}", lax=True)
@@ -149,7 +149,7 @@ def _tool(world: MockWorld, tool: Tool) -> ToolDef:
         return world.answer(tool.name, arguments)
 
     made: Callable[..., Awaitable[str]] = execute
-    # One after the other: what comes of a call may depend on the one before.
+    # One after the other: the result of a call may depend on the one before.
     return ToolDef(
         made,
         name=tool.name,

@@ -1,4 +1,4 @@
-"""Agents and tools as ordinary tests of pytest; nothing else of misstep is loaded before it is needed."""
+"""The pytest plugin: agents and tools as ordinary tests. Other modules are imported when needed."""
 
 import asyncio
 import inspect
@@ -45,9 +45,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse marks that are wrong before anything is run, since what is run may take time and money."""
+    """Reject wrong marks before anything is run, since tests may take time and money."""
     if hasattr(config, "workerinput"):
-        return  # a worker of xdist can't refuse to work; its tests fail, one by one
+        return  # an xdist worker can't stop the session; its tests fail one by one
     wrong = [fault for item in items if (fault := _fault(item))]
     if wrong:
         raise pytest.UsageError("\n".join(dict.fromkeys(wrong)))
@@ -71,7 +71,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 @pytest.fixture
 def misstep_run(request: pytest.FixtureRequest) -> "Callable[..., PlanningResult]":
-    """`misstep_run(agent, count=50, …)` tests an agent on planning problems and gives the result."""
+    """`misstep_run(agent, count=50, …)` tests an agent on planning problems and returns the result."""
     item = request.node
 
     def run(agent: Any, **settings: Any) -> "PlanningResult":
@@ -84,7 +84,7 @@ def misstep_run(request: pytest.FixtureRequest) -> "Callable[..., PlanningResult
 
 @pytest.fixture
 def misstep_fuzz(request: pytest.FixtureRequest) -> "Callable[..., ToolsResult]":
-    """`misstep_fuzz(tools, calls=300, …)` fuzzes tools and gives the result."""
+    """`misstep_fuzz(tools, calls=300, …)` fuzzes tools and returns the result."""
     item = request.node
 
     def fuzz(tools: Any, **settings: Any) -> "ToolsResult":
@@ -152,7 +152,7 @@ def _run_tools(item: pytest.Item, value: Any, settings: "Settings") -> "ToolsRes
 
 
 def _record(item: pytest.Item, **properties: Any) -> None:
-    """Properties of the test, as `--junitxml` writes them."""
+    """Set properties of the test, which `--junitxml` writes."""
     item.user_properties += [(f"misstep_{name}", value) for name, value in properties.items()]
 
 
@@ -189,7 +189,7 @@ def _tool_settings(item: pytest.Item, given: dict[str, Any], where: str) -> "Set
 
 
 def _store(item: pytest.Item) -> dict[str, str]:
-    """The store that the command line names, from the folder in which that was typed."""
+    """The store given on the command line, relative to the folder where pytest was started."""
     named = item.config.getoption("--misstep-store")
     if not named:
         return {}
@@ -197,7 +197,7 @@ def _store(item: pytest.Item) -> dict[str, str]:
 
 
 def _origin(item: pytest.Item) -> "ObjectOrigin":
-    """The test's name; its function as well, if anybody can call it."""
+    """The name of the test; also its function, if it can be called without pytest."""
     from misstep.testing.subjects import ObjectOrigin
 
     function = getattr(item, "function", None)
@@ -206,7 +206,7 @@ def _origin(item: pytest.Item) -> "ObjectOrigin":
 
 
 def _fault(item: pytest.Item) -> str:
-    """What is wrong with the marks of a test; empty where nothing is."""
+    """What is wrong with the marks of a test; empty if nothing is."""
     kinds = _kinds(item)
     if not kinds:
         return ""
@@ -232,14 +232,14 @@ def _fault(item: pytest.Item) -> str:
 
 
 def _kinds(item: pytest.Item) -> list[str]:
-    """Which of our marks it has."""
+    """The misstep marks that the test has."""
     return [
         kind for kind in (AGENT, TOOL) if isinstance(item, pytest.Function) and item.get_closest_marker(kind)
     ]
 
 
 def _given(item: pytest.Item, kind: str) -> dict[str, Any]:
-    """What its marks say; those of the function win over those of class and module."""
+    """The arguments of its marks; those of the function override those of class and module."""
     from misstep.errors import UsageError
 
     given = dict[str, Any]()
@@ -257,7 +257,7 @@ def _where(item: pytest.Item) -> str:
 
 
 def _node(item: pytest.Item) -> str:
-    """The test as it is named on a command line that is typed where this one was."""
+    """The test as it is named on a command line in the folder where pytest was started."""
     _, *parts = item.nodeid.split("::")
     return "::".join([os.path.relpath(item.path, item.config.invocation_params.dir), *parts])
 
@@ -268,13 +268,13 @@ def _is_unittest(item: pytest.Item) -> bool:
 
 
 def _returned(item: pytest.Function) -> Any:
-    """What the function returns; one that is async is awaited."""
+    """What the function returns; an async function is awaited."""
     value = _function(item)(**{name: item.funcargs[name] for name in item._fixtureinfo.argnames})
     return asyncio.run(value) if inspect.iscoroutine(value) else value
 
 
 def _function(item: pytest.Function) -> Callable[..., Any]:
-    """The test's function, also where a plugin for async tests has put one round it that returns nothing."""
+    """The function of the test, even if a plugin for async tests has wrapped it."""
     function: Callable[..., Any] = item.obj
     inner = getattr(function, "__wrapped__", None)
     is_wrapped = type(item) is not pytest.Function and inspect.iscoroutinefunction(inner)
@@ -283,7 +283,7 @@ def _function(item: pytest.Function) -> Callable[..., Any]:
 
 @contextmanager
 def _readable() -> Iterator[None]:
-    """Errors as they are told everywhere, without the way through our code."""
+    """Show errors of misstep without a traceback through our code."""
     from misstep.errors import Interrupted, MisstepError
 
     try:

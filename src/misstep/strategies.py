@@ -1,4 +1,4 @@
-"""Planning problems as a strategy of Hypothesis, for property tests of whatever works on them."""
+"""Planning problems as a Hypothesis strategy, for property tests."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,8 @@ MOST_SEEDS = 2**32
 def problems(**settings: Any) -> "SearchStrategy[Case]":
     """Cases as `misstep plan synth` makes them: `problems(actions=(2, 6), family="order,time")`.
 
-    They shrink to fewer actions first, and to a smaller seed then. Takes the settings that say what cases are
-    like; files and environment have no say, so that the same example is the same case everywhere.
+    They shrink to fewer actions first, then to a smaller seed. Takes the settings that describe cases; files
+    and the environment are ignored, so that the same example is the same case everywhere.
     """
     chosen = overlaid(Settings(), settings, KNOWN, "problems()")
     suite = suite_of(chosen)
@@ -31,7 +31,7 @@ def problems(**settings: Any) -> "SearchStrategy[Case]":
         from hypothesis import strategies as st
     except ImportError as error:
         raise MissingExtra("Hypothesis", "fuzz") from error
-    _case(suite, suite.low, 0)  # loads the words, which would count as time to draw the first example
+    _case(suite, suite.low, 0)  # loads the word lists, which would count as time to draw the first example
     drawn = st.tuples(st.integers(suite.low, suite.high), st.integers(0, MOST_SEEDS - 1))
     return drawn.map(lambda each: _case(suite, *each))
 

@@ -1,4 +1,4 @@
-"""The command line: parse, call the api, show."""
+"""The command line."""
 
 import sys
 import traceback
@@ -13,7 +13,7 @@ cli = click.version_option(package_name="misstep")(ROOT)
 
 
 def run(arguments: list[str]) -> int:
-    """Run a command; its exit code. Errors that a user can mend are told without a traceback."""
+    """Run a command and return its exit code. Errors that a user can fix are shown without a traceback."""
     try:
         _refuse_undecodable(arguments)
         with cli.make_context("misstep", list(arguments)) as context:

@@ -1,4 +1,4 @@
-"""The tree of commands. What carries one out is imported when it is called, so that help comes at once."""
+"""The tree of commands. A command's module is imported when it is called, so that help is fast."""
 
 from collections.abc import Mapping
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""`misstep compare`: two runs on the cases that they have in common."""
+"""`misstep compare`: compare two runs on the cases that both have judged."""
 
 import click
 from rich.console import Console

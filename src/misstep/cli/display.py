@@ -1,7 +1,4 @@
-"""Progress of a run on the screen.
-
-How far a run is, for whoever shows it.
-"""
+"""Shows the progress of a run on the screen."""
 
 import os
 import time
@@ -41,7 +38,7 @@ Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished 
 
 
 class ProgressSoFar:
-    """What a display is told of: counts by verdict, the pace, what has been spent."""
+    """What a display shows: counts by verdict, the rate, what has been spent."""
 
     def __init__(self, started: RunStarted | None, clock: Callable[[], float]) -> None:
         verdicts: Mapping[Judgement, int] = started.verdicts if started else {}
@@ -74,13 +71,13 @@ class ProgressSoFar:
 
     @property
     def rate(self) -> str:
-        """Tools are few and slow to finish: what gets on there is calls."""
+        """Cases or tasks per second; for tools, which take long, calls per second."""
         pace, what = (self._calls, "call") if self._unit == "tool" else (self._pace, self._unit)
         return f"{_rounded(pace.rate)} {what}s/s" if pace.rate else ""
 
     @property
     def left(self) -> str:
-        """How long it will take, or may, whichever is less."""
+        """Estimated time left, or the time left in the budget if that is less."""
         known = [self._pace.left(self.total)] if self.total > self.done else []
         if self._spending and (limit := self._spending.budget.seconds) is not None:
             known.append(max(0.0, limit - self._spending.used.seconds))
@@ -93,12 +90,12 @@ class ProgressSoFar:
 
 
 def _rounded(rate: float) -> str:
-    """A number with two figures at least, and no more than it takes."""
+    """The rate, rounded to a sensible number of digits."""
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}" if rate >= 1 else f"{rate:.2f}"
 
 
 def _verdict(event: Finished) -> Judgement:
-    """A tool passes if it has no defect that was found."""
+    """The verdict on what has finished. A tool passes if no defect was found."""
     if isinstance(event, CaseFinished):
         return event.outcome.verdict.verdict
     if isinstance(event, GroupFinished):
@@ -109,12 +106,12 @@ def _verdict(event: Finished) -> Judgement:
 
 
 PLAIN_LINES = 10
-UNTIL_NEXT = 50  # cases between two lines where nobody knows how many there will be
-REDRAWS = 8.0  # a second at most, however many cases finish meanwhile
+UNTIL_NEXT = 50  # cases between two lines where the total is unknown
+REDRAWS = 8.0  # per second at most, however many cases finish
 
 
 class Display(Protocol):
-    """A listener that owns part of the screen while it is entered."""
+    """A listener that draws on part of the screen while it is entered."""
 
     def __enter__(self) -> "Display": ...
 
@@ -145,7 +142,7 @@ class NoDisplay:
 
 
 class PlainDisplay(NoDisplay):
-    """A line at the start and about ten more on the way."""
+    """Prints a line at the start and about ten more during the run."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -175,14 +172,14 @@ class PlainDisplay(NoDisplay):
         return "  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left]))
 
     def _say(self, line: str) -> None:
-        with suppress(OSError):  # a run goes on though nobody watches
+        with suppress(OSError):  # the run continues if nobody reads this
             print(line, file=self._stream, flush=True)
 
 
 class LiveDisplay:
-    """A bar with the counts per verdict, and what is spent below it.
+    """A progress bar with the counts per verdict, and the cost below it.
 
-    Events are only counted: the bar asks when it is drawn.
+    Events are only counted; the bar reads the counts when it is drawn.
     """
 
     def __init__(
@@ -219,16 +216,16 @@ class LiveDisplay:
             self._bar.console.print(line, markup=False, highlight=False, style="dim")
 
     def _show_above(self, line: str) -> None:
-        """A line of the agent's, with the bar going on below it."""
+        """Print a line from the agent above the bar."""
         self._bar.console.print(Text(line), soft_wrap=True)
 
 
 class _Bar(Progress):
-    """Shows how far the run is at the moment, so many times a second."""
+    """Reads the progress of the run each time it is drawn."""
 
     def __init__(self, progress: "Callable[[], ProgressSoFar]", console: Console, redraws: float) -> None:
         self._now = progress
-        # What agents print does not come by way of Python's streams alone, so they are left to others.
+        # Agents can print without Python's streams, so redirecting those is left to the screen.
         super().__init__(
             BarColumn(20),
             MofNCompleteColumn(),
@@ -276,7 +273,7 @@ def _expected(event: RunStarted) -> str:
 
 
 def _size(event: RunStarted) -> str:
-    """How many cases there are, where that is known, and how many were done before."""
+    """The number of cases, if it is known, and how many were done before."""
     before = sum(event.verdicts.values())
     if not event.total:
         return f": {counted(before, event.unit)} done before" if before else ""
@@ -284,7 +281,7 @@ def _size(event: RunStarted) -> str:
 
 
 def _news(event: Event) -> str:
-    """What is told at once, in a line or so."""
+    """The text of an event that is shown at once."""
     if isinstance(event, FindingMade):
         finding = event.finding
         place = f", {finding.where}" if finding.where else ""

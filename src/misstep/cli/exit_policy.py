@@ -1,4 +1,4 @@
-"""Whether a command has passed, which its exit code and its reports say."""
+"""Decides whether a command has passed, for its exit code and its reports."""
 
 import sys
 from typing import Any
@@ -17,20 +17,20 @@ from misstep.store.location import way_to
 
 
 def exit_code(settings: Settings, passed: int, total: int) -> int:
-    """0 if enough of all have passed, by `--fail-on`; without a gate, any number is enough.
+    """0 if enough have passed for `--fail-on`, or if it is not given.
 
-    Of nothing at all, nothing has failed, but a rate that is demanded is not known to be reached.
+    If there are no cases, nothing has failed, but a required pass rate has not been shown to be reached.
     """
     exit_policy = settings.fail_on or "any"
     demanded = parse_gate(exit_policy)
     if demanded and not total:
         return int(exit_policy != "any")
-    # Divided, as the rate was written down: 0.07 times 100 is a little more than 7.
+    # Divide, because that is how the rate was written: 0.07 * 100 is slightly more than 7.
     return int(demanded is not None and total > 0 and passed / total < demanded)
 
 
 def failed_gate(settings: Settings, passed: int, total: int) -> str:
-    """Which gate of the user's was not passed, what was measured and what was asked for; else empty."""
+    """The gate that was not passed, with the measured and the required value; empty if all were passed."""
     if not settings.fail_on or not exit_code(settings, passed, total):
         return ""
     measured = f"{passed} of {total} passed ({percent(passed / total)})" if total else "nothing was judged"
@@ -39,9 +39,9 @@ def failed_gate(settings: Settings, passed: int, total: int) -> str:
 
 
 class CommandResult(msgspec.Struct, frozen=True):
-    """How a command ends: its exit code, and how its run stands against the baseline if there is one.
+    """How a command ends: its exit code, and the comparison with the baseline if there is one.
 
-    `why` are the gates that failed, in words.
+    `why` describes the gates that failed.
     """
 
     code: int
@@ -50,35 +50,35 @@ class CommandResult(msgspec.Struct, frozen=True):
 
     @classmethod
     def by_gate(cls, settings: Settings, passed: int, total: int) -> "CommandResult":
-        """The ending of a command that knows no baseline."""
+        """The result of a command that has no baseline."""
         why = failed_gate(settings, passed, total)
         return cls(exit_code(settings, passed, total), why=(why,) if why else ())
 
     def leave(self) -> int:
-        """The exit code, after a last line for each gate that failed."""
+        """Print a line for each gate that failed, and return the exit code."""
         sys.stdout.flush()
         for line in self.why:
             print(line, file=sys.stderr)
         return self.code
 
     def added_to(self, summary: dict[str, Any]) -> dict[str, Any]:
-        """What `--json` prints."""
+        """The object that `--json` prints."""
         return {**summary, "baseline": held_as_json(self.held)} if self.held else summary
 
     def show(self, console: Console) -> None:
-        """A line about the baseline, below all else."""
+        """Print a line about the baseline below everything else."""
         if self.held:
             style = "bold red" if self.held.regressed else "bold"
             console.print(Text(f"\n{held_in_words(self.held)}", style=style), soft_wrap=True)
 
 
 class ExitPolicy:
-    """What a run of a command has to pass: so many as `--fail-on` says, and no regression from `--baseline`.
+    """What a run must pass: the rate given by `--fail-on`, and no regression from `--baseline`.
 
-    With a baseline, failures are let through unless `--fail-on` is given.
+    With a baseline, other failures are accepted unless `--fail-on` is given.
 
-    The baseline is looked up before the run begins, so that `last` is not the run itself; `own` is the run
-    where that is over.
+    The baseline is looked up before the run starts, so that `last` is not the run itself; `own` is the run if
+    it has already ended.
     """
 
     def __init__(self, settings: Settings, verb: str, own: str = "") -> None:
@@ -91,9 +91,9 @@ class ExitPolicy:
             self._settings = settings.overlay({"fail_on": settings.fail_on or "none"})
 
     def close(self, run: str, passed: int, total: int, unknown: int = 0) -> CommandResult:
-        """How the command ends; `unknown` counts what is in no total, since nobody knows whether it passes.
+        """The result of the command; `unknown` counts what is in no total because it could not be judged.
 
-        That ends in a code of its own, unless something else is wrong or nothing is asked for.
+        If there is any, the exit code is a separate one, unless something else failed or no gate is set.
         """
         ending = CommandResult.by_gate(self._settings, passed, total)
         if not ending.code and unknown and self._settings.fail_on != "none":

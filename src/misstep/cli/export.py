@@ -1,4 +1,4 @@
-"""`misstep export`: a run as training examples, or as other tools read it."""
+"""`misstep export`: write a run as training examples, or in a format for other tools."""
 
 import os
 
@@ -83,7 +83,7 @@ def _written(settings: Settings, run: str, form: Format) -> Written:
 
 
 def _spare_store(settings: Settings, what: str) -> None:
-    """What is written must not go over the store that it comes from."""
+    """Refuse to overwrite the store that is being exported."""
     store = settings.store.removeprefix("sqlite:///")
     both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(store)
     if both and os.path.samefile(settings.out, store):

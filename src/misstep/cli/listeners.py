@@ -1,7 +1,4 @@
-"""Shows and reports the events of a run on the command line.
-
-What is written when a run has ended.
-"""
+"""Shows the events of a run on the command line, and writes its reports at the end."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -20,7 +17,7 @@ from misstep.runs.reporting.tracing import traced
 
 
 def close_run(settings: Settings, run: str, ending: CommandResult | None) -> None:
-    """Write the reports of a stored run that were asked for; without an ending, there was no gate."""
+    """Write the reports of a stored run that were requested; without an ending, there was no gate."""
     asked = any(kind != "ndjson" for kind in settings.report)
     if not asked and not (settings.step_summary and os.environ.get(STEP_SUMMARY)):
         return
@@ -34,7 +31,7 @@ def close_run(settings: Settings, run: str, ending: CommandResult | None) -> Non
 
 
 def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any]:
-    """The object that `--json` prints for a stored run; what makes it is loaded when it is wanted."""
+    """The object that `--json` prints for a stored run; its code is imported when needed."""
     from misstep.runs.reporting.as_json import run_as_json
 
     return ending.added_to(run_as_json(settings, run))
@@ -45,16 +42,16 @@ R = TypeVar("R")
 
 @contextmanager
 def displayed(settings: Settings) -> Iterator[list[Listener]]:
-    """The display and nobody else; meanwhile standard output is ours alone."""
+    """The display only; meanwhile nothing else can write to standard output."""
     with own_output() as screen, make_display(settings, screen) as display:
         yield [display]
 
 
 @contextmanager
 def watched(settings: Settings) -> Iterator[list[Listener]]:
-    """The display, the reports and traces that were asked for; meanwhile standard output is ours alone.
+    """The display and the requested reports and traces; nothing else can write to standard output.
 
-    Reports tell of a run as well that had to end for want of budget.
+    Reports are also written if the run ended because its budget was spent.
     """
     started = _Started()
     try:
@@ -72,7 +69,7 @@ def watched(settings: Settings) -> Iterator[list[Listener]]:
 
 
 def _complaining(display: Display, screen: TextIO) -> Callable[[str], None]:
-    """How to say that something else than the run goes wrong: also where nobody wants to see progress."""
+    """A function that shows warnings which are not about the run, even if progress is not shown."""
     if isinstance(display, NoDisplay):
         return lambda text: print(plain_lines(text), file=screen, flush=True)
     return lambda text: display(Notice(text))
@@ -84,9 +81,9 @@ def followed(
     view: Callable[[str], R],
     show: Callable[[R], object],
 ) -> R:
-    """What comes of a run that is told its listeners.
+    """Run with listeners and return the result.
 
-    Whatever stops it, what it has found by then can be viewed by its name, and is shown.
+    If the run is stopped, what it has found so far is read from the store and shown.
     """
     started = _Started()
     try:
@@ -94,7 +91,7 @@ def followed(
             return run(started, *listeners)
     except MisstepError:
         if started.run:
-            with suppress(StoreError):  # which may be what has stopped it
+            with suppress(StoreError):  # may be what stopped it
                 show(view(started.run))
         raise
 

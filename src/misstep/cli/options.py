@@ -1,9 +1,4 @@
-"""Settings as command-line options.
-
-Whole numbers on the command line, which are refused in our own words.
-
-Settings that commands take together.
-"""
+"""Turns settings into command-line options, and joins them with files and the environment."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -30,7 +25,7 @@ from misstep.runs.setup.configuration import (
     parse_text,
 )
 
-SHOWN = 50  # characters of what was given
+SHOWN = 50  # characters of the given value
 
 
 class WholeNumber(click.IntRange):
@@ -72,10 +67,10 @@ __all__ = [
     "USUALLY_TRYING",
 ]
 
-# Where a run is kept, who hears of it.
+# Where a run is stored, and who is told about it.
 KEEPING = ("resume", "trust_store", "store", "report", "report_dir", "step_summary", "display", "json")
 
-# An agent that only the command line can put in the place of the one that a run was started with.
+# An agent given on the command line to replace the one that a run was started with.
 TYPED = {"agent": "", "python": ""}
 ABOUT_TYPED = {
     "agent": "The agent to run (default: the one of the run).",
@@ -85,19 +80,19 @@ ABOUT_TYPED = {
 # When a command fails.
 GATE = ("fail_on", "baseline")
 
-# Who else hears of each case.
+# Where else each case is sent.
 TRACING = ("otlp", "otlp_content")
 
 RUNNING = ("dry_run", "on", "ray_address", *TRACING, *KEEPING)
 
 CURVE = ("per_pair", "most_cases", "threshold", "full", "adaptive", "width")
 
-# What is shown beside a curve.
+# What is shown next to a curve.
 CURVES_BESIDE = ("beside", "published")
 
 INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
 
-# What settings mean there, unless the command is about something else than tools.
+# What the settings mean there, unless the command is not about tools.
 ABOUT_TRYING = {
     "agent": "The agent that has the tools: tools, react, file.py:name, mcp:COMMAND, …",
     "max_steps": "Turns the agent is allowed for one request.",
@@ -105,13 +100,13 @@ ABOUT_TRYING = {
     "jobs": "Tools tested at a time.",
 }
 
-# What makes and judges sets of requests that mean the same.
+# Models that write and judge sets of paraphrases.
 CONSISTENCY = ("tool_method", "variants", "checks", "normalise", "context")
 
 # Which tasks of a benchmark.
 TASKS = ("split", "kinds", "domains", "data")
 
-# How better words for tools are come by, what they are scored on.
+# How better descriptions are found, and what they are scored on.
 FIXING = ("strategy", "candidates", "bench")
 
 FIXED_BY_A_RUN = (
@@ -204,9 +199,8 @@ def settings_options(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command options for these settings, and the joined `Settings` as its first argument.
 
-    `usual` are values that are the command's own unless somebody says otherwise, `preset` those that only the
-    command line can change. `about` says what settings mean to this command, where that is something else,
-    `choices` which of their values it takes, where not all.
+    `usual` are the command's own defaults, `preset` values that only the command line can change. `about`
+    replaces help texts, `choices` limits the values of a setting.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -231,7 +225,7 @@ def flag(name: str) -> str:
 
 
 def typed(wanted: Callable[[str], bool]) -> list[str]:
-    """The flags that somebody has typed, of those parameters of the command that are `wanted`."""
+    """The flags that were typed, of those parameters of the command that are `wanted`."""
     context = click.get_current_context()
     return [
         parameter.opts[-1]
@@ -275,7 +269,7 @@ def _description(name: str) -> str:
 
 
 def _joined(layer: dict[str, Any], usual: Mapping[str, Any], preset: Mapping[str, Any]) -> Settings:
-    """The settings with those of the command line on top; a resumed run brings means of its own."""
+    """The settings with those of the command line on top; a resumed run may get new budgets."""
     settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
     if "resume" in layer:
         settings = settings.overlay(dict.fromkeys(MEANS))
@@ -287,7 +281,7 @@ def _is_given(given: dict[str, Any], name: str) -> bool:
 
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:
-    """Flags that would be ignored beside another are a mistake."""
+    """Refuse flags that would be ignored next to another one."""
     for chief, others in (("resume", (*FIXED_BY_A_RUN, "dry_run")), ("cases", SYNTHESIS)):
         beside = [name for name in dict.fromkeys(others) if name in layer and name not in (chief, *MEANS)]
         vain = [flag(name) for name in beside]
@@ -306,18 +300,18 @@ def _parse(name: str, value: Any) -> Any:
 
 
 def refuse_curves_in_json(settings: Settings) -> None:
-    """One JSON object has room for one curve."""
+    """Refuse several curves with --json, which prints one object."""
     if settings.json:
         _refuse("--json", "misstep show RUN --json prints each curve by itself")
 
 
 def refuse_curves_beside(what: str) -> None:
-    """What is no curve has nothing beside it."""
+    """Refuse curves for comparison where the command shows no curve."""
     _refuse(what, "only a run of plan capability, or a curve in a file, has others beside it")
 
 
 def _refuse(what: str, hint: str) -> None:
-    """What a file of settings says is for other commands."""
+    """Refuse options for other curves, but only if typed: a settings file is shared by all commands."""
     if vain := typed(lambda name: name in CURVES_BESIDE):
         raise UsageError(f"{' and '.join(vain)} can't go with {what}", hint)
 

@@ -1,7 +1,4 @@
-"""What goes to standard output besides tables.
-
-How a command ends: exit codes that only the command line knows, and agents that try to end it.
-"""
+"""Writes to standard output, and protects it and the exit code from agents."""
 
 import json
 import os
@@ -26,14 +23,14 @@ from misstep.errors import UsageError
 from misstep.rendering.estimate import estimate_table
 from misstep.rendering.text import plain
 
-INCONCLUSIVE = 4  # nothing wrong was found, but something was not tested or could not be judged
+INCONCLUSIVE = 4  # no failure was found, but something was not tested or could not be judged
 
 
 @contextmanager
 def no_way_out() -> Iterator[None]:
-    """While an agent runs, `os._exit` ends what called it, not the run: its code would be taken for ours.
+    """Make `os._exit` in an agent end only its caller; the exit code would be taken for ours.
 
-    Children that agents fork end as they like.
+    Child processes that agents fork may still exit.
     """
     real, ours = os._exit, os.getpid()
 
@@ -50,24 +47,23 @@ def no_way_out() -> Iterator[None]:
 
 
 def print_json(value: msgspec.Struct | dict[str, Any]) -> None:
-    """One JSON object and nothing else."""
+    """Print one JSON object and nothing else."""
     sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")
     sys.stdout.buffer.flush()
 
 
 def print_json_text(value: object) -> None:
-    """The same for plain values that may hold what other encoders refuse, such as lone surrogates."""
+    """The same for plain values with content that other encoders refuse, such as lone surrogates."""
     sys.stdout.buffer.write(json.dumps(value, ensure_ascii=True).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
 @contextmanager
 def own_output() -> Iterator[Screen]:
-    """While an agent runs, whatever it prints goes to standard error, harmless and within bounds; it runs on
-    in spite of `os._exit`.
+    """While an agent runs, send its output to standard error, escaped and limited.
 
-    Ours is the screen that this gives. Agents that could not be stopped go on printing afterwards, so that
-    they are still kept off both streams then.
+    `os._exit` in an agent does not end the run. We write to the screen that is returned. Agents that could
+    not be stopped may print later, so both streams stay protected from them.
     """
     before = set(threading.enumerate())
     diversion = Diversion()
@@ -83,7 +79,7 @@ def own_output() -> Iterator[Screen]:
 
 
 def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate]]) -> int:
-    """Say what a run would come to, under which settings, which is all that a dry one does."""
+    """Print the estimate of a run and its settings, which is all that a dry run does."""
     with own_output():
         own, expected = estimate()
     if settings.json:
@@ -94,7 +90,7 @@ def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate
 
 
 def spare_inputs(settings: Settings, result: str) -> None:
-    """What is written must not go over what it was made from."""
+    """Refuse to overwrite the files that the result is made from."""
     for name in (settings.cases, settings.plans):
         both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
         if both and os.path.samefile(settings.out, name):
@@ -104,13 +100,13 @@ def spare_inputs(settings: Settings, result: str) -> None:
 
 
 def one_output(settings: Settings, what: str) -> None:
-    """Standard output has room for a summary or for what it is about."""
+    """Refuse to print both a summary and its subject to standard output."""
     if settings.json and to_stdout(settings):
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
 def sum_up(settings: Settings, summary: msgspec.Struct, lines: list[str]) -> None:
-    """The summary as JSON, or in lines beside standard output, which may belong to what it is about."""
+    """Print the summary as JSON, or as lines on standard error if standard output is used otherwise."""
     if settings.json:
         print_json(summary)
     else:
@@ -118,7 +114,7 @@ def sum_up(settings: Settings, summary: msgspec.Struct, lines: list[str]) -> Non
 
 
 def subject(settings: Settings, run: str | None, what: str) -> str:
-    """The run that a command is about, which a run to be resumed brings along itself."""
+    """The run that a command is about; a resumed run knows it itself."""
     if settings.resume and run:
         raise UsageError(f"{run} can't go with --resume", "the run to be resumed knows what it is about")
     if not settings.resume and not run:
@@ -127,7 +123,7 @@ def subject(settings: Settings, run: str | None, what: str) -> str:
 
 
 def check_specs(settings: Settings, specs: tuple[str, ...]) -> None:
-    """The tools that a command is about are given, or known to a run to be resumed."""
+    """Check that tools are given, or that the run to be resumed knows them."""
     if settings.resume and specs:
         raise UsageError(f"{specs[0]} can't go with --resume", "the run to be resumed knows its tools")
     if not settings.resume and not specs:
@@ -135,7 +131,7 @@ def check_specs(settings: Settings, specs: tuple[str, ...]) -> None:
 
 
 def to_report(settings: Settings) -> bool:
-    """Whether standard output belongs to a report."""
+    """Whether a report is written to standard output."""
     return bool(settings.report) and settings.report_dir == "-"
 
 
@@ -144,37 +140,37 @@ def to_stdout(settings: Settings) -> bool:
 
 
 def hint(console: Console, text: str, gap: bool = True) -> None:
-    """What to do next, on a line of its own."""
+    """Print what to do next, on a line of its own."""
     console.print(("\n" if gap else "") + text, style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
 def point_to_page(console: Console, run: str, place: str) -> None:
-    """The next step where nothing else suggests itself."""
+    """Suggest the HTML page where there is no better next step."""
     hint(console, f"as a page: misstep report {run}{place}")
 
 
 def case_words(run: str, case: str) -> str:
-    """A run and one of its cases as a shell takes them; in one word if the case would look like an option."""
+    """A run and a case as shell arguments; one argument if the case would look like an option."""
     return quoted(f"{run}/{case}") if case.startswith("-") else f"{run} {quoted(case)}"
 
 
 def quoted(name: str) -> str:
-    """A name from outside as it can be typed into a shell."""
+    """A name quoted for a shell."""
     return shlex.quote(plain(name))
 
 
 def own_command(purpose: RunSpec, name: str) -> Callable[..., Any] | None:
-    """What a feature does in its own way with a stored run, if it does: a function of its command module.
+    """A function of the feature's command module for a stored run, if it has one.
 
     `show_stored(settings, run, most)` shows what the run found, `show_part(settings, run, part)` a part of
-    it, `replay_part(settings, run, part)` runs a part again and gives the exit code.
+    it, `replay_part(settings, run, part)` runs a part again and returns the exit code.
     """
     module = import_module(f"{purpose.kind.feature}.command")
     return getattr(module, name, None)
 
 
 def curve_command(name: str) -> Callable[..., Any]:
-    """A function of the capability feature, for a curve that is kept in a file and so has no run."""
+    """A function of the capability feature, for a curve that is stored in a file and so has no run."""
     command: Callable[..., Any] = getattr(import_module("misstep.features.capability.command"), name)
     return command
 
@@ -189,6 +185,6 @@ _REASONS: Mapping[LeftOut, str] = {
 
 
 def left_out_lines(counts: Mapping[LeftOut, int]) -> list[str]:
-    """What is not among the examples, if there is such."""
+    """Lines that say what was left out of the examples."""
     told = [f"{count} {_REASONS[reason]}" for reason, count in counts.items()]
     return [f"left out: {', '.join(told)}"] if told else []

@@ -1,8 +1,6 @@
-"""`misstep rejudge`: check the verdicts of a stored run.
+"""`misstep rejudge`: judge the recorded calls of a stored run again and compare the verdicts.
 
-What judging a stored run again has shown.
-
-Judge the recorded calls of a stored run again, in a process that has loaded no agent.
+This happens in a process that has loaded no agent.
 """
 
 import click
@@ -23,7 +21,7 @@ from misstep.store.runs import Store
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """A case whose stored verdict is not the one that its calls deserve."""
+    """A case whose stored verdict differs from the one that its calls get now."""
 
     case: str
     stored: Verdict
@@ -31,7 +29,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Rejudgement(msgspec.Struct, frozen=True):
-    """What `misstep rejudge --json` prints."""
+    """The object that `misstep rejudge --json` prints."""
 
     run: str
     cases: int
@@ -40,7 +38,7 @@ class Rejudgement(msgspec.Struct, frozen=True):
 
 
 def rejudge_run(settings: Settings, name: str) -> Rejudgement:
-    """Compare every verdict of a run with the one that its case and its calls deserve."""
+    """Compare every stored verdict of a run with a new one on the same case and calls."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         if not run.purpose.kind.has_cases:
@@ -56,7 +54,7 @@ def rejudge_run(settings: Settings, name: str) -> Rejudgement:
 
 
 def _decision(verdict: Verdict) -> Verdict:
-    """The verdict without its words."""
+    """The verdict without its explanation."""
     return msgspec.structs.replace(verdict, explanation="", nearest=())
 
 

@@ -1,4 +1,4 @@
-"""`misstep replay`: whatever a run has put to an agent or a tool, once more."""
+"""`misstep replay`: run a case, a finding or a task of a stored run again."""
 
 import click
 from rich.console import Console

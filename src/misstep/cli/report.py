@@ -1,4 +1,4 @@
-"""`misstep report`: the reports of a run that is in the store."""
+"""`misstep report`: write reports of a stored run."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""The reports of a run: one that is written as it goes, others when it has ended."""
+"""Writes the reports of a run: one during the run, the others when it has ended."""
 
 import json
 import os
@@ -29,13 +29,13 @@ ENDINGS: dict[Report, str] = {
 }
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
-# The object that `--json` prints; it is asked for only where it is to be written.
+# Makes the object that `--json` prints; called only if it is to be written.
 Summed = Callable[[], object]
 
 
 @contextmanager
 def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener]]:
-    """A listener for the report that is written as the run goes, if that was asked for."""
+    """A listener for the report that is written during the run, if it was requested."""
     check_reports(settings)
     with ExitStack() as stack:
         live = "ndjson" in settings.report
@@ -43,7 +43,7 @@ def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener
 
 
 def check_reports(settings: Settings) -> None:
-    """Find out before a run starts whether its reports can be written."""
+    """Check before a run starts that its reports can be written."""
     if settings.report and settings.report_dir == "-":
         if settings.json:
             raise UsageError(
@@ -69,7 +69,7 @@ def _make_folder(path: str) -> None:
 
 
 def write_reports(settings: Settings, statement: RunReport, summed: Summed) -> None:
-    """Write all reports but the one that is written as a run goes, and say where they are."""
+    """Write all reports except the one that is written during a run, and say where they are."""
     for kind in settings.report:
         if kind != "ndjson":
             path = write_report(settings, kind, statement, summed)
@@ -78,7 +78,7 @@ def write_reports(settings: Settings, statement: RunReport, summed: Summed) -> N
 
 
 def write_report(settings: Settings, kind: Report, statement: RunReport, summed: Summed) -> str:
-    """Write one report, whole or not at all; its path."""
+    """Write one report completely or not at all, and return its path."""
     name = statement.run or statement.command.replace(" ", "-")
     path = report_path(settings, name, kind)
     with opened(path) as file:
@@ -88,7 +88,7 @@ def write_report(settings: Settings, kind: Report, statement: RunReport, summed:
 
 
 def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summed) -> Iterable[str]:
-    """A report in pieces. What a report needs is loaded when it is wanted."""
+    """A report in pieces. The code for each format is imported when needed."""
     match kind:
         case "html":
             return [_page(settings, statement)]
@@ -129,7 +129,7 @@ def _events(settings: Settings, statement: RunReport) -> Iterator[str]:
 
 
 def add_step_summary(settings: Settings, statement: RunReport) -> None:
-    """Add Markdown to the summary of a job on GitHub. That it can't be is no reason for a run to fail."""
+    """Add Markdown to the summary of a GitHub job. A failure to write it does not fail the run."""
     path = os.environ.get(STEP_SUMMARY, "")
     if not path or not settings.step_summary:
         return
@@ -143,7 +143,7 @@ def add_step_summary(settings: Settings, statement: RunReport) -> None:
 
 
 class _Late:
-    """A report that is opened when its run has a name."""
+    """A report that is opened when the name of its run is known."""
 
     def __init__(self, settings: Settings, stdout: BinaryIO, stack: ExitStack) -> None:
         self._settings = settings
@@ -165,7 +165,7 @@ class _Late:
 
 
 def report_path(settings: Settings, name: str, kind: Report) -> str:
-    """Where a report goes: in its folder, whatever the name is."""
+    """The path of a report, inside its folder whatever the name is."""
     if os.path.basename(name) != name:
         raise StoreError(f"'{plain(name, 60)}' is no name for a report", where=settings.report_dir)
     folder = settings.report_dir

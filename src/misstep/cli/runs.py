@@ -1,4 +1,4 @@
-"""`misstep runs` and `show`: what has been run."""
+"""`misstep runs` and `misstep show`: list runs, and show one."""
 
 import click
 import msgspec
@@ -143,7 +143,7 @@ def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
         show_stored(settings, view.run.id, most)
     if purpose.kind.has_cases:
         console.print(*[""] * bool(show_stored), summary_table(view.summary), sep="\n")
-    if view.failures and not subject:  # else they are of the making of the run itself
+    if view.failures and not subject:  # otherwise the run itself made these cases
         hidden = view.summary.cases - view.summary.passed - len(view.failures)
         console.print()
         console.print(failures_table(view.failures))

@@ -1,4 +1,4 @@
-"""The real standard streams of the process while agents print."""
+"""Keeps the real standard streams of the process while agents print to others."""
 
 import faulthandler
 import io
@@ -16,17 +16,17 @@ from misstep.core.surroundings import refuse_closing
 from misstep.rendering.text import plain
 from misstep.runs.execution import known_secrets
 
-SHOWN = 1 << 16  # bytes of what agents print in one run
-LINE = 4_000  # bytes without a line break that are taken for a line
+SHOWN = 1 << 16  # bytes of agent output per run
+LINE = 4_000  # bytes without a line break that are treated as a line
 CHUNK = 1 << 16
-PAUSE = 0.001  # seconds between two looks at what is left out: whoever prints so much needs the processor
-PARTING = 2.0  # seconds for what has been printed to be shown at the end
+PAUSE = 0.001  # seconds between two reads of discarded output: who prints that much needs the processor
+PARTING = 2.0  # seconds to show the remaining output at the end
 
 
 class Screen(io.TextIOWrapper):
-    """The real standard error, beside the real `stdout`.
+    """The real standard error, with the real `stdout`.
 
-    `show` is how a line of an agent's gets there; whoever draws on the screen may put something in its place.
+    `show` prints a line of an agent; a display that draws on the screen may replace it.
     """
 
     def __init__(self, error: int, output: int, encoding: str) -> None:
@@ -39,12 +39,12 @@ class Screen(io.TextIOWrapper):
 
     def close(self) -> None:
         for close in (self.stdout.close, super().close):
-            with suppress(OSError):  # nobody watches
+            with suppress(OSError):  # nobody reads it
                 close()
 
 
 class Drain:
-    """Reads what comes into `sink` for ever, so that no agent ever waits, and shows the beginning of it."""
+    """Reads everything written to `sink`, so that no agent blocks, and shows the beginning of it."""
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
@@ -59,10 +59,10 @@ class Drain:
         self._thread.start()
 
     def finish(self, goes_on: bool) -> None:
-        """Show what has come so far and what there is to say about the rest, then nothing any more.
+        """Show what was read so far and how much was left out, then nothing more.
 
-        Nobody has to close the sink for that: processes that agents have left behind hold on to it. If it
-        `goes_on`, what comes later is read and thrown away.
+        The sink need not be closed: processes that agents left running may hold it open. If it `goes_on`,
+        later output is read and discarded.
         """
         self._goes_on = goes_on
         os.write(self._bell, b"!")
@@ -78,7 +78,7 @@ class Drain:
             os.close(number)
 
     def _read(self) -> None:
-        """Read until it is over and there is nothing more to read."""
+        """Read until it is finished and nothing is left to read."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._source, selectors.EVENT_READ)
             selector.register(self._waking, selectors.EVENT_READ)
@@ -124,12 +124,12 @@ class Drain:
 
     def _say(self, line: str) -> None:
         if not self._is_over:
-            with suppress(Exception):  # the agent goes on though nobody watches
+            with suppress(Exception):  # the agent continues if nobody reads this
                 self._screen.show(line)
 
 
 def _readable(line: bytes) -> str:
-    """A line as a terminal would leave it, made harmless and without secrets."""
+    """A line as a terminal would show it, escaped and without secrets."""
     text = line.decode(errors="replace").rstrip("\r").rpartition("\r")[2]
     return plain(Redactor(known_secrets())(text).expandtabs(), LINE)
 
@@ -141,7 +141,7 @@ def _size(size: float) -> str:
 
 
 class Sink(io.RawIOBase):
-    """The end of a drain that agents write to. They share it with us, and can't close it."""
+    """The end of a drain that agents write to. Agents share it with us, and can't close it."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
@@ -160,13 +160,13 @@ class Sink(io.RawIOBase):
         refuse_closing()
 
     def __del__(self) -> None:
-        """Nothing to do: it is closed by whoever opened it."""
+        """Do nothing: whoever opened it closes it."""
 
 
 class Led:
-    """A stream that leads to `theirs`; where there is one of `ours`, the main thread gets that.
+    """A stream that writes to `theirs`; the main thread writes to `ours`, if there is one.
 
-    Nobody can close it: closing ends the case of the agent that tries to.
+    It cannot be closed: closing it ends the case of the agent that tries.
     """
 
     def __init__(self, theirs: TextIO, ours: TextIO | None = None) -> None:
@@ -185,7 +185,7 @@ class Led:
 
 
 class Diversion:
-    """Standard output and error of the process, led into a drain until it is ended."""
+    """Redirects standard output and error of the process into a drain until it is ended."""
 
     def __init__(self) -> None:
         self._streams = sys.stdout, sys.stderr
@@ -207,11 +207,11 @@ class Diversion:
         vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)
 
     def end(self) -> None:
-        """Everything is as it was before."""
+        """Restore the streams."""
         _flush(*self._streams)
         sys.stdout, sys.stderr = self._streams
         vars(sys).update(self._originals)
-        self._led.theirs = sys.stderr  # for those who have kept it, such as loggers
+        self._led.theirs = sys.stderr  # for objects that keep a reference, such as loggers
         for number, saved in enumerate(self._saved, 1):
             os.dup2(saved, number)
             os.close(saved)
@@ -221,7 +221,7 @@ class Diversion:
         self.screen.close()
 
     def end_for_us(self) -> None:
-        """The main thread has its streams back. Whatever else runs keeps printing into the drain."""
+        """Give the main thread its streams back. Other threads still print into the drain."""
         _flush(*self._streams)
         self._drain.finish(goes_on=True)
         self._end_telling()
@@ -244,7 +244,7 @@ def _number(stream: TextIO, usual: int) -> int:
 def _copy(number: int) -> int:
     try:
         return os.dup(number)
-    except OSError:  # it is closed
+    except OSError:  # already closed
         return os.open(os.devnull, os.O_WRONLY)
 
 

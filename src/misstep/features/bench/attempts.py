@@ -1,4 +1,4 @@
-"""Tasks put to an agent one after the other, each judged by what has come of it."""
+"""Runs an agent on the tasks of a benchmark and judges the results."""
 
 import asyncio
 import threading
@@ -25,14 +25,14 @@ from misstep.runs.setup.trying import Trier
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
 
-SOON = 0.2  # seconds until somebody looks what a call puts into the folder; most are over by then
+SOON = 0.2  # seconds until the folder is checked during a call; most calls are over by then
 
 
 class Attempts:
-    """Puts the tasks that are `left` to agents, several at a time if asked from several threads.
+    """Runs agents on the tasks that are `left`; several threads may call it at a time.
 
-    Each is taken when its turn has come, so that it need not be made before. `lost` is what can't be had any
-    more that tasks need, and why: then nobody goes on.
+    Each task is taken when its turn comes, so that it need not be made before. `lost` are specs whose tools
+    can't be loaded any more, and why; then all stop.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Attempts:
         self.lost = dict[str, str]()
 
     def work(self, tell: Callable[[TaskReport], None]) -> None:
-        """Take tasks as long as there are any, at a stand of one's own."""
+        """Run tasks in an environment of this thread's own until none is left."""
         with self._stands.lend() as stand:
             asyncio.run(self._work(stand, tell))
 
@@ -81,7 +81,7 @@ class Attempts:
 
 
 class _Attempt:
-    """One task, from a laid place to its verdict."""
+    """One task, from setting up its environment to the verdict."""
 
     def __init__(
         self, task: Task, stand: Stand, settings: Settings, usage_meter: UsageMeter, outage: Outage
@@ -103,7 +103,7 @@ class _Attempt:
         trial = await unless(is_over, trier.run(self._task.request, names), float("inf"))
         refuse_unreachable([trial])
         for each in self._benches:
-            each.forget()  # so that nobody is at work in the place any more
+            each.forget()  # so that no tool works in the environment any more
         verdict, why = self._judge(trial)
         if bench.is_overfull:
             verdict, why = "failed", (OVERFULL,)
@@ -131,10 +131,10 @@ class _Attempt:
 
 
 class _Laid(JoinedBench):
-    """Workbenches in a place that is laid anew whenever they are to be as they were.
+    """Tool hosts in an environment that is set up again on every reset.
 
-    If tools put more into its folder than there is room for, whatever they do is ended, the folder emptied,
-    and it `is_overfull`. Calls are not waited for when `is_over` says so.
+    If tools write more into its folder than is allowed, they are stopped, the folder is emptied, and it
+    `is_overfull`. Calls are not waited for when `is_over` says so.
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class _Laid(JoinedBench):
             bench.heed(self._is_to_end)
 
     def reset(self) -> None:
-        self._forget()  # whoever is at work begins in the place as it will be
+        self._forget()  # tools must start in the environment as it will be
         self._lay()
         self.is_overfull = False
         super().reset()
@@ -167,7 +167,7 @@ class _Laid(JoinedBench):
             yield from made
 
     def _is_to_end(self) -> bool:
-        """Asked while a call is under way."""
+        """Called while a call is running."""
         if self._is_over() or time.monotonic() < self._next_look:
             return self._is_over()
         self._next_look = time.monotonic() + SOON

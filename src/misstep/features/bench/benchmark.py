@@ -1,7 +1,4 @@
-"""A folder on the disk for one task after the other.
-
-What a benchmark has to offer so that its tasks can be put to an agent.
-"""
+"""The interface of a benchmark, and the folder in which the tools of its tasks work."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -18,7 +15,7 @@ from misstep.tool_host.sandbox.scratch_dir import ScratchDir, empty, sweep
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What tools need to find around them: the folder they start in, variables, the network."""
+    """The environment of tools: the folder they start in, variables, whether they have network."""
 
     folder: str = ""
     environment: dict[str, str] = {}
@@ -26,37 +23,37 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 class TaskEnv(Protocol):
-    """A place in which one task at a time is put to an agent, and nothing else happens."""
+    """An environment in which an agent works on one task at a time."""
 
     @property
     def surroundings(self) -> Surroundings: ...
 
     def lay(self, task: Task) -> None:
-        """Make everything as it has to be when the task begins, whatever it was before."""
+        """Set up the start state of the task, whatever was there before."""
         ...
 
     def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
-        """Whether all is as it has to be in the end, after these last words; if not, what is different."""
+        """Compare the end state and the agent's last message with what is expected; say what differs."""
         ...
 
 
 class BenchmarkSuite(Protocol):
-    """A benchmark: its tasks, and places for them."""
+    """A benchmark: its tasks, and environments for them."""
 
     @property
     def tasks(self) -> Sequence[Task]: ...
 
     @property
     def tools(self) -> dict[str, str]:
-        """Specs of tools for the tasks by the words that mean them, the usual ones first."""
+        """Specs of tools for the tasks by their short names, the default ones first."""
         ...
 
     def open(self) -> AbstractContextManager[TaskEnv]:
-        """A place of one's own."""
+        """A new environment."""
         ...
 
     def solve(self, task: Task) -> Solution:
-        """How the task is done with the usual tools."""
+        """A correct solution of the task with the default tools."""
         ...
 
 
@@ -68,14 +65,14 @@ OVERFULL = f"more than {MOST_BYTES >> 20} MB or {MOST_ENTRIES:,} files were put 
 
 
 class Room:
-    """The folder that tools start in; whatever becomes of it, nothing beside it is touched."""
+    """The folder that tools start in; nothing outside it is touched."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     @property
     def is_gone(self) -> bool:
-        """Whether there is no folder any more, or a link in its place, which no sandbox lets anybody do."""
+        """Whether the folder is missing or replaced by a link, which no sandbox allows."""
         return self.folder.is_symlink() or not self.folder.is_dir()
 
     def clear(self) -> None:
@@ -92,7 +89,7 @@ class Room:
 
 @contextmanager
 def claimed_room() -> Iterator[Room]:
-    """A room of one's own, of which nothing is left behind; those of the dead are removed."""
+    """A new room, which is removed at the end; rooms left by processes that died are removed too."""
     sweep()
     ground = ScratchDir()
     ground.claim()
@@ -105,10 +102,10 @@ def claimed_room() -> Iterator[Room]:
 
 
 def is_overfull(folder: str) -> bool:
-    """Whether there is more in a folder, if there is one, than any task could want. No link is followed."""
+    """Whether a folder, if it exists, holds more than any task could need. Links are not followed."""
     size, entries, waiting = 0, 0, [folder] if folder else []
     while waiting:
-        with suppress(OSError):  # it is gone by now, or too deep for anything to be seen there
+        with suppress(OSError):  # already removed, or nested too deep to be read
             for each in os.scandir(waiting.pop()):
                 entries += 1
                 size += each.stat(follow_symlinks=False).st_blocks * BLOCK

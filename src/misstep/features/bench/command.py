@@ -1,7 +1,4 @@
-"""`misstep bench …`: tasks whose right end is known.
-
-`misstep bench forge --serve`: the forge by itself, left running for people to try.
-"""
+"""`misstep bench files` and `bench forge`, and `--serve`, which runs the forge for people to try."""
 
 import threading
 from collections.abc import Callable
@@ -37,11 +34,11 @@ from misstep.features.bench.run import find_task, resume_benchmark, run_benchmar
 from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
 from misstep.store.location import way_to
 
-TAKEN = ("serve", "port", "json")  # all that has a meaning here
+TAKEN = ("serve", "port", "json")  # the only options that have a meaning with --serve
 
 
 def serve_forge(port: int, as_json: bool) -> int:
-    """Say where the forge is, and serve it until Ctrl-C."""
+    """Print the address of the forge, and serve it until Ctrl-C."""
     _refuse_vain()
     with claimed_room() as room, Forge(room.folder, port=port) as served, suppress(KeyboardInterrupt):
         _tell(served, as_json)
@@ -69,7 +66,7 @@ def _tell(served: Forge, as_json: bool) -> None:
 
 
 def _refuse_vain() -> None:
-    """What is typed and would be ignored is a mistake; what a file of settings says is for other commands."""
+    """Refuse options that were typed and would be ignored; a settings file is shared by all commands."""
     if vain := typed(lambda name: name not in TAKEN):
         hint = f"leave {'it' if len(vain) == 1 else 'them'} out: the forge by itself takes --port and --json"
         raise UsageError(f"{' and '.join(vain)} can't go with --serve", hint)
@@ -82,14 +79,14 @@ ABOUT = {
     "seed": "Same seed, same fresh tasks.",
     "jobs": "Tasks at a time.",
 }
-# Models in other roles have nothing to do here, and nothing is hidden that a proxy would show.
+# Models in other roles are not used here, and the agent's calls are seen without a proxy.
 UNUSED = ("model_roles", "record_proxy", "workspace")
 ABOUT_FORGE = {
     **ABOUT,
     "split": "Which tasks of the benchmark.",
     "count": "How many tasks at most (default: all).",
 }
-NO_FORGE = ("data", "domains", "seed")  # whose tasks are always the same, of no domain
+NO_FORGE = ("data", "domains", "seed")  # its tasks are fixed, and have no domain
 OPTIONS = tuple(
     dict.fromkeys(
         name
@@ -149,7 +146,7 @@ def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | N
 
 
 def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int:
-    """Run a benchmark as the command line wants it."""
+    """Run a benchmark as the command line asks."""
     if settings.resume and tools:
         raise UsageError(
             f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
@@ -174,7 +171,7 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
 
 
 def show_part(settings: Settings, run: str, name: str) -> None:
-    """One task in full."""
+    """Show one task in full."""
     stored, task = find_task(settings, run, name)
     if settings.json:
         print_json_text(task_as_json(task))
@@ -185,7 +182,7 @@ def show_part(settings: Settings, run: str, name: str) -> None:
 
 
 def replay_part(settings: Settings, run: str, name: str) -> int:
-    """Put a task to the agent once more; 1 if it does not pass."""
+    """Run the agent on a task again; 1 if it does not pass."""
     from misstep.features.bench.run import replay_task
 
     with own_output() as screen:

@@ -1,4 +1,4 @@
-"""Two stored runs on a benchmark, task by task."""
+"""Compares two stored runs on a benchmark, task by task."""
 
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -17,7 +17,7 @@ Pair: TypeAlias = tuple[TaskReport, TaskReport]
 
 
 def compare_tasks(settings: Settings, first: str, second: str) -> TaskComparison:
-    """The second run against the first, on the tasks that passed or failed in both."""
+    """Compare the second run with the first, on the tasks that passed or failed in both."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
         for run in runs:
@@ -33,7 +33,7 @@ def compare_tasks(settings: Settings, first: str, second: str) -> TaskComparison
 
 
 def _pairs(first: Sequence[TaskReport], second: Sequence[TaskReport]) -> list[Pair]:
-    """A task is the same only if what is asked for is; in the order of the first run."""
+    """Tasks with the same id and request, in the order of the first run."""
     known = {(task.name, task.request): task for task in second if _is_judged(task)}
     ours = sorted(filter(_is_judged, first), key=lambda task: task.place)
     return [(task, known[task.name, task.request]) for task in ours if (task.name, task.request) in known]
@@ -62,7 +62,7 @@ def _compare(first: str, second: str, pairs: Sequence[Pair]) -> TaskComparison:
 
 
 def _kinds(pairs: Sequence[Pair]) -> tuple[KindPairing, ...]:
-    """One for each kind; none where there is only one."""
+    """One for each kind; none if there is only one kind."""
     kinds = list(dict.fromkeys(pair[0].kind for pair in pairs))
     if len(kinds) == 1:
         return ()

@@ -1,7 +1,4 @@
-"""A pool of environments for tasks, each with its tools loaded.
-
-Agents that take part in a benchmark.
-"""
+"""A pool of environments for tasks, with their tools loaded, and the agents that work in them."""
 
 import threading
 from collections.abc import Iterator, Sequence
@@ -25,7 +22,7 @@ from misstep.runs.setup.workbenches import conditions_of
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions
 
-SHOWING = 300  # tasks; a kind of task comes up often enough among them to show what it takes
+SHOWING = 300  # tasks: enough to see which tools each kind of task needs
 
 
 def contestant(
@@ -40,24 +37,24 @@ def contestant(
 
 
 def informed(agent: Agent, task: Task, suite: BenchmarkSuite) -> Agent:
-    """The agent as it is put to a task: simulated ones are told how it is done."""
+    """The agent for a task: simulated agents are told the solution."""
     return agent.knowing(lambda: suite.solve(task)) if isinstance(agent, Simulated) else agent
 
 
 def check_contestant(settings: Settings) -> None:
-    """Refuse an agent that can't be found, or can't begin."""
+    """Refuse an agent that can't be found or started."""
     _refuse_unknown(settings.agent)
     if settings.agent.startswith("sim:"):
         for name in settings.agent_args:
             raise UsageError(f"{settings.agent} has no parameter '{name}'", "it takes no parameters")
     elif settings.agent in PARADIGMS:
-        find_agent(agent_settings(settings))  # which needs its key from the first task on
+        find_agent(agent_settings(settings))  # it needs its key from the first task on
     else:
         check_agent(agent_settings(settings))
 
 
 def tools_needed(settings: Settings, suite: BenchmarkSuite) -> list[str]:
-    """The tools without which a simulated agent can't do what it does, as the first tasks show them."""
+    """The tools that a simulated agent needs, going by the first tasks."""
     if settings.agent not in ("sim:right", "sim:damage"):
         return []
     steps = [step for task in suite.tasks[:SHOWING] for step in suite.solve(task).steps]
@@ -65,7 +62,7 @@ def tools_needed(settings: Settings, suite: BenchmarkSuite) -> list[str]:
 
 
 def _refuse_unknown(name: str) -> None:
-    """Planners have nothing to do here, so that others are known than elsewhere."""
+    """Refuse agents that a benchmark can't use: simulated planners don't work here."""
     kind, _, own = name.partition(":")
     known = [*(f"sim:{manner}" for manner in MANNERS), *PARADIGMS]
     if name in known or (own and kind != "sim"):
@@ -78,14 +75,14 @@ def _refuse_unknown(name: str) -> None:
 
 
 class Stand(msgspec.Struct, frozen=True):
-    """A place, and processes in it that hold the tools."""
+    """An environment, and the processes in it that run the tools."""
 
     arena: TaskEnv
     benches: tuple[ToolHost, ...]
 
 
 class EnvPool:
-    """Opens stands as they are wanted, and keeps those that are given back for the next."""
+    """Opens environments as they are needed, and keeps returned ones for reuse."""
 
     def __init__(self, suite: BenchmarkSuite, specs: Sequence[str], settings: Settings) -> None:
         self.suite = suite
@@ -102,7 +99,7 @@ class EnvPool:
         self._open.close()
 
     def look(self) -> None:
-        """See that the tools are to be had, before anything is done with them. Raises a `UsageError`."""
+        """Check that the tools can be loaded before they are used. Raises a `UsageError`."""
         with self.lend() as stand:
             refuse_namesakes(stand.benches)
             offered = [tool.name for bench in stand.benches for tool in bench.tools]
@@ -117,7 +114,7 @@ class EnvPool:
 
     @contextmanager
     def lend(self) -> Iterator[Stand]:
-        """A stand of one's own; where something goes wrong at it, nobody gets it again."""
+        """Lend an environment; it is not used again if something goes wrong in it."""
         with self._lock:
             stand = self._idle.pop() if self._idle else None
         stand = stand or self._opened()

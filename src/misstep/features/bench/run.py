@@ -1,7 +1,4 @@
-"""Runs on a benchmark, kept in the store.
-
-A task of a benchmark, put to the same agent once more.
-"""
+"""Runs an agent on a benchmark and stores the results, and replays single tasks."""
 
 import time
 from collections.abc import Generator, Sequence
@@ -38,7 +35,7 @@ from misstep.store.runs import Run, Store
 def run_benchmark(
     benchmark: Benchmark, settings: Settings, tools: Sequence[str], *listeners: Listener
 ) -> BenchmarkReport:
-    """Put the tasks that the settings mean to the agent with these tools, and keep what comes of it."""
+    """Run the agent with these tools on the tasks that the settings select, and store the reports."""
     settings = absolute_places(check_settings(settings))
     suite = find_suite(benchmark, settings)
     specs = _specs(tools, suite)
@@ -52,7 +49,7 @@ def run_benchmark(
 
 
 def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Listener) -> BenchmarkReport:
-    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, benchmark)
@@ -66,13 +63,13 @@ def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Liste
 
 
 def view_benchmark(settings: Settings, name: str) -> BenchmarkReport:
-    """What a stored run has come to so far."""
+    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
 
 
 def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskReport]:
-    """The task of a run with this id, or whose id begins so."""
+    """The task of a run with this id, or the only one whose id starts with it."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         known = {task.name: task for task in _view(store, run).tasks}
@@ -80,7 +77,7 @@ def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskRepo
 
 
 def benchmark_of(run: Run) -> Benchmark:
-    """The benchmark that a run is of."""
+    """The benchmark of a run."""
     if run.purpose.kind.group != "bench":
         raise UsageError(f"run {run.id} is not from a benchmark, but from {run.purpose.command}")
     benchmark: Benchmark = msgspec.convert(run.purpose.verb, Benchmark)
@@ -88,7 +85,7 @@ def benchmark_of(run: Run) -> Benchmark:
 
 
 def _specs(tools: Sequence[str], suite: BenchmarkSuite) -> tuple[str, ...]:
-    """The specs that are meant; words of the benchmark's own stand for some."""
+    """The specs of the tools; some may be given by short names of the benchmark."""
     known = suite.tools
     usual = next(iter(known))
     specs = [known.get(word, word) for word in tools or (usual,)]
@@ -100,7 +97,7 @@ def _specs(tools: Sequence[str], suite: BenchmarkSuite) -> tuple[str, ...]:
 
 
 def _refuse_early(settings: Settings) -> None:
-    """Tell what would keep the run from its end before it begins."""
+    """Report problems that would stop the run later, before it starts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     check_contestant(settings)
@@ -136,7 +133,7 @@ def _hold(
 def _work(
     session: ToolRunSession[TaskReport], stands: EnvPool, suite: BenchmarkSuite
 ) -> Generator[TaskReport | Event]:
-    """Put the tasks to the agent that have not been."""
+    """Run the agent on the remaining tasks."""
     settings, run_budget = session.run.settings, session.run_budget
     done = {*session.kept}
     left = ((place, task) for place, task in enumerate(suite.tasks) if task.id not in done)
@@ -155,7 +152,7 @@ def _work(
 def replay_task(
     settings: Settings, run: str, name: str, tell: Tell = lambda _: None
 ) -> tuple[TaskReport, TaskReport]:
-    """What came of a task of a run, and what comes of it when it is put to the agent once more."""
+    """The stored report on a task, and a new one from running it again."""
     stored, before = find_task(settings, run, name)
     own = with_agent(settings, stored).settings
     suite = find_suite(benchmark_of(stored), own)

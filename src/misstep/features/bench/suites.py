@@ -1,11 +1,4 @@
-"""Benchmarks by their names.
-
-Tasks on files, each in a folder of its own.
-
-Tasks on files in the ToolFuzz paper's layout, set up by its scripts.
-
-Tasks on a forge, each on one that is as it was at the start.
-"""
+"""The benchmarks: tasks on files, the ToolFuzz paper's tasks on files, and tasks on a forge."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +33,7 @@ FILE_TOOLS = {
 
 
 class FileBenchmark:
-    """The benchmark; it is a `BenchmarkSuite`."""
+    """Tasks on files, each in its own folder; it is a `BenchmarkSuite`."""
 
     tools = FILE_TOOLS
 
@@ -58,7 +51,7 @@ class FileBenchmark:
 
 
 def _damage(world: TaskWorld, task: Task) -> TaskStep:
-    """Something that spoils the right end: a file deleted, overwritten, or one more; chance says which."""
+    """A step that spoils the expected end state: delete, overwrite or add a file, chosen at random."""
     dice = Dice(derive_seed(task.seed, "damage"))
     files = [path for path, content in world.expected.items() if isinstance(content, File)]
     if not files or not dice.below(3):
@@ -72,7 +65,7 @@ def _damage(world: TaskWorld, task: Task) -> TaskStep:
 
 
 class _Place:
-    """A room in which the trees of tasks are laid; it is an `TaskEnv`."""
+    """A room in which the files of tasks are created; it is a `TaskEnv`."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -90,11 +83,11 @@ class _Place:
 
 SETTING_UP = "misstep.benchmarks.files.paper_setup:TOOLS"
 MOST_DOUBTS = 3
-PATIENCE = 90.0  # seconds for a script, and some
+PATIENCE = 90.0  # seconds for a script, with a margin
 
 
 class PaperFiles:
-    """The benchmark; it is a `BenchmarkSuite`."""
+    """Tasks on files in the ToolFuzz paper's layout, set up by its scripts; it is a `BenchmarkSuite`."""
 
     tools = FILE_TOOLS
 
@@ -117,7 +110,7 @@ class PaperFiles:
 
 
 class _PaperPlace:
-    """A room that is set up for one task after the other; it is an `TaskEnv`."""
+    """A room that is set up for one task after the other; it is a `TaskEnv`."""
 
     def __init__(self, room: Room, bench: ToolHost, known: dict[str, PaperTask]) -> None:
         self._room = room
@@ -134,7 +127,7 @@ class _PaperPlace:
         reactions = list(self._bench.run([Probe(call)]))
         if problem := _problem(reactions):
             raise UsageError(f"the set-up script failed: {problem}", where=str(each.setup))
-        self._bench.forget()  # so that nothing that it began goes on
+        self._bench.forget()  # so that nothing it started keeps running
         self._initial = survey(self._room.folder)
 
     def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:  # noqa: ARG002
@@ -163,7 +156,7 @@ FORGE_TOOLS = {
 
 
 class OnForge:
-    """The benchmark; it is a `BenchmarkSuite`. Tools reach the forge over the network of this machine."""
+    """Tasks on a local forge; it is a `BenchmarkSuite`. Tools reach the forge over this machine's network."""
 
     tools = FORGE_TOOLS
 
@@ -180,26 +173,26 @@ class OnForge:
 
 
 class _House:
-    """A forge with one visitor at a time."""
+    """A forge that is reset for each task; it is a `TaskEnv`."""
 
     def __init__(self, forge: Forge) -> None:
         self._forge = forge
         self.surroundings = Surroundings(environment=forge.environment, allow_network=True)
 
     def lay(self, task: Task) -> None:
-        del task  # all begin alike
+        del task  # all tasks have the same start state
         self._forge.reset()
 
     def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
         return judge_forge(task, self._forge.state(), said)
 
 
-FRESH = 100  # tasks, unless somebody says otherwise
-MOST_FRESH = 10_000  # a report holds all that came of a run
+FRESH = 100  # tasks by default
+MOST_FRESH = 10_000  # a report holds the results of all tasks
 
 
 def find_suite(benchmark: Benchmark, settings: Settings) -> BenchmarkSuite:
-    """The benchmark with the tasks that the settings mean."""
+    """The benchmark with the tasks that the settings select."""
     is_fresh = settings.split == "fresh"
     if benchmark == "forge":
         if is_fresh:
@@ -216,14 +209,14 @@ def find_suite(benchmark: Benchmark, settings: Settings) -> BenchmarkSuite:
 
 
 def kinds_of(benchmark: Benchmark) -> tuple[str, ...]:
-    """The kinds of tasks that a benchmark has, those of the paper's own among them, in their usual order."""
+    """The kinds of tasks of a benchmark, including those of the paper, in their usual order."""
     return tuple(dict.fromkeys((*KINDS, *VERBS))) if benchmark == "files" else get_args(Kind)
 
 
 def chosen(tasks: Iterable[Task], settings: Settings) -> Sequence[Task]:
-    """The first tasks of the split, kinds and domains that are wanted.
+    """The first tasks of the selected split, kinds and domains.
 
-    Raises a `UsageError` for a kind or domain that there is not, and where no task is left.
+    Raises a `UsageError` for an unknown kind or domain, and if no task is left.
     """
     split = [task for task in tasks if settings.split in ("all", task.split)]
     if not split:
@@ -247,7 +240,7 @@ def _fresh(settings: Settings) -> Sequence[Task]:
 
 
 def _meant(what: str, names: Iterable[str], known: Iterable[str]) -> set[str]:
-    """Those of the known that are named, in capitals or not; all if none is."""
+    """The known names that are selected, ignoring case; all if none is given."""
     by_name = {each.casefold(): each for each in known}
     for name in names:
         if name.casefold() not in by_name:

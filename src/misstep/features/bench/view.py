@@ -1,9 +1,4 @@
-"""What an agent made of the tasks of a benchmark, as rich renderables.
-
-What an agent made of the tasks of a benchmark, as JSON.
-
-Tasks of a benchmark in a page.
-"""
+"""Shows the results of a benchmark on the terminal, as JSON and in the HTML page."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,9 +26,9 @@ WHOLE = 4_000  # where a task is shown in full
 
 
 def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: int = 20) -> RenderableType:
-    """Rates by kind, then up to so many tasks that did not pass.
+    """Rates by kind, then up to `most` tasks that did not pass.
 
-    `show` and `place` are what stands before and after a task in the command that shows it in full.
+    `show` and `place` come before and after a task in the command that shows it in full.
     """
     parts: list[RenderableType] = [_rates(report), Text(f"\n{spent_in_words(report)}", style="dim")]
     amiss = [task for task in report.tasks if task.verdict != "passed"]
@@ -53,13 +48,13 @@ def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: in
 
 
 def progress_in_words(report: BenchmarkReport) -> str:
-    """How far a run is that is not done; empty where it is."""
+    """The progress of an unfinished run; empty if it has finished."""
     done = len(report.tasks)
     return f"{done:,} of {report.total:,} tasks so far" if done < report.total else ""
 
 
 def _all_passed(report: BenchmarkReport) -> Text:
-    """Green only where nothing is left to be done."""
+    """That all tasks passed; green only if no task is left to run."""
     many = len(report.tasks) > 1
     if progress := progress_in_words(report):
         return Text(f"\n{progress}, {'all' if many else 'which'} passed", style="yellow")
@@ -69,7 +64,7 @@ def _all_passed(report: BenchmarkReport) -> Text:
 
 
 def task_view(task: TaskReport) -> RenderableType:
-    """A task in full: the request, what the agent did and said, what is different."""
+    """A task in full: the request, what the agent did and said, what differs."""
     parts: list[RenderableType] = [_head(task), Padding(Text(plain_lines(task.request, WHOLE)), (1, 0, 0, 2))]
     if task.trial is not None:
         parts.append(section("what the agent did", Group(*map(_use, uses_in_words(task.trial)))))
@@ -85,7 +80,7 @@ def _use(words: tuple[str, str]) -> RenderableType:
 
 
 def rate_rows(report: BenchmarkReport, parts: Mapping[str, PassRate] | None = None) -> list[tuple[str, ...]]:
-    """Cells for each part, by kind and split if nothing else is said, and for all of it in the end."""
+    """Cells for each part, by default kind and split, and a last row for the total."""
     splits: Mapping[str, PassRate] = report.by_split if len(report.by_split) > 1 else {}
     shown = {**report.by_kind, **splits} if parts is None else parts
     return [_row(name, rate) for name, rate in {**shown, "all": report.rate}.items()]
@@ -132,7 +127,7 @@ def _head(task: TaskReport) -> Text:
 
 
 def benchmark_as_json(report: BenchmarkReport) -> dict[str, Any]:
-    """What `--json` prints."""
+    """The object that `--json` prints."""
     return {
         "run": report.run,
         "benchmark": report.benchmark,
@@ -192,7 +187,7 @@ MOST_TASKS = 200  # shown in full
 def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
     """Rates by kind and split, then by domain, then each task that did not pass.
 
-    `place` is what a command needs to find the store.
+    `place` is the part of a command that names the store.
     """
     told = dict.fromkeys(note for task in report.tasks for note in task.notes)
     notes = [element("p", text(note), class_="caption") for note in told]
@@ -200,7 +195,7 @@ def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
     spent = [element("p", text(line), class_="caption") for line in said]
     yield page_section("Tasks", grid(("tasks", *HEADINGS), map(Row, rate_rows(report))), *spent, *notes)
     domains = rate_rows(report, report.by_domain)
-    if len(domains) > 2:  # one, and all
+    if len(domains) > 2:  # one domain, and the total
         yield page_section("Domains", grid(("domain", *HEADINGS), map(Row, domains)))
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss:

@@ -1,11 +1,4 @@
-"""`misstep plan capability`: how far an agent gets.
-
-Where nothing can stand beside a curve.
-
-Capability curves among others, as commands show them.
-
-`misstep show` and `report` of a curve that is kept in a file.
-"""
+"""`misstep plan capability`, and `misstep show` and `report` for curves that are stored in files."""
 
 import os
 
@@ -48,7 +41,7 @@ from misstep.store.location import way_to
 
 
 def show_curves(console: Console, settings: Settings, first: Capability) -> None:
-    """A curve with what follows from it, and whatever the settings put beside it."""
+    """A curve with the conclusions from it, and the curves that the settings compare it with."""
     curves, levels = with_others(settings, first), levels_beside(settings)
     console.print(capability_plot(curves, levels))
     console.print()
@@ -61,7 +54,7 @@ def show_curves(console: Console, settings: Settings, first: Capability) -> None
 
 
 USUAL = {"actions": Span(2, 9)}
-# What a file may say for other commands: here, the numbers of actions say how many cases there are.
+# Settings that a file may have for other commands: here the numbers of actions decide the number of cases.
 NOT_ASKED = {"cases": "", "count": None, "exhaustive": False}
 SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
 
@@ -106,7 +99,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
 
 
 def _show(settings: Settings, measured: Capability) -> None:
-    """The curve, alone or among others, with what to do next."""
+    """Show the curve, alone or with others, and what to do next."""
     console, place = Console(), way_to(settings.store)
     show_curves(console, settings, measured)
     unjudged = sum(point.cases - point.passed - point.failed for point in measured.curve)
@@ -130,7 +123,7 @@ def show_kept(settings: Settings, path: str) -> None:
 
 
 def report_kept(settings: Settings, path: str) -> int:
-    """Write the page of a kept curve, and print the path of its file."""
+    """Write the page of a stored curve, and print the path of its file."""
     _refuse_cases(path, "baseline")
     for kind in settings.report:
         if kind != "html":

@@ -1,9 +1,4 @@
-"""Capability curves as a picture.
-
-The drawing board of a figure: where things are on it, the strokes that there are.
-
-What others have published, in a figure of capability curves.
-"""
+"""Draws capability curves, and the published results for comparison, as an SVG figure."""
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
@@ -29,9 +24,9 @@ from misstep.rendering.words import IN_FULL, agent_name
 WIDTH = 560
 HEIGHT = 270  # of the plot
 LEFT, RIGHT = 62, 548  # its edges
-STRIP, GAP = 11, 14  # for the 50 % point of one agent, and above the first
-ENTRY, LINE = 42, 18  # of the legend: room for letters as large as those on a phone
-SAMPLE = LEFT - 46, LEFT - 8  # where a line is shown in it
+STRIP, GAP = 11, 14  # for the 50 % point of one agent, and the gap above the first
+ENTRY, LINE = 42, 18  # of the legend: large enough to read on a phone
+SAMPLE = LEFT - 46, LEFT - 8  # where the legend shows a sample of a line
 COLOURS = 6
 _DASHES = ("", "9 4", "3 3", "13 4 3 4", "6 2 2 2", "18 5")
 _CROSS = tuple(
@@ -52,8 +47,11 @@ _SHAPES: tuple[Sequence[tuple[float, float]], ...] = (
 
 
 class PlotFrame(msgspec.Struct, frozen=True):
-    """Where things are. The plot is for numbers of actions from `low` to `high` and begins at `top`; below it
-    is a strip for the 50 % points of so many of its `agents`."""
+    """The layout of a figure.
+
+    The plot covers the numbers of actions from `low` to `high` and starts at `top`; below it is a strip for
+    the 50 % points of its `agents`.
+    """
 
     low: int
     high: int
@@ -63,17 +61,17 @@ class PlotFrame(msgspec.Struct, frozen=True):
 
     @property
     def step(self) -> float:
-        """From one number of actions to the next."""
+        """The distance from one number of actions to the next."""
         return (RIGHT - LEFT) / (self.high - self.low + 1)
 
     @property
     def floor(self) -> float:
-        """Where the plot ends."""
+        """The bottom of the plot."""
         return self.top + HEIGHT
 
     @property
     def bottom(self) -> float:
-        """Where the strip ends."""
+        """The bottom of the strip."""
         return self.floor + (GAP + self.halves * STRIP + 4 if self.halves else 0)
 
     @property
@@ -85,7 +83,7 @@ class PlotFrame(msgspec.Struct, frozen=True):
         return max(LEFT, min(RIGHT, LEFT + self.step * (actions - self.low + 0.5)))
 
     def x_of(self, actions: float, agent: int) -> float:
-        """The same, a little beside it for each agent, so that none hides another."""
+        """The same, shifted a little for each agent, so that none hides another."""
         apart = min(7.0, 0.75 * self.step / self.agents)
         return self.x(actions) + apart * (agent - (self.agents - 1) / 2)
 
@@ -102,12 +100,12 @@ def upright(x: float, top: float, bottom: float, name: str) -> Markup:
 
 
 def label(content: Markup | str, x: float, y: float, name: str = "", anchor: str = "") -> Markup:
-    """A text; `y` is where its middle is."""
+    """A text; `y` is its vertical centre."""
     return element("text", content, x=x, y=y + 5, class_=name, text_anchor=anchor)
 
 
 def fitting(content: str, columns: int) -> Markup:
-    """A text without its middle where it would be too wide: names differ at their ends."""
+    """A text, shortened in the middle if it is too wide: names differ at their ends."""
     shown = plain(content, 300)
     if cell_len(shown) > columns:
         head, tail = (set_cell_size(end, (columns - 1) // 2) for end in (shown, shown[::-1]))
@@ -123,12 +121,12 @@ def path(points: Sequence[tuple[float, float]], name: str, dashes: str = "") -> 
 
 
 def curve(points: Sequence[tuple[float, float]], agent: int) -> Markup:
-    """A line with the dashes of an agent."""
+    """A line in the dash pattern of an agent."""
     return path(points, "curve", _DASHES[agent % COLOURS])
 
 
 def mark(x: float, y: float, agent: int, size: float) -> Markup:
-    """A point in the shape of an agent; shapes differ where colours come round again."""
+    """A point in the shape of an agent; shapes still differ when colours repeat."""
     shape = _SHAPES[(agent + agent // COLOURS) % len(_SHAPES)]
     if not shape:
         return element("circle", cx=x, cy=y, r=size, class_="mark")
@@ -146,9 +144,9 @@ ABOVE, BELOW, BESIDE = 13, 17, 8  # where names are: from the level, from the th
 
 
 def levels_drawn(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
-    """Of each model one rate over several numbers of actions, and an arrow down from the threshold.
+    """For each model a rate over several numbers of actions, and an arrow down from the threshold.
 
-    Nobody has published a curve in numbers, so that none is drawn.
+    No curve has been published in numbers, so none is drawn.
     """
     for level in levels:
         y, (left, right) = frame.y(level.best.success), (frame.x(size) for size in level.actions)
@@ -163,7 +161,7 @@ def _arrow(level: Level, frame: PlotFrame) -> Iterator[Markup]:
 
 
 def levels_named(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
-    """The names of models beside what is drawn, between numbers of actions, where there are no rates."""
+    """The names of models next to what is drawn, between numbers of actions, where there are no rates."""
     for level in levels:
         between, above = frame.x(level.actions[0] + 0.5), frame.y(level.best.success) - ABOVE
         yield label(level.model, between, above, "note", "middle")
@@ -172,12 +170,12 @@ def levels_named(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
 
 
 def room_for(levels: Sequence[Level]) -> float:
-    """The height of their part of the legend."""
+    """The height of the legend's entries for published levels."""
     return ENTRY * len(levels) + 2 * LINE if levels else 0
 
 
 def levels_explained(levels: Sequence[Level], y: float) -> Iterator[Markup]:
-    """The legend: which figures these are, and that they are about something else."""
+    """The legend: which figures these are, and that they were measured on other cases."""
     if not levels:
         return
     y += LINE / 2
@@ -191,21 +189,21 @@ def levels_explained(levels: Sequence[Level], y: float) -> Iterator[Markup]:
     yield label(OTHER_PROBLEMS, LEFT, y, "dim")
 
 
-AXIS = 58  # below the plot: numbers, their name, a gap
+AXIS = 58  # below the plot: numbers, their label, a gap
 TINY = 2.0  # a mark on a chance level
 SMALL = 3.2  # one in the strip
 LARGE = 4.5  # one in the legend
-ZOOM = 1.25  # the size of the picture where nobody else says
+ZOOM = 1.25  # default scale of the picture
 
 
 def capability_figure(
     curves: Sequence[Capability], title: str, styled: bool = True, levels: Sequence[Level] = ()
 ) -> str:
-    """An SVG with the success of each agent as the number of actions grows.
+    """An SVG with the success rate of each agent by number of actions.
 
-    Rates have their 95 % intervals, a fitted curve where there is one, the chance level beside them, and
-    below them the number of actions at which success passes 50 %. One that is not `styled` stands in a page
-    that has its styles. `levels` are what others have published.
+    Rates have 95 % intervals, a fitted curve if there is one and the chance level; below is the number of
+    actions at which success falls to 50 %. A figure that is not `styled` uses the styles of its page.
+    `levels` are published results.
     """
     frame = _frame(curves, title, levels)
     end = frame.bottom + AXIS + ENTRY * len(curves)
@@ -267,7 +265,7 @@ def _thresholds(curves: Sequence[Capability]) -> list[float]:
 
 
 def _chances(curves: Sequence[Capability], frame: PlotFrame) -> Iterator[Markup]:
-    """One line where all agents had the same cases, otherwise one for each in its own colour."""
+    """One line if all agents had the same cases, otherwise one for each in its own colour."""
     levels = [
         {point.actions: point.chance for point in each.curve if point.chance is not None} for each in curves
     ]
@@ -281,7 +279,7 @@ def _chances(curves: Sequence[Capability], frame: PlotFrame) -> Iterator[Markup]
 
 
 def _chance(levels: dict[int, float], frame: PlotFrame) -> Markup:
-    """A dotted line; a short one where there is but one point."""
+    """A dotted line; a short one if there is only one point."""
     points = [(frame.x(size), frame.y(level)) for size, level in sorted(levels.items())]
     if len(points) == 1:
         ((x, y),) = points
@@ -304,7 +302,7 @@ def _bar(point: Point, x: float, frame: PlotFrame) -> Markup:
 
 
 def _way(fit: Fit | None, points: Sequence[Point], frame: PlotFrame) -> list[tuple[float, float]]:
-    """The fitted curve, as far as there are points to bear it out."""
+    """The fitted curve, over the range of the measured points."""
     if not fit or not points:
         return []
     first, last = points[0].actions, points[-1].actions
@@ -313,7 +311,7 @@ def _way(fit: Fit | None, points: Sequence[Point], frame: PlotFrame) -> list[tup
 
 
 def _halves(curves: Sequence[Capability], frame: PlotFrame) -> Iterator[Markup]:
-    """Below the plot, on the same axis: where each agent's success passes 50 %."""
+    """Below the plot, on the same axis: where the success of each agent falls to 50 %."""
     halves = [(agent, each.half) for agent, each in enumerate(curves) if each.half]
     if not halves:
         return
@@ -325,7 +323,7 @@ def _halves(curves: Sequence[Capability], frame: PlotFrame) -> Iterator[Markup]:
 
 
 def _half(half: Half, y: float, frame: PlotFrame) -> Iterator[Markup]:
-    """The line down from the curve, and the interval; an end that is open runs into the edge."""
+    """The line down from the curve, and the interval; an open end extends to the edge."""
     low, high = half.interval
     left, right = LEFT if low is None else frame.x(low), RIGHT if high is None else frame.x(high)
     yield upright(frame.x(half.at), frame.y(0.5), y, "drop")

@@ -1,4 +1,4 @@
-"""Capability curves in a page: the figure, and the numbers in it."""
+"""The section of the HTML page with capability curves: the figure and its numbers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,7 +15,7 @@ from misstep.rendering.words import IN_FULL, agent_name, interval
 
 
 def capability_section(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
-    """How far agents get: the figure, and the numbers in it; `levels` are what others have published."""
+    """The figure of how many actions agents can plan, and its numbers; `levels` are published results."""
     figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
     return page_section(
         "Capability", figure, *map(_points, curves), *([_published(levels)] if levels else [])
@@ -23,7 +23,7 @@ def capability_section(curves: Sequence[Capability], levels: Sequence[Level] = (
 
 
 def _published(levels: Sequence[Level]) -> Markup:
-    """Every agent of the paper, where the figure has the best of each model."""
+    """Every agent of the paper; the figure shows the best of each model."""
     rows = [
         Row(
             (
@@ -62,7 +62,7 @@ def _points(curve: Capability) -> Markup:
 
 
 def errors_section(curves: Sequence[Capability]) -> Markup:
-    """Failures within what agents are capable of, by kind."""
+    """Failures within the agents' capability, by kind."""
     rows = [_error_row(agent_name(curve, IN_FULL), curve.errors) for curve in curves]
     where = element("p", "Failures up to the capability limit, by kind.")
     return page_section("Errors", where, grid(("agent", "failures", *KINDS), rows))
@@ -74,7 +74,7 @@ def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
 
 
 def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
-    """Curves by themselves, without the runs that they came from."""
+    """A page with curves only, without the runs that they came from."""
     failed = any(sum(curve.errors.values()) for curve in curves)
     parts = (capability_section(curves, levels), *([errors_section(curves)] if failed else []))
     return page("Success by number of actions", parts)

@@ -1,7 +1,4 @@
-"""The capability of an agent: how many actions it can plan.
-
-Capability curves by name: those of stored runs, those that are kept in files.
-"""
+"""Measures how many actions an agent can plan, and finds curves in stored runs and files."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -32,7 +29,7 @@ def measure_capability(settings: Settings, *listeners: Listener, agent: Agent | 
 
 
 def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
-    """Go on with a stopped measurement."""
+    """Resume a stopped measurement."""
     settings = check_settings(settings)
 
     def plan(_: Store, run: Run) -> RunWork:
@@ -43,13 +40,13 @@ def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | N
 
 
 def estimate_capability(settings: Settings) -> Estimate:
-    """What it will come to at the most."""
+    """The highest cost to expect."""
     settings = check_settings(settings)
     return estimate(settings, _work(settings))
 
 
 def view_capability(settings: Settings, name: str) -> Capability:
-    """The curve of a stored run, be it one of `plan capability` or any other with cases of several sizes."""
+    """The curve of a stored run of `plan capability`, or any other with cases of several sizes."""
     with Store(settings.store) as store:
         return capability_of(store, store.find_run(name))
 
@@ -101,12 +98,12 @@ def _design(settings: Settings) -> Design:
 
 
 def find_curve(settings: Settings, name: str) -> Capability:
-    """The curve of a run, or the one in a file, whose name ends in .json."""
+    """The curve of a run, or of a file whose name ends in .json."""
     return read_curve(name) if is_kept(name) else view_capability(settings, name)
 
 
 def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]:
-    """A curve and all that the settings put beside it, each once, under names that tell them apart."""
+    """A curve and those that the settings compare it with, each once, under distinct names."""
     curves = [curve]
     for name in settings.beside:
         found = find_curve(settings, name)
@@ -116,14 +113,14 @@ def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]
 
 
 def levels_beside(settings: Settings) -> tuple[Level, ...]:
-    """What others have published, where the settings ask for it."""
+    """The published results, if the settings ask for them."""
     return published_levels() if settings.published else ()
 
 
 def settle_others(settings: Settings) -> Settings:
-    """The same settings with runs beside the curve named by their ids, for 'last' will soon be another.
+    """The same settings with the runs to compare named by their ids, since 'last' will change.
 
-    What can't be found is told now rather than after a run.
+    Runs that can't be found are reported now rather than after the measurement.
     """
     found = [(name, find_curve(settings, name)) for name in settings.beside]
     return settings.overlay({"beside": tuple(name if is_kept(name) else curve.run for name, curve in found)})

@@ -1,9 +1,4 @@
-"""Capability curves on a terminal.
-
-What the PDoctor paper publishes about its agents.
-
-A capability curve in words.
-"""
+"""Shows capability curves on the terminal and in words, with the PDoctor paper's published results."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +19,7 @@ from misstep.rendering.words import IN_FULL, agent_name, interval, p_in_words
 
 
 class PublishedAgent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the paper says about one agent; shares are in percent, of timed problems not always there."""
+    """What the paper says about one agent; shares are in percent and may be missing for timed problems."""
 
     framework: str
     paradigm: str
@@ -44,13 +39,16 @@ class PublishedAgent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """Of 95 %, by the paper's counts; it prints none itself."""
+        """The 95 % interval from the paper's counts; the paper prints none."""
         return wilson(self.generated - self.failed, self.generated)
 
 
 class PublishedReach(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """How far agents get: the first and last number of actions that their rates are over, and by model the
-    number at which success is under the threshold."""
+    """How many actions the paper's agents can plan.
+
+    The first and last number of actions that their rates cover, and for each model the number at which
+    success is below the threshold.
+    """
 
     actions: tuple[int, int]
     threshold: float
@@ -64,8 +62,10 @@ class PDoctorPaper(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Level(msgspec.Struct, frozen=True):
-    """A model's agents in the paper, which has no curve in numbers: one rate of each over several numbers of
-    actions, and where success is under the threshold."""
+    """The results of a model's agents in the paper, which gives no curve in numbers.
+
+    One rate for each agent over several numbers of actions, and where success is below the threshold.
+    """
 
     model: str
     agents: Sequence[PublishedAgent]
@@ -102,7 +102,7 @@ def published_levels() -> tuple[Level, ...]:
 PAPER = "PDoctor paper"
 OTHER_PROBLEMS = f"{PAPER}: other problems than these"
 NOTHING_JUDGED = "no case was judged"
-MISFIT = 0.01  # p-value under which a curve is said not to fit
+MISFIT = 0.01  # p-value below which a curve is said not to fit
 
 
 def whole_percent(share: float) -> str:
@@ -110,7 +110,7 @@ def whole_percent(share: float) -> str:
 
 
 def how_far(curve: Capability) -> str:
-    """How far the agent gets: where its success passes 50 %, or else what is known instead."""
+    """How many actions the agent can plan: where success falls to 50 %, or what is known instead."""
     if curve.half:
         return _half_in_words(curve.half)
     rates = {point.actions: point.success for point in curve.curve if point.success is not None}
@@ -127,13 +127,13 @@ def how_far(curve: Capability) -> str:
 
 
 def _half_in_words(half: Half) -> str:
-    """The point with its interval; an end that is open is a dash."""
+    """The point with its interval; an open end is a dash."""
     low, high = ("–" if end is None else f"{end:.1f}" for end in half.interval)
     return f"50 % at n = {half.at:.1f} [{low}, {high}]"
 
 
 def limit_in_words(curve: Capability) -> str:
-    """Up to how many actions success is at least at the threshold; empty where nothing is known."""
+    """Up to how many actions success is at least at the threshold; empty if unknown."""
     least = whole_percent(curve.threshold)
     if not curve.reached:
         never = f"at least {curve.limit} actions: never under {least}"
@@ -145,7 +145,7 @@ def limit_in_words(curve: Capability) -> str:
 
 
 def misfit_in_words(curve: Capability) -> str:
-    """What to think of the fitted curve, where it does not fit; empty where it does."""
+    """A warning if the fitted curve does not fit; empty if it does."""
     if not curve.fit or curve.fit.misfit is None or curve.fit.misfit >= MISFIT:
         return ""
     return f"the curve does not fit the points ({p_in_words(curve.fit.misfit)}): go by the points"
@@ -156,14 +156,14 @@ def level_name(level: Level) -> str:
 
 
 def level_in_words(level: Level) -> str:
-    """The rate of the model's best agent, and where its agents are under the threshold."""
+    """The rate of the model's best agent, and where its agents are below the threshold."""
     (low, high), best = level.actions, level.best
     rate = f"{whole_percent(best.success)} with {low}–{high} actions ({best.framework})"
     return f"{rate}, under {whole_percent(level.threshold)} at {level.limit}"
 
 
 def in_words(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
-    """All that is drawn, for those who don't see the picture."""
+    """Everything in the figure, for readers who don't see it."""
     told = [
         f"{agent_name(curve, IN_FULL)}: {'; '.join((*_rates(curve), how_far(curve)))}" for curve in curves
     ]
@@ -179,19 +179,19 @@ def _rates(curve: Capability) -> Iterator[str]:
 
 
 HEIGHT = 20  # rows from 0 to 100 %, five points each
-WIDEST = 80  # columns of the whole plot, where the terminal has as many
-SCALE = 8  # columns left of it
-CELL = 8  # columns for a number of actions, where there is room
+WIDEST = 80  # columns of the whole plot, if the terminal is that wide
+SCALE = 8  # columns to its left
+CELL = 8  # columns for a number of actions, if there is room
 SIGNS = "●▲■◆▼★"
 STYLES = ("cyan", "magenta", "green", "yellow", "blue", "red")
 CHANCE, FITTED, THRESHOLD, BAR, HALF = "x", "·", "╌", "│", "+"
-LEVELS = (("─", "↓"), ("═", "⇓"))  # of others: a rate, where it is lost
+LEVELS = (("─", "↓"), ("═", "⇓"))  # published: a rate, and where it falls below the threshold
 
 
 def capability_plot(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> RenderableType:
-    """Success against the number of actions: points with intervals, the chance level, the fitted curve.
+    """Success by number of actions: points with intervals, the chance level, the fitted curve.
 
-    `levels` are what others have published.
+    `levels` are published results.
     """
     sizes = [point.actions for curve in curves for point in curve.curve]
     if not sizes:
@@ -201,7 +201,7 @@ def capability_plot(curves: Sequence[Capability], levels: Sequence[Level] = ()) 
 
 
 class _Plot(msgspec.Struct, frozen=True):
-    """The curves from `low` to `high` actions, as wide as there is room."""
+    """The curves from `low` to `high` actions, as wide as the terminal allows."""
 
     curves: Sequence[Capability]
     levels: Sequence[Level]
@@ -227,10 +227,10 @@ class _Cell(msgspec.Struct, frozen=True):
 
 
 class _Board:
-    """A grid of characters; whatever is drawn later lies on top, points on everything.
+    """A grid of characters; later drawings cover earlier ones, and points cover everything.
 
-    Every number of actions has as many columns: one for the chance level, then one for each curve as far as
-    there is room.
+    Every number of actions has the same number of columns: one for the chance level, then one for each curve
+    as far as there is room.
     """
 
     def __init__(self, low: int, high: int, curves: int, width: int) -> None:
@@ -239,7 +239,7 @@ class _Board:
         self._width = (high - low + 1) * self._step
         self._slots = max(1, min(curves, self._step - 2))
         self._first = max(0, self._step - self._slots) // 2  # column of the first curve
-        self._cells: dict[tuple[int, int], _Cell] = {}  # by row, from the top, and column
+        self._cells: dict[tuple[int, int], _Cell] = {}  # by row from the top, and column
         self._points: dict[tuple[int, int], _Cell] = {}
 
     def rule(self, share: float) -> None:
@@ -247,7 +247,7 @@ class _Board:
             self._cells[_row(share), column] = _Cell(THRESHOLD, "dim")
 
     def level(self, level: Level, number: int) -> None:
-        """A rate over several numbers of actions, and a mark below the threshold where it is lost."""
+        """A rate over several numbers of actions, and a mark below the threshold where it falls short."""
         line, mark = LEVELS[number % len(LEVELS)]
         first, last = (self._column(size, 0) for size in level.actions)
         for column in range(first, last + self._slots):
@@ -270,7 +270,7 @@ class _Board:
             self._point(point, self._column(point.actions, slot), _Cell(SIGNS[number % len(SIGNS)], style))
 
     def _fitted(self, fit: Fit, column: int, slot: int, style: str) -> None:
-        """A dot, and more below where the curve is steep."""
+        """A dot, and more below it where the curve is steep."""
         left, right = (
             self._low + (column + side - self._column(self._low, slot)) / self._step for side in (-0.49, 0.49)
         )
@@ -352,14 +352,13 @@ def capability_table(capability: Capability) -> Table:
 
 
 def error_table(capabilities: Sequence[Capability]) -> Table:
-    """Of each agent, which share of its failures within its limit each kind of error has."""
+    """For each agent, the share of each kind of error among its failures within its limit."""
     columns = [counted_column(each, each.errors) for each in capabilities]
     return shares_table("error", KINDS, columns)
 
 
 def how_far_table(capabilities: Sequence[Capability], levels: Sequence[Level] = ()) -> Table:
-    """Of each agent, where it is at 50 %, and up to where it is above the threshold; of `levels`, all that is
-    published."""
+    """For each agent, its 50 % point and the limit above the threshold; for `levels`, what is published."""
     table = bare_table(headed=False)
     for curve in capabilities:
         table.add_row(Text(agent_name(curve), style="bold"), Text(how_far(curve)))

@@ -1,4 +1,4 @@
-"""`misstep tool consistency`: tools that serve people differently who mean the same."""
+"""`misstep tool consistency`: find tools that answer paraphrases differently."""
 
 from functools import partial
 
@@ -74,7 +74,7 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
         partial(view_consistency, settings),
         partial(_finish, settings, CommandResult(1)),
     )
-    # Of the sets that could be judged, so many have to pass.
+    # The required share of passed sets, of those that could be judged.
     verdicts = [each.verdict for each in report.sets]
     passed, failed = verdicts.count("passed"), verdicts.count("failed")
     unknown = sum(tool.verdict == "inconclusive" for tool in report.tools)
@@ -89,7 +89,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
 
 
 def show_part(settings: Settings, run: str, name: str) -> None:
-    """One set in full."""
+    """Show one set in full."""
     stored, tool, one = find_set(settings, run, name)
     if settings.json:
         print_json_text(set_as_json(one, tool.name))
@@ -100,7 +100,7 @@ def show_part(settings: Settings, run: str, name: str) -> None:
 
 
 def replay_part(settings: Settings, run: str, name: str) -> int:
-    """Put the requests of a set to the agent once more; 1 if the set fails again."""
+    """Run the agent on the requests of a set again; 1 if the set fails again."""
     from misstep.features.consistency.run import replay_set
 
     _, tool, _ = find_set(settings, run, name)

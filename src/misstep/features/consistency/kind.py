@@ -80,7 +80,7 @@ def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: Report
 
 
 def _hold_sets(store: Store, baseline: str, run: str) -> Held:
-    """Sets are the same if their requests are, for the same tool."""
+    """Compare the sets that have the same requests for the same tool."""
     before, after = (_judged_sets(store, each) for each in (baseline, run))
     common = sorted(before.keys() & after.keys())
     if not common:
@@ -99,7 +99,7 @@ def _hold_sets(store: Store, baseline: str, run: str) -> Held:
 
 
 def _judged_sets(store: Store, run: str) -> dict[str, bool]:
-    """By their ids, which are made of the tool and the requests, whether they passed."""
+    """Whether each set passed, by its id, which is made from the tool and the requests."""
     tools = store.tool_documents(run, ConsistencyReport)
     sets = [each for tool in tools for each in tool.sets if each.verdict in ("passed", "failed")]
     return {each.id: each.verdict == "passed" for each in sets}

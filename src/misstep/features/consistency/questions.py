@@ -1,4 +1,4 @@
-"""The answers of one tool after the other, tested through an agent."""
+"""Tests through an agent whether tools answer paraphrases alike."""
 
 import asyncio
 import threading
@@ -28,7 +28,7 @@ from misstep.runs.setup.roles import LateTolerantModels
 from misstep.runs.setup.workbenches import Target, Workbenches
 from misstep.tool_host.host import ToolHost
 
-SETS = 5  # for each tool, unless somebody says otherwise
+SETS = 5  # for each tool by default
 MOST_CONTEXT = 20_000  # characters
 LOST = "could not be tested any further"
 
@@ -41,15 +41,15 @@ def means_of(settings: Settings) -> Means:
 
 
 def approach_of(settings: Settings) -> Approach:
-    """How these settings want sets to be made and judged; a file with context is read now."""
+    """How these settings want sets to be made and judged; reads the context file."""
     normalise = normaliser(date.today()) if settings.normalise else None
     return Approach(settings.checks, settings.variants, _read_context(settings.context), normalise)
 
 
 class Questioner:
-    """Tests tools, several at a time if asked from several threads, and tells what comes of it.
+    """Tests tools and reports the results; several threads may call it at a time.
 
-    `lost` are specs whose tools could not be had any more, and why: what is left to do of these stays undone.
+    `lost` are specs whose tools can't be loaded any more, and why; their remaining work is not done.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Questioner:
         self.lost = dict[str, str]()
 
     def examine(self, target: Target, before: ConsistencyReport | None, tell: Callable[[News], None]) -> None:
-        """Test a tool as far as it goes, from where it was stopped `before`."""
+        """Test a tool until done, starting from where it was stopped `before`."""
         report = _begun(target, before, self._settings)
         progress = _Progress(report, UsageMeter(self._run_budget), self._agent_session)
         if target.spec not in self.lost:
@@ -72,7 +72,7 @@ class Questioner:
                 with self._benches.lend(target.spec) as bench:
                     asyncio.run(self._examine(bench, target, progress, tell))
                 return
-            except UsageError as error:  # its tools are not there any more, or others
+            except UsageError as error:  # its tools are missing or have changed
                 with self._lock:
                     self.lost.setdefault(target.spec, f"{LOST}: {error.message}")
         report = progress.report("stopped")
@@ -124,7 +124,7 @@ class Questioner:
 
 
 class _Progress:
-    """How far the tests of one tool have got."""
+    """The progress of the tests of one tool."""
 
     def __init__(
         self, before: ConsistencyReport, usage_meter: UsageMeter, agent_session: AgentSession
@@ -162,7 +162,7 @@ def _begun(target: Target, before: ConsistencyReport | None, settings: Settings)
 
 
 def _titled(found: PromptSet, target: Target) -> PromptSet:
-    """The set under an id that no other tool's has, should one of another spec be called the same."""
+    """The set with an id that is unique even if a tool of another spec has the same name."""
     if target.name == target.tools[0]:
         return found
     return structs.replace(found, id=set_id(target.name, found.requests or (found.template,)))

@@ -1,7 +1,4 @@
-"""Consistency: whether tools serve people alike who mean the same, kept as a run of the store.
-
-A set of requests, put to the same agent once more.
-"""
+"""Runs consistency tests and stores the results, and replays single sets."""
 
 import asyncio
 import time
@@ -40,9 +37,9 @@ from misstep.tool_host.host import ToolHost
 def check_consistency(
     settings: Settings, specs: Sequence[str], *listeners: Listener, rate_limiters: RateLimiters | None = None
 ) -> ConsistencyRun:
-    """Put requests for each tool of the specs to the agent, and keep what comes of it.
+    """Run the agent on requests for each tool of the specs, and store the results.
 
-    Runs that share `rate_limiters` share the limits of models.
+    Runs that share `rate_limiters` share the rate limits of models.
     """
     settings = absolute_places(check_settings(settings))
     prompts = _refuse_early(settings)
@@ -57,7 +54,7 @@ def check_consistency(
 
 
 def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyRun:
-    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, "consistency")
@@ -71,13 +68,13 @@ def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyR
 
 
 def view_consistency(settings: Settings, name: str) -> ConsistencyRun:
-    """What a stored run has found out so far."""
+    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
 
 
 def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, ConsistencyReport, PromptSet]:
-    """The set of a run with this id, or whose id begins so, with the report on its tool."""
+    """The set of a run with this id, or the only one whose id starts with it, and its tool's report."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         known = {each.id: (tool, each) for tool in _view(store, run).tools for each in tool.sets}
@@ -85,13 +82,13 @@ def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, Consisten
 
 
 def find_tools(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
-    """The tools that the specs mean, each by itself."""
+    """The tools that the specs name, each as its own target."""
     found = find_targets(benches.all_tools(specs), settings.only)
     return [target for target in found if len(target.tools) == 1]
 
 
 def _refuse_early(settings: Settings) -> Prompts:
-    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
+    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     refuse_missing(settings)
@@ -124,7 +121,7 @@ def _work(
     benches: Workbenches,
     prompts: Prompts,
 ) -> Generator[ConsistencyReport | Event]:
-    """Test what is not done; what had begun before goes on."""
+    """Test what is not done, and continue what was started before."""
     settings, run_budget = session.run.settings, session.run_budget
     done = {report.name for report in session.done}
     left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
@@ -141,7 +138,7 @@ def _work(
 def replay_set(
     settings: Settings, run: str, name: str, tell: Tell = lambda _: None
 ) -> tuple[PromptSet, PromptSet]:
-    """A set of a run, and what comes of its requests when they are put and judged once more."""
+    """A stored set, and the result of running and judging its requests again."""
     stored, report, before = find_set(settings, run, name)
     if not before.requests:
         raise UsageError(f"set {before.id} has no requests", before.why)

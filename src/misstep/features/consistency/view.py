@@ -1,9 +1,4 @@
-"""Answers of tools to people who mean the same, as rich renderables.
-
-Answers of tools to people who mean the same, as JSON.
-
-Answers of tools to people who mean the same, in a page.
-"""
+"""Shows the results of consistency tests on the terminal, as JSON and in the HTML page."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -35,7 +30,7 @@ from misstep.rendering.trial import deeds_as_json, tokens_as_json, unanswered
 
 MOST = 500  # characters of a text in a list
 WHOLE = 4_000  # where a set is shown in full
-MOST_LINES = 12  # of what a tool was given or gave back
+MOST_LINES = 12  # of the arguments or the result of a tool
 NONE_FAILED = "no set has failed"
 HEADINGS = ("sets", "failed", "passed", "inconclusive", "groups", "calls", "tokens")
 ENDINGS = {"done": "", "time": "time was up before all sets were made", "stopped": "stopped before its end"}
@@ -44,7 +39,7 @@ ENDINGS = {"done": "", "time": "time was up before all sets were made", "stopped
 def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> RenderableType:
     """A line for each tool, then each set that failed.
 
-    `again` and `place` are what stands before and after a set in the command that replays it.
+    `again` and `place` come before and after a set in the command that replays it.
     """
     parts: list[RenderableType] = [_tools_table(report.tools)]
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
@@ -62,7 +57,7 @@ def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> Ren
 
 
 def nothing_failed(tools: Sequence[ConsistencyReport]) -> str:
-    """Says as much as the sets do: of a tool that has none which was judged, nothing is known."""
+    """That nothing failed; a tool without judged sets is named, since nothing is known about it."""
     unclear = sum(len(tool.having("inconclusive")) for tool in tools)
     rest = f"; {counted(unclear, 'set')} could not be judged" if unclear else ""
     unknown = [plain(tool.name, 100) for tool in tools if tool.verdict == "inconclusive"]
@@ -72,7 +67,7 @@ def nothing_failed(tools: Sequence[ConsistencyReport]) -> str:
 
 
 def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
-    """A set with its requests by their numbers, and all that its verdict rests on."""
+    """A set with its numbered requests, and everything that its verdict is based on."""
     head = Text(one.verdict, style=STYLES[one.verdict])
     head.append(f"  {plain(tool, 100)}", style="bold")
     head.append(f"  {plain(one.why, most)}")
@@ -98,7 +93,7 @@ def _expected(expectation: Expectation) -> str:
 
 
 def set_detail(one: PromptSet, tool: str) -> RenderableType:
-    """The same with what the agent answered, and what was expected of each request."""
+    """The same with the agent's answers, and what was expected for each request."""
     parts: list[RenderableType] = [set_view(one, tool, WHOLE)]
     if one.trials:
         said = [
@@ -113,7 +108,7 @@ def set_detail(one: PromptSet, tool: str) -> RenderableType:
 
 
 def remarks(tool: ConsistencyReport) -> list[str]:
-    """What else there is to say about a tool."""
+    """Other remarks about a tool."""
     groups = [f"{each.differs} ({counted(len(each.sets), 'set')})" for each in group_sets(tool.sets)]
     differing = [f"what differs: {'; '.join(groups)}"] if groups else []
     silent = unanswered([trial for each in tool.sets for trial in each.trials])
@@ -121,7 +116,7 @@ def remarks(tool: ConsistencyReport) -> list[str]:
 
 
 def score_in_words(score: Score) -> str:
-    """Both scores where there were two, and why."""
+    """The score; both scores and the reasons if there were two."""
     if score.second is None:
         return f"{score.score} of 10: {score.reason}"
     return f"{score.score} of 10: {score.reason}; asked again: {score.second}: {score.second_reason}"
@@ -132,7 +127,7 @@ def numbers_of(bucket: Bucket) -> str:
 
 
 def counts_of(tool: ConsistencyReport) -> tuple[str, ...]:
-    """What the table says about a tool, in the order of its headings."""
+    """The cells of the table for a tool, in the order of its headings."""
     verdicts = [len(tool.having(verdict)) for verdict in ("failed", "passed", "inconclusive")]
     groups = len(group_sets(tool.sets))
     return tuple(f"{count:,}" for count in (len(tool.sets), *verdicts, groups, tool.calls, tool.tokens))
@@ -184,7 +179,7 @@ _VERDICTS: tuple[Judgement, ...] = ("failed", "passed", "inconclusive")
 
 
 def consistency_as_json(report: ConsistencyRun) -> dict[str, Any]:
-    """What `--json` prints."""
+    """The object that `--json` prints."""
     verdicts = [each.verdict for each in report.sets]
     return {
         "run": report.run,
@@ -197,7 +192,7 @@ def consistency_as_json(report: ConsistencyRun) -> dict[str, Any]:
 
 
 def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
-    """A set with its requests by their numbers, and all that its verdict rests on."""
+    """A set with its numbered requests, and everything that its verdict is based on."""
     return {
         "id": one.id,
         "tool": tool,
@@ -277,9 +272,9 @@ MOST_ON_PAGE = 4_000  # characters of a text
 
 
 def faulty_sets(report: ConsistencyRun, place: str) -> Iterator[Markup]:
-    """A row for each tool, then each set that failed, then those of which nobody knows.
+    """A row for each tool, then each set that failed, then those that could not be judged.
 
-    `place` is what a command needs to find the store.
+    `place` is the part of a command that names the store.
     """
     rows = [Row((text(tool.name, 100), *counts_of(tool))) for tool in report.tools]
     told = [(tool.name, said) for tool in report.tools if (said := remarks(tool))]
@@ -332,7 +327,7 @@ def _rows(found: Sequence[Bucket]) -> list[Row]:
 
 
 def _as_it_was(value: str) -> Markup:
-    """What a tool was given or gave back, call by call."""
+    """The arguments or results of a tool, call by call."""
     return element("span", lines(value, MOST_ON_PAGE), class_="lines")
 
 

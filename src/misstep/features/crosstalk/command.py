@@ -1,4 +1,4 @@
-"""`misstep tool crosstalk`: requests for some tools that set off others."""
+"""`misstep tool crosstalk`: find tools that an agent calls for requests meant for others."""
 
 from functools import partial
 
@@ -60,7 +60,7 @@ def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
         partial(view_crosstalk, settings),
         partial(_finish, settings),
     )
-    # So many of the requests that were judged have to lead nowhere.
+    # The required share of judged requests for which no tool was called.
     ending = CommandResult.by_gate(settings, report.judged - report.activating, report.judged)
     close_run(settings, report.run, ending)
     _finish(settings, report)

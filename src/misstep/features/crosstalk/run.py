@@ -1,7 +1,4 @@
-"""Cross-talk: requests for some tools that set off others, kept as a run of the store.
-
-The requests for a group of tools, put to an agent that has only others.
-"""
+"""Runs requests for one group of tools on an agent that has only the others, and stores its calls."""
 
 import asyncio
 import time
@@ -54,9 +51,9 @@ LOST = "could not be started again"
 
 
 class Crossing:
-    """Tries groups, several at a time if asked from several threads. `specs` says where each tool is from.
+    """Tests groups; several threads may call it at a time. `specs` maps each tool to its spec.
 
-    `lost` are specs whose tools could not be had again, and why: what needs them stays undone.
+    `lost` are specs whose tools could not be loaded again, and why; what needs them is not done.
     """
 
     def __init__(
@@ -78,14 +75,14 @@ class Crossing:
         self.lost = dict[str, str]()
 
     def propose(self) -> tuple[ToolGroup, ...]:
-        """The groups that the model sees in all tools; none if there is nothing left to ask it with."""
+        """The groups that the model proposes for all tools; none if the budget is spent."""
         try:
             return asyncio.run(unless(self._agent_session.is_over, self._propose(), inf))
         except Over:
             return ()
 
     def cross(self, report: GroupReport, tell: Callable[[GroupReport], None]) -> None:
-        """Try what is left of a group; `tell` hears how far it has got after each request."""
+        """Test what is left of a group; `tell` gets the progress after each request."""
         with ExitStack() as stack:
             benches = list[ToolHost]()
             for spec in dict.fromkeys(self._specs[tool] for tool in report.offered):
@@ -138,7 +135,7 @@ class Crossing:
 
 
 def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listener) -> CrosstalkReport:
-    """Put requests for each group of tools to an agent that has only the others, and keep what it does."""
+    """Run requests for each group of tools on an agent that has only the others, and store its calls."""
     settings = absolute_places(check_settings(settings))
     prompts = _refuse_early(settings)
     if settings.from_run:
@@ -157,7 +154,7 @@ def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listene
 
 
 def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkReport:
-    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, "crosstalk")
@@ -169,17 +166,17 @@ def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkRepor
 
 
 def view_crosstalk(settings: Settings, name: str) -> CrosstalkReport:
-    """What a stored run has found so far."""
+    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _report(store, store.find_run(name))
 
 
 def read_groups(path: str, known: Mapping[str, Described]) -> tuple[ToolGroup, ...]:
-    """The groups in a file; a `UsageError` says what is wrong with them."""
+    """Read groups from a file; a `UsageError` says what is wrong with them."""
     try:
         with open(path, "rb") as file:
             form = msgspec.convert(tomllib.load(file), _GroupsFile)
-    except (OSError, ValueError) as error:  # what is no TOML, and what has not the form, are ValueErrors
+    except (OSError, ValueError) as error:  # invalid TOML and a wrong structure are ValueErrors
         hint = 'expected a table such as [groups] with lines such as files = ["read_file", "list_folder"]'
         raise UsageError("can't be read as groups of tools", str(error), hint, where=path) from error
     groups = tuple(ToolGroup(name, tuple(dict.fromkeys(tools))) for name, tools in form.groups.items())
@@ -193,7 +190,7 @@ class _GroupsFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Tools:
-    """The tools of all specs by their names, and the specs that they are of."""
+    """The tools of all specs by name, with their specs."""
 
     def __init__(self, benches: Workbenches, specs: Sequence[str]) -> None:
         found = [(spec, tool) for spec, tools in benches.all_tools(specs).items() for tool in tools]
@@ -208,7 +205,7 @@ class _Tools:
         self.specs = {tool.name: spec for spec, tool in found}
 
     def refuse_missing(self, groups: Sequence[GroupReport]) -> None:
-        """What a run has begun with has to be there when it goes on."""
+        """Refuse to resume a run if its tools are not all there."""
         for group in groups:
             for name in (*group.tools, *group.offered):
                 if name not in self.described:
@@ -223,11 +220,11 @@ def _hold(
     benches: Workbenches,
     prompts: Prompts,
 ) -> CrosstalkReport:
-    """One session of a run."""
+    """Run one session."""
     session = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
 
     def work() -> Generator[GroupReport | Event]:
-        """Try what is not done; what had begun before goes on."""
+        """Test what is not done, and continue what was started before."""
         settings, run_budget = run.settings, session.run_budget
         crossing = Crossing(
             benches, settings, prompts, run_budget, tools.described, tools.specs, session.notice
@@ -247,7 +244,7 @@ def _hold(
 
 
 def _lay_out(store: Store, settings: Settings, tools: _Tools, crossing: Crossing) -> list[GroupReport]:
-    """What there is to do, so that a run that goes on has the same groups and the same requests."""
+    """The groups and requests to test; a resumed run keeps those it has."""
     groups = read_groups(settings.groups, tools.described) if settings.groups else _proposed(crossing)
     blank = [
         GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
@@ -283,12 +280,12 @@ def _with_requests(
 
 
 def _refuse_early(settings: Settings) -> Prompts:
-    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
+    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     prompts = Prompts(settings.prompts)
     if settings.groups and settings.from_run:
-        check_agent(agent_settings(settings))  # which is all that it takes
+        check_agent(agent_settings(settings))  # no other model is needed
     else:
         refuse_missing(settings)
     return prompts

@@ -1,7 +1,4 @@
-"""Tools that were set off by requests for others.
-
-Tools that were set off by requests for others, in a page.
-"""
+"""Shows which tools were called for requests meant for others, on the terminal and in the HTML page."""
 
 from collections.abc import Iterator, Sequence
 
@@ -22,14 +19,14 @@ from misstep.rendering.trial import deeds_as_json, tokens_as_json, trial_in_word
 LONGEST_NAME = 100  # characters
 LONGEST_REQUEST = 500
 LONGEST_REASON = 300
-MOST_COLUMNS = 8  # groups of a matrix that a terminal has room for
+MOST_COLUMNS = 8  # groups of a matrix that fit on a terminal
 MOST_REQUESTS = 20  # of each group
 GROUP_HEADINGS = ("tools", "offered", "requests", "activating", "unclear")
 TOOL_HEADINGS = ("calls", "requests", "of", "rate", "95 % interval")
 
 
 def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> RenderableType:
-    """The groups, which of them set off which, the tools that were called, the requests that led there."""
+    """The groups, which caused calls to which, the tools that were called, and the requests."""
     if not report.groups:
         return Text("there are no groups yet", style="dim")
     parts: list[RenderableType] = [_groups_table(report.groups), Text(), _outcome(report)]
@@ -47,7 +44,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
 
 
 def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
-    """What `--json` prints."""
+    """The object that `--json` prints."""
     return {
         "run": report.run,
         "specs": list(report.specs),
@@ -121,7 +118,7 @@ def _groups_table(groups: Sequence[GroupReport]) -> Table:
 
 
 def group_cells(group: GroupReport) -> tuple[str, ...]:
-    """The numbers of a group, below `GROUP_HEADINGS`."""
+    """The numbers of a group, for `GROUP_HEADINGS`."""
     tried, judged = len(group.trials), len(group.judged)
     counts = len(group.tools), len(group.offered), tried, len(group.activating), tried - judged
     return tuple(map(str, counts))
@@ -133,7 +130,7 @@ def _outcome(report: CrosstalkReport) -> Text:
 
 
 def outcome_in_words(report: CrosstalkReport) -> str:
-    """How many requests set off what was not meant."""
+    """How many requests led to calls of tools that were not meant."""
     if not report.judged:
         return "no request could be judged"
     low, high = wilson(report.activating, report.judged)
@@ -143,7 +140,7 @@ def outcome_in_words(report: CrosstalkReport) -> str:
 
 
 def _matrix(report: CrosstalkReport) -> Table:
-    """A row for each group of requests, a column for each group that has been set off."""
+    """A row for each group of requests, a column for each group whose tools were called."""
     names, rows = matrix_cells(report)
     table = bare_table()
     table.add_column("meant for", overflow="fold", min_width=8)
@@ -155,7 +152,7 @@ def _matrix(report: CrosstalkReport) -> Table:
 
 
 def matrix_cells(report: CrosstalkReport) -> tuple[list[str], list[list[str]]]:
-    """The groups that were set off most, and for each group how often it led to each of them."""
+    """The groups called most often, and how often each group led to each of them."""
     counts = report.matrix
     totals = {name: sum(row[name] for row in counts.values()) for name in counts}
     shown = sorted((name for name in totals if totals[name]), key=lambda name: -totals[name])[:MOST_COLUMNS]
@@ -179,7 +176,7 @@ def _tools_table(tools: Sequence[Activated]) -> Table:
 
 
 def tool_cells(tool: Activated) -> tuple[str, ...]:
-    """A tool, its numbers below `TOOL_HEADINGS`, and the groups that the requests were meant for."""
+    """A tool, its numbers for `TOOL_HEADINGS`, and the groups that the requests were meant for."""
     low, high = tool.interval
     rate, ends = percent(tool.requests / tool.judged), f"{percent(low)} to {percent(high)}"
     meant = ", ".join(f"{_name(group)} {count}" for group, count in tool.by_group.items())
@@ -214,7 +211,7 @@ def remarks(report: CrosstalkReport) -> list[str]:
 
 
 def _shelters(report: CrosstalkReport) -> list[str]:
-    """What kept the tools from doing harm."""
+    """The sandboxes that were used."""
     shelters = sorted({group.sandbox for group in report.groups if group.sandbox})
     return [f"sandbox: {plain(words)}" for words in shelters]
 
@@ -228,7 +225,7 @@ MOST_ON_PAGE = 500
 
 
 def noise(report: CrosstalkReport) -> Iterator[Markup]:
-    """The groups, which of them set off which, the tools that were called, the requests that led there."""
+    """The groups, which caused calls to which, the tools that were called, and the requests."""
     groups = [
         Row((text(group.name, 100), *group_cells(group)), "bad" if group.activating else "")
         for group in report.groups

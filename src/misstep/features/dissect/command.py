@@ -1,4 +1,4 @@
-"""`misstep plan dissect`: why an agent fails."""
+"""`misstep plan dissect`: find out why an agent failed."""
 
 import click
 from rich.console import Console

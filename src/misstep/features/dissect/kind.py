@@ -31,7 +31,7 @@ class DissectRuns(PlanningRuns):
     def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_dissection(settings, run.id)
         shown = bundle_of_diagnoses(settings, found)
-        # How often changed cases pass says nothing about the agent.
+        # The pass rate on changed cases says nothing about the agent.
         parts = (sections.counts(summary), causes_section((found,), linked=True), shown.aside())
         return RunPage(summary, parts, shown)
 

@@ -1,4 +1,4 @@
-"""Dissection: why an agent fails, case by case."""
+"""Finds the causes of an agent's failures by running it on changed cases."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -19,7 +19,7 @@ from misstep.runs.setup.models import model_name
 from misstep.store.runs import Run, Store
 
 MOST_RUNS = 60
-MOST_EARLIER = 400  # cases of the run that are evidence; more would hardly change it
+MOST_EARLIER = 400  # cases of the run used as evidence; more would hardly change it
 ALL = 10**9
 
 
@@ -37,7 +37,7 @@ def dissect(
 
 
 def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Dissection:
-    """Go on with a stopped dissection."""
+    """Resume a stopped dissection."""
     settings = check_settings(settings)
 
     def plan(store: Store, run: Run) -> RunWork:
@@ -50,7 +50,7 @@ def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | N
 def estimate_dissection(
     settings: Settings, name: str, cases: Sequence[str] = ()
 ) -> tuple[Settings, Estimate]:
-    """The settings under which it would be done, and what it would come to at the most."""
+    """The settings that would be used, and the highest cost to expect."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
         own, work = _prepare(store, settings, name, cases)
@@ -58,7 +58,7 @@ def estimate_dissection(
 
 
 def view_dissection(settings: Settings, name: str) -> Dissection:
-    """What a stored dissection has found out; before its end, what can be said by what has been kept."""
+    """The results of a stored dissection; before its end, what the stored outcomes allow."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         found = store.find_result(run.id, Diagnosis)
@@ -111,12 +111,12 @@ def _inquiries(store: Store, settings: Settings, purpose: RunSpec) -> Iterator[I
         case = store.find_outcome(purpose.run, name).case
         try:
             yield look_into(case)
-        except UsageError as error:  # a case that is not in misstep's own words
+        except UsageError as error:  # a case that misstep did not write
             yield _unknown(case, error)
 
 
 def _unknown(case: Case, error: UsageError) -> Inquiry[Diagnosis]:
-    """An inquiry that has nothing to ask."""
+    """An inquiry that asks for no cases."""
     yield []
     why = "; ".join((error.message, *error.hints))
     return Diagnosis(case.id, "undetermined", None, "", (), why, 0)

@@ -1,4 +1,4 @@
-"""Root causes as rich renderables."""
+"""Shows root causes on the terminal and in the HTML page."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode
@@ -17,7 +17,7 @@ from misstep.rendering.words import IN_FULL, agent_name
 
 
 def causes_table(dissections: Sequence[Dissection]) -> Table:
-    """One column per agent: which share of its failures each cause has."""
+    """One column per agent with the share of each cause among its failures."""
     columns = [counted_column(each, each.causes) for each in dissections]
     return shares_table("cause", CAUSES, columns)
 
@@ -28,7 +28,7 @@ def cause_shares(dissection: Dissection) -> list[str]:
 
 
 def diagnoses_table(dissection: Dissection, most: int) -> Table:
-    """One line per failure: its cause, how sure that is, and what speaks for it."""
+    """One line per failure: its cause, how certain that is, and the evidence."""
     table = bare_table()
     for heading in ("case", "cause"):
         table.add_column(heading, no_wrap=True)
@@ -57,7 +57,7 @@ NAME = 200  # characters of a case
 
 
 def causes_section(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
-    """Root causes: the share of each, and what was found about single failures, which may be `linked`."""
+    """Root causes: the share of each, and the diagnosis of each failure, which may be `linked`."""
     rows = [
         Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
         for each in dissections

@@ -1,9 +1,4 @@
-"""Better words put where the tools are written down.
-
-The files in which tools are written, as far as words can be put there.
-
-Better words as people look at them: what changes, and a file that says so.
-"""
+"""Writes improved descriptions into the source of tools, and shows them as diffs or as a file."""
 
 import hashlib
 import io
@@ -33,14 +28,14 @@ ANY_WORDS = Wording("Other words.")
 
 
 def refuse_overridden(settings: Settings) -> None:
-    """Raise a `UsageError` where tools are described by a file, so that their source is not what is tried."""
+    """Raise a `UsageError` if a file overrides descriptions, since the source would not be what is tested."""
     if settings.descriptions:
         hint = "what the source says would not be what was tried: use --out"
         raise UsageError("--write can't go with --descriptions", hint)
 
 
 def refuse_unwritable(reports: Iterable[FixReport]) -> None:
-    """Raise a `UsageError` where no words at all could be put into the source of a tool."""
+    """Raise a `UsageError` if no description could be written into the source of a tool."""
     changes = dict[str, list[DocstringChange]]()
     for report in reports:
         if not report.file:
@@ -54,7 +49,7 @@ def refuse_unwritable(reports: Iterable[FixReport]) -> None:
 
 
 def refuse_changed(report: FixReport) -> None:
-    """Raise a `UsageError` where a function is not what it was when the search for its words began."""
+    """Raise a `UsageError` if a function has changed since the search for its description started."""
     if not report.digest or digest_at(report.file, report.line) != report.digest:
         hint = f"the words were tried with what '{report.tool}' was: start again, or use the override (--out)"
         where = f"{report.file}:{report.line}"
@@ -66,7 +61,7 @@ def change_of(report: FixReport, wording: Wording) -> DocstringChange:
 
 
 def digest_at(file: str, line: int) -> str:
-    """What tells whether the function at a line has changed; empty where there is none."""
+    """A digest of the function at a line, to detect changes; empty if there is none."""
     try:
         text, _ = read_source(file)
         return hashlib.sha256(code_of(text, line, file).encode("utf-8", "surrogatepass")).hexdigest()
@@ -75,7 +70,7 @@ def digest_at(file: str, line: int) -> str:
 
 
 def read_source(file: str) -> tuple[str, str]:
-    """The text of a Python file with its line ends as they are, and its encoding."""
+    """The text of a Python file with its original line endings, and its encoding."""
     data = read_data(file)
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
@@ -93,12 +88,12 @@ def read_data(file: str) -> bytes:
 
 
 def diffs_of(run: FixRun) -> dict[str, str]:
-    """What changes with words that are better, by the names in the reports; nothing of others."""
+    """Diffs of the improved descriptions, by the names in the reports."""
     return {report.name: diff_of(report) for report in run.better}
 
 
 def override_of(run: FixRun) -> str:
-    """The words that are better, as a file for `--descriptions` has them, with those that held before."""
+    """The improved descriptions as a file for `--descriptions`, with those that it had before."""
     if not run.better:
         return ""
     wordings = dict(run.wordings)
@@ -110,7 +105,7 @@ def override_of(run: FixRun) -> str:
 
 
 def changed_since(run: FixRun) -> list[str]:
-    """Where functions with better words are not what they were any more."""
+    """Where functions with improved descriptions have changed since."""
     return [
         f"{report.file}:{report.line}"
         for report in run.better
@@ -119,7 +114,7 @@ def changed_since(run: FixRun) -> list[str]:
 
 
 def diff_of(report: FixReport) -> str:
-    """What changes with the chosen words: in the source where that can be written, else in what is said."""
+    """The diff of the chosen description: of the source if it can be written, else of the description."""
     wording = report.found
     if report.digest and report.digest == digest_at(report.file, report.line):
         try:
@@ -127,7 +122,7 @@ def diff_of(report: FixReport) -> str:
             anew = rewrite(text, [change_of(report, wording)])
             return _diff(text, anew, os.path.basename(report.file))
         except UsageError:
-            pass  # it can be told all the same
+            pass  # the diff of the description is enough
     said = {name: report.original.parameters.get(name, "") for name in wording.parameters}
     before = write_descriptions({report.tool: Wording(report.original.description, said)})
     return _diff(before, write_descriptions({report.tool: wording}), report.tool)
@@ -140,14 +135,14 @@ def _diff(before: str, after: str, name: str) -> str:
     return "\n".join(lines)
 
 
-_Tools: TypeAlias = Mapping[tuple[str, str], Described]  # by their specs and names
+_Tools: TypeAlias = Mapping[tuple[str, str], Described]  # by spec and name
 
 
 def apply_fixes(settings: Settings, run: FixRun) -> list[str]:
-    """Put the words that are better into the source of their tools; the files that have changed.
+    """Write improved descriptions into the source of their tools, and return the changed files.
 
-    Tools that say so already are left alone. A file is written whole or not at all, and stays as it was
-    unless the tools say so when loaded again.
+    Tools that already have them are left alone. A file is written completely or not at all, and is restored
+    unless the tools have the new descriptions when loaded again.
     """
     stored = find_run(settings, run.run)
     refuse_foreign(settings, stored)
@@ -167,7 +162,7 @@ def apply_fixes(settings: Settings, run: FixRun) -> list[str]:
 
 
 def _write_all(texts: Mapping[str, tuple[bytes, bytes]], check: Callable[[], None]) -> None:
-    """Write what is to be in files, given with what is there; take it all back if something is wrong."""
+    """Write files, given with their current content; restore all of them if something goes wrong."""
     written = list[str]()
     try:
         for file, (original, anew) in texts.items():
@@ -179,13 +174,13 @@ def _write_all(texts: Mapping[str, tuple[bytes, bytes]], check: Callable[[], Non
     except BaseException:
         for file in written:
             original, anew = texts[file]
-            if read_data(file) == anew:  # else somebody has been at it meanwhile, who knows best
+            if read_data(file) == anew:  # otherwise someone else has changed it meanwhile
                 _write(file, original)
         raise
 
 
 def _rewritten(file: str, reports: Sequence[FixReport]) -> tuple[bytes, bytes]:
-    """What is in a file, and what is to be there."""
+    """The current and the new content of a file."""
     original = read_data(file)
     text, encoding = read_source(file)
     anew = rewrite(text, [change_of(report, report.found) for report in reports])
@@ -197,13 +192,13 @@ def _rewritten(file: str, reports: Sequence[FixReport]) -> tuple[bytes, bytes]:
 
 
 def _loaded(settings: Settings, specs: Sequence[str]) -> _Tools:
-    """The tools as they are when they are loaded anew."""
+    """The tools as they are when loaded again."""
     with Workbenches(settings) as benches:
         return {(spec, tool.name): tool for spec in specs for tool in benches.tools_of(spec)}
 
 
 def _placed(report: FixReport, tools: _Tools) -> FixReport:
-    """The report with the place at which its function stands by now."""
+    """The report with the current location of its function."""
     tool = next((each for (_, name), each in tools.items() if name == report.tool), None)
     if tool is None:
         hint = "it was there when the run began: use the override (--out)"
@@ -214,13 +209,13 @@ def _placed(report: FixReport, tools: _Tools) -> FixReport:
 
 
 def _is_said(report: FixReport, tools: _Tools) -> bool:
-    """Whether the tool says what was found."""
+    """Whether the tool already has the improved description."""
     own = [tool for (_, name), tool in tools.items() if name == report.tool]
     return any(same_words(wording_of(each.tool), report.found) for each in own)
 
 
 def _check(before: _Tools, after: _Tools, reports: Sequence[FixReport]) -> None:
-    """See that the tools say what they are to say, and all others what they said before."""
+    """Check that the tools have their new descriptions, and that all others are unchanged."""
     hint = "everything is as it was; use the override (--out)"
     for report in reports:
         if not _is_said(report, after):

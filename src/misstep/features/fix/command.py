@@ -1,4 +1,4 @@
-"""`misstep tool fix`: descriptions of tools that serve agents better."""
+"""`misstep tool fix`: find tool descriptions that help agents, and write them."""
 
 import os
 import sys
@@ -107,7 +107,7 @@ def _show(settings: Settings, run: FixRun, most: int = 20) -> None:
 
 
 def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
-    """Write what is better, and nothing else."""
+    """Write improved descriptions, and nothing else."""
     if not (write or settings.out):
         if run.better:
             command = f"misstep tool fix --resume {run.run}{way_to(settings.store)}"

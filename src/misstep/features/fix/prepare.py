@@ -1,4 +1,4 @@
-"""What a search for better words begins with."""
+"""Collects the requests and evidence that a search for better descriptions starts from."""
 
 import os
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from misstep.store.runs import Run, Store
 
 
 class Knowledge:
-    """What an earlier run knows of tools; of none where there is no such run."""
+    """What an earlier run knows about tools; nothing if there is no such run."""
 
     def __init__(self, store: Store | None, name: str) -> None:
         self.run: Run | None = find_maker(store, name) if store and name else None
@@ -52,7 +52,7 @@ class Knowledge:
 def prepared(
     targets: Sequence[Target], tools: Sequence[Described], knowledge: Knowledge, settings: Settings
 ) -> list[FixReport]:
-    """What there is to do for each tool. A `UsageError` where that is nothing."""
+    """The work for each tool. A `UsageError` if there is none."""
     if settings.bench:
         trying = _tasks(settings)
         made = [_with_tasks(each, tool, trying, knowledge) for each, tool in zip(targets, tools, strict=True)]
@@ -75,7 +75,7 @@ def prepared(
 
 
 def benchmark_suite_of(settings: Settings) -> BenchmarkSuite | None:
-    """The benchmark on which descriptions are scored, if it is one, with all its tasks."""
+    """The benchmark on which descriptions are scored, if any, with all its tasks."""
     if not settings.bench:
         return None
     return find_suite(settings.bench, settings.overlay({"split": "all", "count": None}))
@@ -84,7 +84,7 @@ def benchmark_suite_of(settings: Settings) -> BenchmarkSuite | None:
 def _refuse_nothing(
     found: Sequence[tuple[Target, Described, FixEvidence]], knowledge: Knowledge, settings: Settings
 ) -> None:
-    """Tell why there are no requests to go by."""
+    """Say why there are no requests to test descriptions on."""
     assert knowledge.run is not None
     if any(evidence.asked for _, _, evidence in found):
         return
@@ -111,7 +111,7 @@ def _with_requests(
 def _with_tasks(
     target: Target, tool: Described, trying: tuple[Trying, ...], knowledge: Knowledge
 ) -> FixReport:
-    """Tasks are none of the requests that are known to have ended badly, so that all of these can be told."""
+    """A report scored on tasks. No task is a known failure, so the model may see all known failures."""
     evidence = knowledge.of(target)
     told = (*[each.told for each in evidence.asked if each.bad], *evidence.defects)
     return structs.replace(_blank(target, tool), trying=trying, examples=told)

@@ -1,4 +1,4 @@
-"""Better words for tools, searched for as a run of the store."""
+"""Searches for better tool descriptions as a stored run."""
 
 import asyncio
 import time
@@ -34,9 +34,9 @@ from misstep.store.trust import is_trusted
 
 
 def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, write: bool = False) -> FixRun:
-    """Look for better words about the tools of the specs, and keep what comes of it.
+    """Search for better descriptions of the tools of the specs, and store the results.
 
-    No file is changed; `write` says that some will be, so that what stands in the way is told now.
+    No file is changed; with `write`, problems that would prevent writing are reported now.
     """
     settings = absolute_places(check_settings(settings))
     if write:
@@ -57,9 +57,9 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
 
 
 def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
-    """Go on with a stopped run under the settings it was started with, budgets excepted.
+    """Resume a stopped run under the settings it was started with, except for budgets.
 
-    One that has finished is given as it is.
+    A finished run is returned as it is.
     """
     settings = check_settings(settings)
     with Store(settings.store) as store:
@@ -78,14 +78,14 @@ def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False)
 
 
 def view_fixing(settings: Settings, name: str) -> FixRun:
-    """What a stored run has come to so far."""
+    """The results of a stored run so far."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         return _view(store, run, settings.trust_store or is_trusted(run))
 
 
 def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
-    """Raise a `UsageError` where words could not be written in the end, going by how the tools are now."""
+    """Raise a `UsageError` if descriptions could not be written to the tools as they are now."""
     refuse_unwritable(reports)
     begun = {report.name: report.digest for report in store.tool_documents(run.id, FixReport)}
     for report in reports:
@@ -93,7 +93,7 @@ def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
 
 
 def _refuse_early(settings: Settings, suite: BenchmarkSuite | None) -> Prompts:
-    """Tell what would keep the run from its end before it begins, which its prompts might as well."""
+    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     if not settings.from_run and not settings.bench:
@@ -115,7 +115,7 @@ def _refuse_early(settings: Settings, suite: BenchmarkSuite | None) -> Prompts:
 def _prepared(
     benches: Workbenches, specs: Sequence[str], knowledge: Knowledge, settings: Settings
 ) -> list[tuple[FixReport, str]]:
-    """What there is to do for each tool, with the spec that it is of."""
+    """The work for each tool, with its spec."""
     found = benches.all_tools(specs)
     targets = [each for each in find_targets(found, settings.only) if len(each.tools) == 1]
     tools = [each.among(found[each.spec])[0] for each in targets]
@@ -127,7 +127,7 @@ def _prepared(
 
 
 def _refuse_namesakes(found: Mapping[str, Sequence[Described]], names: Iterable[str]) -> None:
-    """Raise a `UsageError` where words for one tool would be taken for words about another."""
+    """Raise a `UsageError` if the description of one tool would be taken for that of another."""
     for name in names:
         specs = [spec for spec, tools in found.items() if name in [each.name for each in tools]]
         if len(specs) > 1:
@@ -157,12 +157,12 @@ def _hold(
     prompts: Prompts,
     suite: BenchmarkSuite | None,
 ) -> FixRun:
-    """One session of a run."""
+    """Run one session."""
     session = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
     settings, run_budget = run.settings, session.run_budget
 
     def work() -> Generator[FixReport | Event]:
-        """One tool after the other; what had begun before goes on with the requests that it began with."""
+        """One tool after the other; unfinished ones continue with the requests they started with."""
         agent_session = AgentSession(settings, prompts, run_budget, session.notice)
         done = {report.name for report in session.done}
         with stopping(run_budget):

@@ -1,7 +1,4 @@
-"""Candidates tried on an agent, request by request.
-
-The search for better words about one tool, from candidates to the one that is left.
-"""
+"""Searches for a better description of a tool by testing candidates on an agent."""
 
 import asyncio
 import json
@@ -51,11 +48,11 @@ from misstep.runs.setup.workers import Workers
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench, LiveTools
 
-Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it is tried on
+Unit: TypeAlias = tuple[int, Trying]  # the number of a candidate, and what it is tested on
 
 
 class Scorer(Protocol):
-    """Tries candidates, and gives what comes of it as it comes; not all of it where there is no time left."""
+    """Tests candidates and yields the results as they arrive; not all of them if time runs out."""
 
     def score(
         self, report: FixReport, units: Sequence[Unit], usage_meter: UsageMeter
@@ -63,7 +60,7 @@ class Scorer(Protocol):
 
 
 class OnRequests:
-    """Puts requests to an agent that is told about its tool in other words; it is a `Scorer`."""
+    """Tests candidates on requests, with an agent that sees the new description; it is a `Scorer`."""
 
     def __init__(
         self,
@@ -121,7 +118,7 @@ class OnRequests:
 
 
 class Reworded(JoinedBench):
-    """Workbenches whose tools are told of in other words, those of the moment."""
+    """Tool hosts whose tools have other descriptions, which can be exchanged."""
 
     def __init__(self, benches: Sequence[ToolHost]) -> None:
         super().__init__(benches)
@@ -133,7 +130,7 @@ class Reworded(JoinedBench):
 
 
 class OnTasks:
-    """Puts tasks of a benchmark to an agent that is told about a tool in other words; it is a `Scorer`."""
+    """Tests candidates on tasks of a benchmark; it is a `Scorer`."""
 
     def __init__(
         self,
@@ -165,7 +162,7 @@ class OnTasks:
                     return
 
     def _usual(self) -> dict[str, Wording]:
-        """What else is said in other words."""
+        """Descriptions that the settings override as well."""
         return conditions_of(self._settings).wordings
 
     def _tried(
@@ -203,7 +200,7 @@ Work: TypeAlias = Generator[FixReport | Event, None, None]
 
 
 class DescriptionSearch:
-    """Looks for better words about a tool; `report` is how far it has got."""
+    """Searches for a better description of a tool; `report` holds the progress."""
 
     def __init__(
         self,
@@ -226,7 +223,7 @@ class DescriptionSearch:
         self._began = time.monotonic()
 
     def mend(self) -> Work:
-        """All steps that are left. The last report says that it is done, unless something is used up."""
+        """Do all remaining steps. The last report says that it is done, unless a limit was reached."""
         self.report = without_secrets(self.report)
         yield from self._propose()
         yield from self._score("validation", [ORIGINAL, *[each.number for each in self.report.usable]])
@@ -252,7 +249,7 @@ class DescriptionSearch:
         return self.report
 
     def _propose(self) -> Work:
-        """Candidates by all strategies in turn, as many as are wanted."""
+        """Make candidates with all strategies in turn, as many as wanted."""
         if self._is_short() or len(self.report.candidates) >= self._settings.candidates:
             return
         workers = Workers[None, Candidate](lambda _, tell: self._write(tell), self._run_budget, 1)
@@ -284,7 +281,7 @@ class DescriptionSearch:
             return
 
     def _caller(self, bench: ToolHost) -> Call:
-        """Calls of the tool from a fresh start, which count like all others."""
+        """Calls the tool from a fresh start; these calls count like all others."""
 
         async def call(invocation: Invocation) -> str:
             self._agent_session.go_on()
@@ -300,7 +297,7 @@ class DescriptionSearch:
         return call
 
     def _score(self, part: Part, numbers: Sequence[int]) -> Work:
-        """What is left to be tried of a part, under each of some candidates."""
+        """Test some candidates on what is left of a part."""
         done = {(each.candidate, each.trying) for each in self.report.attempts}
         tried = [(number, each) for number in numbers for each in self.report.part(part)]
         units = [(number, each) for number, each in tried if (number, each.id) not in done]
@@ -319,7 +316,7 @@ class DescriptionSearch:
 
 
 def without_secrets(report: FixReport) -> FixReport:
-    """The same, but that candidates with a secret in them can't be used, whenever they were made."""
+    """The same report, with candidates that contain a secret marked as unusable."""
     return structs.replace(report, candidates=tuple(map(_without_secret, report.candidates)))
 
 

@@ -1,9 +1,4 @@
-"""Better words for tools, as rich renderables.
-
-Better words for tools, for programs to read.
-
-Better words for tools, in a page.
-"""
+"""Shows improved tool descriptions on the terminal, as JSON and in the HTML page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -27,7 +22,7 @@ HEADINGS = ("passed", "failed", "not\njudged", "rate", "95 % interval", "steps",
 
 
 def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> RenderableType:
-    """For each tool how well each of its candidates did, what the best comes to, and what changes with it."""
+    """For each tool the scores of its candidates, the result, and the diff."""
     parts: list[RenderableType] = []
     for report in run.tools:
         parts += [*([Text()] if parts else []), _tool(report, diffs.get(report.name, ""), most)]
@@ -55,7 +50,7 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
 
 
 def _table(report: FixReport) -> Table:
-    """The name of each part in a line of its own, then a line for each that was tried on it."""
+    """The name of each part on its own line, then a line for each candidate tested on it."""
     table = bare_table()
     table.add_column("words", overflow="fold", min_width=10)
     for heading in HEADINGS:
@@ -68,7 +63,7 @@ def _table(report: FixReport) -> Table:
 
 
 def standings(report: FixReport) -> Iterator[tuple[Part, list[tuple[tuple[str, ...], bool]]]]:
-    """For each part whose words did how well, below `HEADINGS`; those that matter most are marked."""
+    """For each part, the candidates' scores for `HEADINGS`; the important ones are marked."""
     chosen = report.chosen
     yield "validation", _standings(report, "validation", report.usable)
     if chosen is not None and report.made(ORIGINAL, "test"):
@@ -100,7 +95,7 @@ def _outcome(report: FixReport) -> Text:
 
 
 def outcome_in_words(report: FixReport) -> str:
-    """Whether there are better words."""
+    """Whether a better description was found."""
     if report.ended != "done":
         return "stopped before its end: nothing is proved yet"
     if report.verdict == "inconclusive":
@@ -199,7 +194,7 @@ MOST_ON_PAGE = 4_000  # characters of a text
 
 
 def wordings(run: FixRun, place: str) -> Iterator[Markup]:
-    """For each tool how well its candidates did, what came of it, the words before and after."""
+    """For each tool the scores of its candidates, the result, the description before and after."""
     if run.better:
         yield element("p", "To put what is better in place:")
         yield element("pre", text(f"misstep tool fix --resume {run.run}{place} --write"), class_="command")

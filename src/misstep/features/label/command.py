@@ -1,4 +1,4 @@
-"""`misstep label`: people say which discoveries are right."""
+"""`misstep label`: people say which discoveries of a run are correct."""
 
 import getpass
 import sys
@@ -68,7 +68,7 @@ def label(
 
 
 def _refuse_vain(json: bool, again: bool, web: bool, port: int | None) -> None:
-    """Flags that would be ignored beside others, or without them, are a mistake."""
+    """Refuse flags that would be ignored next to others, or without them."""
     if json and (again or web):
         raise UsageError("--json prints what is known so far, and asks for no labels", "leave the rest out")
     if web and again:
@@ -80,7 +80,7 @@ def _refuse_vain(json: bool, again: bool, web: bool, port: int | None) -> None:
 def go_through(
     labelling: Labelling, console: Console, read_key: Callable[[], str], again: bool = False
 ) -> None:
-    """Show items and take labels, until none is left or somebody has had enough."""
+    """Show items and read labels, until none is left or the user quits."""
     place = 0 if again else labelling.find_open()
     if place is not None:
         console.print(Trimmed(Text(QUESTION, style="dim")))
@@ -96,7 +96,7 @@ def go_through(
 
 
 def _ask(labelling: Labelling, console: Console, place: int, read_key: Callable[[], str]) -> str:
-    """The key that was chosen, once it is one that leads on."""
+    """Ask until a key with a meaning is pressed, and return it."""
     more = is_cut(labelling.items[place])
     keys = KEYS + (MORE if more else "")
     hint(console, keys)
@@ -119,7 +119,7 @@ def _show(labelling: Labelling, console: Console, place: int, whole: bool = Fals
 
 
 def _read_key() -> str:
-    """A key where there is a keyboard, else the first letter of a line; the end of input is `q`."""
+    """A key if there is a keyboard, otherwise the first letter of a line; end of input is `q`."""
     try:
         if sys.stdin and sys.stdin.isatty():
             return click.getchar().lower()
@@ -132,7 +132,7 @@ def _read_key() -> str:
 
 
 def _close(labelling: Labelling, console: Console, command: str) -> None:
-    """What it came to, once nothing is left: before, it would tell what the run thinks."""
+    """Show the result once nothing is left: earlier, it would reveal the verdicts of the run."""
     left = len(labelling.items) - len(labelling.answers())
     console.print()
     if left:
@@ -143,7 +143,7 @@ def _close(labelling: Labelling, console: Console, command: str) -> None:
 
 
 def _command(settings: Settings, run: str, labeller: str | None, per_tool: int) -> str:
-    """What has to be typed to go on."""
+    """The command that continues the labelling."""
     who = f" --labeller {quoted(labeller)}" if labeller else ""
     many = f" --per-tool {per_tool}" if per_tool != PER_TOOL else ""
     return f"misstep label {run}{who}{many}{way_to(settings.store)}"

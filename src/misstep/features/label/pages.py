@@ -1,7 +1,4 @@
-"""Labelling in a browser: the same items as on a terminal, in plain forms.
-
-Labels for the runs of a store: who labels is asked for, then the items are shown.
-"""
+"""Labelling in a browser: the same items as on a terminal, and pages for all runs of a store."""
 
 from collections.abc import Callable
 from typing import Any
@@ -28,9 +25,9 @@ SEE_OTHER = 303
 
 
 def labelling_app(labelling: Labelling, secret: Secret | None = None) -> Any:
-    """An ASGI application that can stand alone or under any path; put a `Guard` before it.
+    """An ASGI application that works alone or under any path; put an `OriginGuard` before it.
 
-    Forms carry a secret, one of their own if none is given, so that no other page can send one.
+    Forms carry a secret, a new one if none is given, so that no other site can send them.
     """
     pages = _Pages(labelling, secret or Secret())
     routes = [
@@ -48,7 +45,7 @@ class _Pages:
         self._labelling, self._secret = labelling, secret
 
     def start(self, request: Request) -> Response:
-        """To where there is something to do."""
+        """Redirect to the first item without a label."""
         return self._go_on(request, -1)
 
     def item(self, request: Request) -> Response:
@@ -74,13 +71,13 @@ class _Pages:
         return await run_in_threadpool(self._take, request, place, said)
 
     def done(self, request: Request) -> Response:
-        """What it came to, once nothing is left: before, it would tell what the run thinks."""
+        """The result, once nothing is left: earlier, it would reveal the verdicts of the run."""
         left = len(self._labelling.items) - len(self._labelling.answers())
         report = None if left else self._labelling.report()
         return self._page(request, "done.html", left=left, report=report)
 
     def _take(self, request: Request, place: int, said: str) -> Response:
-        """Keep a label; then to the next item that has none, or simply the next where one is changed."""
+        """Store a label, then go to the next unlabelled item, or to the next one if a label was changed."""
         changed = self._labelling.items[place].id in self._labelling.answers()
         if said in LABELS:
             self._labelling.keep(place, LABELS[said])
@@ -109,7 +106,7 @@ PATH = "/runs/{run}/label"
 
 
 class LabelPages:
-    """The labelling of any run, by anybody."""
+    """Labelling of any run by any person."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings, self._secret = settings, Secret()
@@ -123,7 +120,7 @@ class LabelPages:
         ]
 
     def ask(self, request: Request) -> Response:
-        """A form for the name of whoever labels, if there is anything to label."""
+        """A form for the name of the labeller, if there is anything to label."""
         with open_labelling(self._settings, request.path_params["run"], "somebody") as labelling:
             return self._form(request, labelling.run, len(labelling.items))
 
@@ -168,7 +165,7 @@ class LabelPages:
 
 
 def _as_part(name: str) -> str:
-    """A name as one part of a path that stays the same however often paths are decoded on their way."""
+    """A name as one part of a path that survives repeated decoding."""
     return quote(name, safe="").replace("~", "~7E").replace("%", "~")
 
 
@@ -177,5 +174,5 @@ def _from_part(part: str) -> str:
 
 
 def serve_labelling(labelling: Labelling, port: int, ready: Callable[[Address], object]) -> None:
-    """One person's labelling of one run, for whoever on this machine has the token in the address."""
+    """Serve one person's labelling of one run, on this machine, to those who have the token."""
     serve(lambda _: labelling_app(labelling), HOST, port, ready)

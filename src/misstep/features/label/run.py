@@ -1,4 +1,4 @@
-"""Labelling: people say which discoveries of a run are erroneous, without knowing what the run says."""
+"""Labelling: people say which discoveries of a run are wrong, without seeing its verdicts."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ LONGEST_NAME = 60
 
 
 class Labelling:
-    """What one person has to label, and has labelled; each label is kept at once."""
+    """The items that one person labels, and their labels; each label is stored at once."""
 
     def __init__(self, store: Store, run: str, items: Sequence[Item], labeller: str) -> None:
         self.run, self.items, self.labeller = run, tuple(items), labeller
@@ -24,23 +24,23 @@ class Labelling:
         self._ids = {item.id for item in items}
 
     def answers(self) -> dict[str, bool]:
-        """What this person has said so far, by the ids of items."""
+        """The labels of this person so far, by item id."""
         labels = [label for label in self._store.labels(self.run) if label.labeller == self.labeller]
         return {label.item: label.erroneous for label in labels if label.item in self._ids}
 
     def keep(self, place: int, erroneous: bool) -> None:
-        """Keep what is said about an item, in the place of what was said before."""
+        """Store a label for an item, replacing an earlier one."""
         label = Label(self.items[place].id, self.labeller, erroneous, time.time())
         self._store.keep_label(self.run, label)
 
     def find_open(self, after: int = -1) -> int | None:
-        """The place of the first item behind another that has no label yet."""
+        """The index of the first unlabelled item after another."""
         said = self.answers()
         places = range(after + 1, len(self.items))
         return next((place for place in places if self.items[place].id not in said), None)
 
     def report(self) -> LabelReport:
-        """What everybody's labels of these items come to."""
+        """The results of everybody's labels on these items."""
         return report_on(self.run, self.items, self._store.labels(self.run))
 
 
@@ -48,9 +48,9 @@ class Labelling:
 def open_labelling(
     settings: Settings, name: str, labeller: str, per_tool: int = PER_TOOL
 ) -> Iterator[Labelling]:
-    """The items of a run for somebody to label: up to `per_tool` discoveries of each tool, some that passed.
+    """The items of a run to label: up to `per_tool` discoveries of each tool, and some that passed.
 
-    Everybody gets the same ones, in the same order.
+    Everybody gets the same items in the same order.
     """
     check_labeller(labeller)
     with Store(settings.store) as store:
@@ -59,7 +59,7 @@ def open_labelling(
 
 
 def view_labels(settings: Settings, name: str, per_tool: int = PER_TOOL) -> LabelReport:
-    """What all labels of a run come to, those included that were asked for with another `per_tool`."""
+    """The results of all labels of a run, including those made with another `per_tool`."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         items, labels = find_items(store, run), store.labels(run.id)
@@ -76,9 +76,9 @@ def can_be_labelled(settings: Settings, run: Run) -> bool:
 
 
 def find_items(store: Store, run: Run) -> list[Item]:
-    """All that can be labelled in a run: what it calls erroneous, and what it does not.
+    """All items of a run that can be labelled: those it calls wrong, and those it does not.
 
-    A `UsageError` where there is nothing. What it could not judge is left out.
+    A `UsageError` if there are none. Items that it could not judge are left out.
     """
     find = _FINDERS.get(run.purpose.verb)
     items = find(store, run.id) if find else []
@@ -92,7 +92,7 @@ def find_items(store: Store, run: Run) -> list[Item]:
 
 
 def check_labeller(name: str) -> str:
-    """The name of somebody who labels, if it will do."""
+    """The name of a labeller, if it is valid."""
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or "\\" in name:
         raise UsageError(
             f"{name[:LONGEST_NAME]!r} won't do",
@@ -121,7 +121,7 @@ def _item(tool: str, one: PromptSet) -> Item:
 
 
 def _items_of_trials(store: Store, run: str) -> list[Item]:
-    """Every request whose trial tells something, by itself."""
+    """Every request with a usable trial, as its own item."""
     reports = store.tool_documents(run, ToolReport)
     return [
         Item(set_id(report.name, [trial.request]), report.name, (trial,), _is_discovery(passage, trial))

@@ -1,7 +1,4 @@
-"""What labels come to, as people see it.
-
-What is labelled, as people see it.
-"""
+"""Shows items to label and the results of labelling."""
 
 import msgspec
 from rich.console import Group, RenderableType
@@ -17,7 +14,7 @@ from misstep.rendering.text import few_lines, plain
 from misstep.rendering.trial import read_arguments
 from misstep.rendering.words import interval, written
 
-SHORT = 600  # characters of a text, unless all of it is asked for
+SHORT = 600  # characters of a text, unless all of it is requested
 SHORT_LINES = 12
 WHOLE = 200_000
 NOTHING = "(nothing)"
@@ -28,9 +25,9 @@ QUESTION = (
 
 
 class Shown(msgspec.Struct, frozen=True):
-    """A trial as whoever labels it sees it: nothing but the request, calls with their results, the answer.
+    """A trial as the labeller sees it: only the request, calls with their results, and the answer.
 
-    All of it is harmless text.
+    All text is escaped.
     """
 
     request: str
@@ -39,18 +36,18 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def shown(trial: Trial, most: int = WHOLE, lines: int = WHOLE) -> Shown:
-    """A trial with each of its texts cut to so many characters and lines."""
+    """A trial with each of its texts cut to this many characters and lines."""
     calls = tuple((_call(use, most), _text(use.result, most, lines)) for use in trial.uses)
     return Shown(_text(trial.request, most, lines), calls, _text(trial.answer, most, lines))
 
 
 def is_cut(item: Item) -> bool:
-    """Whether there is more to an item than is shown at first."""
+    """Whether an item has more text than is shown at first."""
     return any(shown(trial, SHORT, SHORT_LINES) != shown(trial) for trial in item.trials)
 
 
 def item_view(item: Item, place: int, of: int, whole: bool = False) -> RenderableType:
-    """One item, the `place`th of so many."""
+    """One item, number `place` of `of`."""
     limits = (WHOLE, WHOLE) if whole else (SHORT, SHORT_LINES)
     parts: list[RenderableType] = [Text(f"{place} of {of}", style="bold reverse")]
     several = len(item.trials) > 1
@@ -91,7 +88,7 @@ TERMS = (
 
 
 def labels_view(report: LabelReport) -> RenderableType:
-    """What everybody said, held against what the run says, and against each other."""
+    """The labels compared with the verdicts of the run, and with each other."""
     found = f"{report.discovered} of them called erroneous by run {report.run}"
     parts: list[RenderableType] = [Text(f"{counted(report.items, 'item')}, {found}")]
     parts += [section(_heading(opinion), _scores(opinion)) for opinion in report.opinions]
@@ -101,14 +98,14 @@ def labels_view(report: LabelReport) -> RenderableType:
 
 
 def rate_in_words(rate: Rate) -> str:
-    """`3 of 10`, the share, and where it may be."""
+    """`3 of 10`, the share, and its interval."""
     if rate.share is None:
         return "–"
     return f"{rate.count} of {rate.total}: {percent(rate.share)} ({interval(rate.interval)})"
 
 
 def kappa_in_words(agreement: Agreement) -> str:
-    """Cohen's kappa, and where it may be."""
+    """Cohen's kappa and its interval."""
     if not agreement.equal.total:
         return "not known: no item has a label of both"
     if agreement.kappa is None:
@@ -122,7 +119,7 @@ def label_in_words(erroneous: bool) -> str:
 
 
 def rows_of(opinion: Opinion) -> list[tuple[str, LabelScore]]:
-    """A line for each tool, then one for all of them."""
+    """A line for each tool, then one for the total."""
     tools = [(plain(name, 100), score) for name, score in opinion.tools.items()]
     return [*tools, ("all tools", opinion.score)] if len(tools) > 1 else tools
 

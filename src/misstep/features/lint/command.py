@@ -1,7 +1,4 @@
-"""`misstep tool lint`: documentation that says something else than the tool does.
-
-`misstep tool …`: tests of tools.
-"""
+"""`misstep tool lint` and `tool list`: check the documentation of tools, and list tools."""
 
 import time
 
@@ -78,7 +75,7 @@ def _them(report: LintReport) -> str:
 
 
 def _ending(report: LintReport, settings: Settings) -> CommandResult:
-    """How the command ends: so many of all tools have to be without remarks."""
+    """The result of the command: the required share of tools has no remarks."""
     return CommandResult.by_gate(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))
 
 

@@ -1,7 +1,4 @@
-"""Documentation of tools, held against what the tools do.
-
-The user's own tools, looked at and not called.
-"""
+"""Compares the documentation of tools with what they do, and lists tools without calling them."""
 
 import threading
 import time
@@ -32,9 +29,9 @@ from misstep.tool_host.sandbox.places import is_server
 
 
 class ToolList(msgspec.Struct, frozen=True):
-    """All that is known about some tools.
+    """Everything that is known about some tools.
 
-    `skipped` tells of those that were left out and why, `notes` of what else was odd.
+    `skipped` lists tools that were left out and why, `notes` other problems.
     """
 
     tools: tuple[Described, ...]
@@ -43,9 +40,9 @@ class ToolList(msgspec.Struct, frozen=True):
 
 
 def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolList:
-    """The tools that the specs mean, in order. Raises a `UsageError` for one that means none.
+    """The tools that the specs name, in order. Raises a `UsageError` for a spec without tools.
 
-    Code is loaded in a process of its own, and nothing of that stays behind.
+    Code is loaded in another process, which leaves nothing in this one.
     """
     settings = settings or Settings()
     lists = [look_into(spec, settings) for spec in specs]
@@ -59,7 +56,7 @@ def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolLi
 
 
 def look_into(spec: str, settings: Settings) -> ToolList:
-    """The tools of one spec; there may be words about those of others."""
+    """The tools of one spec; the settings may also describe tools of other specs."""
     found, wordings = _listed(spec, settings), read_descriptions(settings.descriptions)
     return msgspec.structs.replace(found, tools=tuple(reworded(tool, wordings) for tool in found.tools))
 
@@ -70,19 +67,19 @@ def _listed(spec: str, settings: Settings) -> ToolList:
         skipped = list[str]()
         return ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))
     conditions = conditions_of(settings)
-    # Within the sandbox, a server gets no more of the environment than `tool fuzz` gives it.
+    # In the sandbox, a server gets the same environment variables as with `tool fuzz`.
     whole = settings.sandbox == "none" or not serves
     environment = whole_environment(serves) if whole else conditions.environment
     loaded = read_apart(spec, msgspec.structs.replace(conditions, environment=environment))
     return ToolList(loaded.tools, loaded.skipped, loaded.notes)
 
 
-CALLS = 200  # of each tool, unless somebody says otherwise
+CALLS = 200  # for each tool by default
 LARGEST_FILE = 2 << 20  # bytes of a module that is read
 
 
 class _Look(msgspec.Struct, frozen=True):
-    """A tool, where it was found, and what fuzzing it came to if it could be called."""
+    """A tool, where it was found, and the result of fuzzing it if it could be called."""
 
     spec: str
     tool: Described
@@ -90,10 +87,10 @@ class _Look(msgspec.Struct, frozen=True):
 
 
 def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintReport:
-    """Where what an agent is told about the tools of these specs and what they do part ways.
+    """Where the documentation of the tools of these specs and their behaviour disagree.
 
-    They are called for evidence, `settings.calls_per_tool` times each, unless a `run` of the fuzzer has some
-    already. Nothing is stored.
+    Each tool is called `settings.calls_per_tool` times, unless a fuzzing `run` is given whose calls are used
+    instead. Nothing is stored.
     """
     settings = check_settings(settings)
     own = absolute_specs(specs)
@@ -106,7 +103,7 @@ def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintR
 
 
 def _recalled(settings: Settings, specs: Sequence[str], run: str) -> tuple[list[_Look], list[str]]:
-    """The tools as they are now, with what an earlier run has found."""
+    """The tools as they are now, with the findings of an earlier run."""
     found = {spec: look_into(spec, settings).tools for spec in specs}
     with Store(settings.store) as store:
         reports = {report.name: report for report in store.tool_reports(store.find_run(run).id)}
@@ -117,7 +114,7 @@ def _recalled(settings: Settings, specs: Sequence[str], run: str) -> tuple[list[
 
 
 def _called(settings: Settings, specs: Sequence[str]) -> tuple[list[_Look], list[str]]:
-    """The tools with what comes of calling them; those that can't be called are only read."""
+    """The tools with the results of calling them; those that can't be called are only read."""
     with Workbenches(settings) as benches:
         found: dict[str, Sequence[Described]] = {}
         for spec in specs:
@@ -130,7 +127,7 @@ def _called(settings: Settings, specs: Sequence[str]) -> tuple[list[_Look], list
 
 
 def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Target]) -> dict[str, ToolReport]:
-    """What calls of each tool came to, of several tools side by side."""
+    """Fuzz each tool, several at a time, and return the reports."""
     stop = threading.Event()
 
     def look(target: Target) -> tuple[str, ToolReport]:
@@ -169,7 +166,7 @@ def _tool(found: Mapping[str, Sequence[Described]], target: Target) -> Described
 
 
 def _is_file(spec: str) -> bool:
-    """Whether it holds definitions that nobody can call."""
+    """Whether it is a file of definitions that can't be called."""
     return spec.endswith(".json") and not is_server(spec)
 
 
@@ -182,7 +179,7 @@ def _subject(look: _Look) -> LintSubject:
 
 
 def _read_module(tool: Described) -> str:
-    """The text of the file that a tool stands in, as far as there is one that can be read."""
+    """The source of the module of a tool, if it can be read."""
     path = Path(tool.source.file) if tool.source is not None else None
     try:
         if path is None or path.suffix != ".py" or path.stat().st_size > LARGEST_FILE:

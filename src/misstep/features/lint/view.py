@@ -1,7 +1,4 @@
-"""Tools as rich renderables.
-
-Remarks on the documentation of tools as rich renderables.
-"""
+"""Shows tools, and remarks on their documentation."""
 
 import json
 import os
@@ -25,13 +22,13 @@ from misstep.runs.execution import masked
 from misstep.runs.reporting.items import NAME, TEXT, tool_item
 from misstep.runs.reporting.statement import count_verdicts, items_of
 
-LONGEST = 500  # characters of what tools and schemas say
+LONGEST = 500  # characters of text from tools and schemas
 STYLES = {"under": "yellow", "over": "cyan", "ill": "red"}
 CLASSES = {"under": "underspecified", "over": "overspecified", "ill": "ill-specified"}
 
 
 def lint_view(report: LintReport) -> RenderableType:
-    """Each tool that there is something to say about, with all of that; what was fine is counted."""
+    """Each tool with remarks, and all of them; tools without remarks are counted."""
     parts: list[RenderableType] = [_tool_view(tool) for tool in report.tools if tool.remarks]
     quiet = sum(not tool.remarks for tool in report.tools)
     closing = f"{counted(len(report.tools), 'tool')}, {counted(len(report.remarks), 'remark')}"
@@ -41,7 +38,7 @@ def lint_view(report: LintReport) -> RenderableType:
 
 
 def _tool_view(tool: LintedTool) -> RenderableType:
-    """What is to be said about several parameters alike is said once."""
+    """A remark that applies to several parameters is shown once."""
     alike = dict[Remark, list[str]]()
     for remark in tool.remarks:
         alike.setdefault(structs.replace(remark, where=""), []).append(remark.where)
@@ -60,7 +57,7 @@ def _remark_view(remark: Remark, where: str) -> RenderableType:
 
 
 def lint_as_json(report: LintReport) -> dict[str, object]:
-    """What `--json` prints."""
+    """The object that `--json` prints."""
     tools = [
         {"name": tool.name, "remarks": [_remark_as_json(remark) for remark in tool.remarks]}
         for tool in report.tools
@@ -80,7 +77,7 @@ def _remark_as_json(remark: Remark) -> dict[str, str]:
 
 
 LONGEST_TYPE = 200  # characters of a description or of a type
-MOST_CHOICES = 4  # of an enum that are shown
+MOST_CHOICES = 4  # values of an enum that are shown
 
 
 def tools_view(tools: Sequence[Described]) -> RenderableType:
@@ -134,7 +131,7 @@ def _shown_path(path: str) -> str:
 
 
 def type_in_short(schema: Any, deep: int = 0) -> str:
-    """What a schema allows, in a few words."""
+    """A short description of what a schema allows."""
     if not isinstance(schema, dict) or deep > 3:
         return "any"
     if isinstance(reference := schema.get("$ref"), str):
@@ -156,7 +153,7 @@ def type_in_short(schema: Any, deep: int = 0) -> str:
 
 
 def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: float) -> RunReport:
-    """What was said about the documentation of tools, of which nothing is stored."""
+    """A report on lint results, which are not stored."""
     entries = [masked(linted(tool)) for tool in report.tools]
     return RunReport(
         run="",

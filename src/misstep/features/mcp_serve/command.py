@@ -1,4 +1,4 @@
-"""`misstep mcp …`: mock tools for any MCP client."""
+"""`misstep mcp serve`: mock tools for any MCP client."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The tools of one case, served to whichever MCP client the user starts."""
+"""Serves the tools of one case to any MCP client and judges the calls."""
 
 import asyncio
 import time
@@ -35,7 +35,7 @@ def find_case(settings: Settings, name: str) -> Case:
 def serve_case(
     settings: Settings, case: Case, http: tuple[str, int] | None, ready: Callable[[str], object]
 ) -> Outcome:
-    """Serve until the client leaves or the user stops it; the calls are judged as an agent's are."""
+    """Serve until the client disconnects or the user stops it; calls are judged like an agent's."""
     deadline = Deadline(settings.timeout)
     recorder = record(case, settings, deadline)
     began = time.monotonic()

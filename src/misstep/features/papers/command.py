@@ -1,7 +1,4 @@
-"""`misstep paper`: the experiments of the papers, with any agents.
-
-`misstep paper toolfuzz`: ways to find errors in tools, held against each other.
-"""
+"""`misstep paper`: the experiments of the PDoctor and ToolFuzz papers, with any agents."""
 
 from collections.abc import Sequence
 
@@ -83,7 +80,7 @@ def rq3(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], us
 def _every(
     settings: Settings, agents: Sequence[str], models: Sequence[str], used: Sequence[str] = ()
 ) -> list[Settings]:
-    """Each agent with each model; without agents, the settings alone, if there are runs to use."""
+    """Each agent with each model; without agents, only the settings, if there are runs to use."""
     agents = agents or ([settings.agent] if settings.agent else [])
     if not agents and not used:
         raise UsageError("no agent was given", "name one or more, e.g. --agent react --agent tools")

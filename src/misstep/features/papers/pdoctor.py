@@ -1,7 +1,4 @@
-"""The experiments of the PDoctor paper as presets, for any agents.
-
-An experiment of the PDoctor paper, carried out again with other agents.
-"""
+"""Repeats the experiments of the PDoctor paper with any agents."""
 
 import time
 from collections import Counter
@@ -33,8 +30,10 @@ Question = Literal["rq1", "rq2", "rq3"]
 
 
 class Effectiveness(msgspec.Struct, frozen=True):
-    """What an agent did in a given time, as in Table 2; `seconds` is how long it was, of which synthesis took
-    so many."""
+    """What an agent did in a given time, as in Table 2.
+
+    `seconds` is the total time, `synthesis_seconds` the part of it that synthesis took.
+    """
 
     summary: Summary
     synthesis_seconds: float
@@ -42,10 +41,10 @@ class Effectiveness(msgspec.Struct, frozen=True):
 
 
 class Replication(msgspec.Struct, frozen=True):
-    """What `misstep paper RQ --json` prints: of each agent, what the question asks for.
+    """What `misstep paper RQ --json` prints: the results of each agent for the question.
 
-    `topics` counts the failures that a topic is to blame for, by the topic, of all agents together;
-    `breakdowns` says of each agent which topics it fails on more often than on others.
+    `topics` counts the failures caused by a topic, for all agents together; `breakdowns` lists for each agent
+    the topics on which it fails more often than on others.
     """
 
     question: Question
@@ -70,7 +69,7 @@ _CASES: dict[str, Any] = {"cases": "", "count": None, "exhaustive": False, "per_
 _CAUSES: dict[str, Any] = {"full": True, "adaptive": False, "method": "pdoctor", "sample": 100}
 _COMMON = {**_LIMITS, **_PLAIN, **_CASES}
 
-# The settings of section 6, each of which the command line may change.
+# The settings of section 6; the command line can change each of them.
 PRESETS: Mapping[Question, Mapping[str, Any]] = {
     "rq1": {**_COMMON, "actions": Span(3, 5), "budget_time": 3600.0},
     "rq2": {**_COMMON, **_CAUSES, "actions": Span(2, 9)},
@@ -87,10 +86,9 @@ def detect_errors(several: Sequence[Settings], *listeners: Listener) -> Replicat
 def examine_agents(
     question: Question, several: Sequence[Settings], used: Sequence[str], *listeners: Listener
 ) -> Replication:
-    """The other two: measure how far each agent gets and why it fails, one agent after the other.
+    """The other two: measure how many actions each agent can plan and why it fails.
 
-    `used` are runs of `plan capability`, finished before, that are taken as they are; so is the newest
-    dissection of theirs.
+    `used` are finished runs of `plan capability` that are reused, with their newest dissections.
     """
     settings = several[0]
     measured = [_stored_curve(settings, run) for run in used]
@@ -112,7 +110,7 @@ def examine_agents(
 
 
 def _check_all(several: Sequence[Settings]) -> None:
-    """Nobody is to find out after hours that the last agent can't be found."""
+    """Check all agents first, so that a missing one is not found after hours."""
     for settings in several:
         check_agent(check_settings(settings))
 
@@ -120,7 +118,7 @@ def _check_all(several: Sequence[Settings]) -> None:
 def _with_way_back(
     error: Interrupted | BudgetExceeded, question: Question, measured: Sequence[Capability]
 ) -> MisstepError:
-    """The same error, saying how what has been measured can be used."""
+    """The same error with hints on how to use what has been measured."""
     uses = "".join(f" --use {curve.run}" for curve in measured)
     way = f"then, with every finished curve: misstep paper {question}{uses} --use RUN …"
     return type(error)(error.message, *error.hints, way)
@@ -157,7 +155,7 @@ def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
     def campaign(_: object) -> FixedSuite:
         return FixedSuite(_until(time.monotonic() + limit, clock.watch(cases())))
 
-    # The time ends the run in good order, so that it is not to be a budget that cuts it short.
+    # The run should end normally when the time is over, so the time is not set as a budget.
     timeless = settings.overlay({"budget_time": None})
     began = time.monotonic()
     summary = start(
@@ -174,7 +172,7 @@ def _until(end: float, cases: Iterable[Case]) -> Iterator[Case]:
 
 
 class _Stopwatch:
-    """Adds up how long it takes to make what passes by."""
+    """Adds up the time that an iterator takes to make its items."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -190,7 +188,7 @@ class _Stopwatch:
 
 
 def _blamed_topics(settings: Settings, dissected: Sequence[Dissection]) -> dict[str, int]:
-    """The topics of the failures whose cause is the topic, the most frequent first."""
+    """The topics of failures that were caused by the topic, the most frequent first."""
     found = Counter[str]()
     with Store(settings.store) as store:
         for dissection in dissected:

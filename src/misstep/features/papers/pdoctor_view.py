@@ -1,4 +1,4 @@
-"""The tables of the PDoctor paper, with its own figures beside those measured."""
+"""Shows the tables of the PDoctor paper, its own figures next to the measured ones."""
 
 from collections.abc import Mapping, Sequence
 from itertools import islice, zip_longest
@@ -28,7 +28,7 @@ TOPIC = 200  # characters
 
 
 def paper_view(replication: Replication) -> RenderableType:
-    """All that a question asks for."""
+    """The results for a question."""
     if replication.question == "rq1":
         return _titled(
             "Table 2: errors found in a given time", _effectiveness_table(replication.effectiveness)
@@ -53,7 +53,7 @@ def _titled(title: str, body: RenderableType) -> RenderableType:
 
 
 def _curves(replication: Replication, timed: bool) -> RenderableType:
-    """The paper has no curve in numbers; what it says instead is there for problems without times only."""
+    """The curves. The paper's figures, which are no curve, exist only for problems without times."""
     curves, levels = replication.capabilities, () if timed else published_levels()
     return Group(capability_plot(curves, levels), Text(), how_far_table(curves, levels))
 
@@ -96,20 +96,20 @@ def _causes_table(replication: Replication, timed: bool) -> Table:
 
 
 def _published(replication: Replication, what: str) -> list[Column]:
-    """What the paper says of its agents, as far as it says anything."""
+    """What the paper says about its agents, if anything."""
     agents = [curve.agent for curve in replication.capabilities]
     found = {f"paper: {o.framework} {o.model}": getattr(o, what) for o in _comparable(agents)}
     return [Column(name, shares, style="dim") for name, shares in found.items() if shares]
 
 
 def _comparable(agents: Sequence[str]) -> list[PublishedAgent]:
-    """The paper's agents of the same paradigms; all of them where there are none."""
+    """The paper's agents of the same paradigms; all of them if there are none."""
     everyone = load_paper().agent
     return [other for other in everyone if other.paradigm in agents] or list(everyone)
 
 
 def _topic_tests(replication: Replication) -> list[str]:
-    """Of each agent, whether it really fails on some topics more often than on others."""
+    """For each agent, whether it fails significantly more often on some topics."""
     named = zip(replication.capabilities, replication.breakdowns, strict=True)
     return [f"{agent_name(curve)}: {finding(each)}" for curve, each in named]
 

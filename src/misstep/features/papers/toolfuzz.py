@@ -1,7 +1,4 @@
-"""The comparison of the ToolFuzz paper's Table 1, with any tools, agent and model.
-
-Ways to find errors in tools, held against each other.
-"""
+"""Compares methods of finding errors in tools, as in Table 1 of the ToolFuzz paper."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
@@ -37,11 +34,11 @@ Method = Literal["whitebox", "greybox", "no-sanity", "consistency", "judge", "to
 
 
 class MethodResult(msgspec.Struct, frozen=True):
-    """What one way has come to, over all tools.
+    """The results of one method over all tools.
 
-    `calls` are those that the agent has made. `total` estimates how many errors the method could find. `fdr`
-    is the share of labelled discoveries that people don't find erroneous; None where nobody has labelled any.
-    `notes` are those of the run, each with the tool that it is about.
+    `calls` are those that the agent made. `total` estimates how many errors the method could find. `fdr` is
+    the share of labelled discoveries that people say are not errors; None if there are no labels. `notes` are
+    those of the run, each with its tool.
     """
 
     method: Method
@@ -58,9 +55,9 @@ class MethodResult(msgspec.Struct, frozen=True):
 
 
 class MethodComparison(msgspec.Struct, frozen=True):
-    """Every method on the same tools, for errors at run time and for wrong answers.
+    """Every method on the same tools, for runtime errors and for wrong answers.
 
-    `fuzzer_calls` are those that fuzzing made beside the agent, by the run.
+    `fuzzer_calls` are calls made by fuzzing without the agent, by run.
     """
 
     specs: tuple[str, ...]
@@ -72,14 +69,14 @@ class MethodComparison(msgspec.Struct, frozen=True):
 
 Layer: TypeAlias = Mapping[str, Any]
 
-# The settings that make each run what it is.
+# The settings that distinguish the runs.
 RUNTIME: Mapping[Method, Layer] = {
     "whitebox": {"tool_method": "whitebox", "skip_sanity": False},
     "greybox": {"tool_method": "greybox", "skip_sanity": False},
     "no-sanity": {"tool_method": "toolfuzz", "skip_sanity": True},
     "toolfuzz": {"tool_method": "toolfuzz", "skip_sanity": False},
 }
-# The judge alone has a say in the last run, so that it is asked about every set: all variants follow from it.
+# In the last run the judge alone decides and sees every set; the other variants can be computed from it.
 CORRECTNESS: Mapping[Method, Layer] = {
     "whitebox": {"tool_method": "whitebox", "checks": CHECKS},
     "greybox": {"tool_method": "greybox", "checks": CHECKS},
@@ -98,7 +95,7 @@ def compare_methods(
 ) -> MethodComparison:
     """Try each method on the tools, one after the other, each within the same limits.
 
-    `used` are finished runs that stand for those that would be made; without specs, no others are.
+    `used` are finished runs to reuse instead of new ones; without specs, no new runs are made.
     """
     if specs:
         refuse_missing(check_settings(settings))
@@ -128,7 +125,7 @@ def compare_methods(
 
 
 class _Runs:
-    """Finished runs that the user names, each to be taken once."""
+    """Finished runs that the user names, each used once."""
 
     def __init__(self, settings: Settings, names: Sequence[str]) -> None:
         self._left = list[Run]()
@@ -204,7 +201,7 @@ def _on_answers(
 
 
 def _notes(tools: Iterable[ToolReport | ConsistencyReport]) -> tuple[str, ...]:
-    """What a run has noted, each note with the tool that it is about."""
+    """The notes of a run, each with its tool."""
     return tuple(f"{tool.name}: {note}" for tool in tools for note in tool.notes)
 
 
@@ -219,15 +216,15 @@ def _judged(tool: ConsistencyReport, checks: tuple[Check, ...] | None) -> Sequen
 
 
 def _false_discoveries(store: Store, run: str, failed: set[str]) -> Rate | None:
-    """Of what people have labelled among the discoveries, the share that they don't find erroneous.
+    """The share of labelled discoveries that people say are not errors.
 
-    Labels are drawn by the verdicts of the run: discoveries that others than these make are not drawn evenly.
+    Labels are drawn by the verdicts of the run, so discoveries of other methods are not sampled evenly.
     """
     said = dict[str, list[bool]]()
     for label in store.labels(run):
         if label.item in failed:
             said.setdefault(label.item, []).append(label.erroneous)
-    # One opinion for each, that of most people; where there is none, it says nothing.
+    # One opinion for each item, that of the majority; ties are ignored.
     most = [2 * sum(each) - len(each) for each in said.values()]
     wrong, decided = sum(each < 0 for each in most), sum(each != 0 for each in most)
     return Rate(wrong, decided, wrong / decided, wilson(wrong, decided)) if decided else None
@@ -236,7 +233,7 @@ def _false_discoveries(store: Store, run: str, failed: set[str]) -> Rate | None:
 def _parts(
     fuzzed: Mapping[Method, FuzzReport], checked: Mapping[Method, ConsistencyRun]
 ) -> list[tuple[str, list[str]]]:
-    """Every run with its tools, those apart that are fuzzed together."""
+    """Every run with its tools, without targets of several tools."""
     parts = [(report.run, [tool.name for tool in report.tools]) for report in fuzzed.values()]
     parts += [(run.run, [tool.name for tool in run.tools]) for run in checked.values()]
     return [(run, [name for name in names if not name.startswith(TOGETHER)]) for run, names in parts]

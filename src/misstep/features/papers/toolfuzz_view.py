@@ -1,4 +1,4 @@
-"""Table 1 of the ToolFuzz paper, with its own figures beside those measured."""
+"""Shows Table 1 of the ToolFuzz paper, its own figures next to the measured ones."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ NAMES = {
 
 
 class PublishedMethod(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the paper says about one method, for either library."""
+    """What the paper says about one method, for each library."""
 
     unique_errors: tuple[int, int]
     total: tuple[tuple[int, int], tuple[int, int]]
@@ -49,7 +49,7 @@ def load_paper() -> ToolFuzzPaper:
 
 
 def methods_view(comparison: MethodComparison) -> RenderableType:
-    """Errors at run time, then wrong answers: what was measured, below it what the paper says."""
+    """Runtime errors, then wrong answers: measured results, and below them the paper's."""
     paper, parts = load_paper(), list[RenderableType]()
     if comparison.runtime:
         parts.append(section("errors at run time", _runtime_table(comparison.runtime, paper.runtime)))
@@ -59,7 +59,7 @@ def methods_view(comparison: MethodComparison) -> RenderableType:
 
 
 def methods_as_json(comparison: MethodComparison) -> dict[str, object]:
-    """What `--json` prints."""
+    """The object that `--json` prints."""
     return {
         "specs": list(comparison.specs),
         "tools": comparison.tools,
@@ -107,7 +107,7 @@ def _published(method: str, said: PublishedMethod, library: str, place: int, own
 
 
 def _labelled(result: MethodResult) -> str:
-    """The false discovery rate with its interval, where somebody has labelled something."""
+    """The false discovery rate with its interval, if anything was labelled."""
     if result.fdr is None or result.fdr.share is None:
         return NOTHING
     low, high = result.fdr.interval
@@ -140,7 +140,7 @@ def _notes(comparison: MethodComparison) -> list[str]:
 
 
 def _run_notes(comparison: MethodComparison) -> list[str]:
-    """What the runs have noted, each run once: rows that are one run share its notes."""
+    """The notes of the runs, once for each run: rows of the same run share them."""
     notes = {result.run: result.notes for result in (*comparison.runtime, *comparison.correctness)}
     return [f"{run}: {plain(note)}" for run, some in notes.items() for note in some]
 

@@ -1,4 +1,4 @@
-"""`misstep plan …`: planning tests."""
+"""`misstep plan test` and `plan check`."""
 
 import click
 import msgspec
@@ -49,7 +49,7 @@ def check(settings: Settings) -> int:
     spare_inputs(settings, "verdicts")
     tally = Tally()
     verdicts = (tally.seen(outcome).verdict for outcome in check_plans(settings))
-    # Nothing is printed before the last plan has been read, so that a bad one leaves no half of a result.
+    # Print nothing before the last plan has been read, so that a bad one leaves no partial output.
     write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
     summary = tally.summary(run="", agent="", usd=0.0)
     sum_up(settings, summary, _check_lines(summary))
@@ -117,7 +117,7 @@ def _show(console: Console, summary: Summary, examples: list[Outcome], settings:
 
 
 def _next_step(summary: Summary, settings: Settings) -> str:
-    """What is worth typing now: why it fails, or where it would begin to."""
+    """The suggested next command: why it fails, or at which size it would start to fail."""
     if summary.failed:
         return f"why:         misstep plan dissect {summary.run}{way_to(settings.store)}"
     words = ["--agent", summary.agent, *(["--model", summary.model] if summary.model else [])]

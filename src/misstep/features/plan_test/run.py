@@ -1,4 +1,4 @@
-"""Planning tests: synthesise cases, check plans, test an agent."""
+"""Tests an agent on planning cases, and checks plans from files."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -60,7 +60,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
 
 
 def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
-    """Go on with a stopped run under the settings it was started with, budgets and place excepted."""
+    """Resume a stopped run under the settings it was started with, except for budgets and place."""
 
     def plan(store: Store, run: Run) -> RunWork:
         rest = cases_of(run.settings, _find_done(store, run))
@@ -74,16 +74,16 @@ def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) 
 
 
 def estimate(settings: Settings) -> Estimate:
-    """What a run under these settings will come to; nothing is started, and nothing is kept."""
+    """Estimate a run under these settings; nothing is started or stored."""
     settings = check_settings(settings)
     total, digest = count_cases(settings)
     return lifecycle.estimate(settings, _work(settings, (), total, digest))
 
 
 def _find_done(store: Store, run: Run) -> Sequence[int]:
-    """For the place of each case, whether it has an outcome.
+    """Whether each case, by its index, has an outcome.
 
-    A `UsageError` where the cases are not what they were when the run was stopped.
+    A `UsageError` if the cases have changed since the run was stopped.
     """
     done, digest = bytearray(), Digest()
     cases = load_cases(run.settings.cases) if run.settings.cases else cases_of(run.settings)
@@ -99,7 +99,7 @@ def _find_done(store: Store, run: Run) -> Sequence[int]:
 
 
 def _in_portions(cases: Iterable[Case], size: int = 200) -> Iterator[list[Case]]:
-    """The cases in lists that are short enough to be asked about."""
+    """The cases in lists that are short enough for a query."""
     portion = list[Case]()
     for case in cases:
         portion.append(case)

@@ -1,4 +1,4 @@
-"""The playground: a person does a problem by hand on a page that keeps nothing on the server."""
+"""The pages of the playground. All state is in the requests; the server keeps nothing."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -20,9 +20,9 @@ from misstep.features.playground.run import Name, ProblemChoice, Steps
 from misstep.rendering.text import plain
 from misstep.web.pages import complaints, read_body, shipped, show
 
-LONGEST = 100_000  # bytes; as many calls as are allowed take less
+LONGEST = 100_000  # bytes; the maximum number of calls takes less
 YOU, RIGHT = "you", "right"
-ABOUT = {  # a few words on each family, for whoever has to choose
+ABOUT = {  # a short description of each family, to choose from
     "order": "before, after",
     "time": "a clock, durations",
     "data": "values handed on",
@@ -37,9 +37,9 @@ K = TypeVar("K")
 
 
 class _Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A problem, and what somebody has done with it so far.
+    """A problem, and the calls made so far.
 
-    `by` is who wants a verdict: you, who have made these calls, or somebody else, who has not.
+    `by` says who gets the verdict: the person who made these calls, or a planner that makes its own.
     """
 
     wish: ProblemChoice
@@ -48,9 +48,9 @@ class _Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def playground_app() -> Any:
-    """An ASGI application that can stand alone or under any path; put a `Guard` before it.
+    """An ASGI application that works alone or under any path; put an `OriginGuard` before it.
 
-    Each request says which problem it is about and what has been called so far; all of that is done again.
+    Each request contains the problem and all calls so far, which are carried out again.
     """
     routes = [
         Route("/", _page, name="playground"),
@@ -95,7 +95,7 @@ def _case(wish: ProblemChoice) -> Case:
 
 
 def _told(kind: type[K], make: Callable[[K], dict[str, Any]]) -> Any:
-    """JSON for JSON; what won't do is told in a sentence."""
+    """Answer JSON with JSON; invalid input gets a one-sentence error."""
 
     async def answer(request: Request) -> Response:
         try:

@@ -37,13 +37,13 @@ from misstep.runs.execution import execute_once, judge, record
 from misstep.runs.reporting.case_bundles import moves_of
 
 NAME = 200  # characters
-START_TIME = "start_time"  # what tools of timed problems take
+START_TIME = "start_time"  # an argument of tools in timed problems
 
 Kind = Literal["text", "number", "time", "choice"]
 
 
 def problem_of(case: Case, tools: Sequence[Tool]) -> dict[str, Any]:
-    """A case, less what would tell how it is solved."""
+    """A case without what would reveal the solution."""
     return {
         "id": plain(case.id, NAME),
         "topic": plain(case.topic, NAME),
@@ -87,16 +87,16 @@ def _kind(name: str, schema: dict[str, Any]) -> Kind:
 
 FEWEST_ACTIONS, MOST_ACTIONS = 3, 12
 MOST_DISTRACTORS = 8
-MOST_CALLS = Settings().max_steps  # an agent has as many turns
+MOST_CALLS = Settings().max_steps  # the same limit as for an agent's turns
 PLAYERS = ("sim:greedy", "sim:perfect", "sim:random")
-REMEMBERED = 128  # problems: a person calls many tools of the same one
+REMEMBERED = 128  # problems: a person makes many calls for the same one
 
 Name = Annotated[str, Meta(max_length=100)]
 Value = Annotated[str, Meta(max_length=200)] | int | float | bool | None
 
 
 class ProblemChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Which problem; the same wish is always the same problem."""
+    """Which problem; the same choice always gives the same problem."""
 
     actions: Annotated[int, Meta(ge=FEWEST_ACTIONS, le=MOST_ACTIONS)] = 4
     family: Annotated[tuple[Family, ...], Meta(min_length=1, max_length=len(FAMILIES))] = ("order",)
@@ -105,14 +105,14 @@ class ProblemChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def settings(self) -> Settings:
-        """The settings under which a command makes this problem, and no other."""
+        """The settings with which a command makes exactly this problem."""
         span = Span(self.actions, self.actions)
         chosen = {"family": self.family, "distractors": self.distractors, "seed": self.seed}
         return Settings(actions=span, count=1).overlay(chosen)
 
 
 class PlayerStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A call that somebody makes."""
+    """A call that a person makes."""
 
     tool: Name
     arguments: Annotated[dict[Name, Value], Meta(max_length=10)] = {}
@@ -122,27 +122,27 @@ Steps = Annotated[tuple[PlayerStep, ...], Meta(max_length=MOST_CALLS)]
 
 
 def sizes(wish: ProblemChoice) -> tuple[int, int]:
-    """The fewest and the most actions of problems like this one."""
-    any_families = Span(MOST_MIXED, MOST_MIXED)  # as many as problems of all families can have
+    """The minimum and maximum number of actions of problems like this one."""
+    any_families = Span(MOST_MIXED, MOST_MIXED)  # the maximum for problems of all families
     least, most = suite_of(_sorted(wish).settings.overlay({"actions": any_families})).bounds
     return max(least, FEWEST_ACTIONS), min(most, MOST_ACTIONS)
 
 
 def fitted(wish: ProblemChoice) -> ProblemChoice:
-    """The nearest wish that can be granted."""
+    """The nearest choice that is possible."""
     wish = _sorted(wish)
     least, most = sizes(wish)
     return msgspec.structs.replace(wish, actions=min(max(wish.actions, least), most))
 
 
 def _sorted(wish: ProblemChoice) -> ProblemChoice:
-    """With every family once, in their own order: they mean the same in any."""
+    """Each family once, in a fixed order, since the order has no meaning."""
     return msgspec.structs.replace(wish, family=tuple(each for each in FAMILIES if each in wish.family))
 
 
 @lru_cache(REMEMBERED)
 def make_problem(wish: ProblemChoice) -> Case:
-    """The problem; a `UsageError` where it can't be made."""
+    """The problem; a `UsageError` if it can't be made."""
     return make_case(suite_of(wish.settings), 0)
 
 
@@ -152,19 +152,19 @@ def tools_of(case: Case) -> Sequence[Tool]:
 
 
 def right_calls(case: Case) -> tuple[Planned, ...]:
-    """The calls of somebody who gets everything right."""
+    """The calls of a correct plan."""
     tools = {action.id: action.tool for action in case.actions}
     return case.solution or tuple(Planned(tools[action]) for action in case.witness)
 
 
 def play(case: Case, steps: Sequence[PlayerStep | Planned]) -> list[str]:
-    """What the tools say to these calls, made one after the other from the beginning."""
+    """The results of these calls, made one after the other from the start."""
     recorder = _recorder(case)
     return [recorder.call(step.tool, step.arguments) for step in steps]
 
 
 def judge_calls(case: Case, steps: Sequence[PlayerStep | Planned]) -> Outcome:
-    """The verdict on somebody who makes these calls, then says that all is done."""
+    """The verdict on these calls, followed by a final answer."""
     recorder = _recorder(case)
     for step in steps:
         recorder.call(step.tool, step.arguments)
@@ -172,12 +172,12 @@ def judge_calls(case: Case, steps: Sequence[PlayerStep | Planned]) -> Outcome:
 
 
 def show_right(case: Case) -> Outcome:
-    """What a right plan comes to."""
+    """The outcome of a correct plan."""
     return judge_calls(case, right_calls(case))
 
 
 def let_try(case: Case, player: str) -> Outcome:
-    """What one of the simulated planners makes of it."""
+    """The outcome of a simulated planner."""
     if player not in PLAYERS:
         raise UsageError(f"'{player}' can't be asked to try", f"expected one of {', '.join(PLAYERS)}")
     agent = simulated_agent(player.removeprefix("sim:"), {})
@@ -185,7 +185,7 @@ def let_try(case: Case, player: str) -> Outcome:
 
 
 def show_problem(wish: ProblemChoice) -> dict[str, Any]:
-    """A problem as a page shows it to whoever is to solve it."""
+    """A problem as a page shows it."""
     case = make_problem(wish)
     return problem_of(case, tools_of(case)) | {
         "wish": msgspec.to_builtins(wish),
@@ -195,14 +195,14 @@ def show_problem(wish: ProblemChoice) -> dict[str, Any]:
 
 
 def detail(wish: ProblemChoice, outcome: Outcome) -> dict[str, Any]:
-    """What came of it as the view of a case draws it; nobody's time is taken."""
+    """The outcome in the format of the case view; no time is recorded."""
     moves = moves_of(outcome.case, outcome.transcript.calls)
     shown = detail_of(outcome, moves, CaseOrigin(""))
     return shown | {"replay": command_for(wish), "seconds": None}
 
 
 def command_for(wish: ProblemChoice) -> str:
-    """The command that puts the same problem to an agent."""
+    """The command that runs an agent on the same problem."""
     words = ["misstep plan test --agent sim:greedy", f"--actions {wish.actions}"]
     words += [f"--family {','.join(wish.family)}"] if wish.family != ("order",) else []
     words += [f"--distractors {wish.distractors}"] if wish.distractors else []

@@ -1,4 +1,4 @@
-"""`misstep plan repair`: a plan for a request of one's own."""
+"""`misstep plan repair`: make a plan for the user's own request."""
 
 import sys
 
@@ -13,7 +13,7 @@ from misstep.features.repair.run import repair as read_and_plan
 from misstep.features.repair.view import repair_view
 from misstep.rendering.text import plain
 
-MOST_BYTES = 1 << 20  # that are read of a request
+MOST_BYTES = 1 << 20  # maximum size of a request
 
 
 @click.command("repair")
@@ -57,7 +57,7 @@ def repair(settings: Settings, given: str) -> int:
 
 
 def _request(given: str) -> str:
-    """The words of the request, wherever they stand."""
+    """The text of the request, from the argument, a file or standard input."""
     if given != "-" and not given.startswith("@"):
         return given
     where = "standard input" if given == "-" else given[1:]

@@ -1,4 +1,4 @@
-"""A plan for a request in the wild, by way of two readings of it."""
+"""Makes a plan for a request in free text from two independent readings of it."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,19 +31,19 @@ from misstep.runs.lifecycle import CHARACTERS, refuse_running_loop
 from misstep.runs.setup.models import Tell, open_model, price_agent, refuse_blind_budget
 
 MOST_REQUEST = 50_000  # characters
-DESCRIPTION = 500  # characters of it that a model is told of a tool
+DESCRIPTION = 500  # characters of a tool's description that the model sees
 EXPECTED = 400  # tokens of an answer, roughly
 
 _READINGS: tuple[SaidBy, SaidBy] = ("first", "second")
 
 
 def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
-    """Let the model read the request twice, each time in another form, and plan for what both readings say.
+    """Let the model read the request twice, in two formats, and make a plan if both readings agree.
 
-    The tools are looked at and never called. A model that gives no answer in the form asked for is a
-    `ModelError`; what the readings disagree on, and what contradicts itself, is in the report.
+    The tools are inspected and never called. An answer in the wrong format raises a `ModelError`;
+    disagreements and contradictions are in the report.
     """
-    settings = settings.overlay({"agent": ""})  # it has no part in this, nor its price
+    settings = settings.overlay({"agent": ""})  # it is not used here, so its price does not matter
     request = _checked(request)
     if not settings.tools:
         raise UsageError("no tools were given", "name them with --tools: tools.json, file.py:name, mcp:…")
@@ -89,7 +89,7 @@ class _Readers:
         return self._desk.usage
 
     async def read_twice(self) -> tuple[RequestReading, RequestReading]:
-        """Two readings, neither of which knows of the other."""
+        """Two independent readings."""
         try:
             return await self._read(MANNERS[0], _READINGS[0]), await self._read(MANNERS[1], _READINGS[1])
         finally:
@@ -109,7 +109,7 @@ class _Readers:
             raise ModelError(error.message, "allow more with --timeout") from None
 
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
-        """Ask for nothing that the budget might not last for."""
+        """Refuse a request that the budget might not cover."""
         said = sum([len(message.text) for message in messages])
         guess = self.usage + Usage(said // CHARACTERS, EXPECTED)
         left = left_of(self._settings, Spent({AGENT: guess}))

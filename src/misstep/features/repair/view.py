@@ -1,7 +1,4 @@
-"""What two readings of a request come to, as a rich renderable.
-
-Constraints as formulas over places in a plan.
-"""
+"""Shows the two readings of a request, their constraints as formulas, and the plan."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import assert_never
@@ -18,7 +15,7 @@ from misstep.rendering.text import plain
 
 
 def formally(constraint: Constraint, ids: Mapping[str, str]) -> str:
-    """A constraint as a formula over places in the plan, which are 1 to n; `ids` are those of tools."""
+    """A constraint as a formula over positions in the plan, 1 to n; `ids` are those of tools."""
     match constraint:
         case Before(first, then):
             return f"{ids[first]} < {ids[then]}"

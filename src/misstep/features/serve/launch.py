@@ -1,4 +1,4 @@
-"""Planning runs in processes of their own, which outlive whoever has started them."""
+"""Starts planning runs in separate processes, which continue when the server ends."""
 
 import os
 import re
@@ -26,13 +26,13 @@ from misstep.runs.setup.models import price_agent
 from misstep.store.runs import Store
 
 MOST_AT_ONCE = 4
-MOST_CASES = 100_000  # whoever wants more can type a command
+MOST_CASES = 100_000  # larger runs can be started from the command line
 REMEMBERED = 50  # launches, the newest
-POLL = 0.1  # seconds between two looks at what a process has said
-BEGINNING, END = 64_000, 4_000  # bytes of what it has said that are looked at
+POLL = 0.1  # seconds between two reads of a process's output
+BEGINNING, END = 64_000, 4_000  # bytes of its output that are read
 SIMULATED = tuple(f"sim:{name}" for name in PLANNERS)
 
-# As the display of a run says it that is no terminal.
+# The line that names the run, as a display prints it that is not a terminal.
 _RUN = re.compile(rb"^run ([0-9a-z]{4,20})\b", re.MULTILINE)
 
 
@@ -48,7 +48,7 @@ class LaunchOrder(msgspec.Struct, frozen=True):
 
 
 class LaunchProgress(msgspec.Struct, frozen=True):
-    """How far a launch is: its run once there is one, whether its process has ended, what that has said."""
+    """The progress of a launch: its run once it exists, whether its process has ended, its output."""
 
     run: str
     ended: bool
@@ -56,23 +56,23 @@ class LaunchProgress(msgspec.Struct, frozen=True):
 
 
 def agents_for(settings: Settings) -> tuple[str, ...]:
-    """The agents that may be started: no other name gets near a command."""
+    """The agents that may be started; no other name is passed to a command."""
     own = [settings.agent] if settings.agent else []
     return tuple(dict.fromkeys([*own, *SIMULATED]))
 
 
 def costs_money(settings: Settings) -> bool:
-    """Whether the agent of the settings has a model whose price is known, so that a budget makes sense."""
+    """Whether the price of the agent's model is known, so that a budget makes sense."""
     try:
         return bool(settings.agent) and price_agent(settings) not in (None, FREE)
     except UsageError:
-        return False  # the list of prices has gone; whoever starts a run is told
+        return False  # the price list is gone; starting a run reports that
 
 
 class Launcher:
-    """Starts runs that are kept in the store of the settings, a few at a time.
+    """Starts runs that are stored in the store of the settings, a few at a time.
 
-    When it is left, they go on.
+    The runs continue when it is closed.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -88,12 +88,12 @@ class Launcher:
     def __exit__(self, *_: object) -> None:
         launches = self._launches.values()
         if self._elsewhere and all(launch.ended.is_set() for launch in launches):
-            shutil.rmtree(self._elsewhere, ignore_errors=True)  # else somebody who goes on is in it
+            shutil.rmtree(self._elsewhere, ignore_errors=True)  # else a continuing run still uses it
         for launch in launches:
             launch.close()
 
     def start(self, order: LaunchOrder) -> int:
-        """Start a run; the number of its launch."""
+        """Start a run; returns the number of its launch."""
         self._check(order)
         with self._lock:
             going = sum(not each.ended.is_set() for each in self._launches.values())
@@ -107,9 +107,9 @@ class Launcher:
             return self._count
 
     def wait(self, number: int, seconds: float) -> LaunchProgress | None:
-        """How far a launch is, as soon as it has a run or has ended, and in so many seconds at the latest.
+        """The progress of a launch, when it has a run or has ended, or after `seconds`.
 
-        None where there is no such launch.
+        None if there is no such launch.
         """
         launch = self._launches.get(number)
         if launch is None:
@@ -120,21 +120,21 @@ class Launcher:
         return LaunchProgress(self._find(launch), launch.ended.is_set(), launch.said())
 
     def can_stop(self, run: str) -> bool:
-        """Whether this is a run that was started here, and somebody is at it: a process outlives its run."""
+        """Whether this run was started here and is still running: a process outlives its run."""
         if self._going(run) is None:
             return False
         with Store(self._settings.store) as store:
             return store.is_held(run)
 
     def stop(self, run: str) -> bool:
-        """What Ctrl-C does: the run ends soon, and can be resumed. False where it can't be stopped."""
+        """Stop a run like Ctrl-C; it can be resumed. False if it can't be stopped."""
         launch = self._going(run)
         if launch is not None:
             launch.process.send_signal(signal.SIGINT)
         return launch is not None
 
     def _check(self, order: LaunchOrder) -> None:
-        """Refuse what can be seen to be wrong from here."""
+        """Refuse an order that is visibly wrong."""
         if order.agent not in agents_for(self._settings):
             raise UsageError(f"'{order.agent}' is not an agent that can be started here")
         if self._is_own(order) and self._settings.cases:
@@ -153,15 +153,15 @@ class Launcher:
     def _launch(self, order: LaunchOrder) -> "_Launch":
         if self._is_own(order):
             return _Launch(_command(order), os.getcwd(), {**os.environ, _STORE: self._settings.store})
-        # What is set for the agent of the settings would only be in the way of another one, be it set in the
-        # environment or by a file in this folder.
+        # Settings for the configured agent would be wrong for another one, whether they come from the
+        # environment or from a file in this folder.
         clean = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
         clean[_STORE] = _lasting(self._settings.store)
         self._elsewhere = self._elsewhere or tempfile.mkdtemp(prefix="misstep-")
         return _Launch(_command(order), self._elsewhere, clean)
 
     def _forget(self) -> None:
-        """Let go of the oldest that have ended."""
+        """Remove the oldest launches that have ended."""
         over = [number for number, each in self._launches.items() if each.ended.is_set()]
         for number in over[: max(0, len(self._launches) - REMEMBERED)]:
             self._launches.pop(number).close()
@@ -173,7 +173,7 @@ class Launcher:
         return next((each for each in going if self._find(each) == run), None)
 
     def _find(self, launch: "_Launch") -> str:
-        """The run of a launch, once it is in the store: agents, too, may say what looks like its name."""
+        """The run of a launch, once it is in the store: agents may also print what looks like its name."""
         for name in launch.named():
             try:
                 with Store(self._settings.store) as store:
@@ -186,7 +186,7 @@ class Launcher:
 
 
 class _Launch:
-    """One process, with a session of its own, and all that it says."""
+    """One process in its own session, and its output."""
 
     def __init__(self, command: list[str], folder: str, environment: Mapping[str, str]) -> None:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this
@@ -204,19 +204,19 @@ class _Launch:
         threading.Thread(target=self._forget_ended, daemon=True).start()
 
     def named(self) -> list[str]:
-        """What could be the name of the run, until that is known."""
+        """Possible names of the run, until it is known."""
         if self.run:
             return []
         said = os.pread(self._log.fileno(), BEGINNING, 0)
         return list(dict.fromkeys(found.decode() for found in _RUN.findall(said)))
 
     def said(self) -> str:
-        """The last that the process has said."""
+        """The end of the process's output."""
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), END, max(0, size - END)).decode(errors="replace").strip()
 
     def close(self) -> None:
-        """Hear no more of it."""
+        """Close its output."""
         self._log.close()
 
     def _forget_ended(self) -> None:
@@ -225,7 +225,7 @@ class _Launch:
         self.ended.set()
 
 
-_STORE = f"{PREFIX}STORE"  # an address may hold a password, which nobody should read off a command
+_STORE = f"{PREFIX}STORE"  # an address may hold a password, which should not appear in a command line
 
 
 def _command(order: LaunchOrder) -> list[str]:
@@ -245,7 +245,7 @@ def _command(order: LaunchOrder) -> list[str]:
 
 
 def _lasting(store: str) -> str:
-    """The same store, to be found from any folder."""
+    """The same store with an absolute path."""
     scheme, separator, rest = store.partition("://")
     if not separator:
         return str(Path(store).absolute())

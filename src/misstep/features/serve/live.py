@@ -1,7 +1,4 @@
-"""Sends the progress of a run to browsers.
-
-How far a run is, for whoever watches it.
-"""
+"""Sends the progress of a run to browsers."""
 
 import time
 from collections.abc import AsyncIterator, Callable
@@ -29,9 +26,9 @@ from misstep.web.pages import complain
 
 
 class RunProgress(msgspec.Struct, frozen=True):
-    """A run so far. `done` of `total`, which is 0 where nobody knows; somebody is at it while it is `live`.
+    """The progress of a run: `done` of `total` (0 if unknown); it is `live` while a process works on it.
 
-    It goes on at `rate` a second, and so has as many seconds `left`, where that can be told.
+    It continues at `rate` per second, with that many seconds `left`, if these are known.
     """
 
     done: int
@@ -47,7 +44,7 @@ class RunProgress(msgspec.Struct, frozen=True):
 
 
 class RunWatch:
-    """Looks at a run of a store as often as it is asked to, each time only at what has come since."""
+    """Reads a run of a store repeatedly, each time only what is new."""
 
     def __init__(self, settings: Settings, run: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._settings, self._name, self._clock = settings, run, clock
@@ -90,24 +87,24 @@ class RunWatch:
 
 
 def _used(store: Store, run: Run) -> Cost:
-    """What all sittings have used so far."""
+    """What all sessions have used so far."""
     spent = store.spent(run.id)
     try:
         price = pricing(run.settings)
         usd = sum(price(role, usage) for role, usage in spent.usage.items())
     except UsageError:
-        usd = 0.0  # the list of prices has gone since
+        usd = 0.0  # the price list no longer exists
     return Cost(usd, spent.tokens, spent.seconds, spent.calls)
 
 
-PAUSE = 1.0  # seconds between two looks, at least
-SHARE = 20  # of the time that a look takes, for whatever else there is to do
-NAP = 0.1  # seconds within which the end of the server is noticed
-RETRY = 2_000  # milliseconds after which a browser comes again
+PAUSE = 1.0  # minimum seconds between two reads
+SHARE = 20  # pause after a read, as a multiple of the time that the read took
+NAP = 0.1  # seconds until the end of the server is noticed
+RETRY = 2_000  # milliseconds after which a browser reconnects
 
 
 class RunEvents:
-    """Server-sent events: `progress` again and again, `done` at the end, `trouble` with the store."""
+    """Server-sent events: `progress` repeatedly, `done` at the end, `trouble` with the store."""
 
     def __init__(self, settings: Settings, stopping: Callable[[], bool]) -> None:
         self._settings, self._stopping = settings, stopping
@@ -143,12 +140,12 @@ class RunEvents:
 
 
 def event(name: str, data: dict[str, Any]) -> bytes:
-    """An event with data that is JSON, and so one line."""
+    """An event; its data is JSON, and so one line."""
     return b"event: %s\ndata: %s\n\n" % (name.encode(), msgspec.json.encode(data))
 
 
 def told(progress: RunProgress) -> dict[str, Any]:
-    """What a page shows of it."""
+    """What a page shows of the progress."""
     summary = progress.summary
     low, high = summary.interval
     return {

@@ -1,7 +1,4 @@
-"""The runs of a store, one of them, one case of it.
-
-Two runs of a store held against each other.
-"""
+"""Pages for the runs of a store, one run, one case, and the comparison of two runs."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -32,11 +29,11 @@ from misstep.store.runs import DamagedRun, Run
 from misstep.web.pages import NavigationLink, case_path, complain, run_path, show
 
 AT_ONCE = 50  # runs on one page
-NAMED = 10  # runs or cases, where somebody asks for one that there is not
+NAMED = 10  # runs or cases that are suggested if the requested one does not exist
 
 
 class StopButton(msgspec.Struct, frozen=True):
-    """A form that stops a run: where it goes, and the secret that it carries."""
+    """A form that stops a run: its address, and the secret that it carries."""
 
     path: str
     token: str
@@ -46,11 +43,11 @@ StopButtons: TypeAlias = Callable[[str], StopButton | None]
 
 
 def no_button(_: str) -> None:
-    """For pages that can stop nothing."""
+    """For pages that can't stop runs."""
 
 
 class RunPages:
-    """Answers about the runs of the store that the settings name."""
+    """Serves the runs of the store that the settings name."""
 
     def __init__(self, settings: Settings, stop_button: StopButtons = no_button) -> None:
         self._settings, self._stop_button = settings, stop_button
@@ -74,7 +71,7 @@ class RunPages:
         )
 
     def run(self, request: Request) -> Response:
-        """The page of `misstep report`, which goes on while the run does."""
+        """The page of `misstep report`, updated while the run continues."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -97,7 +94,7 @@ class RunPages:
         )
 
     def case(self, request: Request) -> Response:
-        """One case by itself, between those before and behind it."""
+        """One case by itself, with links to the previous and the next one."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -132,7 +129,7 @@ class RunPages:
         return self._data(lambda run: case_detail(self._settings, run, case), request)
 
     def _data(self, make: Callable[[str], dict[str, Any]], request: Request) -> Response:
-        """Something as JSON; what there is not is told to a script, which knows what to do about it."""
+        """A JSON response; the script handles what does not exist."""
         try:
             made, status = make(request.path_params["run"]), 200
         except UsageError as error:
@@ -140,7 +137,7 @@ class RunPages:
         return Response(msgspec.json.encode(made), status, media_type="application/json")
 
     def _find(self, request: Request) -> Run | Response:
-        """The run that the address names, or an answer that leads on."""
+        """The run in the address, or a response that leads to one."""
         name = request.path_params["run"]
         try:
             run = find_run(self._settings, name)
@@ -177,7 +174,7 @@ class RunPages:
 
 
 def page_number(request: Request) -> int:
-    """From 1 on, whatever the address says."""
+    """The page number from the address, at least 1."""
     given = request.query_params.get("page", "")
     return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
 
@@ -191,7 +188,7 @@ def _sizes(run: Run) -> str:
 
 
 def _row(each: Overview) -> dict[str, Any]:
-    """What the list says about a run."""
+    """The row of a run in the list."""
     run, summary = each.run, each.summary
     name, *more = subject_lines(run.settings, run.purpose)
     started = datetime.fromtimestamp(run.started).astimezone()
@@ -226,7 +223,7 @@ class ComparisonPages:
         self._settings = settings
 
     def compare(self, request: Request) -> Response:
-        """What the two runs differ in that the address names; a form to pick them in any case."""
+        """The differences between the two runs in the address, and a form to choose others."""
         picked = [request.query_params.get(name, "") for name in ("first", "second")]
         try:
             parts, wrong = (self._parts(*picked), "") if all(picked) else ([], _missing(picked))
@@ -252,7 +249,7 @@ class ComparisonPages:
         return [Safe(part.source) for part in made]
 
     def _choices(self) -> list[NavigationLink]:
-        """Runs to choose from: their ids, and what they are called."""
+        """Runs to choose from, as ids and names."""
         try:
             found, _ = list_runs(self._settings, MOST)
         except NoStoreYet:

@@ -1,4 +1,4 @@
-"""All pages on one store, served until Ctrl-C."""
+"""Serves all pages on one store until Ctrl-C."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from misstep.web.server import Address, serve
 
 
 class MountedApp(msgspec.Struct, frozen=True):
-    """An application of its own that has a place under the roof, and a link on every page."""
+    """An application mounted under a path, with a link on every page."""
 
     title: str
     path: str
@@ -32,9 +32,9 @@ def site(
     parts: Sequence[MountedApp] = (),
     stop_button: StopButtons = no_button,
 ) -> Any:
-    """An ASGI application; put a `Guard` before it. Streams end as soon as `stopping` says so.
+    """An ASGI application; put an `OriginGuard` before it. Streams end as soon as `stopping` is true.
 
-    `stop_button` gives the page of a run the button that stops it, where it can be stopped.
+    `stop_button` returns the button that stops a run, if it can be stopped.
     """
     mounted: list[BaseRoute] = [Mount(part.path, IsolatedApp(part.app)) for part in parts]
     app = Starlette(
@@ -65,8 +65,10 @@ START = "/start"
 def serve_site(
     settings: Settings, host: str, port: int, ready: Callable[[Address], object], open_to_all: bool = False
 ) -> None:
-    """All pages on a store, for whoever has the token that is in the address; on loopback, all users of this
-    machine may be let in without one."""
+    """Serve all pages on a store to those who have the token in the address.
+
+    On loopback, all users of this machine may be let in without a token.
+    """
     with Launcher(settings) as launcher:
         starting = Starting(settings, launcher, START)
         parts = (

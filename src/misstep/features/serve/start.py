@@ -1,4 +1,4 @@
-"""Planning runs that are started from a page."""
+"""Pages that start planning runs."""
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -26,13 +26,13 @@ LONGEST_FORM, MOST_FIELDS = 2_000, 30
 PATIENCE = 2.0  # seconds until a page says that a run is still starting
 SEE_OTHER = 303
 USUAL = {"low": "3", "high": "5", "count": "100", "seed": "0", "budget_usd": "", "about_order": "yes"}
-ABOUT = "about_"  # before the name of a family, in the name of its field
+ABOUT = "about_"  # prefix of a family's field name
 
 
 class Starting:
-    """The pages on which runs are started, and what other pages need to stop one.
+    """The pages that start runs, and what other pages need to stop them.
 
-    `app` is an ASGI application that can stand under any path, here `base`; put a `Guard` before it.
+    `app` is an ASGI application that works under any path, here `base`; put an `OriginGuard` before it.
     """
 
     def __init__(self, settings: Settings, launcher: Launcher, base: str) -> None:
@@ -50,7 +50,7 @@ class Starting:
         )
 
     def stop_button(self, run: str) -> StopButton | None:
-        """For the page of a run that was started here, and goes on."""
+        """The button for a run that was started here and is still running."""
         if not self._launcher.can_stop(run):
             return None
         return StopButton(f"{self._base}{self.app.url_path_for('stop', run=run)}", self._secret.token)
@@ -68,7 +68,7 @@ class Starting:
         return RedirectResponse(request.url_for("launch", number=number).path, SEE_OTHER)
 
     def _wait(self, request: Request) -> Response:
-        """To the run as soon as there is one."""
+        """Redirect to the run as soon as it exists."""
         progress = self._launcher.wait(request.path_params["number"], PATIENCE)
         if progress is None:
             raise HTTPException(404, "there is no such start: it may have been before the server was")
@@ -103,7 +103,7 @@ class Starting:
 
 
 def _order(form: dict[str, str]) -> LaunchOrder:
-    """What a form asks for; a `UsageError` that names the field where that makes no sense."""
+    """The order in a form; a `UsageError` names the field that is invalid."""
     given = {name: form.get(name, "").strip() for name in ("low", "high", "count", "seed", "budget_usd")}
     usd = given["budget_usd"]
     return LaunchOrder(

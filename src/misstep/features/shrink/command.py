@@ -1,4 +1,4 @@
-"""`misstep plan shrink`: the smallest problem that still fails."""
+"""`misstep plan shrink`: find the smallest request that still fails."""
 
 import re
 import sys
@@ -62,7 +62,7 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
 
 
 def _check_place(settings: Settings, emit: str | None) -> None:
-    """Find out before the run starts whether its test can be written."""
+    """Check before the run starts that its test can be written."""
     if settings.out and not emit:
         raise UsageError("--out is where a regression test goes", "add --emit pytest, or leave it out")
     if emit and settings.out == "-":

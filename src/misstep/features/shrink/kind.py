@@ -35,7 +35,7 @@ class ShrinkRuns(PlanningRuns):
         if found is None:
             return RunPage(summary, tuple(planning_parts(summary)))
         smallest = bundle_of_one(settings, run.id, found.outcome) if found.outcome else None
-        # How often changed cases pass says nothing about the agent.
+        # The pass rate on changed cases says nothing about the agent.
         shown = [smallest.single("The smallest that still fails")] if smallest else []
         return RunPage(summary, (sections.counts(summary), *shown), smallest)
 

@@ -1,4 +1,4 @@
-"""Shrinking: the smallest problem on which an agent still fails."""
+"""Finds the smallest problem on which an agent still fails."""
 
 from misstep.core.agent import Agent
 from misstep.core.case import Case
@@ -17,7 +17,7 @@ MOST_RUNS = 500
 def shrink_case(
     settings: Settings, name: str, case: str, *listeners: Listener, agent: Agent | None = None
 ) -> tuple[str, Reduction]:
-    """Shrink a failed case of a run; the run that did it holds a failure of the smallest one."""
+    """Shrink a failed case of a run; the new run holds a failure of the smallest case."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
         own, work = _prepare(store, settings, name, case, agent is not None)
@@ -28,7 +28,7 @@ def shrink_case(
 def resume_shrinking(
     settings: Settings, *listeners: Listener, agent: Agent | None = None
 ) -> tuple[str, Reduction]:
-    """Go on where it was stopped."""
+    """Resume a stopped run."""
     settings = check_settings(settings)
 
     def plan(store: Store, run: Run) -> RunWork:
@@ -39,7 +39,7 @@ def resume_shrinking(
 
 
 def estimate_shrinking(settings: Settings, name: str, case: str) -> tuple[Settings, Estimate]:
-    """The settings under which it would be done, and what it would come to at the most."""
+    """The settings that would be used, and the highest cost to expect."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
         own, work = _prepare(store, settings, name, case)
@@ -47,7 +47,7 @@ def estimate_shrinking(settings: Settings, name: str, case: str) -> tuple[Settin
 
 
 def view_reduction(settings: Settings, name: str) -> Reduction | None:
-    """What a stored run has shrunk its case to; None before it has come to its end."""
+    """What a stored run has shrunk its case to; None if it has not finished."""
     with Store(settings.store) as store:
         found = store.find_result(store.find_run(name).id, Reduction)
         return found[0] if found else None

@@ -1,7 +1,4 @@
-"""A failure as a test of the user's own, to be run with pytest from then on.
-
-What a failure has been reduced to, as a rich renderable.
-"""
+"""Shows what a failure was reduced to, and writes it as a pytest test."""
 
 import re
 from math import ceil, log
@@ -21,7 +18,7 @@ from misstep.rendering.text import plain, plain_lines
 
 
 def reduction_view(reduction: Reduction) -> RenderableType:
-    """The smallest request, the calls with the misstep marked, what they break, and what it took."""
+    """The smallest request, the calls with the misstep marked, what they violate, and the cost."""
     if reduction.outcome is None:
         return Text(_nothing(reduction))
     return Group(
@@ -77,7 +74,7 @@ def _failure(outcome: Outcome) -> list[RenderableType]:
     return parts
 
 
-# What makes an agent the one that failed; everything else is about the run in which it was found.
+# Settings that define the agent; all others are about the run in which the failure was found.
 _FACTS = (
     "agent",
     "agent_args",
@@ -93,11 +90,11 @@ _FACTS = (
     "max_steps",
     "parallel",
 )
-DOUBT = 0.05  # that an agent which still fails as often gets through
+DOUBT = 0.05  # the risk that an agent which fails as often as before passes
 MOST_RUNS = 20
 WIDTH = 100
 
-# Whatever comes from outside is a literal, written by Python itself: no text can be more than a text.
+# Text from outside is written as a Python literal, so that it can't be code.
 _TEST = '''\
 """A request on which an agent went wrong, as small as it gets. Written by misstep."""
 
@@ -126,10 +123,9 @@ def test_case_{name}() -> None:
 
 
 def regression_test(reduction: Reduction, settings: Settings) -> str:
-    """The source of a test that the agent of these settings passes once it gets the smallest case right.
+    """The source of a test that passes once the agent of these settings gets the smallest case right.
 
-    It runs wherever the agent is found under the name that the settings give it. A `ValueError` where nothing
-    failed.
+    It runs wherever the agent is found under the name in the settings. A `ValueError` if nothing failed.
     """
     if reduction.outcome is None:
         raise ValueError("what did not fail again makes no test")
@@ -154,7 +150,7 @@ def _told(outcome: Outcome) -> str:
 
 
 def _runs(reduction: Reduction) -> int:
-    """As many as it takes to see it fail again, should it still fail as often."""
+    """The number of runs needed to see it fail again at the same failure rate."""
     if reduction.failed >= reduction.tried:
         return 1
     return min(MOST_RUNS, ceil(log(DOUBT) / log(1 - reduction.failed / reduction.tried)))

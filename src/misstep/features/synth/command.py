@@ -1,7 +1,4 @@
-"""`misstep plan synth`: problems, or examples of how they are solved.
-
-What commands that write training examples share.
-"""
+"""`misstep plan synth`: make planning problems, or training examples from them."""
 
 from collections.abc import Iterator
 
@@ -72,7 +69,7 @@ def _stats_lines(summary: SuiteSummary, own_tools: bool) -> list[str]:
 
 
 def _put_to_use(settings: Settings) -> list[str]:
-    """What to type next, where the cases are in a file."""
+    """The next command, if the cases are in a file."""
     if to_stdout(settings):
         return []
     return [f"try them: misstep plan test --agent AGENT --cases {quoted(settings.out)}"]

@@ -1,7 +1,7 @@
-"""What a synthesised suite is made of, and training examples made from it.
+"""Statistics of synthesised cases, and training examples made from them.
 
-Each case gives one conversation that goes right. Left out and counted are cases to which no correct plan is
-known, and in the one-shot form those in which something has to be learnt from a result.
+Each case gives one correct conversation. Cases without a known correct plan are left out and counted, and in
+the one-shot form also those in which results tell something needed.
 """
 
 from collections import Counter
@@ -46,7 +46,7 @@ class SuiteSummary(msgspec.Struct, frozen=True):
 
 
 class SuiteStats:
-    """Counts cases as they pass by and keeps none of them."""
+    """Counts cases without keeping them."""
 
     def __init__(self) -> None:
         self._cases = 0
@@ -97,7 +97,7 @@ class SuiteStats:
 
 
 class ExamplesSummary(SuiteSummary, frozen=True):
-    """What `plan synth --format sft --json` prints: the cases, how many examples there are, which not."""
+    """What `plan synth --format sft --json` prints: the cases, the number of examples, what was left out."""
 
     format: SynthFormat
     examples: int
@@ -105,7 +105,7 @@ class ExamplesSummary(SuiteSummary, frozen=True):
 
 
 class CaseExamples:
-    """Makes the examples of a suite one at a time, keeps none of them, and counts."""
+    """Makes the examples of a suite one at a time, without keeping them, and counts."""
 
     def __init__(self, settings: Settings, one_shot: bool = False) -> None:
         self._settings = settings
@@ -124,7 +124,7 @@ class CaseExamples:
                 yield example
 
     def summary(self, suite: SuiteSummary) -> ExamplesSummary:
-        """The counts so far, beside those of the cases."""
+        """The counts so far, added to those of the cases."""
         return ExamplesSummary(
             **msgspec.structs.asdict(suite), format="sft", examples=self._made, left_out=dict(self._left_out)
         )

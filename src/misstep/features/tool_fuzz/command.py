@@ -1,4 +1,4 @@
-"""`misstep tool fuzz`: inputs that break tools."""
+"""`misstep tool fuzz`: find inputs that break tools."""
 
 import os
 import sys
@@ -84,7 +84,7 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
         partial(view_fuzzing, settings),
         partial(_finish, settings, emit, CommandResult(1)),
     )
-    # So many of the tools that were tested have to be without findings.
+    # The required share of tested tools without findings.
     judged = [tool for tool in report.tools if tool.findings or tool.is_tested]
     sound = sum(not tool.findings for tool in judged)
     ending = exit_policy.close(report.run, sound, len(judged), len(report.tools) - len(judged))
@@ -105,7 +105,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
 
 
 def show_part(settings: Settings, run: str, name: str) -> None:
-    """One finding in full."""
+    """Show one finding in full."""
     stored, finding = find_finding(settings, run, name)
     passage = view_fuzzing(settings, stored.id).passage_of(finding)
     if settings.json:

@@ -61,7 +61,7 @@ class FuzzRuns(ReportedRuns[ToolReport]):
 
 
 def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
-    """By the worst of their findings, then those without any: a list that is cut keeps what matters."""
+    """Tools by their most severe finding, then those without any, so that a cut list keeps what matters."""
     broken = [report for report in reports if report.findings]
     broken.sort(key=lambda report: min(finding.weight for finding in report.findings))
     return [*broken, *(report for report in reports if not report.findings)]
@@ -70,7 +70,7 @@ def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
 def fuzzed(
     report: ToolReport, verdict: Judgement, home: ReportSource, causes: Mapping[str, Cause]
 ) -> ReportItem:
-    """A tool with its defects, the weightiest first; `causes` are those of the whole run by their ids."""
+    """A tool with its defects, most severe first; `causes` are those of the whole run by their ids."""
     seen = Counter[str]()
     flaws = list[Issue]()
     for finding in ranked(report.findings):
@@ -102,7 +102,7 @@ def _defect(finding: Finding, number: int, home: ReportSource, cause: Cause) -> 
 
 
 def _hold_findings(store: Store, baseline: str, run: str) -> Held:
-    """By what was found: this is exact. A tool that only the run has tested counts as well."""
+    """Compare findings exactly. A tool that only this run has tested counts too."""
     before, after = store.tool_reports(baseline), store.tool_reports(run)
     tested = {report.name for report in after}
     if not tested & {report.name for report in before}:
@@ -114,7 +114,7 @@ def _hold_findings(store: Store, baseline: str, run: str) -> Held:
 
 
 def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> list[Finding]:
-    """Those that are not among the known ones: neither the very same, nor one that a line has moved."""
+    """Findings that are not known: not the same, and not one whose line has moved."""
     same = {finding.id for finding in findings} & {finding.id for finding in known}
     moved = Counter(finding.identity for finding in known if finding.id not in same)
     beyond = list[Finding]()

@@ -1,4 +1,4 @@
-"""Defects of tools, in a page."""
+"""The section of the HTML page with the defects of tools."""
 
 from collections.abc import Iterator, Sequence
 
@@ -36,7 +36,7 @@ MOST_PASSAGES = 200
 
 
 def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
-    """A row for each tool, then each finding; `place` is what a command needs to find the store."""
+    """A row for each tool, then each finding; `place` is the part of a command that names the store."""
     told = element("p", text(validation_in_words(report), 2_000), class_="bad" if report.untested else "")
     table = grid(HEADINGS, [_row(tool) for tool in report.tools])
     yield page_section("Tools", told, table, *_remarks(report.tools), *_refusals(report.tools))
@@ -51,7 +51,7 @@ def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
 
 
 def _through_agent(tools: Sequence[ToolReport]) -> Markup:
-    """What survived each stage, what it took, and what stood in the way of the others."""
+    """How many defects got past each stage, the cost, and what stopped the others."""
     own = [(tool.name, tool.journey) for tool in tools if tool.journey is not None]
     parts = list[Markup]()
     if told := survival_in_words(tools):

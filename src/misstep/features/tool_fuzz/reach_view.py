@@ -1,4 +1,4 @@
-"""What became of tools' defects when they were put to an agent."""
+"""Shows which defects of tools an agent can reach."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
@@ -20,7 +20,7 @@ from misstep.rendering.words import interval
 MOST_WHY = 300  # characters of a reason
 
 Cells: TypeAlias = Callable[[AgentReach], list[str]]
-Past: TypeAlias = Callable[[ReachAttempt], bool | None]  # whether a stage is past; None where nobody knows
+Past: TypeAlias = Callable[[ReachAttempt], bool | None]  # whether a stage was passed; None if unknown
 
 STAGES = ("documented", "asked for", "reached")
 EFFORT = ("errors", "calls", "calls each", "est. in all", "tokens")
@@ -28,10 +28,10 @@ NOTHING = "–"
 
 
 class Survival(msgspec.Struct, frozen=True):
-    """How many of the fuzzer's defects got past a stage, out of the `total` of which that is known.
+    """How many of the fuzzer's defects passed a stage, out of the `total` for which that is known.
 
-    `put` are all that were put to the agent. Where nothing is known of any, there is no `count`, perhaps
-    since nobody `asked`.
+    `put` counts all that were tried with the agent. If nothing is known, there is no `count`, perhaps because
+    it was not `asked` for.
     """
 
     stage: str
@@ -61,7 +61,7 @@ class Survival(msgspec.Struct, frozen=True):
 
 
 def survivals(journeys: Iterable[AgentReach]) -> list[Survival]:
-    """For each stage, how many defects got past it; those of which nobody knows count for nothing."""
+    """For each stage, how many defects passed it; unknown ones are not counted."""
     told = list(journeys)
     defects = [each for journey in told for each in journey.passages if each.matter == "defect"]
     has_check = any(journey.method == "toolfuzz" for journey in told)
@@ -80,7 +80,7 @@ def _survival(stage: str, past: Past, defects: Sequence[ReachAttempt], asked: bo
 
 
 def _was_asked_for(passage: ReachAttempt) -> bool | None:
-    """Whether there were requests; nobody knows where a model or the agent gave nothing of use before."""
+    """Whether there were requests; None if a model or the agent failed before that."""
     return True if passage.requests else None if passage.fate == "inconclusive" else False
 
 
@@ -89,7 +89,7 @@ def _was_reached(passage: ReachAttempt) -> bool | None:
 
 
 def survival_in_words(tools: Sequence[ToolReport]) -> str:
-    """The share of all defects that survives each stage, with its interval; empty where there are none."""
+    """The share of all defects that passes each stage, with its interval; empty if there are none."""
     found = survivals(journeys_of(tools))
     put = found[0].put
     return f"of {put} put to the agent: {', '.join(each.words for each in found)}" if put else ""
@@ -100,7 +100,7 @@ def journeys_of(tools: Iterable[ToolReport]) -> list[AgentReach]:
 
 
 def journeys_view(tools: Sequence[ToolReport]) -> RenderableType:
-    """A line for each tool that was put to the agent, then what stood in the way of which defect."""
+    """A line for each tool that was tried with the agent, then what stopped which defect."""
     parts: list[RenderableType] = []
     if told := survival_in_words(tools):
         parts += [_stages_table(tools), Text(f"{told}\n", style="dim")]
@@ -110,7 +110,7 @@ def journeys_view(tools: Sequence[ToolReport]) -> RenderableType:
 
 
 def not_reached(tools: Iterable[ToolReport]) -> list[str]:
-    """For each defect that natural requests did not lead to, whose it is and what stood in the way."""
+    """For each defect that natural requests did not reach, its tool and what stopped it."""
     return [
         f"{plain(tool.name, 100)}: {fate_in_words(passage)}"
         for tool in tools
@@ -121,7 +121,7 @@ def not_reached(tools: Iterable[ToolReport]) -> list[str]:
 
 
 def effort_cells(journey: AgentReach) -> list[str]:
-    """What the headings of `EFFORT` stand for."""
+    """The cells for the headings of `EFFORT`."""
     each = journey.calls_per_error
     return [
         str(journey.unique_errors),
@@ -133,19 +133,19 @@ def effort_cells(journey: AgentReach) -> list[str]:
 
 
 def stage_cells(journey: AgentReach) -> list[str]:
-    """How many defects were put to the agent, how many got past each stage, and how many stay unclear."""
+    """How many defects were tried with the agent, passed each stage, and stay unclear."""
     found = survivals([journey])
     unclear = sum(each.fate == "inconclusive" for each in journey.passages if each.matter == "defect")
     return [str(found[0].put), *[each.cell for each in found], str(unclear)]
 
 
 def estimate(richness: Richness | None) -> str:
-    """How many defects there are by the estimate, with its interval."""
+    """The estimated number of defects, with its interval."""
     return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else NOTHING
 
 
 def fate_in_words(passage: ReachAttempt) -> str:
-    """What was put to the agent, and what came of it; requests stand for themselves."""
+    """What the agent was asked, and the result."""
     what = passage.finding or "; ".join(passage.requests)
     why = f": {plain(passage.why, MOST_WHY)}" if passage.why else ""
     refusal = "refusal " if passage.matter == "refusal" else ""
@@ -191,7 +191,7 @@ def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
 
 
 def passage_view(passage: ReachAttempt) -> RenderableType:
-    """What came of one defect, and what the agent did when it was told to make the very calls."""
+    """The result for one defect, and what the agent did when told to make exactly these calls."""
     lines = [Text(fate_in_words(passage))]
     if passage.rehearsal is not None:
         lines.append(

@@ -1,4 +1,4 @@
-"""Defects of tools as tests of the user's own, to be run with pytest from then on."""
+"""Writes defects of tools as pytest tests."""
 
 import json
 import keyword
@@ -10,10 +10,10 @@ from misstep.core.results.finding import Finding, FuzzReport
 from misstep.core.settings import Settings
 
 WIDTH = 100
-# What the calls depend on; everything else is about the run in which the defects were found.
+# Settings that the calls depend on; all others are about the run in which the defects were found.
 _FACTS = ("allow_network", "allow_read", "memory", "python", "sandbox", "timeout", "workspace")
 
-# Whatever comes from outside is a literal, written by Python itself: no text can be more than a text.
+# Text from outside is written as a Python literal, so that it can't be code.
 _HEAD = '''\
 """Calls that broke tools, as small as they get. Written by misstep."""
 
@@ -38,10 +38,9 @@ _TAKEN = ("fine",)
 
 
 def regression_tests(report: FuzzReport, settings: Settings, folder: str) -> str:
-    """The source of one test for each finding, which passes once its calls do no harm any more.
+    """The source of one test for each finding, which passes once its calls cause no defect.
 
-    Those of a refusal have to be taken.
-    It is to stand in the folder; files below that are named by their way from there.
+    For a refusal, the calls have to be accepted. The file belongs in `folder`; paths below that are relative.
     """
     given, usual = {name: getattr(settings, name) for name in _FACTS}, Settings()
     facts = {name: value for name, value in given.items() if value != getattr(usual, name)}
@@ -50,7 +49,7 @@ def regression_tests(report: FuzzReport, settings: Settings, folder: str) -> str
 
 
 def _place(value: object, folder: str) -> str:
-    """The value as Python writes it; what is in a file below the folder, by its way from there."""
+    """The value as a Python literal; files below the folder have relative paths."""
     inside = os.path.join(folder, "")
     if isinstance(value, tuple):
         return f"({''.join(f'{_place(each, folder)}, ' for each in value)})"

@@ -1,4 +1,4 @@
-"""Calls of tools, made once more from a fresh start."""
+"""Makes calls of tools again from a fresh start."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ from misstep.tool_host.sandbox.places import anchored
 
 
 def replay_finding(settings: Settings, run: str, name: str) -> tuple[Finding, Judged]:
-    """A finding of a run, and the ruling on its last call when all of them are made once more."""
+    """A finding of a run, and the judgement on its last call when all of its calls are made again."""
     stored, finding = find_finding(settings, run, name)
     refuse_foreign(settings, stored)
     refuse_other_spec(settings, stored, finding.spec)

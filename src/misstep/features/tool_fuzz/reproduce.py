@@ -1,4 +1,4 @@
-"""Puts the defects of a tool to an agent, one after the other."""
+"""Tries to reach the defects of a tool through an agent, one after the other."""
 
 import asyncio
 import time
@@ -30,14 +30,14 @@ from misstep.runs.setup.trying import Trier
 from misstep.runs.setup.workbenches import Target
 from misstep.tool_host.host import ToolHost
 
-REQUESTS = 20  # of a model that is asked for them outright, unless --count says otherwise
+REQUESTS = 20  # requests that a model is asked for directly, unless --count is given
 LEFT = "not put to the agent"
 
 Keep = Callable[[ToolReport], None]
 
 
 class AgentReproducer:
-    """Puts what was found in tools to an agent that has them, within what is allowed."""
+    """Tries to reach findings through an agent that has the tools, within the limits."""
 
     def __init__(self, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell) -> None:
         self._settings = settings
@@ -46,9 +46,9 @@ class AgentReproducer:
         self._agent_session = AgentSession(settings, prompts, run_budget, tell)
 
     def interview(self, bench: ToolHost, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
-        """The report with what became of each finding; it says "stopped" if there is more to do.
+        """The report with the result for each finding; "stopped" if something is left to do.
 
-        `keep` hears how far it has got after each.
+        `keep` gets the report after each finding.
         """
         progress = _Progress(report, target, UsageMeter(self._run_budget), self._agent_session)
         return asyncio.run(self._interview(bench, progress, keep))
@@ -72,13 +72,13 @@ class AgentReproducer:
             return structs.replace(progress.report(), ended="stopped")
         except TimeoutError:
             return structs.replace(progress.report(self._left(progress)), ended="time")
-        except Exception:  # of a model that is out, perhaps: nothing is to be asked for again
+        except Exception:  # e.g. the model is unreachable: do not ask for anything again
             keep(structs.replace(progress.report(), ended="stopped"))
             raise
         return progress.report()
 
     def _left(self, progress: "_Progress") -> int:
-        """How much is still to be put to the agent."""
+        """How many findings are left to try with the agent."""
         if self._settings.tool_method == "toolfuzz":
             return len(progress.candidates())
         return max(0, (self._settings.count or REQUESTS) - len(progress.requests))
@@ -86,7 +86,7 @@ class AgentReproducer:
     async def _passages(
         self, progress: "_Progress", models: Models, trier: Trier
     ) -> AsyncGenerator[ReachAttempt]:
-        """What becomes of all that is left to do, one after the other."""
+        """The results for all that is left to do, one after the other."""
         settings, method = self._settings, self._settings.tool_method
         if method == "toolfuzz":
             passing = ReachStages(
@@ -104,7 +104,7 @@ class AgentReproducer:
 
 
 class _Progress:
-    """How far the interview of one tool has got, this sitting and those before."""
+    """The progress of one tool, in this session and earlier ones."""
 
     def __init__(
         self, report: ToolReport, target: Target, usage_meter: UsageMeter, agent_session: AgentSession
@@ -128,19 +128,19 @@ class _Progress:
         return [request for passage in self.passages for request in passage.requests]
 
     def candidates(self) -> list[Finding]:
-        """What is still to be put to the agent: defects first, then refusals."""
+        """What is left to try with the agent: defects first, then refusals."""
         done = {passage.finding for passage in self.passages}
         found = (*self._before.findings, *self._before.unconfirmed)
         defects = [each for each in ranked(found) if _is_candidate(each)]
         return [each for each in (*defects, *self._refused()) if each.id not in done]
 
     def _refused(self) -> list[Finding]:
-        """Refusals are about one tool: what several together refuse, each has refused alone."""
+        """Refusals of single tools: what several refuse together, each has refused alone."""
         alone = self._before.refusals if len(self.target.tools) == 1 else ()
         return candidates_of(alone, self.target.spec, self.target.titles)
 
     def report(self, left: int = 0) -> ToolReport:
-        """The report so far; `left` says how much is given up."""
+        """The report so far; `left` is the number of findings that are given up."""
         journey = structs.replace(
             self._journey,
             left=left,

@@ -1,4 +1,4 @@
-"""Fuzzing: the inputs that break tools, kept as a run of the store."""
+"""Fuzzes tools and stores the results as a run."""
 
 import time
 from collections.abc import Generator, Sequence
@@ -51,7 +51,7 @@ def fuzz_tools(
 
 
 def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
-    """Go on with a stopped run under the settings it was started with, budgets excepted."""
+    """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
         run = take_up(store, settings, "fuzz")
@@ -64,13 +64,13 @@ def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
 
 
 def view_fuzzing(settings: Settings, name: str) -> FuzzReport:
-    """What a stored run has found so far."""
+    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _report(store, store.find_run(name))
 
 
 def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Finding]:
-    """The finding of a run with this id, or whose id begins so."""
+    """The finding of a run with this id, or the only one whose id starts with it."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         report = _report(store, run)
@@ -79,7 +79,7 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
 
 
 def _refuse_early(settings: Settings) -> Prompts | None:
-    """Tell what would keep the run from its end before it begins. With an agent, there are prompts."""
+    """Report problems that would stop the run later, before it starts. With an agent, returns prompts."""
     if settings.tool_method == "toolfuzz" and find_spec("hypothesis") is None:
         raise MissingExtra("Hypothesis", "fuzz")
     if not settings.agent:
@@ -97,7 +97,7 @@ def _refuse_early(settings: Settings) -> Prompts | None:
 
 
 def _find_targets(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
-    """What there is to do; only fuzzing knows what to do with several tools at once."""
+    """The targets; several tools together can only be fuzzed."""
     found = find_targets(benches.all_tools(specs), settings.only)
     return [each for each in found if len(each.tools) == 1 or settings.tool_method == "toolfuzz"]
 
@@ -116,12 +116,12 @@ def _hold(
     prompts: Prompts | None,
     rate_limiters: RateLimiters | None = None,
 ) -> FuzzReport:
-    """One session of a run."""
+    """Run one session."""
     session = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, rate_limiters)
     seeds = find_seed_corpus(store, run.settings.from_run)
 
     def work() -> Generator[ToolReport | Event]:
-        """Fuzz what is not done; what had begun before goes on."""
+        """Fuzz what is not done, and continue what was started before."""
         settings, run_budget = run.settings, session.run_budget
         done = {report.name for report in session.done}
         left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]

@@ -1,4 +1,4 @@
-"""Defects of tools as rich renderables."""
+"""Shows defects of tools on the terminal and as JSON."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
@@ -33,7 +33,7 @@ from misstep.rendering.text import plain
 from misstep.rendering.trial import read_arguments, richness_as_json, unanswered, written_call
 
 WIDE = 78  # columns of a terminal
-NARROW = 3  # columns of the table where there are fewer
+NARROW = 3  # columns of the table on a narrower terminal
 MOST_PLACES = 20  # of one cause
 LONGEST_REFUSAL = 200  # characters
 MOST_NAMED = 10  # tools that were not tested
@@ -52,9 +52,9 @@ ENDINGS = {
 
 
 def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
-    """A line for each tool, then each cause with the places at which it shows, then what is unconfirmed.
+    """A line for each tool, then each cause with the places where it occurs, then unconfirmed findings.
 
-    `again` and `place` are what stands before and after a finding in the command that replays it.
+    `again` and `place` come before and after a finding in the command that replays it.
     """
     parts: list[RenderableType] = [
         Text(f"{validation_in_words(report)}\n", style="yellow" if report.untested else ""),
@@ -76,7 +76,7 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
 
 
 def headline(report: FuzzReport) -> str:
-    """How many causes there are, at how many places they show, and how much was left unconfirmed."""
+    """The number of causes, of places where they occur, and of unconfirmed findings."""
     found, waiting = len(report.findings), len(report.unconfirmed)
     unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
     told = [f"{counted(len(report.causes), 'cause')} at {counted(found, 'place')}"] if found else []
@@ -88,7 +88,7 @@ def headline(report: FuzzReport) -> str:
 
 
 def other_places(cause: Cause) -> list[str]:
-    """The places of a cause beside the first, each as the tool and the id of the finding."""
+    """The places of a cause except the first, each with the tool and the id of the finding."""
     others = [f"{plain(each.tool, 100)} ({each.id})" for each in cause.findings[1:]]
     if not others:
         return []
@@ -110,7 +110,7 @@ def _unconfirmed_view(report: FuzzReport, again: str, place: str) -> RenderableT
 
 
 def validation_in_words(report: FuzzReport) -> str:
-    """How many calls were more than refused, and which tools were not tested at all."""
+    """How many calls passed validation, and which tools were not tested at all."""
     accepted = sum(tool.accepted for tool in report.tools)
     calls = sum(tool.calls for tool in report.tools)
     told = f"{accepted:,} of {calls:,} calls got past validation"
@@ -123,7 +123,7 @@ def validation_in_words(report: FuzzReport) -> str:
 
 
 def not_tested(tool: ToolReport) -> str:
-    """Why nothing is known about a tool."""
+    """Why a tool was not tested."""
     if not tool.calls:
         return "not tested: no call was made"
     if not tool.refused:
@@ -133,7 +133,7 @@ def not_tested(tool: ToolReport) -> str:
 
 
 def refusals_in_words(tool: ToolReport) -> list[tuple[str, str]]:
-    """The most frequent refusals of valid calls: how many with what words, and a call that is refused so."""
+    """The most frequent refusals of valid calls: how many, the message, and an example call."""
     return [
         (
             f"{share_in_words(refusal.seen, tool.valid)}: {plain(_said(refusal), LONGEST_REFUSAL)}",
@@ -176,7 +176,7 @@ def finding_view(finding: Finding) -> RenderableType:
 
 
 def judged_view(judged: Judged) -> RenderableType:
-    """What became of a call."""
+    """The judgement on a call."""
     style = STYLES.get(judged.ruling, "green" if judged.ruling in ("fine", "refused") else "yellow")
     head = Text("now: ").append(judged.ruling, style=style)
     if judged.error:
@@ -189,7 +189,7 @@ def judged_view(judged: Judged) -> RenderableType:
 
 
 def finding_detail(finding: Finding, passage: ReachAttempt | None) -> RenderableType:
-    """The same with the calls that showed it first, the way through the code, and that through the agent."""
+    """The same with the calls that first showed it, the traceback, and the result through the agent."""
     parts: list[RenderableType] = [finding_view(finding)]
     if finding.original != finding.calls:
         first = Group(*[Text(written_call(call)) for call in finding.original])
@@ -205,7 +205,7 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
 
 
 class ToolsTable:
-    """A line for each tool; where there is no room for all columns, the last ones are left out."""
+    """A line for each tool; on a narrow terminal, the last columns are left out."""
 
     def __init__(self, tools: Sequence[ToolReport]) -> None:
         self._tools = tools
@@ -230,7 +230,7 @@ def found(tool: ToolReport) -> Text:
 
 
 def in_all(tool: ToolReport) -> str:
-    """How many defects there are by the estimate, with its interval."""
+    """The estimated number of defects, with its interval."""
     return estimate(tool.in_all)
 
 
@@ -243,7 +243,7 @@ def lines_run(tool: ToolReport) -> str:
 
 
 def remarks(tool: ToolReport) -> list[str]:
-    """What stood in the way, and what was never reached."""
+    """What prevented tests, and code that was never reached."""
     told = [
         *([] if tool.is_tested else [not_tested(tool)]),
         *tool.notes,
@@ -272,7 +272,7 @@ def _certainty(finding: Finding) -> str:
 
 
 def as_json(report: FuzzReport) -> dict[str, object]:
-    """What `--json` prints."""
+    """The object that `--json` prints."""
     return {
         "run": report.run,
         "calls": sum(tool.calls for tool in report.tools),
@@ -327,7 +327,7 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
 
 
 def _refusal_as_json(refusal: Refusal, tool: ToolReport) -> dict[str, object]:
-    """`share` is of the calls with arguments that fit the schema."""
+    """`share` is relative to the calls with arguments that fit the schema."""
     return {
         "tool": refusal.tool,
         "error": refusal.error,
@@ -340,7 +340,7 @@ def _refusal_as_json(refusal: Refusal, tool: ToolReport) -> dict[str, object]:
 
 
 def finding_as_json(finding: Finding) -> dict[str, object]:
-    """`arguments` are those of the call that shows the defect, `calls` all that it takes."""
+    """`arguments` are those of the call that shows the defect, `calls` all that are needed."""
     calls = [{"tool": call.tool, "arguments": read_arguments(call.arguments)} for call in finding.calls]
     return {
         "id": finding.id,
@@ -363,7 +363,7 @@ def finding_as_json(finding: Finding) -> dict[str, object]:
     }
 
 
-# The most telling first.
+# The most informative first.
 COLUMNS: Sequence[tuple[str, Column]] = (
     ("calls", lambda tool: f"{tool.calls:,}"),
     ("found", found),

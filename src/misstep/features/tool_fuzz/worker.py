@@ -1,9 +1,4 @@
-"""Fuzzes one target after the other within the limits of the run.
-
-Inputs that an earlier run on tools has kept, to start a later one from.
-
-Fuzzes several targets at once, each in a thread with a tool host of its own.
-"""
+"""Fuzzes targets within the limits of the run, several at a time, each in a thread with its own host."""
 
 import json
 import sys
@@ -43,7 +38,7 @@ class SeedCorpus:
         self._calls = {text: _tools_of(text) for text in (*shown, *kept)}
 
     def for_tools(self, tools: Sequence[str]) -> list[str]:
-        """The calls of one tool; of several, those in which more than one of them has a part."""
+        """The calls of one tool; for several tools, those that involve more than one of them."""
         least = min(len(tools), 2)
         return [text for text, called in self._calls.items() if called <= {*tools} and len(called) >= least]
 
@@ -59,7 +54,7 @@ def find_seed_run(store: Store, name: str) -> Run:
 
 
 def find_seed_corpus(store: Store, name: str) -> SeedCorpus:
-    """What the run with this name has left; nothing without a name."""
+    """The seed corpus from the run with this name; empty without a name."""
     if not name:
         return SeedCorpus()
     run = find_seed_run(store, name).id
@@ -72,7 +67,7 @@ def find_seed_corpus(store: Store, name: str) -> SeedCorpus:
 
 
 def _written(calls: Sequence[Invocation]) -> str:
-    """The calls as a corpus has them."""
+    """The calls in the format of a corpus."""
     return json.dumps([{"tool": call.tool, "arguments": json.loads(call.arguments)} for call in calls])
 
 
@@ -87,21 +82,21 @@ def _tools_of(text: str) -> set[str]:
     return {call.tool for call in msgspec.json.decode(text, type=list[_Kept])}
 
 
-BETWEEN = 10.0  # seconds between two reports on the way, so that a killed run loses no more
-TRIAGE = 0.25  # of the time for a tool, beside that, to confirm what was found and make it small
+BETWEEN = 10.0  # seconds between intermediate reports; a killed run loses at most that
+TRIAGE = 0.25  # of the time for a tool, added to confirm findings and minimise them
 LEAST_TRIAGE = 30.0  # seconds
-FUZZING = 0.2  # of the time for a tool, where an agent is to have the rest
-LOOKS = 2  # for a server that can't be reached, before it is given up
-NAP = 0.2  # seconds between two looks whether to wait any longer
+FUZZING = 0.2  # of the time for a tool, if an agent gets the rest
+LOOKS = 2  # attempts to reach a server before it is given up
+NAP = 0.2  # seconds between two checks whether to keep waiting
 LOST = "could not be started again"
 NOTHING_KEPT = SeedCorpus()
 
 News: TypeAlias = Finding | ToolReport
-Left: TypeAlias = tuple[Target, ToolReport | None]  # with what was found before it was stopped
+Left: TypeAlias = tuple[Target, ToolReport | None]  # with the report so far, if it was stopped
 
 
 class FuzzWorker:
-    """Examines targets, several at a time if asked from several threads, and tells what comes of it.
+    """Examines targets and reports the results; several threads may call it at a time.
 
     `known` are findings that are no news any more, `seeds` what an earlier run has left to begin with.
     An `reproducer` puts to an agent what was found.
@@ -128,11 +123,11 @@ class FuzzWorker:
         self.lost = dict[str, str]()
 
     def work(self, targets: Sequence[Left]) -> Generator[News]:
-        """Examine targets, as many at a time as the settings say, and yield what comes of it as it comes.
+        """Examine targets, as many at a time as the settings say, and yield results as they arrive.
 
-        Whatever is found is told at once, unconfirmed; reports on the way say that they are of something
-        stopped. What goes wrong in an examination is raised here. No thread is left when it ends. Tools are
-        fuzzed by themselves first: what they show alone is not new when they are called together.
+        Findings are reported at once, unconfirmed; intermediate reports are marked as stopped. Errors in an
+        examination are raised here. No thread is left at the end. Tools are fuzzed alone first: what they
+        show alone is not new when they are called together.
         """
         run_budget, jobs = self._run_budget, self._settings.jobs
         workers = Workers[Left, News](lambda left, tell: self.examine(*left, tell), run_budget, jobs)
@@ -141,14 +136,14 @@ class FuzzWorker:
             yield from workers.work([left for left in targets if len(left[0].tools) > 1])
 
     def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
-        """Examine a target as far as it goes, from where it was stopped `before`."""
+        """Examine a target until done, starting from where it was stopped `before`."""
         before = before if before and (before.calls or before.journey) else None
         if target.spec not in self.lost:
             try:
                 with self._benches.lend(target.spec) as bench:
                     self._examine_on(bench, target, before, tell)
                 return
-            except UsageError as error:  # its tools are not there any more, or others
+            except UsageError as error:  # its tools are missing or have changed
                 self._lose(target.spec, error.message)
         undone = before or ToolReport(target.name, 0, place=target.place, ended="stopped")
         tell(self._noted(_cleared(undone), target.spec))
@@ -157,7 +152,7 @@ class FuzzWorker:
         self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> None:
         bench.heed(self._run_budget.is_over)
-        target.among(bench.tools)  # or there is nothing to examine
+        target.among(bench.tools)  # raises if there is nothing to examine
         report = self._beyond_fuzzing(bench, target, before) or self._fuzzed(bench, target, before, tell)
         if self._reproducer and report.journey is not None:
             self._interview(self._reproducer, bench, report, target, tell)
@@ -170,7 +165,7 @@ class FuzzWorker:
         target: Target,
         tell: Callable[[News], None],
     ) -> None:
-        """Put what was found to the agent; what was known before is kept if the tools are lost on the way."""
+        """Try findings with the agent; the report so far is kept if the tools are lost meanwhile."""
 
         def keep(news: ToolReport) -> None:
             nonlocal report
@@ -186,7 +181,7 @@ class FuzzWorker:
     def _beyond_fuzzing(
         self, bench: ToolHost, target: Target, before: ToolReport | None
     ) -> ToolReport | None:
-        """The report on a target of which nothing is left to fuzz; None where there is."""
+        """The report on a target that needs no more fuzzing; None if it does."""
         if before is not None and before.journey is not None:
             return _cleared(before)
         if self._settings.tool_method == "toolfuzz":
@@ -196,7 +191,7 @@ class FuzzWorker:
     def _fuzzed(
         self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> ToolReport:
-        """The report on a target when nothing more is tried, for an agent to go on with if there is one."""
+        """The report on a target after fuzzing; an agent, if there is one, continues with it."""
         examination = self._begin(bench, target, before)
         ended: Ended = "stopped"
         try:
@@ -204,7 +199,7 @@ class FuzzWorker:
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         finally:
-            # An agent that is put to it gets to see what the report says.
+            # The agent is given what is in the report.
             report = self._noted(masked(examination.report(ended)), target.spec)
             if self._reproducer and ended != "stopped":
                 journey = AgentReach(fuzzed=ended, seconds=round(examination.seconds_settling, 3))
@@ -213,7 +208,7 @@ class FuzzWorker:
         return report
 
     def _hear(self, report: ToolReport, tell: Callable[[News], None]) -> None:
-        """Tell how far an interview has got, and first what requests have shown that was not known."""
+        """Report the progress with the agent, preceded by new findings that its requests have shown."""
         with self._lock:
             fresh = [each for each in report.findings if each.origin == BY_REQUEST]
             fresh = [each for each in fresh if _mark(each) not in self._known]
@@ -242,7 +237,7 @@ class FuzzWorker:
         return ended if settled else "stopped"
 
     def _fuzz(self, examination: Examination, tell: Callable[[News], None]) -> Ended:
-        """Go on until a limit is reached; says which."""
+        """Fuzz until a limit is reached, and return which."""
         settings, began, told = self._settings, time.monotonic() - examination.seconds, time.monotonic()
         misses = 0
 
@@ -286,7 +281,7 @@ class FuzzWorker:
             self.lost.setdefault(spec, f"{LOST}: {why}")
 
     def _noted(self, report: ToolReport, spec: str) -> ToolReport:
-        """The last report on a target, with why nobody can go on with it if that is so."""
+        """The last report on a target, with the reason if it can't be continued."""
         with self._lock:
             self._known |= {_mark(finding) for finding in (*report.findings, *report.unconfirmed)}
             why = self.lost.get(spec) if report.ended == "stopped" else None
@@ -294,7 +289,7 @@ class FuzzWorker:
 
 
 def _wait(over: Callable[[], bool]) -> bool:
-    """Wait until somebody who could not be reached is looked for again; whether there is time for that."""
+    """Wait before trying again to reach a server; whether there is time for that."""
     until = time.monotonic() + PAUSE
     while (left := until - time.monotonic()) > 0 and not over():
         time.sleep(min(left, NAP))
@@ -302,16 +297,16 @@ def _wait(over: Callable[[], bool]) -> bool:
 
 
 def _notes(bench: ToolHost) -> tuple[str, ...]:
-    """What was odd about loading the tools."""
+    """Problems that occurred when the tools were loaded."""
     return (*(f"left out: {each}" for each in bench.skipped), *bench.notes)
 
 
 def _cleared(report: ToolReport) -> ToolReport:
-    """The report without what kept somebody from going on before."""
+    """The report without what prevented it from continuing before."""
     notes = tuple(note for note in report.notes if not note.startswith(LOST))
     return structs.replace(report, notes=notes)
 
 
 def _mark(finding: Finding) -> tuple[str, str, str]:
-    """What findings have in common that are the same defect."""
+    """What findings of the same defect have in common."""
     return finding.spec, finding.tool, finding.signature

@@ -1,1 +1,1 @@
-"""What a run looks like to people."""
+"""Shows results on the terminal, as HTML, Markdown and JSON lines."""

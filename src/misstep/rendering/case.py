@@ -1,7 +1,4 @@
-"""A case in full, as a rich renderable.
-
-Constraints as people see them: in a few words, and between which actions.
-"""
+"""Shows a case in full on the terminal, and constraints in a few words."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -69,7 +66,7 @@ def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
 
 
 def actions_of(constraint: Constraint) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What comes first and what comes afterwards, by id; one of a kind without an order is on either side."""
+    """The ids of the actions that come first and of those that follow; unordered ones are on one side."""
     match constraint:
         case Before(first, then) | Adjacent(first, then):
             return (first,), (then,)
@@ -135,7 +132,7 @@ def _hardness(difficulty: Difficulty) -> str:
 
 
 def calls_view(outcome: Outcome) -> RenderableType:
-    """The calls; where results tell more than that they worked, those too."""
+    """The calls, with results if these say more than that the call worked."""
     calls, telling = outcome.transcript.calls, bool(outcome.case.solution)
     if not calls:
         return Text("none", style="dim")
@@ -187,7 +184,7 @@ def constraints_view(outcome: Outcome) -> RenderableType:
 
 
 def _baselines(outcome: Outcome) -> str:
-    """Which of the agents that don't plan pass the case."""
+    """Which of the baseline agents, which don't plan, pass the case."""
     return "".join(
         f", {name} {'passes' if getattr(outcome.baselines, field) else 'fails'}"
         for field, name in BASELINES.items()

@@ -1,9 +1,4 @@
-"""Two runs side by side, as a rich renderable.
-
-How a run stands against its baseline, in words.
-
-A run by one facet of its cases, as a rich renderable.
-"""
+"""Shows the comparison of two runs, of a run with its baseline, and the breakdown of a run."""
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -27,7 +22,7 @@ MOST = 5  # findings that are named
 
 
 def held_in_words(held: Held) -> str:
-    """One sentence, without foreign text but for names of tools."""
+    """The comparison with the baseline in one sentence; the only foreign text is names of tools."""
     if not held.baseline:
         return "there is no earlier run to hold this one against"
     if held.pairing is None:
@@ -36,7 +31,7 @@ def held_in_words(held: Held) -> str:
 
 
 def held_as_json(held: Held) -> dict[str, object]:
-    """What `--json` has beside all else."""
+    """The comparison with the baseline in the object that `--json` prints."""
     found = {"new": _listed(held.new), "gone": _listed(held.gone)}
     pairing = held.pairing
     compared = (
@@ -89,10 +84,9 @@ def _pairing(held: Held, pairing: Pairing) -> str:
 
 
 def comparison_view(comparison: Comparison | TaskComparison, first: str, second: str) -> RenderableType:
-    """Who was compared, one against the other, rates with their difference, what follows from it; of tasks
-    also what one took.
+    """The two runs, their rates with the difference, and the conclusion; for tasks also the cost of one.
 
-    `first` and `second` say what the two runs are of.
+    `first` and `second` name what was tested in the two runs.
     """
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
     effort: list[RenderableType]
@@ -125,7 +119,7 @@ def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> 
 
 
 def rates(comparison: Comparison | TaskComparison) -> tuple[str, list[tuple[str, ...]]]:
-    """What rates are told by, with a row of texts for each value of it, and at last for all."""
+    """The name of the facet, with a row of cells for each of its values and a last one for the total."""
     pairing = comparison.pairing
     everything = ("all", *_row(pairing, pairing.p))
     if isinstance(comparison, TaskComparison):
@@ -136,7 +130,7 @@ def rates(comparison: Comparison | TaskComparison) -> tuple[str, list[tuple[str,
 
 
 def efforts(comparison: TaskComparison) -> list[tuple[str, str, str]]:
-    """What one task took, in the first run and in the second."""
+    """The cost of one task, in the first run and in the second."""
     one, other = comparison.effort
     return [
         ("calls", f"{one.calls:.1f}", f"{other.calls:.1f}"),
@@ -146,7 +140,7 @@ def efforts(comparison: TaskComparison) -> list[tuple[str, str, str]]:
 
 
 def note_on_p(what: str, count: int) -> str:
-    """How the p values were made of rates by something that has so many values."""
+    """How the p values were computed for a facet with this many values."""
     corrected = f"; by {what}, corrected for {count} of them (Holm)" if count else ""
     return f"p: exact McNemar test{corrected}"
 
@@ -206,7 +200,7 @@ NAMED = 5  # of those that stand out
 
 
 def breakdown_view(breakdown: Breakdown, most: int | None = None) -> RenderableType:
-    """The first portions, `most` of them if that is said, and what follows from all of them."""
+    """The first portions, at most `most` if given, and the conclusion from all of them."""
     shown = breakdown.portions[:most]
     parts: list[RenderableType] = [breakdown_table(breakdown, most)]
     if len(shown) < len(breakdown.portions):
@@ -234,7 +228,7 @@ def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
 
 
 def finding(breakdown: Breakdown) -> str:
-    """Which of them fail more than the others, if any do."""
+    """Which values fail more often than the others, if any do."""
     count = len(breakdown.portions)
     if count < 2:
         return "there is nothing to compare: " + (

@@ -1,7 +1,4 @@
-"""What a run will come to, as a rich renderable.
-
-What a run has used of its budget, in a few words.
-"""
+"""Shows the estimated cost of a run, and what a run has used of its budget."""
 
 from rich.table import Table
 from rich.text import Text
@@ -36,7 +33,7 @@ def estimate_table(estimate: Estimate, settings: Settings) -> Table:
 
 
 def estimate_line(estimate: Estimate) -> str:
-    """The estimate in a few words; empty for a run that uses no model, or of whose model nothing is known."""
+    """The estimate in a few words; empty if the run uses no model, or nothing is known about it."""
     tokens = estimate.tokens.input + estimate.tokens.output
     if not (tokens and estimate.known):
         return ""
@@ -55,7 +52,7 @@ def duration(seconds: float) -> str:
 
 
 def spending_in_words(used: Cost, budget: Budget) -> str:
-    """What is limited, and what it has cost; empty for a run that uses no model and has no limits."""
+    """What is limited, and the cost so far; empty for a run that uses no model and has no limits."""
     parts = []
     if budget.usd is not None or used.usd:
         parts.append(money(used.usd, None) + ("" if budget.usd is None else f" of {budget.usd:g}"))

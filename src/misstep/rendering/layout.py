@@ -1,4 +1,4 @@
-"""How things stand on a terminal."""
+"""Layout of text and tables on a terminal."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,12 @@ from misstep.rendering.text import plain
 
 
 def bare_table(headed: bool = True) -> Table:
-    """A table without lines, two columns of space between its own."""
+    """A table without lines, two spaces between columns."""
     return Table(box=None, show_header=headed, pad_edge=False, padding=(0, 2, 0, 0))
 
 
 def hanging(mark: str, text: str) -> RenderableType:
-    """A text beside its mark, its further lines below the first."""
+    """A text next to its mark, with its other lines indented."""
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -26,7 +26,7 @@ def hanging(mark: str, text: str) -> RenderableType:
 
 
 class Trimmed:
-    """The same without spaces at the ends of its lines, for whoever copies them or reads them from a pipe."""
+    """The same without trailing spaces, for copying and for pipes."""
 
     def __init__(self, body: RenderableType) -> None:
         self._body = body
@@ -42,12 +42,12 @@ class Trimmed:
 
 
 def section(title: str, body: RenderableType) -> RenderableType:
-    """A title with what belongs to it below."""
+    """A title with its content below."""
     return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
 
 
 def beneath(tools: Sequence[tuple[str, str, Sequence[str]]]) -> list[Text]:
-    """What stands below a table of tools, given as their names, sandboxes in words, remarks."""
+    """Notes below a table of tools, given as names, sandboxes in words, and remarks."""
     words = sorted({sandbox for _, sandbox, _ in tools if sandbox})
     lines = [f"\nsandbox: {'; '.join(map(plain, words))}"] if words else []
     lines += [plain(f"{name}: {'; '.join(said)}", 1_000) for name, _, said in tools if said]

@@ -1,4 +1,4 @@
-"""A run as a short page of Markdown, for the summary of a job."""
+"""Shows a run as a short Markdown page, for the summary of a CI job."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,14 +16,14 @@ MOST_FLAWS = 3  # of one entry
 WHY = 300  # characters
 CALL = 160
 _UNCLEAR: tuple[Judgement, ...] = ("errored", "inconclusive")
-_MARKS = re.compile(r"([\\`*_\[\]#!|~$]|\.(?=[^\W\d]))")  # some readers link anything like a.com
-# What readers make links, mentions or references of by themselves.
+_MARKS = re.compile(r"([\\`*_\[\]#!|~$]|\.(?=[^\W\d]))")  # some viewers link anything like a.com
+# What viewers turn into links, mentions or references.
 _LINKS = re.compile(r"\S*(?:://|www\.|@|#\d|mailto:)\S*", re.IGNORECASE)
 _TICKS = re.compile(r"`+")
 
 
 def markdown(statement: RunReport) -> str:
-    """Verdict, numbers, the first that failed with what replays them, and regressions."""
+    """Verdict, numbers, the first failures with the commands that replay them, and regressions."""
     parts = [_heading(statement), _numbers(statement)]
     if statement.held:
         parts.append(f"**Baseline:** {prose(held_in_words(statement.held), 1_000)}")
@@ -41,7 +41,7 @@ def markdown(statement: RunReport) -> str:
 
 
 def prose(text: str, most: int = WHY) -> str:
-    """Foreign text in which nothing is markup, a link or HTML, wherever it stands."""
+    """Foreign text in which nothing is markup, a link or HTML, in any position."""
     shown = plain(text, most)
     pieces, end = list[str](), 0
     for match in _LINKS.finditer(shown):
@@ -51,11 +51,11 @@ def prose(text: str, most: int = WHY) -> str:
 
 
 def code(text: str, most: int = CALL) -> str:
-    """Foreign text to be typed or copied, as code that stands in a table as well."""
+    """Foreign text to be typed or copied, as code that also works in a table."""
     shown = plain(text, most)
     if not shown.strip():
         return ""
-    # Code can hold no pipe within a table but an escaped one, which is shown as it is elsewhere.
+    # In a table, code can hold only escaped pipes, which elsewhere would be shown with the escape.
     if "|" in shown or "\\" in shown:
         escaped = re.sub(r"([&<>\[\]()*_`~!|\\@:#^$=.\-])", lambda match: f"&#{ord(match[1])};", shown)
         return f"<code>{escaped}</code>"

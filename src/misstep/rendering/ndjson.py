@@ -1,4 +1,4 @@
-"""The events of a run as JSON lines."""
+"""Writes the events of a run as JSON lines."""
 
 import os
 from contextlib import suppress
@@ -11,10 +11,10 @@ from misstep.errors import StoreError
 
 
 class NdjsonReport:
-    """A listener that writes each event but what is spent as one line, there for others to read at once.
+    """A listener that writes each event, except spending, as one line and flushes it.
 
-    Lines are added to those that a file has, so that a run that is resumed goes on in it; one that was torn
-    when a run was killed ends there. The path `-` stands for `stdout`. What can't be written is told once.
+    Lines are appended, so that a resumed run continues in the same file; a line that was cut when a run was
+    killed is ended first. The path `-` means `stdout`. A write error is reported once.
     """
 
     def __init__(self, path: str, stdout: BinaryIO | None = None) -> None:
@@ -38,7 +38,7 @@ class NdjsonReport:
 
     def __exit__(self, *_: object) -> None:
         if self._file and self._file is not self._stdout:
-            with suppress(OSError):  # it has been told, and every line is flushed
+            with suppress(OSError):  # already reported, and every line is flushed
                 self._file.close()
         self._file = None
 
@@ -58,7 +58,7 @@ class NdjsonReport:
 
 
 def _is_torn(path: str) -> bool:
-    """Whether a file ends within a line."""
+    """Whether a file ends in the middle of a line."""
     if not os.path.isfile(path) or not os.path.getsize(path):
         return False
     with open(path, "rb") as file:

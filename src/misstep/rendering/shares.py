@@ -1,4 +1,4 @@
-"""Failures by kind or cause: one column for each agent, one row for each share."""
+"""Tables of failures by kind or cause, with a column for each agent."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ KINDS: tuple[ErrorKind, ...] = ("timeout", "act", "lost", "order", "parameter")
 
 
 class Column(msgspec.Struct, frozen=True):
-    """What is known of one agent: how many failures, where that is known, and percentages of them."""
+    """One agent: the number of its failures, if known, and percentages of them."""
 
     heading: str
     shares: Mapping[str, float]
@@ -25,7 +25,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 def share(counts: Mapping[Any, int], name: str) -> float | None:
-    """The part that one kind has of all; None where there is nothing to have a part of."""
+    """The share of one kind; None if there is nothing to count."""
     total = sum(counts.values())
     return counts.get(name, 0) / total if total else None
 

@@ -1,4 +1,4 @@
-"""Runs as rich renderables."""
+"""Shows runs on the terminal."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from misstep.rendering.words import method_in_words, specs_in_short
 
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
 
-EASY = 0.5  # the chance level above which success says little
+EASY = 0.5  # above this chance level, success says little
 BASELINES = {"text_order": "text order", "ignores_family": "ignores family"}
 
 
@@ -39,7 +39,7 @@ def money(usd: float | None, model: str | None) -> str:
 
 
 def baseline_rates(baselines: Baselines | None) -> dict[str, str]:
-    """What each of the agents that don't plan reaches, by its name; a dash where that was not computed."""
+    """The pass rate of each baseline agent, by name; a dash if it was not computed."""
     return {name: percent(getattr(baselines, field, None)) for field, name in BASELINES.items()}
 
 
@@ -48,7 +48,7 @@ def baselines_in_words(baselines: Baselines | None) -> str:
 
 
 def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
-    """A warning where guessing passes more than half of the cases, and what is not part of the chance."""
+    """A warning if guessing passes more than half of the cases, and what the chance level leaves out."""
     told = (
         ["chance level and baselines count the order of calls only, not their arguments"] if own_tools else []
     )
@@ -62,7 +62,7 @@ def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
 
 
 def summary_table(summary: Summary) -> Table:
-    """The closing table: counts, rate with its interval, chance beside it, errors by kind."""
+    """The final table: counts, rate with its interval, chance level, errors by kind."""
     table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_column()
@@ -90,7 +90,7 @@ def summary_table(summary: Summary) -> Table:
 
 
 class RunRow(msgspec.Struct, frozen=True):
-    """A run to be listed; it is `live` while somebody is at it, and has a summary once it has finished."""
+    """A run in a list; it is `live` while a process works on it, and has a summary once it has finished."""
 
     run: str
     started: float
@@ -103,7 +103,7 @@ class RunRow(msgspec.Struct, frozen=True):
 
 
 def runs_table(rows: Iterable[RunRow]) -> RenderableType:
-    """A few lines for each run; what is about plans alone is left out where there are none."""
+    """A few lines for each run; columns about plans are left out if no run has any."""
     listed = list(rows)
     plans = any(row.purpose.kind.group != "tool" for row in listed)
     table = bare_table()
@@ -120,14 +120,14 @@ def runs_table(rows: Iterable[RunRow]) -> RenderableType:
 
 
 def _size(row: RunRow) -> str:
-    """How many actions its cases have."""
+    """The number of actions of its cases."""
     if not row.purpose.kind.has_cases:
         return ""
     return str(row.settings.actions) if not row.settings.cases else "file"
 
 
 def _results(row: RunRow) -> tuple[str, str | Text, str]:
-    """How many cases it has, how many of them passed, and how many would by blind luck."""
+    """The number of cases, how many of them passed, and the chance level."""
     if row.summary is None:
         state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
         return _cases(row, f"{row.done}/{row.total}" if row.total else str(row.done)), state, ""
@@ -138,13 +138,13 @@ def _results(row: RunRow) -> tuple[str, str | Text, str]:
 
 
 def _cases(row: RunRow, count: str) -> str:
-    """The number, with what is counted where that is something else than cases."""
+    """The number, with its unit if it does not count cases."""
     kind = row.purpose.kind
     return count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
 
 
 def _when(started: float) -> str:
-    """The day, with the time in this year, with the year before that."""
+    """The date: with the time if it is this year, else with the year."""
     then = datetime.fromtimestamp(started)
     return then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
 
@@ -155,7 +155,7 @@ def _subject(row: RunRow) -> Text:
 
 
 def subject_lines(settings: Settings, purpose: RunSpec) -> list[str]:
-    """What is tested, below it with which model, and by which command if it was no mere test."""
+    """What is tested, below it the model, and the command if it was not a plain test."""
     on_tools = purpose.kind.group == "tool"
     told = [specs_in_short(purpose.tools) if on_tools else plain(settings.agent)]
     who = [settings.agent if on_tools else "", settings.model]

@@ -1,7 +1,4 @@
-"""What an agent did with a request, as reports tell it.
-
-Parts that reports on tools share, as JSON.
-"""
+"""Shows what an agent did with a request, as text and JSON."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,9 +11,9 @@ from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import written
 
-MOST = 500  # characters of what an agent said, or of a call
+MOST = 500  # characters of an agent's message or of a call
 MOST_ERROR = 200
-MOST_ANSWER = 200  # characters of what a tool answered
+MOST_ANSWER = 200  # characters of a tool's result
 
 
 def trial_as_json(trial: Trial) -> dict[str, object]:
@@ -30,13 +27,13 @@ def trial_as_json(trial: Trial) -> dict[str, object]:
 
 
 def deeds_as_json(trial: Trial) -> dict[str, object]:
-    """What the agent did, without what is thought of it."""
+    """What the agent did, without the verdict on it."""
     calls = [{"tool": use.tool, "arguments": use.arguments, "result": use.result} for use in trial.uses]
     return {"calls": calls, "answer": trial.answer, "error": trial.error}
 
 
 def trial_in_words(trial: Trial) -> list[str]:
-    """A line for each call that the agent made, then what it said."""
+    """A line for each call of the agent, then what it said."""
     return [*calls_in_words(trial), plain(last_words(trial), MOST)]
 
 
@@ -46,25 +43,25 @@ def calls_in_words(trial: Trial) -> list[str]:
 
 
 def uses_in_words(trial: Trial) -> list[tuple[str, str]]:
-    """A line for each call, and one for the beginning of what the tool answered, if there was a call."""
+    """A line for each call, and one for the start of the tool's result, if there was a call."""
     answers = [f"→ {_in_short(use.result)}" for use in trial.uses] or [""]
     return list(zip(calls_in_words(trial), answers, strict=True))
 
 
 def _in_short(answer: str) -> str:
-    """The first line, with a note in the place of the others."""
+    """The first line, with a note in place of the others."""
     first, *others = answer.strip("\n").split("\n")
     more = f" … ({counted(len(others), 'more line')})" if others else ""
     return plain(first, MOST_ANSWER) + more or "(nothing)"
 
 
 def last_words(trial: Trial) -> str:
-    """What the agent said in the end, as it was; what kept it from an end if something did."""
+    """The agent's final answer, or the error that prevented one."""
     return (trial.answer if trial.is_usable else trial.error or trial.ended) or "(no answer)"
 
 
 def unanswered(trials: Sequence[Trial]) -> list[str]:
-    """What there is to say where an agent did not come to an end: nothing is known about its tools then."""
+    """Remarks if an agent did not finish: nothing is known about its tools then."""
     broken = [trial for trial in trials if not trial.is_usable]
     if not broken:
         return []
@@ -76,7 +73,7 @@ def unanswered(trials: Sequence[Trial]) -> list[str]:
 
 
 def read_arguments(text: str) -> object:
-    """The arguments of a call; the text itself where a secret that was masked has spoilt it."""
+    """The arguments of a call; the text itself if a masked secret made it unreadable."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -110,5 +107,5 @@ LONGEST_CALL = 300  # characters of arguments
 
 
 def written_call(call: Invocation) -> str:
-    """The call as one would type it; what can't be shown is spelt out."""
+    """The call as it would be typed, escaped."""
     return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)

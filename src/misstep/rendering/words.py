@@ -1,9 +1,4 @@
-"""What agents, tools, methods are called wherever people see them.
-
-What statistical tests say, in words.
-
-A call in words.
-"""
+"""Names of agents, tools and methods, results of statistical tests and calls, as text."""
 
 import json
 import os
@@ -25,7 +20,7 @@ IN_FULL = 300
 
 
 class Named(Protocol):
-    """Whatever knows its agent."""
+    """An object with the name of its agent."""
 
     @property
     def agent(self) -> str: ...
@@ -35,19 +30,19 @@ class Named(Protocol):
 
 
 def agent_name(one: Named, most: int = IN_A_COLUMN) -> str:
-    """The agent with its model, if it has one, on one line. It is foreign text, and no markup."""
+    """The agent with its model, if any, on one line. It is foreign text, not markup."""
     return plain(f"{one.agent}, {one.model}" if one.model else one.agent, most)
 
 
 def subject_name(settings: Settings, purpose: RunSpec) -> str:
-    """Whom or what two runs differ in that are held against each other, on one line."""
+    """The agent or tools that a run tested, on one line, for comparisons."""
     tools = f" with {', '.join(purpose.tools)}" if purpose.kind.group == "bench" else ""
     words = f", described by {os.path.basename(settings.descriptions)}" if settings.descriptions else ""
     return agent_name(settings, IN_FULL) + plain(tools + words)
 
 
 def told_apart(curves: Sequence[Capability]) -> list[Capability]:
-    """The same curves; agents of one name get that of their run as well."""
+    """The same curves; agents with the same name also get that of their run."""
     names = Counter([agent_name(curve, IN_FULL) for curve in curves])
     return [
         curve
@@ -58,7 +53,7 @@ def told_apart(curves: Sequence[Capability]) -> list[Capability]:
 
 
 def specs_in_short(specs: Sequence[str], most: int = IN_FULL) -> str:
-    """Where tools are, without the folders that their files are in."""
+    """Specs of tools without the folders of their files."""
     return plain(", ".join(map(_in_short, specs)), most)
 
 
@@ -67,7 +62,7 @@ def _in_short(spec: str) -> str:
 
 
 def method_in_words(settings: Settings, purpose: RunSpec) -> str:
-    """What tells runs on the same tools apart, to be put behind the command; empty where nothing does."""
+    """What distinguishes runs on the same tools, to add after the command; empty if nothing does."""
     if purpose.verb not in ("fuzz", "consistency") or not settings.agent:
         return ""
     told = [settings.tool_method, "without sanity check" if settings.skip_sanity else ""]
@@ -77,7 +72,7 @@ def method_in_words(settings: Settings, purpose: RunSpec) -> str:
 
 
 def p_value(p: float) -> str:
-    """A probability as tables show it."""
+    """A p value as tables show it."""
     if p < 0.001:
         return "< 0.001"
     return f"{p:.2f}" if p >= 0.1 else f"{p:.3f}"
@@ -93,13 +88,13 @@ def points(difference: float) -> str:
 
 
 def interval(ends: tuple[float, float]) -> str:
-    """From which rate to which, in percent."""
+    """The ends of an interval of rates, in percent."""
     low, high = ends
     return f"{100 * low:.1f} – {100 * high:.1f} %"
 
 
 def listed(words: list[str], most: int) -> str:
-    """The first few, and how many there are besides."""
+    """The first few, and how many more there are."""
     rest = len(words) - most
     return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")
 
@@ -108,13 +103,13 @@ LONGEST = 200  # of a name, in characters
 
 
 def written(tool: str, arguments: object, most: int = LONGEST) -> str:
-    """The call as one would type it, its arguments cut to so many characters."""
+    """The call as it would be typed, with its arguments cut to this many characters."""
     given = "" if arguments == {} else plain(json.dumps(arguments, ensure_ascii=False), most)
     return f"{plain(tool, LONGEST)}({given})"
 
 
 def carried_out(call: Call) -> str:
-    """What there is to say about a call that was not carried out when it was asked for."""
+    """A note on a call that was not carried out when it was requested."""
     if call.ran < 0:
         return "(never carried out)"
     return f"(carried out as number {call.ran})" if call.ran else ""

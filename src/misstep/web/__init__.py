@@ -1,1 +1,1 @@
-"""Pages that people use in a browser, served on loopback."""
+"""Serves pages to a browser."""

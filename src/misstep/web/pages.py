@@ -1,11 +1,4 @@
-"""Pages from templates, in which whatever comes from outside is text.
-
-What went wrong, on a page like all others.
-
-What browsers send with forms of ours.
-
-Styles, scripts that pages load from the server they came from.
-"""
+"""Pages from templates that escape all text, error pages, forms, and static files."""
 
 import secrets
 from collections.abc import Callable
@@ -30,14 +23,14 @@ NAVIGATION = "misstep.navigation"  # where a request carries the links that all 
 
 
 class NavigationLink(msgspec.Struct, frozen=True):
-    """A page that all others lead to."""
+    """A page that all others link to."""
 
     title: str
     path: str
 
 
 def show(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    """A template as an answer; `path(route, …)` in it is the path of a route of the same application."""
+    """A template as a response; `path(route, …)` in it is the path of a route of the same application."""
 
     def path(route: str, **parts: Any) -> str:
         return str(request.url_for(route, **parts).path)
@@ -63,7 +56,7 @@ def environment() -> Environment:
 
 
 class Navigated:
-    """An ASGI application whose pages, those of its parts included, show these links."""
+    """An ASGI application that shows these links on its pages, including those of mounted applications."""
 
     def __init__(self, app: Any, links: tuple[NavigationLink, ...]) -> None:
         self._app, self._links = app, links
@@ -73,7 +66,7 @@ class Navigated:
 
 
 class IsolatedApp:
-    """An ASGI application under a path of another, in which names of routes are its own."""
+    """An ASGI application under a path of another, with its own names of routes."""
 
     def __init__(self, app: Any) -> None:
         self._app = app
@@ -92,7 +85,7 @@ def _length(link: NavigationLink) -> int:
 
 
 def complaints() -> dict[Any, Callable[[Request, Any], Response]]:
-    """For the exception handlers of an application."""
+    """Error pages, for the exception handlers of an application."""
     return {MisstepError: complain_of, HTTPException: _tell_status}
 
 
@@ -121,13 +114,13 @@ MOST_FIELDS = 10
 
 
 class Secret:
-    """What every form carries in its field `token`, so that no other page can send one."""
+    """A value that every form carries in its field `token`, so that no other site can send one."""
 
     def __init__(self) -> None:
         self.token = secrets.token_urlsafe(24)
 
     def check(self, form: dict[str, str]) -> None:
-        """That a form is one of those that were handed out since the server started."""
+        """Check that a form was issued by this server since it started."""
         if not secrets.compare_digest(form.get("token", "").encode(), self.token.encode()):
             raise HTTPException(403, "this form is of an earlier session: go back and reload the page")
 
@@ -135,7 +128,7 @@ class Secret:
 async def read_form(
     request: Request, longest: int = LONGEST_FORM, fields: int = MOST_FIELDS
 ) -> dict[str, str]:
-    """What a form says, each name once."""
+    """The fields of a form, each name once."""
     body = await read_body(request, longest)
     try:
         given = parse_qs(body.decode(errors="replace"), max_num_fields=fields)
@@ -145,7 +138,7 @@ async def read_form(
 
 
 async def read_body(request: Request, longest: int) -> bytes:
-    """What was sent, if it is no more than that."""
+    """The body of a request, if it is not longer than that."""
     body = b""
     async for chunk in request.stream():
         body += chunk
@@ -158,8 +151,10 @@ KINDS = {".css": "text/css", ".js": "text/javascript"}
 
 
 def shipped() -> Route:
-    """The route `file` with all of them in one folder, so that modules find each other; each application has
-    it, and can stand alone."""
+    """The route `file`, which serves all static files from one folder, so that modules find each other.
+
+    Each application has this route and works alone.
+    """
     return Route("/files/{name}", _send, name="file")
 
 
@@ -173,7 +168,7 @@ def _send(request: Request) -> Response:
 
 @cache
 def _contents() -> dict[str, bytes]:
-    """By name: what reports are made with, and what is our own."""
+    """The static files by name: those of reports, and our own."""
     found = {name: assets.asset(name).encode() for name in assets.FILES}
     found["figure.css"] = assets.style_of_figures().encode()
     return found | {file.name: file.read_bytes() for file in files("misstep.web").joinpath("data").iterdir()}

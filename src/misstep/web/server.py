@@ -1,6 +1,6 @@
-"""Serves pages on loopback, or beyond, to those who have the token.
+"""Serves pages on loopback, or to other machines for those who have the token.
 
-Requests from other sites are refused, and a client that says nothing, or says it slowly, can't keep a
+Requests from other sites are refused, and a client that sends nothing, or sends slowly, can't keep a
 connection.
 """
 
@@ -31,10 +31,11 @@ SHUT = (
 
 
 class Access:
-    """An ASGI application for those whose browser has the cookie; whoever comes with the token gets it.
+    """An ASGI application for browsers with the cookie; a request with the token gets it.
 
-    The token leaves the address at once, so that nobody sees it there, and is not what the cookie holds. Its
-    name follows from the token: servers on several ports of one host don't take each other's away.
+    The token is removed from the address at once, so that nobody sees it there, and is not the value of the
+    cookie. The name of the cookie is derived from the token, so that servers on several ports of one host
+    don't overwrite each other's.
     """
 
     def __init__(self, app: Any, token: str) -> None:
@@ -68,7 +69,7 @@ def _same(given: str, wanted: str) -> bool:
 
 
 HEADERS = {
-    # Only files of our own, in nobody's frame: what pages show was written by tools and agents.
+    # Only our own files, and no frames: the pages show text from tools and agents.
     "content-security-policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
         "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -76,17 +77,17 @@ HEADERS = {
     "cache-control": "no-store",
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "same-origin",  # with no-referrer, browsers would not say that our forms are ours
+    "referrer-policy": "same-origin",  # with no-referrer, browsers would not send the origin of our forms
     "x-content-type-options": "nosniff",
 }
 
 
 class OriginGuard:
-    """An ASGI application behind a wall.
+    """An ASGI application protected against requests from other sites.
 
-    Whoever asks has to call us by one of our `names`, so that no other site's name can be made to lead here;
-    they are those of loopback, or None where something else sees to it who may come in. What is sent has to
-    come from a page of our own. Every answer carries headers that allow nothing else.
+    The host of a request has to be one of our `names`, which prevents DNS rebinding; they are those of
+    loopback, or None if access is checked elsewhere. Requests that send data have to come from one of our
+    pages. Every response has headers that allow nothing else.
     """
 
     def __init__(self, app: Any, names: Collection[str] | None = NAMES) -> None:
@@ -121,7 +122,7 @@ class OriginGuard:
 
 
 def _site_of(origin: str) -> str:
-    """The host with its port, called by http, or by https where something stands before us."""
+    """The host and port of an origin with http, or with https if there is a proxy before us."""
     scheme, _, host = origin.partition("://")
     return host if scheme in ("http", "https") else ""
 
@@ -155,7 +156,7 @@ class LimitedProtocol(H11Protocol):  # type: ignore[misc]  # it has no types
         super().connection_lost(exc)
 
     def _await_request(self) -> None:
-        """What has begun keeps its first alarm: a byte now and then gains no time."""
+        """A started request keeps its deadline, so that sending slowly gains no time."""
         self._alarm = self._alarm or self.loop.call_later(self.seconds, self._hang_up)
 
     def _is_incomplete(self) -> bool:
@@ -172,7 +173,7 @@ EVERYWHERE = ("0.0.0.0", "::")
 
 
 class Address(msgspec.Struct, frozen=True):
-    """Where pages are: for people, and for a browser on this machine."""
+    """The address of the pages: for people, and for a browser on this machine."""
 
     shown: str
     here: str
@@ -185,9 +186,9 @@ def serve(
     ready: Callable[[Address], object],
     open_to_all: bool = False,
 ) -> None:
-    """Serve until Ctrl-C; `ready` is told the address as soon as browsers may come. Port 0 takes a free one.
+    """Serve until Ctrl-C; `ready` gets the address when browsers can connect. Port 0 takes a free one.
 
-    `make` gives the application, and gets something to ask whether the server is about to end.
+    `make` returns the application, and gets a function that says whether the server is stopping.
     """
     token = "" if open_to_all and is_loopback(host) else secrets.token_urlsafe(24)
     with listen(host, port, "--port") as listener:
@@ -195,13 +196,13 @@ def serve(
         app = make(lambda: bool(server.should_exit))
         guarded = Access(app, token) if token else app
         server.config.app = OriginGuard(guarded, NAMES if is_loopback(host) else None)
-        with suppress(KeyboardInterrupt):  # which may come as soon as anything was said
+        with suppress(KeyboardInterrupt):  # may come as soon as the address is printed
             ready(_address(host, listener.getsockname()[1], token))
             server.run(sockets=[listener])
 
 
 def _address(host: str, port: int, token: str) -> Address:
-    """Whoever listens everywhere is called by the name of the machine, and from there by that of loopback."""
+    """A server on all interfaces has the name of the machine, and loopback for a local browser."""
     query = f"?token={token}" if token else ""
     everywhere = host in EVERYWHERE
     names = (socket.gethostname(), HOST) if everywhere else (host, host)

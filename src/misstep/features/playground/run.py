@@ -1,14 +1,12 @@
-"""Problems that a person does by hand, judged as an agent's work is.
-
-A problem as the playground shows it to a person.
+"""Planning problems that a person solves by hand, judged like the work of an agent.
 
 As JSON a problem is
 
     {"id", "topic", "chance" | null, "timed",
-     "request": [{"text", "told"}],                     its paragraphs; `told` are those with the sentences
+     "request": [{"text", "told"}],                     paragraphs; `told` marks those with sentences
      "tools":   [{"name", "about", "fields": [{"name", "kind", "about", "choices": [text, …]}]}]}
 
-The tools stand in the order in which agents get them. All text in it is harmless.
+The tools are in the order in which agents get them. All text is escaped.
 """
 
 import asyncio

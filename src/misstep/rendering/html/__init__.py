@@ -1,1 +1,1 @@
-"""What a browser shows, piece by piece."""
+"""Builds the HTML pages of runs."""

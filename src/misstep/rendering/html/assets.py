@@ -1,10 +1,8 @@
-"""The scripts and styles that pages are made with: plain files, which a server can send as they are.
+"""The scripts and styles of pages, and the compressed details of cases in a page.
 
 `assets/` holds ES modules without a build step, and one library. A page from a server loads `start.js` as a
-module, with `echarts.min.js` before it. A page that is one file gets all modules as one script, in which each
-has a scope of its own: browsers don't load modules from a disk.
-
-Details of very many cases in a file that stays small.
+module, after `echarts.min.js`. A page that is one file gets all modules as one script, in which each has its
+own scope, because browsers don't load modules from disk.
 """
 
 import base64
@@ -59,33 +57,34 @@ def style_of_figures() -> str:
 
 @cache
 def script() -> str:
-    """All modules as one script; its last words start the page."""
+    """All modules as one script that starts the page."""
     return "\n".join([*map(_in_its_own_scope, MODULES), "$report.start();"])
 
 
 def run_budget(source: str) -> str:
-    """What a content security policy says to allow this inline script and no other."""
+    """The source expression that allows this inline script in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
 def _in_its_own_scope(name: str) -> str:
-    """A module as a function that is called at once and gives what it exports."""
+    """A module as a function that is called at once and returns its exports."""
     source = _IMPORT.sub(r"const {\1} = $\2;", asset(name))
     exported = ", ".join(_EXPORT.findall(source))
     body = f"{_EXPORT.sub('', source)}return {{{exported}}};"
     return f"const ${name.removesuffix('.js')} = (() => {{\n{body}\n}})();"
 
 
-BLOCK = 64  # details that are packed together, and unpacked when one of them is looked at
-LEVEL = 6  # beyond it, packing takes half as long again for hardly any room
-ROOM = 18_000_000  # bytes, for all details and the index in one file
+BLOCK = 64  # details that are compressed together, and decompressed when one of them is opened
+LEVEL = 6  # higher levels take half as long again and save hardly anything
+ROOM = 18_000_000  # bytes for all details and the index in one file
 
 
 class Archive:
-    """Packs details in the order in which they come, as many as there is room for.
+    """Compresses details in the order in which they are added, as many as fit.
 
-    A line is a block of `BLOCK` details, the last with what is left: a JSON array, compressed (gzip) and
-    written in base 64. The first block without room closes the archive: those kept are the first.
+    A line is a block of `BLOCK` details (the last may have fewer): a JSON array, compressed with gzip and
+    encoded in base 64. The first block that does not fit closes the archive, so that the first details are
+    kept.
     """
 
     def __init__(self, room: int = ROOM) -> None:
@@ -96,7 +95,7 @@ class Archive:
         self.is_full = False
 
     def add(self, detail: dict[str, Any]) -> None:
-        """Keep a detail, unless the archive is full."""
+        """Add a detail, unless the archive is full."""
         if self.is_full:
             return
         self._waiting.append(msgspec.json.encode(detail))
@@ -104,7 +103,7 @@ class Archive:
             self._pack()
 
     def close(self, taken: int = 0) -> tuple[tuple[str, ...], int]:
-        """All lines for which there is room beside `taken` bytes, and how many details they hold."""
+        """All lines that fit next to `taken` bytes, and how many details they hold."""
         left = len(self._waiting)
         if left:
             self._pack()

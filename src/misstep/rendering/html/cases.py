@@ -1,6 +1,6 @@
-"""One case in full, as the view of a case draws it.
+"""Encodes the cases of a run as JSON for the scripts of a page: an index, and details of each case.
 
-As JSON a detail is
+A detail has everything that the view of one case shows:
 
     {"id", "run", "topic", "seed", "verdict", "error" | null, "step" | null, "explanation", "chance" | null,
      "baselines": {name: passes} | null,
@@ -18,12 +18,10 @@ As JSON a detail is
      "cause":       {"name", "sure": "99 %" or "", "guilty", "evidence"} | null,
      "missing":     [action ids], "nearest": [{"action", "tool", "name"}]}
 
-`first` and `then` are what an arrow goes from and to: a broken constraint of order goes back in time.
-All text in it is harmless: what could move a cursor or turn a text round is spelt out.
+`first` and `then` are the ends of an arrow: that of a violated order constraint points back in time. All
+text is escaped: nothing in it can move a cursor or change the direction of text.
 
-All cases of a run, in little room: what a list of them shows, and what it is filtered and sorted by.
-
-The list gets columns rather than rows. As JSON an index is
+The index has what the list of all cases shows, filters and sorts by, in columns rather than rows:
 
     {"version": 1,
      "id": [text, …],
@@ -32,12 +30,10 @@ The list gets columns rather than rows. As JSON an index is
      "why": [text, …],                                                 the beginning of the explanation
      "actions": [n, …], "calls": [n, …], "tokens": [n, …],
      "seconds": [s, …],
-     "cause": {"words": …, "of": …} | null,                            null where no failure was looked into
-     "usd": [dollars, …] | null,                                       null where no price is known
-     "flaky": [0 | 1, …] | null,                                       null where nothing is known
-     "kept": n}                                                        so many of the first have details
-
-The cases of a run as a page holds them: the index of all, details of as many as there is room for.
+     "cause": {"words": …, "of": …} | null,                            null if no failure was diagnosed
+     "usd": [dollars, …] | null,                                       null if no price is known
+     "flaky": [0 | 1, …] | null,                                       null if unknown
+     "kept": n}                                                        the first n cases have details
 """
 
 import shlex
@@ -59,12 +55,12 @@ from misstep.rendering.text import plain, plain_lines
 from misstep.rendering.words import carried_out, written
 
 VERSION = 1
-WHY = 140  # characters, as are those below
+WHY = 140  # characters, like those below
 NAME = 200
 
 
 class CaseDigest(msgspec.Struct, frozen=True):
-    """A case as the list knows it, in harmless text. `usd`, `cause`, `flaky` are null where unknown."""
+    """A case in the list, in escaped text. `usd`, `cause`, `flaky` are null if unknown."""
 
     id: str
     verdict: str
@@ -104,7 +100,7 @@ def digest_of(
 
 
 def index_of(digests: Iterable[CaseDigest], kept: int | None = None) -> dict[str, Any]:
-    """The index of these cases; there are details of the first `kept`, or of all if nothing is said."""
+    """The index of these cases; the first `kept` have details, by default all."""
     rows = list(digests)
     return {
         "version": VERSION,
@@ -126,7 +122,7 @@ def index_of(digests: Iterable[CaseDigest], kept: int | None = None) -> dict[str
 
 
 def _worded(values: Sequence[object]) -> dict[str, Any]:
-    """A table of words, and for each case the number of its word."""
+    """A list of distinct words, and for each case the index of its word."""
     numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
     return {"words": list(numbers), "of": [numbers[value] for value in values]}
 
@@ -140,15 +136,16 @@ RESULT = 600
 ANSWER = 4_000
 REQUEST = 20_000
 FIRST_CALLS = 60
-AROUND = 5  # calls shown on either side of a misstep that comes later
+AROUND = 5  # calls shown on either side of a late misstep
 
 Effect = Literal["done", "unavailable", "broken", "over", "price", "refused", "never"]
 
 
 class CallEffect(msgspec.Struct, frozen=True):
-    """What came of one call: its effect, and in timed problems the minutes from and to which it was at work.
+    """The result of one call: its effect, and in timed problems its start and end in minutes.
 
-    `action` is the one that was carried out, if one was; it may not be that of the tool, which can stand in.
+    `action` is the one that was carried out, if any; it may not be that of the tool, which can be a
+    substitute.
     """
 
     effect: Effect = "done"
@@ -159,7 +156,7 @@ class CallEffect(msgspec.Struct, frozen=True):
 
 
 class CaseOrigin(msgspec.Struct, frozen=True):
-    """Where a case is kept: its run, and what a command needs so that it finds the store."""
+    """Where a case is stored: its run, and the part of a command that names the store."""
 
     run: str
     place: str = ""
@@ -172,7 +169,7 @@ def detail_of(
     usd: float | None = None,
     diagnosis: Diagnosis | None = None,
 ) -> dict[str, Any]:
-    """The detail of an outcome; `moves` tells what came of each call, `diagnosis` why it failed."""
+    """The detail of an outcome; `moves` are the effects of the calls, `diagnosis` is why it failed."""
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
     shown = _shown(len(transcript.calls), verdict.step)
     names = {action.id: plain(action.name, NAME) for action in case.actions}
@@ -219,7 +216,7 @@ def _cause(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def _pieces(case: Case) -> Iterator[tuple[str, int | None]]:
-    """The request cut where its sentences begin and end; those that only results tell are not in it."""
+    """The request cut at the boundaries of sentences, without those that only results tell."""
     query, place = case.query, 0
     for number, sentence in enumerate(case.sentences):
         found = query.find(sentence, place) if sentence else -1
@@ -263,7 +260,7 @@ def _constraints(outcome: Outcome, names: dict[str, str]) -> Iterator[dict[str, 
 
 
 def _shown(count: int, step: int | None) -> list[int]:
-    """The numbers of the calls that are shown: of very many the first, and those around the misstep."""
+    """The indexes of the calls that are shown: of very many, the first and those near the misstep."""
     shown = [*range(1, min(count, FIRST_CALLS) + 1)]
     if step and step > FIRST_CALLS:
         shown += range(max(FIRST_CALLS + 1, step - AROUND), min(count, step + AROUND) + 1)
@@ -291,21 +288,21 @@ NO_SCRIPTS = "The list of cases needs scripts. On a terminal, this shows them:"
 
 
 def bind(digests: Sequence[CaseDigest], archive: Archive, again: str) -> "CaseBundle":
-    """The book of these cases, which the archive has the details of as far as there is room."""
+    """The bundle of these cases, with the details that fit into the archive."""
     index = index_of(digests)
     lines, kept = archive.close(len(_encode(index)))
     return CaseBundle(index | {"kept": kept}, lines, again=again)
 
 
 def served_at(base: str, again: str) -> "CaseBundle":
-    """The book of cases that a server sends: `BASE/cases.json` and `BASE/cases/ID.json`."""
+    """A bundle that a server sends: `BASE/cases.json` and `BASE/cases/ID.json`."""
     return CaseBundle(index_of(()), base=base, again=again)
 
 
 class CaseBundle(msgspec.Struct, frozen=True):
     """An index (`index_of`), and the lines of an `Archive` with the details of its first cases.
 
-    `base` is where a server has them, and then there are no lines. `again` is the command that lists them.
+    With `base`, a server sends them, and there are no lines. `again` is the command that lists them.
     """
 
     index: dict[str, Any]
@@ -314,20 +311,20 @@ class CaseBundle(msgspec.Struct, frozen=True):
     again: str = ""
 
     def section(self, title: str = "Cases") -> Markup:
-        """Where the list goes."""
+        """The element for the list of cases."""
         return page_section(title, *self._note(), self._without_scripts(), element("div", **self._place()))
 
     def aside(self) -> Markup:
-        """Where cases are that other parts of the page lead to."""
+        """The element for cases that other parts of the page link to."""
         return element("div", **self._place(listed="no"))
 
     def single(self, title: str) -> Markup:
-        """Where the one case goes that there is."""
+        """The element for a single case."""
         place = element("div", class_="case", data_case=self.index["id"][0], **self._place(listed="no"))
         return page_section(title, self._without_scripts(), place)
 
     def held(self, *scripts: Markup) -> Markup:
-        """What the page's scripts read: the index before them, details, which can be late, behind them."""
+        """The data that the page's scripts read: the index before them, the details after them."""
         return together(
             element("script", verbatim(_encode(self.index)), type="application/json", id="index"),
             *scripts,
@@ -354,7 +351,7 @@ class CaseBundle(msgspec.Struct, frozen=True):
 
 
 def _encode(index: dict[str, Any]) -> str:
-    """JSON in which nothing can end the element it stands in."""
+    """JSON that can't end the element it is in."""
     source = msgspec.json.encode(index).decode()
     for letter in "<>&":
         source = source.replace(letter, f"\\u{ord(letter):04x}")

@@ -1,4 +1,4 @@
-"""Two runs side by side, in a page."""
+"""Shows the comparison of two runs in an HTML page."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -17,8 +17,11 @@ def comparison_parts(
     runs: Sequence[str],
     case: Callable[[str, str], str],
 ) -> Iterator[Markup]:
-    """What follows, the numbers behind it, what flipped. `names` are what the two runs are of, `runs` their
-    addresses; `case` gives that of a case by its run and id."""
+    """The conclusion, its numbers, and the cases that changed.
+
+    `names` are what the two runs tested, `runs` their addresses; `case` returns the address of a case by its
+    run and id.
+    """
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
     pairing = comparison.pairing
     low, high = pairing.interval
@@ -66,7 +69,7 @@ def _flipped(
 def _list(
     comparison: Comparison | TaskComparison, cases: Sequence[str], case: Callable[[str, str], str]
 ) -> Markup:
-    """Each with the ways to what both runs made of it; tasks have no pages of their own."""
+    """Each case with links to both outcomes; tasks have no pages of their own."""
     linked = isinstance(comparison, Comparison)
 
     def item(name: str) -> Markup:

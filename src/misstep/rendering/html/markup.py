@@ -1,7 +1,4 @@
-"""HTML and SVG in which a text can be nothing but text.
-
-Tables in a page.
-"""
+"""Builds HTML and SVG elements that escape their text, and tables."""
 
 import html
 import re
@@ -17,23 +14,23 @@ LONGEST = 2_000
 
 
 class Markup(msgspec.Struct, frozen=True):
-    """Markup that is ready to be written out; a plain `str` never is."""
+    """Markup that can be written out as it is; a plain `str` never is."""
 
     source: str
 
 
 def text(content: str, most: int = LONGEST) -> Markup:
-    """A text on one line, harmless, none too long."""
+    """An escaped text on one line, limited in length."""
     return Markup(_escape(plain(content, most)))
 
 
 def lines(content: str, most: int = 20_000) -> Markup:
-    """The same for a text whose own line breaks are kept."""
+    """The same for a text that keeps its line breaks."""
     return Markup(_escape(plain_lines(content, most)))
 
 
 def verbatim(source: str) -> Markup:
-    """Text of our own making as it is, for elements whose content is no markup."""
+    """Our own text as it is, for elements whose content is not markup."""
     return Markup(source)
 
 
@@ -49,7 +46,7 @@ def element(name: str, /, *children: Markup | str, **attributes: str | float) ->
 
 
 def together(*parts: Markup | str) -> Markup:
-    """One after the other."""
+    """Join parts."""
     return Markup("".join((text(part) if isinstance(part, str) else part).source for part in parts))
 
 
@@ -78,7 +75,7 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def grid(headings: Sequence[str], rows: Iterable[Row], names: int = 1, caption: str = "") -> Markup:
-    """A table whose first columns hold `names`, and all others numbers."""
+    """A table whose first `names` columns hold names, and all others numbers."""
     head = element("tr", *_cells("th", headings, names))
     body = [element("tr", *_cells("td", row.cells, names), class_=row.style) for row in rows]
     shown = plain(caption, 500)
@@ -88,14 +85,14 @@ def grid(headings: Sequence[str], rows: Iterable[Row], names: int = 1, caption: 
 
 
 def pairs(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    """Names with what they stand for."""
+    """A list of names with their values."""
     return element(
         "dl", *(part for name, value in rows for part in (element("dt", name), element("dd", value)))
     )
 
 
 def tiles(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    """The same side by side."""
+    """The same as tiles side by side."""
     return element(
         "dl",
         *(element("div", element("dt", name), element("dd", value)) for name, value in rows),

@@ -1,4 +1,4 @@
-"""A run as one HTML file that needs nothing else."""
+"""Shows a run as one self-contained HTML file."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -21,8 +21,8 @@ TITLE = 120
 class RunPage(msgspec.Struct, frozen=True):
     """The page of a run. `parts` are its sections, `cases` those that can be opened.
 
-    `run` says how it was set up, `held` how it stands against its baseline, `sandboxes` what kept tools from
-    doing harm.
+    `run` says how it was set up, `held` is the comparison with its baseline, `sandboxes` are those of the
+    tools.
     """
 
     summary: Summary
@@ -34,7 +34,7 @@ class RunPage(msgspec.Struct, frozen=True):
 
 
 def run_page(shown: RunPage) -> str:
-    """Everything that is known about a run."""
+    """The whole page of a run."""
     return page(title_of(shown), tuple(run_parts(shown)), shown.cases)
 
 
@@ -64,7 +64,7 @@ def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """These scripts and no other, nothing from elsewhere."""
+    """A content security policy for these scripts and no others, nothing from elsewhere."""
     allowed = " ".join(map(assets.run_budget, scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
@@ -73,7 +73,7 @@ def _policy(scripts: Sequence[str]) -> str:
 
 
 def run_parts(shown: RunPage) -> Iterator[Markup]:
-    """The page of a run below its title; a server puts the same into a page of its own."""
+    """The page of a run below its title; a server uses the same in its own pages."""
     if run := shown.run:
         yield in_one_line(run) if run.purpose.kind.has_cases else about(run, shown.sandboxes, shown.summary)
     if shown.held:
@@ -87,7 +87,7 @@ def planning_parts(
     breakdowns: Iterable[Breakdown] = (),
     cases: CaseBundle | None = None,
 ) -> Iterator[Markup]:
-    """The sections of a run on planning cases; `findings` are those of its own kind of run."""
+    """The sections of a run on planning cases; `findings` are those of its kind of run."""
     yield sections.success(summary)
     yield sections.counts(summary)
     yield from findings
@@ -100,7 +100,7 @@ LONGEST_TITLE = 200  # characters
 
 
 def outline(statement: RunReport) -> str:
-    """What was judged, with all that is wrong with it."""
+    """The page of a report: what was judged, with all issues."""
     name = f"misstep {statement.command} · {statement.subject}"
     return page(f"{name} · run {statement.run}" if statement.run else name, tuple(_parts(statement)))
 

@@ -1,4 +1,4 @@
-"""Sections of a page that runs share: how a run was set up, and what it has come to."""
+"""Sections of a page that runs share: the setup of a run and its results."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -22,7 +22,7 @@ MOST = 1_000  # characters
 
 
 def in_one_line(run: RunRow) -> Markup:
-    """How a run on plans was set up."""
+    """The setup of a planning run."""
     settings = run.settings
     sizes = f"{settings.actions} actions" if not settings.cases else "cases from a file"
     told = (
@@ -36,7 +36,7 @@ def in_one_line(run: RunRow) -> Markup:
 
 
 def about(run: RunRow, sandboxes: Iterable[str], summary: Summary) -> Markup:
-    """Who was asked, when, within which bounds, and what that took."""
+    """What was tested, when, within which limits, and what it cost."""
     told = [*_setup(run, summary.model or ""), ("sandbox", "; ".join(sorted({*filter(None, sandboxes)})))]
     told += [("budget", _budget(run)), ("took", f"{summary.seconds:,.0f} s of work")]
     rows: list[tuple[str, Cell]] = [(name, text(value, MOST)) for name, value in told if value]
@@ -64,7 +64,7 @@ def _when(run: RunRow) -> str:
 
 
 def _budget(run: RunRow) -> str:
-    """What the run was allowed, as far as anything was said."""
+    """The budget of the run, if one was given."""
     settings, budget = run.settings, run.settings.budget
     limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
     told = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
@@ -81,7 +81,7 @@ def page_section(title: str, *parts: Markup | str) -> Markup:
 
 
 def success(summary: Summary, unit: str = "case") -> Markup:
-    """The rate, drawn beside its interval and the chance level, and said in words."""
+    """The rate with its interval and the chance level, as a drawing and in words."""
     judged = summary.passed + summary.failed
     if summary.success is None:
         return element("p", f"No {unit} was judged, so there is no success rate.")
@@ -101,7 +101,7 @@ def success(summary: Summary, unit: str = "case") -> Markup:
 
 
 def baseline(held: Held) -> Markup:
-    """How the run stands against an earlier one."""
+    """The comparison with an earlier run."""
     told = held_in_words(held)
     said = f"{told[0].upper()}{told[1:]}."
     return element("p", element("b", text(said), class_="bad") if held.regressed else text(said))
@@ -133,7 +133,7 @@ def _along(share: float) -> str:
 
 
 def counts(summary: Summary) -> Markup:
-    """The numbers of a run, side by side."""
+    """The numbers of a run as tiles."""
     rows: list[tuple[str, Cell]] = []
     if summary.model:
         rows.append(("model", text(summary.model, NAME)))

@@ -1,1 +1,1 @@
-"""What a user can ask for: one package for each, with its command, its run and its view."""
+"""One package for each thing a user can ask for, with its command, its run and its view."""

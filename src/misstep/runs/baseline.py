@@ -1,4 +1,4 @@
-"""A run held against an earlier one that it must not fall behind."""
+"""Compares a run with an earlier one to find regressions."""
 
 from misstep.core.results.comparison import Comparison, Held, TaskComparison
 from misstep.core.run import KINDS
@@ -11,10 +11,10 @@ LAST = "last"
 
 
 def find_baseline(settings: Settings, verb: str, own: str = "") -> str:
-    """The id of the run that `--baseline` names, which has to be one of the same command.
+    """The id of the run that `--baseline` names, which has to be of the same command.
 
-    `last` is the newest before `own`, the run that is there already if one is, that has come to its end;
-    empty where there is none yet.
+    `last` is the newest finished run before `own`, the current run if it already exists; empty if there is
+    none.
     """
     try:
         with Store(settings.store) as store:
@@ -47,7 +47,7 @@ def _last(store: Store, verb: str, own: str) -> str:
 
 
 def hold_against(settings: Settings, baseline: str, run: str) -> Held:
-    """A run against its baseline; a `UsageError` where they have nothing in common."""
+    """Compare a run with its baseline; a `UsageError` if they have nothing in common."""
     if not baseline:
         return Held("")
     with Store(settings.store) as store:

@@ -1,9 +1,4 @@
-"""The budgets of a run, in the run's own terms.
-
-What tokens have cost, where anybody can know.
-
-The budget of a run on tools, with the limits of its models, shared by all who work on it.
-"""
+"""The budget of a run: prices, what has been spent, and what is left."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -22,7 +17,7 @@ from misstep.store.trust import is_trusted
 
 
 def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
-    """What tokens of a role cost by the prices of now; None where they, or their price, are not known."""
+    """The current price of a role's tokens; None if they or their price are not known."""
     theirs = is_theirs(settings)
 
     def cost(role: str, usage: Usage) -> float | None:
@@ -32,25 +27,27 @@ def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
             model = name_model(settings, role)
             price = price_agent(settings) if role == AGENT else model and find_price(model, settings.prices)
         except UsageError:
-            return None  # the list of prices has gone since
+            return None  # the price list no longer exists
         return price.of(usage) if price else None
 
     return cost
 
 
 def may_price(run: Run) -> bool:
-    """Whether the run's own list of prices may be read. One that only a store from elsewhere names may not:
-    then what the run cost is not known."""
+    """Whether the run's own price list may be read.
+
+    A list that only a store from elsewhere names may not be read; the cost of the run is unknown then.
+    """
     return not run.settings.prices or is_trusted(run)
 
 
 def cost_of_run(run: Run, usage: Mapping[str, Usage]) -> float | None:
-    """What the tokens of a stored run cost, where that may be known."""
+    """The cost of a stored run's tokens, if it may be known."""
     return cost_of(run.settings, usage) if may_price(run) else None
 
 
 def cost_of(settings: Settings, usage: Mapping[str, Usage]) -> float | None:
-    """What the tokens of all roles cost together; None where one of them might have cost anything."""
+    """The cost of the tokens of all roles; None if that of one of them is unknown."""
     if is_theirs(settings) and not usage.get(AGENT, Usage()).output:
         return None
     price = price_of(settings)
@@ -60,12 +57,12 @@ def cost_of(settings: Settings, usage: Mapping[str, Usage]) -> float | None:
 
 
 def is_theirs(settings: Settings) -> bool:
-    """Whether the agent is the user's own, which may hide its tokens."""
+    """Whether the agent is the user's own, which may not report its tokens."""
     return ":" in settings.agent and not settings.agent.startswith("sim:")
 
 
 class RunBudget(BudgetTracker):
-    """`rate_limiters` keep all requests to a model within its limits."""
+    """The budget of a run on tools, shared by its threads. `rate_limiters` limit requests to models."""
 
     def __init__(
         self,
@@ -88,7 +85,7 @@ FLAGS = {
 
 
 def pricing(settings: Settings) -> Callable[[str, Usage], float]:
-    """What the tokens of each role cost; nothing where nobody has said so, for then no money is budgeted."""
+    """The cost of the tokens of each role; zero if no price is known, since no money is budgeted then."""
     prices = {AGENT: price_agent(settings)}
 
     def cost(role: str, usage: Usage) -> float:
@@ -102,7 +99,7 @@ def pricing(settings: Settings) -> Callable[[str, Usage], float]:
 
 
 def unpriced_models(settings: Settings, usage: Mapping[str, Usage]) -> list[str]:
-    """The models that have used tokens of which nobody has said what they cost."""
+    """The models that have used tokens without a known price."""
     used = [name_model(settings, role) for role, each in usage.items() if each.input or each.output]
     unknown = [str(model) for model in used if model and find_price(model, settings.prices) is None]
     return list(dict.fromkeys(unknown))
@@ -115,7 +112,7 @@ def _cost(settings: Settings, spent: Spent) -> float:
 
 
 def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
-    """What the budget has left of everything that is limited."""
+    """What is left of each limited resource."""
     used = {
         "usd": _cost(settings, spent),
         "tokens": spent.tokens,
@@ -127,12 +124,12 @@ def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
 
 
 def hides_tokens(tally: Tally, settings: Settings) -> bool:
-    """Whether an agent that is not ours has done something without a token to show for it."""
+    """Whether an agent that is not ours has worked without reporting tokens."""
     return is_theirs(settings) and not tally.usage.output
 
 
 def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
-    """A budget that nobody can see being spent is none."""
+    """Refuse a budget in tokens or money if the agent does not report its tokens."""
     budgeted = settings.budget_usd is not None or settings.budget_tokens is not None
     if budgeted and tally.calls and hides_tokens(tally, settings):
         flag = "--budget-usd" if settings.budget_usd is not None else "--budget-tokens"
@@ -143,7 +140,7 @@ def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
 
 
 def spent_of(lacking: str, settings: Settings, spent: Spent) -> str:
-    """How much of what there is too little of has been used, in words."""
+    """How much has been used of the resource that is exhausted, in words."""
     return {
         "usd": f"{_cost(settings, spent):.6g} of {settings.budget_usd:g} USD" if settings.budget_usd else "",
         "tokens": f"{spent.tokens:,} of {settings.budget_tokens or 0:,} tokens",
@@ -155,7 +152,7 @@ def spent_of(lacking: str, settings: Settings, spent: Spent) -> str:
 def budget_exceeded(
     lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
 ) -> BudgetExceeded:
-    """Says what there is too little of; `done` is how far the run got."""
+    """The error for an exhausted budget; `done` says how far the run got."""
     used = spent_of(lacking, settings, spent)
     *shown, way_on = hints
     return BudgetExceeded(

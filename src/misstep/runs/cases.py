@@ -1,7 +1,4 @@
-"""The cases of a run: synthesised as the settings say, or read from a file.
-
-Files that the settings name, to be found again from any folder.
-"""
+"""The cases of a run, synthesised from settings or read from a file, and absolute paths in settings."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,19 +19,19 @@ from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.store.files import read_lines
 from misstep.store.runs import Digest
 
-FILES = ("context", "descriptions", "groups", "prices", "prompt")  # settings of tests of tools
+FILES = ("context", "descriptions", "groups", "prices", "prompt")  # settings for tests of tools
 FOLDERS = ("data", "prompts", "workspace")
 
 
 def absolute_path(path: str) -> str:
-    """The path of a file that can be read again, from anywhere; empty where there is none."""
+    """The absolute path of a readable file; empty if none is given."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise UsageError("is not a regular file", "a run reads it more than once: save it first", where=path)
     return os.path.abspath(path) if path else ""
 
 
 def absolute_tools(spec: str) -> str:
-    """The same tools, to be found from any folder if they are in a file."""
+    """The same spec, with an absolute path if it names a file."""
     if not spec:
         return ""
     from misstep.adapters.toolset.spec import file_of
@@ -44,14 +41,14 @@ def absolute_tools(spec: str) -> str:
 
 
 def absolute_specs(specs: Iterable[str]) -> tuple[str, ...]:
-    """Specs of tools that are to be called, each once, to be found from any folder."""
+    """Absolute specs of tools to call, each once."""
     from misstep.tool_host.sandbox.places import anchored
 
     return tuple(dict.fromkeys(anchored(spec) for spec in specs))
 
 
 def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:
-    """The same for specs that are stored with a run, so there must be no secret in them."""
+    """The same for specs that are stored with a run, which must not contain secrets."""
     redact = Redactor(secrets_in(os.environ))
     own = absolute_specs(specs)
     for spec in own:
@@ -65,7 +62,7 @@ def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:
 
 
 def absolute_places(settings: Settings) -> Settings:
-    """Settings of tests of tools that mean the same in any folder."""
+    """Settings for tests of tools with absolute paths."""
     workspace = settings.workspace
     if workspace and not os.path.isdir(workspace):
         hint = "name one of which the tools get a copy"
@@ -80,7 +77,7 @@ DEFAULT_COUNT = 100
 
 
 def suite_of(settings: Settings) -> Suite:
-    """The suite that the settings ask for; a `UsageError` where it can't be synthesised."""
+    """The suite that the settings describe; a `UsageError` if it can't be synthesised."""
     recipe = Recipe(
         sentences=settings.sentences,
         iterations=settings.iterations,
@@ -108,7 +105,7 @@ def suite_of(settings: Settings) -> Suite:
 
 
 def _families(settings: Settings) -> tuple[Family, ...]:
-    """In their own order, so that it does not matter in which they were named."""
+    """The families in a fixed order, so that the order in which they are given does not matter."""
     chosen = {*settings.family, "order", "time"} if settings.timed else {*settings.family}
     return tuple(family for family in FAMILIES if family in chosen)
 
@@ -117,7 +114,7 @@ def _own_tools(spec: str) -> tuple[Tool, ...]:
     return _load_tools(spec, absolute_tools(spec)) if spec else ()
 
 
-@cache  # loading them runs code of the user's: once is enough for one and the same place
+@cache  # loading them runs the user's code: once per location is enough
 def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
     from misstep.adapters.toolset.spec import tools_from
 
@@ -125,9 +122,9 @@ def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
 
 
 def count_cases(settings: Settings) -> tuple[int, bytes]:
-    """How many cases a run has. A file of cases is read to its end, so that a bad one is found at once.
+    """The number of cases of a run. A file of cases is read completely, so that errors are found at once.
 
-    What was read has a digest, for a file may change; what is synthesised does not.
+    The digest detects changes of the file; synthesised cases need none.
     """
     if not settings.cases:
         return count_suite(settings), b""
@@ -149,7 +146,7 @@ def count_suite(settings: Settings) -> int:
 
 
 def load_cases(path: str) -> Iterator[Case]:
-    """The cases of a file, each fit to be judged, no id twice."""
+    """The cases of a file, each checked to be judgeable, with distinct ids."""
     seen = Hashes()
     for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
         if not seen.add(case.id) and (first := _find_case(path, case.id)) != where:
@@ -158,7 +155,7 @@ def load_cases(path: str) -> Iterator[Case]:
 
 
 def _load_rest(path: str, done: Sequence[int]) -> Iterator[Case]:
-    """The cases of a file that has been looked through before, less those whose place is marked as done."""
+    """The cases of a file that was checked before, without those marked as done."""
     for place, (where, case) in enumerate(read_lines(path, Case, "case", version=CASE_VERSION)):
         if not (place < len(done) and done[place]):
             yield _admit(case, where)
@@ -172,12 +169,12 @@ def _admit(case: Case, where: str) -> Case:
 
 
 def _find_case(path: str, name: str) -> str:
-    """Where a case first stands in a file."""
+    """Where a case first occurs in a file."""
     return next(where for where, case in read_lines(path, Case, "case") if case.id == name)
 
 
 def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
-    """The cases of a run, without those whose place is marked as done."""
+    """The cases of a run, without those marked as done."""
     if settings.cases:
         return _load_rest(settings.cases, done)
     suite, count = suite_of(settings), count_suite(settings)

@@ -1,7 +1,4 @@
-"""Two stored runs, case by case.
-
-A stored run by what its cases have in common.
-"""
+"""Compares two stored runs case by case, and breaks down one run by a facet of its cases."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -31,16 +28,16 @@ SIGNIFICANT = 0.05
 
 
 def compare(settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
-    """Two runs of one kind on what they have in common: cases, or tasks of a benchmark."""
+    """Compare two runs of one kind on what they have in common: cases, or tasks of a benchmark."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
     return feature_of(runs[0].purpose).compare(settings, first, second)
 
 
 def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
-    """The second run against the first, on the cases that passed or failed in both.
+    """Compare the second run with the first, on the cases that passed or failed in both.
 
-    A case is the same only if its whole content is.
+    Cases are the same only if their whole content is.
     """
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
@@ -54,7 +51,7 @@ def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
 
 
 def find_two(store: Store, first: str, second: str) -> tuple[Run, Run]:
-    """Two runs that are not the same."""
+    """Two different runs."""
     runs = store.find_run(first), store.find_run(second)
     if runs[0].id == runs[1].id:
         raise UsageError(f"both are run {runs[0].id}", "name two runs; misstep runs lists them")
@@ -62,7 +59,7 @@ def find_two(store: Store, first: str, second: str) -> tuple[Run, Run]:
 
 
 class _Pair(msgspec.Struct, frozen=True):
-    """A case that both have judged, and whether they passed it."""
+    """A case that both runs have judged, and which of them passed it."""
 
     case: str
     actions: int
@@ -70,7 +67,7 @@ class _Pair(msgspec.Struct, frozen=True):
 
 
 def _pairs(store: Store, first: Run, second: Run) -> list[_Pair]:
-    """In the order of their names: that in which outcomes arrived is left to chance."""
+    """Sorted by name, since outcomes arrive in random order."""
     known = {fingerprint(one.case): _passed(one) for one in store.outcomes(first.id) if _is_judged(one)}
     pairs = [
         _Pair(other.case.id, len(other.case.actions), (passed, _passed(other)))
@@ -102,7 +99,7 @@ def _compare(first: str, second: str, pairs: list[_Pair]) -> Comparison:
 
 
 def pairing_of(pairs: Sequence[tuple[bool, bool]]) -> Pairing:
-    """What comes of pairs, at least one, each of which says whether the first passed and the second did."""
+    """The statistics of pairs, at least one, each with whether the first and the second run passed."""
     counts = Counter(pairs)
     both, lost, won, neither = (
         counts[passed] for passed in ((True, True), (True, False), (False, True), (False, False))
@@ -120,7 +117,7 @@ def pairing_of(pairs: Sequence[tuple[bool, bool]]) -> Pairing:
 
 
 def _steps(pairs: list[_Pair]) -> tuple[SizePairing, ...]:
-    """One for each number of actions; none where there is only one."""
+    """One for each number of actions; none if there is only one."""
     sizes = sorted({pair.actions for pair in pairs})
     if len(sizes) == 1:
         return ()
@@ -132,7 +129,7 @@ def _steps(pairs: list[_Pair]) -> tuple[SizePairing, ...]:
 
 
 def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
-    """The cases of a run that passed or failed, by one facet. Each value is held against all the others.
+    """The cases of a run that passed or failed, by one facet. Each value is compared with all others.
 
     A case in several families counts in each of them.
     """
@@ -151,7 +148,7 @@ def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
 
 
 class _Tally:
-    """Counts cases by the values of a facet and keeps none of them."""
+    """Counts cases by the values of a facet without keeping them."""
 
     def __init__(self, facet: Facet) -> None:
         self._facet = facet
@@ -172,7 +169,7 @@ class _Tally:
         return [self._portion(value, p) for value, p in zip(self._cases, corrected, strict=True)]
 
     def _fails_more(self, value: str) -> float:
-        """How often chance alone lets so many of the failures fall on this value."""
+        """The probability that chance alone gives this value so many of the failures."""
         cases, failed = self._cases[value], self._failed[value]
         others, others_failed = self._all_cases - cases, self._all_failed - failed
         return fisher_greater(failed, cases - failed, others_failed, others - others_failed)
@@ -203,7 +200,7 @@ def _values(case: Case, facet: Facet) -> list[str]:
 
 
 def _ranked(portions: list[Portion], facet: Facet) -> list[Portion]:
-    """Those that fail most come first; sizes keep their own order."""
+    """The values that fail most come first; sizes keep their own order."""
     if facet == "actions":
         return sorted(portions, key=lambda portion: int(portion.value))
     return sorted(portions, key=lambda portion: (portion.success, -portion.cases, portion.value))

@@ -1,8 +1,6 @@
-"""One agent at work on planning cases.
+"""Runs one agent on planning cases, judges it in another process, and masks secrets.
 
-Judge transcripts in a process that runs nothing but the judge, out of reach of agents in this one.
-
-Keeps the secrets of this process out of what is kept, told or shown.
+The judge's process runs nothing else, so that agents in this process can't reach it.
 """
 
 import asyncio
@@ -37,22 +35,22 @@ from misstep.runs.budget import is_theirs
 
 PATH = [os.path.abspath(folder) for folder in sys.path]  # as it was before any agent was loaded
 START = "import sys; sys.path[:] = sys.argv[1:]; from misstep.runs.execution import serve; serve()"
-UNKNOWN = "unknown"  # the answer to a transcript whose case was never handed over
-SIZE = 8  # bytes that say how long a message is
-MOST_EXPECTED = 10_000  # cases that are kept for transcripts that never come
-ATTEMPTS = 4  # to judge a transcript, while agents end the process
+UNKNOWN = "unknown"  # the answer to a transcript whose case the process does not have
+SIZE = 8  # bytes for the length of a message
+MOST_EXPECTED = 10_000  # cases that are kept for transcripts that never arrive
+ATTEMPTS = 4  # attempts to judge a transcript, in case agents end the process
 KILLED = f"the process that judges was ended {ATTEMPTS} times, as by the agent, before there was a verdict"
 
 _pack, _unpack = msgspec.msgpack.encode, msgspec.msgpack.decode
 
-# Given a transcript and how parallel calls count, the verdict on it.
+# Returns the verdict on a transcript, given how parallel calls count.
 Judge = Callable[[Transcript, str], Verdict]
 
 
 def judge_for(settings: Settings, agent: Agent | None) -> "JudgeProcess | None":
-    """The judge for an agent whose code runs in this process; None where that is our own, or runs elsewhere.
+    """The judge for an agent whose code runs in this process; None if it is ours or runs elsewhere.
 
-    It has to be called before that code is loaded.
+    Call it before that code is loaded.
     """
     elsewhere = settings.python or settings.agent.startswith("mcp:")
     if agent is None and (elsewhere or not is_theirs(settings)):
@@ -66,7 +64,7 @@ def _judge_of(pid: int) -> "JudgeProcess":
     judge = JudgeProcess()
 
     def close() -> None:
-        if os.getpid() == pid:  # not in a child that the process has forked
+        if os.getpid() == pid:  # not in a forked child of the process
             judge.close()
 
     atexit.register(close)
@@ -74,9 +72,9 @@ def _judge_of(pid: int) -> "JudgeProcess":
 
 
 class JudgeProcess:
-    """Keeps each case from before its agent sees it, and judges what the agent did with it.
+    """Receives each case before the agent sees it, and judges what the agent did with it.
 
-    Should an agent end the process or close its pipes, another one is started.
+    If an agent ends the process or closes its pipes, another one is started.
     """
 
     def __init__(self) -> None:
@@ -85,7 +83,7 @@ class JudgeProcess:
         self._process = _start()
 
     def expect(self, case: Case) -> Judge:
-        """Hand over a case; what is returned judges one transcript of it."""
+        """Send a case; the returned function judges one transcript of it."""
         with self._lock:
             self._count += 1
             number = self._count
@@ -106,7 +104,7 @@ class JudgeProcess:
             for _ in range(ATTEMPTS):
                 try:
                     answer = self._ask(asked)
-                    if answer == UNKNOWN:  # another process has taken over since
+                    if answer == UNKNOWN:  # the process was replaced
                         self._send(["case", number, msgspec.to_builtins(case)])
                         answer = self._ask(asked)
                     return msgspec.convert(answer, Verdict)
@@ -131,14 +129,14 @@ class JudgeProcess:
 
 
 def _start() -> "subprocess.Popen[bytes]":
-    """In a session of its own, so that Ctrl-C in the terminal does not reach it."""
+    """Start it in its own session, so that Ctrl-C in the terminal does not reach it."""
     command = [sys.executable, "-I", "-c", START, *PATH]
     pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=nowhere, start_new_session=True)
 
 
 def serve() -> None:
-    """Judge what comes on standard input until it ends."""
+    """Judge what arrives on standard input until it ends."""
     cases = dict[int, Case]()
     while (message := _receive(sys.stdin.buffer)) is not None:
         match message:
@@ -160,7 +158,7 @@ def _write(stream: Any, message: Any) -> None:
 
 
 def _receive(stream: Any) -> Any:
-    """The next message, None at the end of the stream."""
+    """The next message, or None at the end of the stream."""
     size = stream.read(SIZE)
     return _unpack(stream.read(int.from_bytes(size, "big"))) if len(size) == SIZE else None
 
@@ -168,20 +166,20 @@ def _receive(stream: Any) -> Any:
 CLOSING_SECONDS = 10.0
 NO_CALLS = "The judge passed a plan without calls, which no case allows: it has been tampered with."
 
-_environment: dict[object, object] = {}  # as it was when it was last looked through
-_secrets: tuple[str, ...] = ()  # of this process, kept though their variables may go
+_environment: dict[object, object] = {}  # as of the last check
+_secrets: tuple[str, ...] = ()  # of this process, kept even if their variables are removed
 
 
 @asynccontextmanager
 async def at_work(agent: Agent) -> AsyncIterator[None]:
-    """An agent that has been prepared, and gives back what it holds at the end."""
+    """Prepare an agent, and release its resources at the end."""
     try:
         if isinstance(agent, Preparing) and iscoroutinefunction(agent.prepare):
             await agent.prepare()
         yield
     finally:
         if isinstance(agent, Closing) and iscoroutinefunction(agent.close):
-            # All results are in: an agent that can't tidy up after itself must not cost them.
+            # All results are stored: an agent that fails to clean up must not lose them.
             with suppress(Exception):
                 async with asyncio.timeout(CLOSING_SECONDS):
                     await agent.close()
@@ -201,8 +199,8 @@ async def execute(
     account: Account = UNCOUNTED,
     judge_process: JudgeProcess | None = None,
 ) -> Outcome:
-    """Let the agent try a case, and judge what it did, in the judge's own process if there is one."""
-    while True:  # not for ever: each displacement is the end of another case
+    """Run the agent on a case and judge it, in the judge's own process if there is one."""
+    while True:  # ends: each displacement is the end of another case
         with suppress(Displaced):
             judging = judge_process.expect(case) if judge_process else None
             return await _execute(agent, settings, case, account, judging)
@@ -214,7 +212,7 @@ async def _execute(
     began = time.monotonic()
     deadline = Deadline(settings.timeout)
     recorder = record(case, settings, deadline, account)
-    # Not the seed of the case: what an agent leaves to chance must not depend on how the case was made.
+    # Not the seed of the case: the agent's randomness must not depend on how the case was made.
     assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
     answer, broken = await attempt(agent, assignment, recorder, deadline)
     transcript = recorder.transcript(case.id, answer, broken)
@@ -222,7 +220,7 @@ async def _execute(
 
 
 def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
-    """A toolbox for a case, which writes down what is done with it."""
+    """A toolbox for a case that records the calls."""
     redact = Redactor(known_secrets())
     return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages, account)
 
@@ -232,7 +230,7 @@ def known_secrets() -> tuple[str, ...]:
     global _environment, _secrets
     raw = getattr(
         os.environ, "_data", None
-    )  # going through the mapping itself takes longer than all the rest
+    )  # iterating over the mapping itself takes longer than all the rest
     if raw is None or raw != _environment:
         _environment = dict(raw or {})
         found = {*_secrets, *secrets_in(os.environ)}
@@ -252,7 +250,7 @@ def judge(
 
 
 def _masked(transcript: Transcript) -> Transcript:
-    """Without keys that the agent has brought along only after its case began, as from a file of its own."""
+    """Mask keys that the agent loaded only after its case began, for example from a file."""
     secrets = known_secrets()
     text = msgspec.json.encode(transcript).decode()
     if not any(secret in text for secret in secrets):
@@ -264,14 +262,14 @@ T = TypeVar("T", bound=msgspec.Struct)
 
 
 def masked(told: T) -> T:
-    """The same without secrets, whoever has said them: tools, models and agents may have come by some."""
+    """The same value without secrets, which tools, models and agents may repeat."""
     plain = msgspec.to_builtins(told)
     clean = Redactor(known_secrets()).within(plain)
     return told if clean == plain else msgspec.convert(clean, type(told))
 
 
 def mask_error(error: MisstepError) -> None:
-    """Take secrets out of what an error tells: it may quote what a model has said."""
+    """Remove secrets from an error, which may quote a model."""
     redact = Redactor(known_secrets())
     error.message, error.where = redact(error.message), redact(error.where)
     error.hints = tuple(map(redact, error.hints))

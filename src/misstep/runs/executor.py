@@ -1,7 +1,4 @@
-"""Runs the cases of a run: an agent in this process, or workers on a cluster.
-
-A case, run once more.
-"""
+"""Runs the cases of a run, with an agent in this process or with workers on a cluster."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -25,10 +22,10 @@ from misstep.runs.trust import with_agent
 def make_executor(
     settings: Settings, agent: Agent | None, tell: Callable[[str], None]
 ) -> AbstractAsyncContextManager[Execute]:
-    """A way to carry out cases, ready once it is entered; the agent is the one given or the one named."""
+    """A context that runs cases, with the given agent or the one that the settings name."""
     if settings.on == "ray":
         if agent is None and (settings.agent.startswith("sim:") or ":" not in settings.agent):
-            check_agent(settings)  # before anything is started; what is in files is for the workers to find
+            check_agent(settings)  # before anything is started; files are for the workers to find
         return _on_ray(settings, agent, tell)
     if settings.ray_address:
         raise UsageError("a Ray cluster was named, and nothing is to run on it", "add --on ray")
@@ -42,7 +39,7 @@ async def _on_ray(
 ) -> AsyncIterator[Execute]:
     from misstep.engine.ray.worker_pool import RayWorkerPool
 
-    # What workers don't need might hold a password.
+    # Workers don't need these settings, which might hold a password.
     make = partial(_work_there, settings.overlay({"store": "", "ray_address": ""}), agent)
     crew = RayWorkerPool(
         make,
@@ -81,7 +78,7 @@ def _lost(settings: Settings, case: Case, why: str) -> Outcome:
 
 
 def replay(settings: Settings, finding: str) -> tuple[Outcome, Outcome]:
-    """What happened to a case, `RUN/CASE`, and what happens when it is run once more."""
+    """The stored outcome of a case, `RUN/CASE`, and a new one from running it again."""
     name, slash, case = finding.partition("/")
     if not slash or not case:
         raise UsageError(f"'{finding}' names no case", "expected RUN/CASE, as misstep show prints it")

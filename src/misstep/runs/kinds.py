@@ -1,7 +1,7 @@
-"""What the rest of the program asks of a kind of run, and the feature that answers for it.
+"""The interface of a kind of run, and how to find the feature that implements it.
 
 `core.run.KINDS` lists the kinds. Each names its feature, whose module `kind` holds a `FEATURE`. Listing,
-showing, comparing, exporting and reporting go through that and know no kind by its name.
+showing, comparing, exporting and reporting use only this interface.
 """
 
 from abc import ABC, abstractmethod
@@ -29,16 +29,16 @@ if TYPE_CHECKING:  # a short run needs none of these
 class RunFeature(ABC):
     """Reads, sums up and reports the stored runs of one kind, finished or not."""
 
-    rules: tuple[str, ...] = ("plan",)  # families of rules that such a run may find broken
-    has_curve = False  # whether capability curves can be shown beside it
+    rules: tuple[str, ...] = ("plan",)  # families of rules that such a run may find violated
+    has_curve = False  # whether capability curves can be shown with it
 
     @abstractmethod
     def summary(self, store: Store, run: Run) -> Summary:
-        """What a run that has not ended has come to so far."""
+        """The summary so far of an unfinished run."""
 
     @abstractmethod
     def events(self, store: Store, run: Run) -> Iterator[Event]:
-        """What listeners heard of its cases, tools or tasks."""
+        """The events of its cases, tools or tasks."""
 
     @abstractmethod
     def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
@@ -62,14 +62,14 @@ class RunFeature(ABC):
 
     @abstractmethod
     def compare(self, settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
-        """The second run against the first."""
+        """Compare the second run with the first."""
 
     @abstractmethod
     def hold(self, settings: Settings, baseline: str, run: str) -> Held:
-        """A run against its baseline; a `UsageError` where they have nothing in common."""
+        """Compare a run with its baseline; a `UsageError` if they have nothing in common."""
 
     def most_actions(self, store: Store, run: Run) -> int:
-        """The size of the largest cases whose failures are worth looking into."""
+        """The largest number of actions for which failures are worth analysing."""
         return MOST_ACTIONS
 
 

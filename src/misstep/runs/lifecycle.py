@@ -1,7 +1,4 @@
-"""Starts, resumes and estimates runs in the store.
-
-What a run will come to, told before it starts.
-"""
+"""Starts, resumes and estimates runs in the store."""
 
 import asyncio
 import sys
@@ -37,12 +34,12 @@ from misstep.store.runs import Run, Store
 
 NOTHING = Spent()
 SAMPLE = 20
-CHARACTERS = 4  # to a token, roughly, in English and in JSON
-PROMPT = 60  # tokens round a request: roles, instructions
-WRAPPING = 45  # tokens round a tool: its schema, as servers write it
-EXCHANGE = 60  # tokens by which a conversation grows with a call and its result
+CHARACTERS = 4  # per token, roughly, in English and JSON
+PROMPT = 60  # tokens around a request: roles, instructions
+WRAPPING = 45  # tokens around a tool: its schema, as servers write it
+EXCHANGE = 60  # tokens that a call and its result add to a conversation
 WORDS = 25  # tokens that a model writes in a turn
-HOSTED_TURN = 1.5  # seconds for which a model on a server thinks about a turn
+HOSTED_TURN = 1.5  # seconds that a hosted model takes for a turn
 LOCAL_TURN = 1.0
 SIMULATED_CASE = 0.001
 
@@ -63,7 +60,7 @@ _ALIKE = (
 
 
 class PerCase(msgspec.Struct, frozen=True):
-    """What a case comes to, on average; `seconds` is by how much it makes the run longer."""
+    """The average cost of a case; `seconds` is by how much it prolongs the run."""
 
     calls: float
     input: float
@@ -86,7 +83,7 @@ def past_runs(settings: Settings) -> list[Run]:
 def estimate_run(
     settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: RunSpec = TESTING
 ) -> Estimate:
-    """An estimate for `total` cases, by the newest earlier run of the same kind, or by their looks."""
+    """Estimate `total` cases from the newest earlier run of the same kind, or from the cases themselves."""
     same_kind = [run for run in earlier if run.purpose.verb == purpose.verb]
     like = next((run.summary for run in same_kind if run.summary and _alike(run.settings, settings)), None)
     each = _from_summary(settings, like, f"run {like.run}") if like else _from_looks(settings, cases)
@@ -94,7 +91,7 @@ def estimate_run(
 
 
 def estimate_rest(settings: Settings, rest: int, so_far: Summary, spent: Spent) -> Estimate:
-    """An estimate for the rest of a run, by what its cases have come to so far."""
+    """Estimate the rest of a run from the cost of its cases so far."""
     each = _from_summary(settings, so_far, f"its first {so_far.cases} cases")
     return _multiply(settings, rest, each, spent)
 
@@ -106,7 +103,7 @@ def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
         tokens.input / many,
         tokens.output / many,
         tokens.cached / many,
-        # Cases that ran side by side have been waiting for each other while their time was taken.
+        # Concurrent cases have waited for each other while their time was measured.
         summary.seconds / many / max(1, min(settings.jobs, many)),
         basis,
     )
@@ -136,7 +133,7 @@ def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
 
 
 def _first_words(case: Case) -> float:
-    """Tokens of the request and the tools that come with it."""
+    """Tokens of the request and its tools."""
     tools = MockWorld(case).tools
     return len(case.query) / CHARACTERS + sum(
         WRAPPING + (len(tool.name) + len(tool.description)) / CHARACTERS for tool in tools
@@ -164,11 +161,10 @@ Known: TypeAlias = Callable[[Case], Outcome | None]
 
 
 class RunWork(msgspec.Struct, frozen=True):
-    """What there is to do in a run.
+    """The work of a run.
 
-    `total` is how many cases there are, 0 where that is found out on the way; then `most` is how many there
-    can be. `sample` gives cases like those to come. `campaign` makes the campaign, from a look into what has
-    been kept.
+    `total` is the number of cases, or 0 if it is not known in advance; then `most` is the maximum. `sample`
+    returns typical cases. `campaign` makes the campaign, given what has been stored.
     """
 
     campaign: Callable[[Known], Campaign]
@@ -180,7 +176,7 @@ class RunWork(msgspec.Struct, frozen=True):
 
 
 def start(settings: Settings, work: RunWork, listeners: Sequence[Listener], agent: Agent | None) -> Summary:
-    """Open a run under settings that have been checked and last, and hold its first sitting."""
+    """Open a run under checked settings with absolute paths, and run its first session."""
     refuse_running_loop()
     refuse_blind_budget(settings)
     refuse_secrets(settings)
@@ -208,9 +204,9 @@ def resume(
     listeners: Sequence[Listener],
     agent: Agent | None,
 ) -> Summary:
-    """Hold another sitting of the run to be resumed, under its own settings, budgets and place excepted.
+    """Run another session of a stopped run under its own settings, except for budgets and place.
 
-    `plan` says what is left to do in it.
+    `plan` returns the remaining work.
     """
     refuse_running_loop()
     with Store(settings.store) as store:
@@ -237,24 +233,24 @@ def resume(
 
 
 def estimate(settings: Settings, work: RunWork) -> Estimate:
-    """What a run would come to; nothing is started, and nothing is kept."""
+    """Estimate a run; nothing is started or stored."""
     refuse_blind_budget(settings)
     check_agent(settings)
     return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings), work.purpose)
 
 
 def _nothing(_: Case) -> None:
-    """What a run has kept before it has begun."""
+    """The stored outcome of a case in a run that has not started: none."""
 
 
 def lasting(settings: Settings) -> Settings:
-    """Settings that mean the same in any folder."""
+    """The settings with absolute paths."""
     files = {name: absolute_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
     return settings.overlay({**files, "tools": absolute_tools(settings.tools)})
 
 
 def _estimate_rest(store: Store, run: Run, work: RunWork) -> Estimate:
-    """By what its own cases have come to, or else like that of a new run."""
+    """From the cost of its own cases, or else like that of a new run."""
     rest, spent = max(0, (run.total or work.most) - run.done), store.spent(run.id)
     if run.done:
         so_far = summarise(store.tally(run.id), run.id, run.settings)
@@ -263,7 +259,7 @@ def _estimate_rest(store: Store, run: Run, work: RunWork) -> Estimate:
 
 
 def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
-    """The settings of a run; if it may have died of the user's own agent, that is kept apart from now on."""
+    """The settings of a run; if the user's agent may have killed it, that is isolated from now on."""
     settings = run.settings
     own = ":" in settings.agent and settings.agent.partition(":")[0] not in ("sim", "mcp")
     if not own or settings.python or settings.on != "local" or not store.died(run.id):
@@ -275,7 +271,7 @@ def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
 def _teller(listeners: Sequence[Listener]) -> Callable[[str], None]:
     def tell(text: str) -> None:
         for listener in listeners:
-            with suppress(MisstepError):  # one that can't listen will say so when there is more to hear
+            with suppress(MisstepError):  # a listener that fails says so at the next event
                 listener(Notice(text))
 
     return tell

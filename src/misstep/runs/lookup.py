@@ -1,13 +1,4 @@
-"""Stored runs: list them, look into one.
-
-What a run holds, by the beginning of its id.
-
-Runs on plans, where no others will do.
-
-Natural requests that an earlier run has made for tools.
-
-The failures of a stored run, to be looked into by runs of their own.
-"""
+"""Finds stored runs, and the cases, requests and failures in them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
@@ -29,14 +20,14 @@ from misstep.store.runs import DamagedRun, Run, Store
 
 
 class ListedRun(msgspec.Struct, frozen=True):
-    """A run, and whether somebody is at it now."""
+    """A run, and whether a process works on it now."""
 
     run: Run
     live: bool
 
 
 class Overview(msgspec.Struct, frozen=True):
-    """A run, and what it has come to so far."""
+    """A run, and its summary so far."""
 
     run: Run
     live: bool
@@ -53,20 +44,20 @@ class RunView(msgspec.Struct, frozen=True):
 
 
 def list_runs(settings: Settings, most: int | None = None) -> tuple[list[ListedRun], int]:
-    """Runs of the store, the newest first, `most` of them if that is said, and how many there are in all."""
+    """Runs of the store, newest first, at most `most` if given, and how many there are in all."""
     with Store(settings.store) as store:
         runs = store.list_runs()
         return [ListedRun(run, is_live(store, run)) for run in runs[:most]], len(runs)
 
 
 def list_damaged(settings: Settings) -> list[DamagedRun]:
-    """Runs of the store that can't be read, the newest first."""
+    """Runs of the store that can't be read, newest first."""
     with Store(settings.store) as store:
         return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
 
 
 def look_over(settings: Settings, skip: int, most: int) -> tuple[list[Overview | DamagedRun], int]:
-    """Runs of the store behind the newest `skip`, up to `most` of them, and how many there are in all."""
+    """Up to `most` runs of the store after the newest `skip`, and how many there are in all."""
     with Store(settings.store) as store:
         runs = store.survey_runs()
         return [_look_at(store, run) for run in runs[skip : skip + most]], len(runs)
@@ -82,7 +73,7 @@ def _look_at(store: Store, run: Run | DamagedRun) -> Overview | DamagedRun:
 
 
 def find_run(settings: Settings, name: str) -> Run:
-    """A run of the store as such."""
+    """The run of the store with this name."""
     with Store(settings.store) as store:
         return store.find_run(name)
 
@@ -103,17 +94,17 @@ def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
 
 
 def difficulty_of(case: Case) -> Difficulty:
-    """How hard a case is, for whoever shows it in full."""
+    """The difficulty of a case."""
     return measure(case)
 
 
 def summary_of(store: Store, run: Run) -> Summary:
-    """What a run has come to, at its end or so far."""
+    """The summary of a run, final or so far."""
     return run.summary or feature_of(run.purpose).summary(store, run)
 
 
 def is_live(store: Store, run: Run) -> bool:
-    """Whether somebody is at a run now."""
+    """Whether a process works on a run now."""
     return run.summary is None and store.is_held(run.id)
 
 
@@ -126,7 +117,7 @@ T = TypeVar("T")
 
 
 def resolve_prefix(wanted: str, known: Mapping[str, T], what: str, run: Run, store: Store) -> T:
-    """The only one of the known whose id begins so; a `UsageError` where there is none, or several."""
+    """The only one of the known whose id starts with this; a `UsageError` if there is none or several."""
     found = [each for id, each in known.items() if wanted and id.startswith(wanted)]
     if len(found) != 1:
         problem = f"could be any of several {what}s" if found else f"is no {what}"
@@ -136,7 +127,7 @@ def resolve_prefix(wanted: str, known: Mapping[str, T], what: str, run: Run, sto
 
 
 def find_planned(store: Store, name: str, *hints: str) -> Run:
-    """The run that is named; a `UsageError` with these hints where it has no cases, but tools or tasks."""
+    """The named run; a `UsageError` with these hints if it has tools or tasks rather than cases."""
     run = store.find_run(name)
     if not run.purpose.kind.has_cases:
         message = f"run {run.id} is from {run.purpose.command}, which has no cases to plan for"
@@ -156,7 +147,7 @@ class MadeRequest(msgspec.Struct, frozen=True):
 
 
 def find_maker(store: Store, name: str) -> Run:
-    """The run with this name, if it is one that may have made requests; a `UsageError` if not."""
+    """The run with this name, if it may contain requests; a `UsageError` if not."""
     run = store.find_run(name)
     if run.purpose.verb not in MAKERS:
         message = f"run {run.id} is from {run.purpose.command}, which makes no requests for tools"
@@ -166,7 +157,7 @@ def find_maker(store: Store, name: str) -> Run:
 
 
 def find_requests(store: Store, run: Run) -> list[MadeRequest]:
-    """All requests of a run, each once: one that was made for several tools needs all of them."""
+    """All requests of a run, each once; one that was made for several tools needs all of them."""
     found = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
     tools = dict[str, frozenset[str]]()
     for asked in found:
@@ -177,7 +168,7 @@ def find_requests(store: Store, run: Run) -> list[MadeRequest]:
 def draw_requests(
     asked: Sequence[MadeRequest], tools: Collection[str], count: int, seed: int
 ) -> tuple[str, ...]:
-    """Up to so many of the requests that need nothing but these tools."""
+    """Up to `count` of the requests that need only these tools."""
     own = sorted(each.request for each in asked if each.tools <= {*tools})
     return tuple(Dice(derive_seed(seed, "crosstalk", *sorted(tools))).sample(own, min(count, len(own))))
 
@@ -197,11 +188,11 @@ def _of_passages(store: Store, run: str) -> Iterator[MadeRequest]:
 
 
 def _bare(name: str) -> str:
-    """The name of a tool without the spec, which reports add where others have the same name."""
+    """The name of a tool without the spec, which reports add if names are ambiguous."""
     return name.partition(" of ")[0]
 
 
-# What a run that looks into another takes from its own command; all the rest is as it was.
+# Settings that a run which analyses another takes from its own command; the others are unchanged.
 _OWN = (
     *BUDGETS,
     "confidence",
@@ -222,10 +213,10 @@ _OWN = (
 
 
 def settings_for(settings: Settings, run: Run, has_agent: bool = False) -> Settings:
-    """The settings of a run that looks into `run`: the same agent under the same limits, or the agent that
-    the settings name. `has_agent` says that the user has one at hand.
+    """The settings of a run that analyses `run`: the same limits, and its agent or a newly named one.
 
-    No cache: an agent that is run again has to be asked again. No files: the cases are in the store.
+    `has_agent` says that the user passes an agent object. There is no cache, since an agent that is run again
+    has to be asked again, and no files, since the cases are in the store.
     """
     own = {name: getattr(settings, name) for name in _OWN}
     run = with_agent(settings, run, has_agent)
@@ -233,13 +224,13 @@ def settings_for(settings: Settings, run: Run, has_agent: bool = False) -> Setti
 
 
 def find_subject(store: Store, name: str) -> Run:
-    """The run that is named; in the place of a dissection, the run whose failures it looks into."""
+    """The named run; for a dissection, the run whose failures it analyses."""
     run = find_planned(store, name)
     return store.find_run(run.purpose.run) if run.purpose.verb == "dissect" else run
 
 
 def find_failure(store: Store, run: Run, name: str) -> Outcome:
-    """A case of a run that has failed; a `UsageError` where it has not."""
+    """A failed case of a run; a `UsageError` if it has not failed."""
     outcome = store.find_outcome(run.id, name)
     if outcome.verdict.verdict != "failed":
         raise UsageError(
@@ -250,10 +241,10 @@ def find_failure(store: Store, run: Run, name: str) -> Outcome:
 
 
 def choose_failures(store: Store, run: Run, names: Sequence[str], settings: Settings) -> tuple[str, ...]:
-    """The ids of the cases that are named, or of a sample of those within the agent's capability."""
+    """The ids of the named cases, or of a sample of those within the agent's capability."""
     if names:
         return tuple(dict.fromkeys([find_failure(store, run, name).case.id for name in names]))
-    # Sorted, since they arrived in an order that was left to chance.
+    # Sorted, since outcomes arrive in random order.
     failures = sorted(outcome.case.id for outcome in _within_capability(store, run))
     return tuple(Dice(settings.seed).sample(failures, min(settings.sample, len(failures))))
 

@@ -1,4 +1,4 @@
-"""Runs that were stopped, to be gone on with."""
+"""Finds stopped runs that can be resumed."""
 
 from collections.abc import Collection
 from typing import Any
@@ -15,9 +15,9 @@ from misstep.store.runs import Run, Store
 
 
 def find_resumable(store: Store, name: str, verb: str) -> Run:
-    """The run, if it is of this kind and nobody works on it; a `UsageError` says what stands in the way.
+    """The run, if it is of this kind and no process works on it; a `UsageError` says why not.
 
-    One that has finished has a summary: there is nothing left to do but to show it.
+    A finished run has a summary: it can only be shown.
     """
     run = store.find_run(name)
     if run.purpose.verb == "paper":
@@ -35,8 +35,10 @@ def find_resumable(store: Store, name: str, verb: str) -> Run:
 
 
 def refuse_unfit(settings: Settings, run: Run, given: Collection[str] = ()) -> None:
-    """Raise a `UsageError` where a run that is to be resumed comes from elsewhere (`given` are settings whose
-    value comes from the user instead), or where the descriptions of its tools have changed."""
+    """Raise a `UsageError` if a run to be resumed is not trusted or its tool descriptions have changed.
+
+    `given` are settings whose value comes from the user instead.
+    """
     refuse_foreign(settings, run, given)
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
         hint = "put back what it said when the run began, or start the run again"
@@ -44,7 +46,7 @@ def refuse_unfit(settings: Settings, run: Run, given: Collection[str] = ()) -> N
 
 
 def take_up(store: Store, settings: Settings, verb: str) -> Run:
-    """The run to be resumed, under the settings it was started with but for its new means."""
+    """The run to be resumed, under the settings it was started with and its new budgets."""
     run = find_resumable(store, settings.resume, verb)
     if run.summary:
         return structs.replace(run, settings=run.settings.overlay({"trust_store": settings.trust_store}))
@@ -53,8 +55,10 @@ def take_up(store: Store, settings: Settings, verb: str) -> Run:
 
 
 def new_means(settings: Settings) -> dict[str, Any]:
-    """What may differ from when the run was started: how much it may use, if that is said, where, and
-    whether the user trusts the store."""
+    """Settings that may differ from when the run was started.
+
+    These are the budgets, if given, where it runs, and whether the user trusts the store.
+    """
     said = {name: value for name in MEANS if (value := getattr(settings, name)) is not None}
     place = {"on": settings.on, "ray_address": settings.ray_address}
     return {**said, **place, "trust_store": settings.trust_store}

@@ -1,4 +1,4 @@
-"""One stretch of a run, from its start or resumption to its end or interruption."""
+"""One session of a run on cases, from its start or resumption to its end or interruption."""
 
 import asyncio
 import signal
@@ -31,7 +31,7 @@ from misstep.store.runs import Run, RunWriter, Store
 
 
 class RunSession:
-    """Runs what a campaign asks for, keeps each outcome when it arrives, then tells the listeners."""
+    """Runs the cases that a campaign asks for, stores each outcome when it arrives, then tells listeners."""
 
     def __init__(self, store: Store, run: Run, estimate: Estimate, listeners: Sequence[Listener]) -> None:
         self._store = store
@@ -47,22 +47,22 @@ class RunSession:
     async def hold(self, campaign: Campaign, execute: Execute) -> Summary:
         run = self._run
         with self._store.sit(run.id, time.time()) as writer:
-            self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
+            self._store.change_run(run.id, run.settings)  # a larger budget is stored with the run
             self._emit(RunStarted(run.id, run.total, dict(self._tally.verdicts), self._estimate))
             try:
                 ended = await self._drive(campaign, execute, writer)
                 return self._finish(campaign) if ended else self._give_up(campaign)
             except Exception as error:
-                with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
+                with suppress(MisstepError):  # perhaps from the listener that ended the run
                     reason = error.message if isinstance(error, MisstepError) else type(error).__name__
                     self._emit(RunStopped(run.id, reason))
                 raise
 
     async def _drive(self, campaign: Campaign, execute: Execute, writer: RunWriter) -> bool:
-        """Whether the campaign came to its end."""
+        """Returns whether the campaign was completed."""
 
         def keep(outcomes: Sequence[Outcome]) -> Sequence[bool]:
-            # Cases that are never finished cost something, too.
+            # Unfinished cases cost something, too.
             return writer.keep(outcomes, self._case_budget.spent)
 
         async with Batches(keep, self._take) as batches:
@@ -88,7 +88,7 @@ class RunSession:
                     await asyncio.wait([driving])
 
     def _take(self, outcome: Outcome, new: bool) -> None:
-        """Count an outcome that has been kept, and tell of it, unless the case had one before."""
+        """Count a stored outcome and tell listeners, unless the case had one before."""
         if not new:
             self._contested = True
             return
@@ -100,7 +100,7 @@ class RunSession:
 
     @contextmanager
     def _limited(self, driving: "asyncio.Task[bool]") -> Iterator[None]:
-        """Stop at once when the budget is overdrawn or time is up."""
+        """Stop at once when the budget is exceeded or time is up."""
         loop = asyncio.get_running_loop()
 
         def time_is_up() -> None:
@@ -118,7 +118,7 @@ class RunSession:
                 alarm.cancel()
 
     def _cut_short(self) -> bool:
-        """False where it was the budget that stopped the run; raises `Interrupted` where it was somebody."""
+        """False if the budget stopped the run; raises `Interrupted` if the user did."""
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise Interrupted(
@@ -182,14 +182,14 @@ async def _carry_out(case: Case, execute: Execute, account: CaseAccount) -> Outc
 
 
 def _dearest(store: Store, run: Run, price: Pricing) -> Cost:
-    """What the next case of a run may need: the most that one has needed so far."""
+    """What the next case of a run may cost: the maximum so far."""
     seen = store.dearest(run.id)
     return Cost(price(AGENT, seen.usage), seen.tokens, seen.seconds, seen.calls)
 
 
 @contextmanager
 def _heeding_termination() -> Iterator[None]:
-    """SIGTERM stops a run like Ctrl-C does, where we are the ones to hear it."""
+    """Let SIGTERM stop a run like Ctrl-C, if signals can be handled here."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     before = signal.getsignal(signal.SIGTERM)
     try:
@@ -205,5 +205,5 @@ def _heeding_termination() -> Iterator[None]:
 
 
 def _call_there(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> None:
-    with suppress(RuntimeError):  # it has closed
+    with suppress(RuntimeError):  # the loop is closed
         loop.call_soon_threadsafe(work)

@@ -1,4 +1,4 @@
-"""What a run has come to."""
+"""Summaries of runs."""
 
 from collections.abc import Sequence
 
@@ -23,13 +23,13 @@ def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
 
 
 def summarise_stored(tally: Tally, run: Run) -> Summary:
-    """What a stored run has come to."""
+    """The summary of a stored run."""
     usd = _cost(tally, run.settings) if may_price(run) else None
     return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
 
 
 def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
-    """A run on tools in the terms of any run: a tool passes if no defect was found in it."""
+    """The summary of a run on tools: a tool passes if no defect was found in it."""
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
@@ -41,7 +41,7 @@ def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
 
 
 def verdict_on(report: ToolReport) -> Judgement:
-    """A tool that was asked for things in vain, or accepted no call, is neither sound nor broken."""
+    """A tool that got no usable requests, or accepted no call, neither passes nor fails."""
     if report.findings:
         return "failed"
     if not report.is_tested:
@@ -55,7 +55,7 @@ def verdict_on(report: ToolReport) -> Judgement:
 def summarise_sets(
     run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport] | Sequence[FixReport]
 ) -> Summary:
-    """A run with requests to an agent in the terms of any run: each report passes if nothing in it failed."""
+    """The summary of a run with requests to an agent: a report passes if nothing in it failed."""
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
@@ -65,7 +65,7 @@ def summarise_sets(
 
 
 def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
-    """A run on a benchmark in the terms of any run."""
+    """The summary of a run on a benchmark."""
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
@@ -96,9 +96,9 @@ def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent,
 
 
 def _cost(tally: Tally, settings: Settings) -> float | None:
-    """What the tokens cost; None where they, or their price, are not known."""
+    """The cost of the tokens; None if they or their price are not known."""
     try:
         price = price_agent(settings)
     except UsageError:
-        return None  # the list of prices has gone since
+        return None  # the price list no longer exists
     return None if price is None or hides_tokens(tally, settings) else round(price.of(tally.usage), 6)

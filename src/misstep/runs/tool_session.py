@@ -1,7 +1,4 @@
-"""One stretch of a run on tools, from its start or resumption to its end or interruption.
-
-Something that is done again and again while other work goes on.
-"""
+"""One session of a run on tools or tasks, from its start or resumption to its end or interruption."""
 
 import threading
 import time
@@ -33,10 +30,10 @@ PAUSE = 1.0  # seconds
 
 @contextmanager
 def ticking(do: Callable[[], object], pause: float = PAUSE) -> Iterator[None]:
-    """Call `do` after each pause, in a thread of its own, and once more at the end.
+    """Call `do` after each pause, in its own thread, and once more at the end.
 
-    It ends with the first time that goes wrong, which is raised when the work is done; what went wrong with
-    the work itself comes first.
+    It stops at the first error, which is raised when the work is done; an error in the work itself takes
+    precedence.
     """
     over, wrong = threading.Event(), list[Exception]()
 
@@ -65,11 +62,11 @@ Summarise: TypeAlias = Callable[[Run, Sequence[R]], Summary]
 
 
 class ToolRunSession(Generic[R]):
-    """Keeps what comes of each tool, tells it to whoever listens, and closes the run when all is done.
+    """Stores the report on each tool, tells listeners, and closes the run when all is done.
 
-    `kept` are the reports so far by the names of the tools. `lost` are specs whose tools can't be had any
-    more, and why, for whoever does the work to fill. Nothing secret gets past it. Sessions with the same
-    `rate_limiters` share the limits of models.
+    `kept` are the reports so far by the names of the tools. `lost` are specs whose tools can't be loaded any
+    more, and why; the work fills it. Secrets are masked. Sessions with the same `rate_limiters` share the
+    rate limits of models.
     """
 
     def __init__(
@@ -81,7 +78,7 @@ class ToolRunSession(Generic[R]):
         summarise: Summarise[R],
         rate_limiters: RateLimiters | None = None,
     ) -> None:
-        # It has been started here, or may be resumed: prices that it names may be read.
+        # It was started here or may be resumed, so the price list that it names may be read.
         self.run = structs.replace(run, settings=run.settings.overlay({"trust_store": True}))
         budget, spent, price = run.settings.budget, store.spent(run.id), pricing(run.settings)
         self.run_budget = RunBudget(budget, spent, price, rate_limiters=rate_limiters)
@@ -99,13 +96,13 @@ class ToolRunSession(Generic[R]):
     def hold(
         self, work: Callable[[], Generator[R | Event]], finished: Callable[[R], Event], unit: Unit = "tool"
     ) -> None:
-        """Take in what comes of work: reports to be kept, and events. `finished` tells of a last report.
+        """Take reports to store and events from the work. `finished` makes the event for a final report.
 
-        Raises what says how to go on, if there is more to do.
+        Raises an error that says how to resume, if there is more to do.
         """
         run = self.run
         with self._store.sit(run.id, time.time()) as writer:
-            self._store.change_run(run.id, run.settings)  # a larger budget is the run's own from now on
+            self._store.change_run(run.id, run.settings)  # a larger budget is stored with the run
             before = self._summarise(run, self.done)
             verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
             self.emit(RunStarted(run.id, run.total, verdicts, unit=unit))
@@ -118,7 +115,7 @@ class ToolRunSession(Generic[R]):
                 raise
 
     def emit(self, event: Event) -> None:
-        """Tell whoever listens, from any thread, since notices come from those at work; one at a time."""
+        """Tell listeners, one event at a time, from any thread: working threads send notices."""
         clean = masked(event)
         with self._telling:
             for listener in self._listeners:
@@ -135,7 +132,7 @@ class ToolRunSession(Generic[R]):
                 for each in news:
                     self._hear(each, writer, finished)
         finally:
-            writer.keep([], self.run_budget.spent)  # also on what came to nothing
+            writer.keep([], self.run_budget.spent)  # also for work without a result
 
     def _tell_spending(self) -> None:
         self.emit(Spending(self.run.id, self.run_budget.used, self.run.settings.budget))
@@ -151,12 +148,12 @@ class ToolRunSession(Generic[R]):
             self.emit(finished(report))
 
     def _tell_of(self, error: Exception) -> None:
-        """Tell what has ended the run, and how to go on where that was no doing of the user's."""
+        """Report what has ended the run, and how to resume it if the user did not cause it."""
         if isinstance(error, MisstepError):
             mask_error(error)
         show, way_on = self._ways_on()
         _add_hints(error, (show, way_on) if self.kept else (way_on,))
-        with suppress(MisstepError):  # of a listener, perhaps the very one that ended the run
+        with suppress(MisstepError):  # perhaps from the listener that ended the run
             self.emit(RunStopped(self.run.id, _reason(error)))
 
     def _finish(self) -> None:

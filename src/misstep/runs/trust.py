@@ -1,4 +1,4 @@
-"""Refuse to execute what only a store from elsewhere names."""
+"""Refuses to execute what only a store from elsewhere names."""
 
 from collections.abc import Collection
 from typing import Any
@@ -13,7 +13,7 @@ from misstep.store.runs import Run
 from misstep.store.trust import has_key, is_trusted, key_path, named_by
 
 TRUST = "--trust-store"
-_HARMLESS = ("agent_args", "model", "model_roles")  # mean nothing without one of the others
+_HARMLESS = ("agent_args", "model", "model_roles")  # without effect unless one of the others is set
 OF_AGENTS = ("agent", "python", "prompt", "model_base_url")
 _WORDS = {
     "agent": "agent",
@@ -28,10 +28,10 @@ _LONGEST = 200
 
 
 def refuse_foreign(settings: Settings, run: Run, given: Collection[str] = ()) -> None:
-    """Raise a `UsageError` where a run that was not started here by this user names something to execute,
-    read or connect to, and the settings don't say that the store is trusted.
+    """Raise a `UsageError` if an untrusted run names something to execute, read or connect to.
 
-    `given` are settings whose value comes from the user instead.
+    A run is trusted if this user started it here, or if the settings say that the store is trusted. `given`
+    are settings whose value comes from the user instead.
     """
     if settings.trust_store or is_trusted(run):
         return
@@ -40,21 +40,21 @@ def refuse_foreign(settings: Settings, run: Run, given: Collection[str] = ()) ->
 
 
 def refuse_foreign_prompt(settings: Settings, run: Run) -> None:
-    """The same for somebody who needs nothing of the run's settings but its prompt template."""
+    """The same for callers that use only the prompt template of the run's settings."""
     refuse_foreign(settings, run, [name for name in _risky(run) if name != "prompt"])
 
 
 def refuse_foreign_calls(settings: Settings, run: Run) -> None:
-    """Raise a `UsageError` where what a run from elsewhere has kept would reach tools without a sandbox."""
+    """Raise a `UsageError` if stored calls of a run from elsewhere would reach tools without a sandbox."""
     if settings.sandbox == "none" and not (settings.trust_store or is_trusted(run)):
         message = f"run {run.id} comes from elsewhere, and what it calls for would be done without a sandbox"
         raise UsageError(message, "leave out --sandbox none", f"or, if you trust the run, add {TRUST}")
 
 
 def with_agent(settings: Settings, run: Run, has_agent: bool = False) -> Run:
-    """The run under the agent and interpreter that the settings name, or under its own, if it may be used.
+    """The run with the agent and interpreter of the settings, or with its own if it may be used.
 
-    `has_agent` says that the user has an agent at hand, so that none is looked up.
+    `has_agent` says that the user passes an agent object, so that none is looked up.
     """
     typed = {name: getattr(settings, name) for name in ("agent", "python") if getattr(settings, name)}
     if "agent" in typed:
@@ -69,7 +69,7 @@ def with_agent(settings: Settings, run: Run, has_agent: bool = False) -> Run:
 
 
 def refuse_other_spec(settings: Settings, run: Run, spec: str) -> None:
-    """A finding may name only tools that its run, which is signed, was started with."""
+    """Refuse a finding that names tools other than those its signed run was started with."""
     if spec not in run.purpose.tools and not settings.trust_store:
         raise _foreign(run.id, {"specs": (spec,)})
 

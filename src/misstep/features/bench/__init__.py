@@ -1,1 +1,1 @@
-"""`misstep bench`: tasks on files and repositories whose right result is known."""
+"""`misstep bench`: tasks on files and repositories with a known end state."""

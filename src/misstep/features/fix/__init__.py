@@ -1,1 +1,1 @@
-"""`misstep tool fix`: tool descriptions that help an agent, with proof."""
+"""`misstep tool fix`: tool descriptions that do better on held-out requests."""

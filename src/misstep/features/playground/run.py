@@ -3,7 +3,7 @@
 As JSON a problem is
 
     {"id", "topic", "chance" | null, "timed",
-     "request": [{"text", "told"}],                     paragraphs; `told` marks those with sentences
+     "request": [{"text", "told"}],                     paragraphs; `told` marks those with constraints
      "tools":   [{"name", "about", "fields": [{"name", "kind", "about", "choices": [text, …]}]}]}
 
 The tools are in the order in which agents get them. All text is escaped.

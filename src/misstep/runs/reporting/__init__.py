@@ -1,1 +1,1 @@
-"""A run, stored or not, in the forms that reports and other programs need."""
+"""Converts runs, stored or not, for reports and other programs."""

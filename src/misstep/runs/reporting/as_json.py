@@ -1,4 +1,4 @@
-"""A stored run as the object that `--json` prints, and as the events that listeners heard."""
+"""A stored run as the object that `--json` prints, and as the events that listeners got."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ def run_as_json(settings: Settings, name: str) -> dict[str, Any]:
 
 
 def retell(settings: Settings, name: str, unit: Unit) -> Iterator[Event]:
-    """The events as if the run had been done in one go; a few in memory at a time."""
+    """The events as if the run had been done in one session; only a few are in memory at a time."""
     run = view_run(settings, name, 0).run
     yield RunStarted(run.id, run.total, {}, unit=unit)
     with Store(settings.store) as store:

@@ -1,9 +1,4 @@
-"""The cases of a stored run in the form that pages show them in.
-
-Cases that other runs of the same agent have judged as well.
-
-What came of each call of a case, for whoever draws it.
-"""
+"""Prepares the cases of a stored run for pages: what each call did, costs, causes, flakiness."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -37,9 +32,9 @@ MOST_RUNS = 20  # the newest
 
 
 def flaky_cases(store: Store, run: Run) -> dict[bytes, bool]:
-    """Of every case that another run of the same agent has judged too: whether they disagree.
+    """For every case that another run of the same agent has also judged, whether they disagree.
 
-    A case is the same only if its whole content is; the key is a digest of it.
+    Cases are the same only if their whole content is; the key is a digest of it.
     """
     others = [other for other in store.list_runs() if other.id != run.id and _is_same(other, run)]
     found = dict[bytes, bool]()
@@ -60,7 +55,7 @@ def _who(settings: Settings) -> tuple[object, ...]:
 
 
 def moves_of(case: Case, calls: Sequence[Call]) -> list[CallEffect]:
-    """One for each call, as the judge sees them: in the order in which they were asked for."""
+    """One for each call, as the judge sees them: in the order in which they were requested."""
     stage, moves = Simulator(case), list[CallEffect]()
     for call in calls:
         if call.ran >= 0:
@@ -79,18 +74,18 @@ def _move(scene: StepResult, attempt: int, timed: bool) -> CallEffect:
     return CallEffect(scene.kind, attempt, deed.action, *((deed.start, deed.end) if timed else ()))
 
 
-# What people look for comes first.
+# The verdicts that people look for come first.
 _ORDER: tuple[Judgement, ...] = ("failed", "errored", "inconclusive", "passed")
 
 
 def bundle_of(settings: Settings, run: Run) -> CaseBundle:
-    """All cases of a run, the failures first, with details of as many as a file has room for."""
+    """All cases of a run, failures first, with details of as many as a file has room for."""
     with Store(settings.store) as store:
         return _bound(_Teller.of(store, settings, run), _outcomes(store, run.id))
 
 
 def bundle_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundle:
-    """The failures that were looked into, each with its cause."""
+    """The failures that were analysed, each with its cause."""
     with Store(settings.store) as store:
         run = store.find_run(dissection.of)
         return _bound(
@@ -121,7 +116,7 @@ def case_detail(settings: Settings, name: str, case: str) -> dict[str, Any]:
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """A case with those before and behind it in the index of its run."""
+    """A case with the previous and the next one in the index of its run."""
 
     outcome: Outcome
     before: str | None
@@ -150,8 +145,7 @@ def _bound(teller: "_Teller", outcomes: Iterable[Outcome]) -> CaseBundle:
 
 
 class _Teller(msgspec.Struct, frozen=True):
-    """Tells of the cases of one run what an outcome alone does not: what they cost, why they failed, whether
-    they always do."""
+    """Adds to the cases of a run what an outcome does not say: cost, cause of failure, flakiness."""
 
     origin: CaseOrigin
     price: Price | None
@@ -181,7 +175,7 @@ class _Teller(msgspec.Struct, frozen=True):
 
 
 def _causes(store: Store, run: Run) -> dict[str, Diagnosis]:
-    """What dissections of the run have found out so far, the newest last."""
+    """The diagnoses of dissections of the run so far, the newest last."""
     runs = [
         one.id for one in store.list_runs() if one.purpose.verb == "dissect" and one.purpose.run == run.id
     ]
@@ -193,4 +187,4 @@ def _price(run: Run) -> Price | None:
     try:
         return price_agent(run.settings) if may_price(run) else None
     except UsageError:
-        return None  # the list of prices has gone since
+        return None  # the price list no longer exists

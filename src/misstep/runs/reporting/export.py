@@ -1,4 +1,4 @@
-"""Writes a stored run for other tools to read: tables, Inspect logs, OpenTelemetry traces."""
+"""Writes a stored run for other tools: tables, Inspect logs, OpenTelemetry traces."""
 
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
@@ -26,14 +26,14 @@ def check_inspect() -> None:
 
 
 def table_of(store: Store, run: Run) -> Table:
-    """The rows come while the store is open."""
+    """The table of a run; read its rows while the store is open."""
     price = price_of(run.settings) if may_price(run) else lambda *_: None
     subject = RowSubject(run.id, run.settings.agent, model_name(run.settings), price)
     return feature_of(run.purpose).table(store, run, subject)
 
 
 T = TypeVar("T")
-# Settings that say where a run was kept and shown, and nothing about the run.
+# Settings about where a run was stored and shown, not about the run itself.
 ELSEWHERE = (
     "display",
     "fail_on",
@@ -49,7 +49,7 @@ ELSEWHERE = (
 
 
 class Counter:
-    """How many have gone by."""
+    """Counts the items of an iterator."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -92,7 +92,7 @@ def _write_table(
 
 
 def write_otlp(settings: Settings, name: str) -> Written:
-    """Traces as lines of OTLP/JSON. When each case began is not kept: they all begin with their run."""
+    """Write traces as lines of OTLP/JSON. Start times of cases are not stored: all start with their run."""
     counter, encoder = Counter(), msgspec.json.Encoder()
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -126,7 +126,7 @@ def write_inspect(settings: Settings, name: str) -> Written:
 
 
 def _telling(settings: Settings) -> dict[str, Any]:
-    """The settings that are not as they always are."""
+    """The settings that differ from their defaults."""
     usual = msgspec.to_builtins(Settings(), enc_hook=str)
     own = msgspec.to_builtins(settings, enc_hook=str)
     return {name: value for name, value in own.items() if value != usual[name] and name not in ELSEWHERE}

@@ -1,4 +1,4 @@
-"""Items of a report: cases, tools and tasks with what is wrong with them and where in source it is."""
+"""The items of a report: cases, tools and tasks with their issues and source locations."""
 
 import ast
 import os
@@ -23,7 +23,7 @@ LARGEST = 2 << 20  # bytes of a file that is read
 
 
 class ReportSource(msgspec.Struct, frozen=True):
-    """Where entries come from: the run, and what has to be added to a command so that it finds the store."""
+    """Where items come from: the run, and the part of a command that names the store."""
 
     run: Run
     place: str
@@ -38,8 +38,7 @@ class ReportSource(msgspec.Struct, frozen=True):
         return f"misstep show {self.run.id}{self.place}"
 
     def spot_of_finding(self, finding: Finding) -> SourceLocation | None:
-        """The innermost place of the tool's own code on the way to the error; else where the tool is
-        defined."""
+        """The innermost frame of the tool's own code in the traceback; else where the tool is defined."""
         may_read = is_trusted(self.run)
         seen = os.path.isfile if may_read else _is_below
         own = [frame for frame in finding.frames if frame.own and seen(frame.file)]
@@ -51,9 +50,9 @@ class ReportSource(msgspec.Struct, frozen=True):
         return self.spot_of_name([finding.spec], finding.tool)
 
     def spot_of_name(self, specs: list[str], name: str) -> SourceLocation | None:
-        """Where something is defined that one of the specs brings, `file.py:name` or `package.module:name`.
+        """Where something named by one of the specs is defined, `file.py:name` or `package.module:name`.
 
-        Not known for a run from elsewhere, whose files are not read.
+        Unknown for a run from elsewhere, whose files are not read.
         """
         found = [(path, own) for path, own in map(_file_of, specs) if path] if is_trusted(self.run) else []
         for path, _ in found:
@@ -71,18 +70,18 @@ def replay(run: str, part: str, place: str) -> str:
 
 
 def _is_below(path: str) -> bool:
-    """Whether a path leads to somewhere below the current folder; nothing is looked up."""
+    """Whether a path is below the current folder; the file system is not accessed."""
     return os.path.abspath(path).startswith(os.path.join(os.getcwd(), ""))
 
 
 def _line_in(where: str) -> int:
-    """Of `file.py:12 in f`."""
+    """The line number in `file.py:12 in f`."""
     number = where.partition(" in ")[0].rpartition(":")[2]
     return int(number) if number.isdecimal() else 0
 
 
 def _file_of(spec: str) -> tuple[str, str]:
-    """The file that a spec names, as an absolute path, and what it wants of it."""
+    """The file that a spec names, as an absolute path, and the name in it."""
     place, _, name = spec.rpartition(":")
     for path in (place, f"{place.replace('.', os.sep)}.py"):
         if path.endswith(".py") and os.path.isfile(path):
@@ -92,7 +91,7 @@ def _file_of(spec: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _definitions(path: str) -> dict[str, int]:
-    """The first line of whatever a file defines, by name."""
+    """The first line of each definition in a file, by name."""
     try:
         if os.path.getsize(path) > LARGEST:
             return {}
@@ -181,7 +180,7 @@ NAME = 200
 def tool_item(
     name: str, verdict: Judgement, seconds: float, flaws: list[Issue], reason: str = ""
 ) -> ReportItem:
-    """A tool, or what else is counted like one, with its issues; a reason where it could not be judged."""
+    """A tool, or something counted like one, with its issues; a reason if it could not be judged."""
     unclear = verdict in ("inconclusive", "errored")
     return ReportItem(
         id=name,

@@ -11,7 +11,7 @@ from misstep.runs.lookup import view_run
 
 
 def page_of(settings: Settings, name: str, cases: CaseBundle | None = None) -> RunPage:
-    """A run with its cases; where they are all listed, `cases` may be those that a server sends."""
+    """A run with its cases; if all are listed, `cases` may be those that a server sends."""
     view = view_run(settings, name, 0)
     run = view.run
     page = feature_of(run.purpose).page(settings, run, view.summary, cases)

@@ -1,4 +1,4 @@
-"""Runs that are made of planning cases, of which there may be very many."""
+"""Implements most of `RunFeature` for runs on planning cases, of which there may be very many."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -23,11 +23,11 @@ from misstep.runs.reporting.items import ReportSource
 from misstep.runs.summary import summarise_stored
 from misstep.store.runs import Run, Store
 
-ENOUGH = 2  # topics, for a table of them to say something
+ENOUGH = 2  # minimum number of topics for a table of them
 
 
 class PlanningRuns(RunFeature):
-    """Tests of an agent on planning cases; kinds of run that find out more add to it."""
+    """Tests of an agent on planning cases; other kinds of run extend it."""
 
     def summary(self, store: Store, run: Run) -> Summary:
         return summarise_stored(store.tally(run.id), run)
@@ -41,7 +41,7 @@ class PlanningRuns(RunFeature):
         return plain
 
     def result(self, settings: Settings, run: Run) -> msgspec.Struct | None:
-        """What such a run has found out beyond its summary."""
+        """The results of such a run besides its summary."""
         return None
 
     def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem] | None:

@@ -1,4 +1,4 @@
-"""Runs that keep one report for each tool, group of tools or task."""
+"""Implements most of `RunFeature` for runs that store one report for each tool, group or task."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +27,7 @@ R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskRepo
 
 
 class ReportedRuns(RunFeature, Generic[R]):
-    """`report` is what the store keeps, `row` what a table shows of it."""
+    """`report` is the type that is stored, `row` its row in a table."""
 
     report: type[R]
     row: type[TableRow]
@@ -56,7 +56,7 @@ class ReportedRuns(RunFeature, Generic[R]):
             yield self.event(run.id, report)
 
     def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
-        """In the order in which they stand in the run: that in which they were kept is left to chance."""
+        """In the order of the run, since reports are stored in random order."""
         with Store(settings.store) as store:
             reports = sorted(self.reports(store, home.run), key=lambda report: report.place)
         return self.items_of(reports, home)

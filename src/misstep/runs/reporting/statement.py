@@ -1,4 +1,4 @@
-"""A run, stored or not, as a statement that all reports are made of."""
+"""Makes the report of a run, stored or not, from which all formats are written."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from misstep.store.location import way_to
 
 
 def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> RunReport:
-    """A stored run, as far as it has come."""
+    """The report of a stored run, finished or not."""
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
     entries, counts = _entries(settings, view, ReportSource(run, place))

@@ -17,7 +17,7 @@ from misstep.runs.setup.models import name_model
 
 @contextmanager
 def traced(settings: Settings, tell: Callable[[str], None]) -> Iterator[list[Listener]]:
-    """Nobody where no endpoint is named; `tell` hears once of one that does not work."""
+    """No listener if no endpoint is given; `tell` is called once if the endpoint does not work."""
     if not settings.otlp:
         yield []
         return
@@ -44,7 +44,7 @@ class _Tracer:
 
 
 def agent_of(run: str, settings: Settings) -> EpisodeAgent:
-    """Whose traces those of a run are."""
+    """The agent of the traces of a run."""
     model = name_model(settings)
     return EpisodeAgent(
         run=run,
@@ -56,7 +56,7 @@ def agent_of(run: str, settings: Settings) -> EpisodeAgent:
 
 
 def _version() -> str:
-    """Ours; empty where misstep is used without having been installed."""
+    """The version of misstep; empty if it is not installed."""
     try:
         return version("misstep")
     except PackageNotFoundError:

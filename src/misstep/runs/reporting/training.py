@@ -1,9 +1,9 @@
-"""Training examples out of a stored run.
+"""Makes training examples from a stored run.
 
-`sft` gives conversations that go right, of failures and, if asked for, of passed cases too. `dpo` sets the
-correct calls against the agent's own, which only failures have to offer. Left out and counted are outcomes
-that could not be judged, cases to which no correct plan is known, and for `dpo` timeouts in which nothing
-went wrong but the time, and in the one-shot form cases in which something has to be learnt from a result.
+`sft` gives correct conversations, of failures and, if requested, of passed cases. `dpo` pairs the correct
+calls with the agent's own, so it uses failures only. Left out and counted are outcomes that could not be
+judged, cases without a known correct plan, for `dpo` timeouts without another error, and in the one-shot form
+cases in which results tell something needed.
 """
 
 from collections import Counter
@@ -27,17 +27,17 @@ from misstep.runs.lookup import find_planned
 from misstep.runs.trust import refuse_foreign_prompt
 from misstep.store.runs import Run, Store
 
-_SAME_WORDS = ("tools", "responses", "assistant")  # agents whose instructions are those of `tools`
+_SAME_WORDS = ("tools", "responses", "assistant")  # agents with the same instructions as `tools`
 
 
 def instructions_of(settings: Settings) -> str:
-    """The words that the `tools` agent puts before a request, the user's own where there are such."""
+    """The instructions of the `tools` agent before a request, or the user's own."""
     own = settings.prompt if settings.agent in _SAME_WORDS else ""
     return load_template("tools", own, ()).fill()
 
 
 def sorted_part(part: Collection[Portion]) -> tuple[Portion, ...]:
-    """What cases were drawn from, in whatever order it was said."""
+    """The parts that cases were drawn from, in a fixed order."""
     return tuple([portion for portion in PORTIONS if portion in part])
 
 
@@ -45,7 +45,7 @@ OTHERWISE = "--format csv or parquet writes it as a table"
 
 
 class Export:
-    """Makes the examples of a run one at a time, keeps none of them, and counts."""
+    """Makes the examples of a run one at a time, without keeping them, and counts."""
 
     def __init__(
         self, settings: Settings, run: str, form: Training, passed_too: bool = False, one_shot: bool = False

@@ -1,1 +1,1 @@
-"""From settings to agents, models and tools that are ready to use."""
+"""Makes agents, models and tools from settings."""

@@ -1,4 +1,4 @@
-"""The agent and the models that a test of tools through an agent needs."""
+"""Sets up the agent and the models for tests of tools through an agent."""
 
 import asyncio
 import time
@@ -23,17 +23,17 @@ from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
 
 MARK = "over the mark of"
-NAP = 0.2  # seconds between two looks whether to stop
+NAP = 0.2  # seconds between two checks whether to stop
 
 T = TypeVar("T")
 
 
 class Over(Exception):
-    """There is no time, or nothing left of the budget, for another request."""
+    """The time or the budget does not allow another request."""
 
 
 def agent_settings(settings: Settings) -> Settings:
-    """The settings for the agent: an interpreter is for the tools, unless the agent is code as well."""
+    """The settings for the agent: the interpreter is for the tools, unless the agent is code as well."""
     kind, _, rest = settings.agent.partition(":")
     if kind == "sim":
         hint = f"use an agent that reads requests: {', '.join(PARADIGMS)}, or your own (file.py:name)"
@@ -44,7 +44,7 @@ def agent_settings(settings: Settings) -> Settings:
 
 
 def refuse_missing(settings: Settings) -> None:
-    """See that the agent and all models are to be had, before anything is done."""
+    """Check that the agent and all models can be found before anything is done."""
     check_agent(agent_settings(settings))
     roles = ("generator", "judge", *([AGENT] if settings.agent in PARADIGMS else []))
 
@@ -84,7 +84,7 @@ class UsageMeter(UsageCounter):
 
 
 class AgentSession:
-    """Brings agent and models together for one tool after the other, within what is allowed."""
+    """Sets up agent and models for one tool after the other, within the limits."""
 
     def __init__(self, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell) -> None:
         self._settings = settings
@@ -99,7 +99,7 @@ class AgentSession:
     async def gathered(
         self, bench: ToolHost | JoinedBench, usage_meter: UsageMeter
     ) -> AsyncIterator[tuple[RoleModels, Trier]]:
-        """Models and an agent of this event loop's own. They raise `Over` rather than begin another thing."""
+        """Models and an agent for this event loop. They raise `Over` instead of starting another request."""
         settings = self._settings
         agent = find_agent(agent_settings(settings), self._tell, self._run_budget.rate_limiters)
         async with self.advised(usage_meter) as role_models, at_work(agent):
@@ -128,7 +128,7 @@ class AgentSession:
             raise Over
 
     def marks_passed(self, usage: Mapping[str, Usage]) -> list[str]:
-        """What is beyond the marks for one tool, which stop nobody."""
+        """The soft limits for one tool that were exceeded; they stop nothing."""
         tokens = tokens_of(usage)
         usd = sum(self._price(role, each) for role, each in usage.items())
         notes = list[str]()
@@ -140,7 +140,7 @@ class AgentSession:
         return notes
 
     def _tell_of_unpriced(self, usage: Mapping[str, Usage]) -> None:
-        """Say once of each model that its cost is not known, if somebody has set a mark for it."""
+        """Say once for each model that its cost is unknown, if there is a soft limit on cost."""
         if self._settings.usd_per_tool == Settings().usd_per_tool:
             return
         for model in unpriced_models(self._settings, usage):
@@ -151,14 +151,14 @@ class AgentSession:
 
 
 def refuse_unreachable(trials: Sequence[Trial]) -> None:
-    """A server that is gone has said nothing about its tools: it is asked again once it is back."""
+    """Raise if a server was unreachable: this says nothing about its tools, and is tried again later."""
     for use in [use for trial in trials for use in trial.uses][-1:]:
         if use.judged.ruling == "environment" and use.judged.why.startswith(UNREACHABLE):
             raise UsageError(use.judged.why)
 
 
 async def unless(over: Callable[[], bool], work: Awaitable[T], until: float) -> T:
-    """What comes of work. Raises `Over` as soon as it is over, a TimeoutError at that moment of the clock."""
+    """The result of `work`. Raises `Over` as soon as it is over, a TimeoutError at the time `until`."""
     task = asyncio.ensure_future(work)
     try:
         while not task.done():
@@ -169,9 +169,9 @@ async def unless(over: Callable[[], bool], work: Awaitable[T], until: float) -> 
                 raise TimeoutError
             await asyncio.wait([task], timeout=min(NAP, left))
         if time.monotonic() >= until:
-            raise TimeoutError  # what came in the end may have been done without tools
+            raise TimeoutError  # a late result may have been made without tools
         return task.result()
     finally:
         task.cancel()
         await asyncio.wait([task])
-        task.cancelled() or task.exception()  # nobody else will ask
+        task.cancelled() or task.exception()  # avoids a warning that it was never retrieved

@@ -23,9 +23,9 @@ Paradigm: TypeAlias = Callable[[Settings, OpenModel], Agent]
 def find_agent(
     settings: Settings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
 ) -> Agent:
-    """The agent that the settings name, ready to run; `tell` hears what takes a while.
+    """The agent that the settings name, ready to run; `tell` reports what takes a while.
 
-    Those who share `rate_limiters` share a model's limits.
+    Callers that share `rate_limiters` share a model's rate limits.
     """
     _refuse_secrets(settings.agent_args)
     kind, _, rest = settings.agent.partition(":")
@@ -49,7 +49,7 @@ def find_agent(
 
 
 def check_agent(settings: Settings) -> None:
-    """Refuse an agent that can't be found. Agents of our own may lack their key: nobody needs it yet."""
+    """Refuse an agent that can't be found. Built-in agents may lack their key: it is not needed yet."""
     if settings.agent not in PARADIGMS or not settings.model:
         check = getattr(find_agent(settings), "check", None)  # as clients of MCP have it
         if check:
@@ -106,7 +106,7 @@ PARADIGMS: dict[str, Paradigm] = {
 
 
 class Nothing(msgspec.Struct, frozen=True):
-    """An agent of the user's own takes no parameters from us."""
+    """The user's own agent takes no parameters from us."""
 
 
 def _own_agent(settings: Settings) -> Agent:
@@ -125,7 +125,7 @@ def _own_agent(settings: Settings) -> Agent:
 
 
 class McpOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`transport` says whether the client connects to us or starts a server of its own.
+    """`transport` says whether the client connects to us or starts its own server.
 
     `lazy` is for clients that connect only when they need a tool.
     """
@@ -164,7 +164,7 @@ def _choices(kind: Any) -> str:
 
 
 def _refuse_vain_settings(settings: Settings, own: bool) -> None:
-    """Settings that would be ignored are a mistake."""
+    """Refuse settings that would be ignored."""
     if settings.prompt and settings.agent not in PARADIGMS:
         raise UsageError(f"'{settings.agent}' has words of its own", "leave --prompt out")
     if settings.python and not own:
@@ -182,7 +182,7 @@ def _refuse_secrets(options: Mapping[str, str]) -> None:
 
 
 def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
-    """An agent that is none of those known to the command, or none at all."""
+    """The error for an agent that the command does not know, or that was not given."""
     own = "or your own: file.py:name, package.module:name, mcp:COMMAND"
     listed = [f"known agents: {', '.join(known)}", own]
     if not name:

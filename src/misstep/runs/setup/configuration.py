@@ -1,7 +1,4 @@
-"""Settings from files and environment.
-
-Settings that go together, wherever they are given.
-"""
+"""Reads settings from files and the environment, and lists settings that belong together."""
 
 import os
 import re
@@ -22,7 +19,7 @@ def load_settings(
     environment: Mapping[str, str] = os.environ,
     usual: Mapping[str, Any] = MappingProxyType({}),
 ) -> Settings:
-    """Defaults, with what is usual for a command, under the project's file under the environment."""
+    """Defaults, those of the command, then the project's file, then the environment; later ones win."""
     own = Settings().overlay(usual)
     return own.overlay(_from_files(directory)).overlay(_from_environment(environment))
 
@@ -55,7 +52,7 @@ def _from_files(directory: Path) -> dict[str, Any]:
 
 
 def _from_file(key: str, value: object, where: str) -> Any:
-    """A setting of a project's file, which may come from the same place as a store."""
+    """A setting from a project's file, which may come from the same place as a store."""
     if key == "trust_store":
         hint = f"say --trust-store, or set {PREFIX}TRUST_STORE: a project could bring both file and store"
         raise UsageError("'trust_store' can't be set in a project's file", hint, where=where)
@@ -79,7 +76,7 @@ def _parse(text: str, name: str) -> dict[str, Any]:
 
 
 def _line(text: str, name: str, key: str) -> str:
-    """Where a key stands; in pyproject.toml only below our own table."""
+    """The line of a key; in pyproject.toml only in our own table."""
     lines = text.splitlines()
     start = next((i for i, line in enumerate(lines) if line.strip() == "[tool.misstep]"), 0)
     for number, line in enumerate(lines[start:], start + 1):
@@ -104,7 +101,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
 
 
 def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
-    """A setting written as text: `items` where it takes several, `text` where it takes one."""
+    """A setting written as text: `items` if it takes several values, `text` if it takes one."""
     if name in LISTS:
         return parse_setting(name, ",".join(items), where)
     if name in ("agent_args", "model_roles"):
@@ -156,15 +153,15 @@ AGENTS = (
 
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 
-# What keeps tools from doing harm, what else is said about them.
+# Sandbox and other settings about tools.
 SHELTER = ("memory", "sandbox", "allow_network", "allow_read", "workspace", "descriptions")
 
 FUZZING = ("only", "time_per_tool", "calls_per_tool", "from_run", *SHELTER)
 
-# How calls of tools are made, how many at most.
+# How tools are called, and how often at most.
 CALLING = ("python", "seed", "jobs", *BUDGETS)
 
-# Where an agent has the tools that are tested.
+# The agent that tries the tools, and its limits.
 TRYING = (
     *_MODEL,
     "prompts",
@@ -179,5 +176,5 @@ TRYING = (
     "usd_per_tool",
 )
 
-# What they are there, unless somebody says otherwise.
+# Their defaults in tests through an agent.
 USUALLY_TRYING = {"timeout": 10.0, "jobs": 2}

@@ -1,4 +1,4 @@
-"""Models by the name that the user gives them, and what they cost."""
+"""Finds models by name, and their prices."""
 
 import os
 from collections.abc import Callable
@@ -26,13 +26,13 @@ Tell: TypeAlias = Callable[[str], None]
 
 
 def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
-    """The model for a role; None where none is named."""
+    """The model for a role; None if none is given."""
     text = settings.model_roles.get(role) or settings.model
     return parse_model(text, settings.model_base_url) if text else None
 
 
 def model_name(settings: Settings) -> str | None:
-    """The agent's model in words, if it has one that we know of."""
+    """The name of the agent's model, if it is known."""
     model = name_model(settings)
     return str(model) if model else None
 
@@ -40,9 +40,9 @@ def model_name(settings: Settings) -> str | None:
 def open_model(
     settings: Settings, tell: Tell, role: str = AGENT, rate_limiters: RateLimiters | None = None
 ) -> LanguageModel:
-    """The model for a role; `tell` hears what takes a while.
+    """The model for a role; `tell` reports what takes a while.
 
-    Those who share `rate_limiters` share a model's limits.
+    Callers that share `rate_limiters` share a model's rate limits.
     """
     model = name_model(settings, role)
     if model is None:
@@ -73,7 +73,7 @@ def open_model(
 
 
 def price_agent(settings: Settings) -> Price | None:
-    """What the agent's tokens cost; None where nobody has said so. Simulated agents use none."""
+    """The price of the agent's tokens; None if unknown. Simulated agents use none."""
     if settings.agent.startswith("sim:"):
         return FREE
     model = name_model(settings)
@@ -81,7 +81,7 @@ def price_agent(settings: Settings) -> Price | None:
 
 
 def refuse_blind_budget(settings: Settings) -> None:
-    """A budget in money needs the price of every model that may use it up."""
+    """Refuse a budget in money unless the price of every model that may use it is known."""
     if settings.budget_usd is None:
         return
     if price_agent(settings) is None:
@@ -105,7 +105,7 @@ def _unpriced(model: ModelName | None) -> UsageError:
 
 
 def refuse_secrets(settings: Settings) -> None:
-    """Settings are stored with a run, descriptions too, so there must be no secret in them."""
+    """Refuse secrets in settings and descriptions, which are stored with a run."""
     check_base_url(settings.model_base_url)
     redact = Redactor(secrets_in(os.environ))
     said = read_text(settings.descriptions)

@@ -1,4 +1,4 @@
-"""Agents with the recording proxy between them and their model."""
+"""Runs agents with the recording proxy between them and their model."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -17,9 +17,9 @@ ANTHROPIC = "https://api.anthropic.com/v1"
 
 
 class WatchedAgent:
-    """The agent that `make` gives while the variable of its model's SDK points at the proxy.
+    """The agent that `make` returns, with the address in its model SDK's variable set to the proxy.
 
-    One kind of interface is watched, so that no provider gets to see the key for another.
+    Only one kind of interface is recorded, so that no provider gets the key for another.
     """
 
     def __init__(self, settings: Settings, make: Callable[[Settings], Agent], tell: Tell) -> None:
@@ -34,7 +34,7 @@ class WatchedAgent:
         self._agent: ProxiedAgent | None = None
 
     async def prepare(self) -> None:
-        """Start the proxy, then load the agent: its clients look for their address when they are made."""
+        """Start the proxy, then load the agent: its clients read the address when they are created."""
         await self._proxy.start()
         self._before = _set({**self._variables(self._proxy.base_url), **_no_proxy()})
         inner = self._make(self._settings)
@@ -61,7 +61,7 @@ class WatchedAgent:
 
 
 def find_upstream(settings: Settings, environment: Mapping[str, str]) -> str:
-    """Where the requests go in the end: what the user says, or what the agent would have used."""
+    """Where requests are forwarded: what the user says, or what the agent would have used."""
     if settings.model_base_url:
         return check_base_url(settings.model_base_url)
     model = name_model(settings)
@@ -73,13 +73,13 @@ def find_upstream(settings: Settings, environment: Mapping[str, str]) -> str:
 
 
 def _no_proxy() -> dict[str, str]:
-    """The variables that keep clients from going to our own machine by way of another."""
+    """Variables that keep clients from using another proxy for this machine."""
     spared = ",".join(filter(None, [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1"]))
     return {"NO_PROXY": spared, "no_proxy": spared}
 
 
 def _set(variables: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Set environment variables, or take them away; gives what they were."""
+    """Set or remove environment variables; returns their old values."""
     before = {name: os.environ.get(name) for name in variables}
     for name, value in variables.items():
         if value is None:

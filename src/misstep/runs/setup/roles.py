@@ -1,9 +1,4 @@
-"""The models that a test of tools asks, in their roles.
-
-Models whose answers may be late without ending a run.
-
-Tells a model that is out from an agent that has a bad moment.
-"""
+"""The models that tests of tools ask in several roles, with late answers and outages handled."""
 
 import re
 import threading
@@ -27,9 +22,9 @@ T = TypeVar("T")
 
 
 class RoleModels:
-    """Asks the model of a role in the words of a stage; it is `Models`. Models are opened when needed.
+    """Asks the model of a role with the prompts of a stage; it is `Models`. Models are opened when needed.
 
-    Those who share `rate_limiters` share a model's limits; the roles always do.
+    Callers that share `rate_limiters` share a model's rate limits; the roles always do.
     """
 
     def __init__(
@@ -65,14 +60,14 @@ class RoleModels:
         return self._clients[role]
 
 
-MOST_LATE = 3  # answers in a row, of which the last says that there is no point in going on
+MOST_LATE = 3  # late answers in a row before the model is given up
 MORE_TIME = "allow more with --time-per-request"
 
 
 class LateTolerantModels:
-    """Takes an answer that does not come in time for one of no use; it is `Models`.
+    """Treats a late answer as an unusable one; it is `Models`.
 
-    Where several in a row don't come, the model is as good as gone, which is an error.
+    Several late answers in a row are an error: the model is considered unavailable.
     """
 
     def __init__(self, models: Models) -> None:
@@ -94,10 +89,10 @@ class LateTolerantModels:
         return found
 
 
-MOST_SILENT = 3  # requests in a row to which an agent says nothing in time
-SHOWN = 500  # characters of what was said
+MOST_SILENT = 3  # requests in a row that an agent does not answer in time
+SHOWN = 500  # characters of an error that are shown
 
-# Errors by their names, ours first, then those of the clients that frameworks use.
+# Names of errors: ours, then those of the clients that frameworks use.
 _NAMES = (
     "Unavailable",
     "AuthenticationError",
@@ -115,14 +110,14 @@ _BY_STATUS = re.compile(rf"\b(?:Error code|status_code): {_STATUS}")
 
 
 class Outage:
-    """Looks at one trial after the other, those of several threads as well, for a model that can't be had."""
+    """Detects from trials, also of several threads, that a model is unavailable."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._late = 0
 
     def look_at(self, trial: Trial, has_begun: bool) -> None:
-        """Raises a `ModelError` where there is no point in going on. Who `has_begun` has made a call."""
+        """Raise a `ModelError` if the model is unavailable. An agent that `has_begun` has made a call."""
         if is_out(trial.error):
             raise ModelError(
                 f"the agent's model is out: {cut(trial.error.removeprefix('Unavailable: '), SHOWN)}"
@@ -136,5 +131,5 @@ class Outage:
 
 
 def is_out(error: str) -> bool:
-    """Whether an error of an agent says that its model refuses everybody, or can't be reached."""
+    """Whether an agent's error says that its model refuses all requests or can't be reached."""
     return bool(_BY_NAME.match(error) or _BY_STATUS.search(error))

@@ -1,4 +1,4 @@
-"""An agent that is tried on requests, with the real tools in their sandbox."""
+"""Runs an agent on requests, with the real tools in their sandbox."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -28,11 +28,11 @@ class _Used(ToolWorld, Protocol):
 
 
 class Trier:
-    """Puts requests to an agent, one at a time; it is `Trials`. `account` hears what that takes.
+    """Runs an agent on requests, one at a time; it is `Trials`. `account` is told what they use.
 
-    `admit` is asked before each whether it may be put, and raises where it may not. `grant` is asked for each
-    call of a real tool, and counts it. `notes` are what was amiss through no fault of the agent. Where its
-    model is out, a `ModelError` is raised; `outage` knows of that from what others have seen, too.
+    `admit` is called before each request, and raises if it may not be made. `grant` is asked for each call of
+    a real tool, and counts it. `notes` are problems that the agent did not cause. If the model is
+    unavailable, a `ModelError` is raised; `outage` shares what other threads have seen.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Trier:
 
     async def run(self, request: str, tools: Sequence[str]) -> Trial:
         self._admit()
-        while True:  # not for ever: see `execute`
+        while True:  # ends: see `execute`
             with suppress(Displaced):
                 self._bench.reset()
                 world = LiveTools(self._bench, tools, self._grant)
@@ -68,7 +68,7 @@ class Trier:
                 if world.failure is not None:
                     raise world.failure
                 if world.is_stopped:
-                    self._admit()  # what the agent did without its tools is no answer to anything
+                    self._admit()  # what the agent did without its tools is not a result
                 return trial
 
     async def rehearse(self, request: str, tools: Sequence[str]) -> Trial:
@@ -104,7 +104,7 @@ class Trier:
         return trial
 
     def _limit(self, made: Transcript) -> str:
-        """The limit that an agent has run into, in words; empty if none."""
+        """The limit that an agent has reached, in words; empty if none."""
         if made.ended == "iterations":
             return f"it was not done after {self._settings.max_steps:,} steps (--max-steps)"
         if made.ended == "timeout":
@@ -114,13 +114,13 @@ class Trier:
     @property
     def _origins(self) -> dict[str, Origin]:
         bench = self._bench
-        # A framework's own objects have no other words than theirs.
+        # A framework's own objects have only their own descriptions.
         own = [each for each in bench.tools if not each.is_reworded]
         return {each.name: Origin(bench.spec_of(each.name), each.kind) for each in own}
 
 
 class _TokensAlone:
-    """An account that hears of no calls: they are counted where tools are called, and not in a rehearsal."""
+    """An account that ignores calls: they are counted where tools are called, and not in a rehearsal."""
 
     def __init__(self, account: Account) -> None:
         self._account = account

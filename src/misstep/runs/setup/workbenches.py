@@ -1,7 +1,4 @@
-"""Processes in which tools are called, lent to whoever examines them.
-
-What there is to fuzz in the tools that a user names.
-"""
+"""Lends processes in which tools are called, and finds the targets among a user's tools."""
 
 import os
 import sys
@@ -21,7 +18,7 @@ from misstep.tool_host.protocol import CallConditions, Limits
 
 
 class Workbenches:
-    """Opens processes as they are wanted, and keeps those that are given back for the next."""
+    """Opens processes as they are needed, and keeps returned ones for reuse."""
 
     def __init__(self, settings: Settings) -> None:
         self._conditions = conditions_of(settings)
@@ -41,7 +38,7 @@ class Workbenches:
             return bench.tools
 
     def all_tools(self, specs: Sequence[str]) -> dict[str, Sequence[Described]]:
-        """The tools of each spec; a `UsageError` where something is said about one that is not there."""
+        """The tools of each spec; a `UsageError` if the settings mention a tool that is not there."""
         found = {spec: self.tools_of(spec) for spec in specs}
         refuse_unknown_tools(
             self._conditions.wordings, [tool.name for tools in found.values() for tool in tools]
@@ -50,7 +47,7 @@ class Workbenches:
 
     @contextmanager
     def lend(self, spec: str) -> Iterator[ToolHost]:
-        """A process with the tools of the spec as they are when they have been loaded."""
+        """Lend a process with the tools of the spec, freshly loaded."""
         process = self._take(spec)
         try:
             process.forget()
@@ -73,7 +70,7 @@ class Workbenches:
 
 
 def conditions_of(settings: Settings) -> CallConditions:
-    """The conditions under which these settings want tools to be called."""
+    """The conditions for calls of tools under these settings."""
     return CallConditions(
         shelter=settings.sandbox,
         limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),
@@ -90,9 +87,9 @@ TOGETHER = "(together)"  # the name under which all tools of a spec are fuzzed i
 
 
 class Target(msgspec.Struct, frozen=True):
-    """One tool, or all tools of a spec together, under the name that the report gives them.
+    """One tool, or all tools of a spec together, with its name in the report.
 
-    `titles` are for tools whose names others have as well.
+    `titles` are for tools whose names are not unique.
     """
 
     place: int
@@ -102,7 +99,7 @@ class Target(msgspec.Struct, frozen=True):
     titles: dict[str, str] = {}
 
     def among(self, tools: Sequence[Described]) -> list[Described]:
-        """Those of the tools that it means; a `UsageError` unless all of them are there."""
+        """Those of the tools that belong to it; a `UsageError` unless all of them are there."""
         found = [tool for tool in tools if tool.name in self.tools]
         if len(found) < len(self.tools):
             raise UsageError("its tools are not the same each time it is started", where=self.spec)
@@ -110,7 +107,7 @@ class Target(msgspec.Struct, frozen=True):
 
 
 def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> list[Target]:
-    """Each tool by itself, then those of a spec together where it holds several: they may share state."""
+    """Each tool by itself, then those of a spec together if it has several: they may share state."""
     _check_names(found, only)
     counts = Counter(tool.name for tools in found.values() for tool in tools)
     ends = Counter(os.path.basename(spec) for spec in found)

@@ -1,4 +1,4 @@
-"""Work on several things side by side, each in a thread of its own."""
+"""Works on several items at a time, each in its own thread."""
 
 import signal
 import threading
@@ -14,7 +14,7 @@ News = TypeVar("News")
 
 
 class Workers(Generic[Item, News]):
-    """Work through items, so many at a time. `do` works on one, and tells what comes of it as it comes."""
+    """Works on items, several at a time. `do` works on one, and reports results as they arrive."""
 
     def __init__(
         self, do: Callable[[Item, Callable[[News], None]], None], run_budget: RunBudget, jobs: int
@@ -25,9 +25,9 @@ class Workers(Generic[Item, News]):
         self._news = SimpleQueue[tuple[News] | BaseException | None]()
 
     def work(self, items: Sequence[Item]) -> Generator[News]:
-        """What comes of it; what goes wrong in a thread is raised here.
+        """Yield the results; an error in a thread is raised here.
 
-        Nobody is at work any more when it ends, however it does.
+        No thread is running when it ends, however it ends.
         """
         waiting = SimpleQueue[Item]()
         for item in items:
@@ -66,7 +66,7 @@ class Workers(Generic[Item, News]):
             while not (self._run_budget.lacking or self._run_budget.is_over()):
                 self._do(waiting.get_nowait(), lambda news: self._news.put((news,)))
         except Empty:
-            pass  # others have taken the rest
+            pass  # other threads have taken the rest
         except BaseException as error:
             self._news.put(error)
         finally:
@@ -75,7 +75,7 @@ class Workers(Generic[Item, News]):
 
 @contextmanager
 def stopping(run_budget: RunBudget) -> Iterator[None]:
-    """Ctrl-C and SIGTERM let everybody come to an end, where we are the ones to hear them."""
+    """Let Ctrl-C and SIGTERM stop all threads in order, if signals can be handled here."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -100,7 +100,7 @@ ABOUT_TRYING = {
     "jobs": "Tools tested at a time.",
 }
 
-# Models that write and judge sets of paraphrases.
+# How sets of paraphrases are made and judged.
 CONSISTENCY = ("tool_method", "variants", "checks", "normalise", "context")
 
 # Which tasks of a benchmark.

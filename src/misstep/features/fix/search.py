@@ -118,7 +118,7 @@ class OnRequests:
 
 
 class Reworded(JoinedBench):
-    """Tool hosts whose tools have other descriptions, which can be exchanged."""
+    """Tool hosts whose tools get the descriptions in `wordings`."""
 
     def __init__(self, benches: Sequence[ToolHost]) -> None:
         super().__init__(benches)

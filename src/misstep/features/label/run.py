@@ -121,7 +121,7 @@ def _item(tool: str, one: PromptSet) -> Item:
 
 
 def _items_of_trials(store: Store, run: str) -> list[Item]:
-    """Every request with a usable trial, as its own item."""
+    """Every usable trial in which a tool was called, as its own item."""
     reports = store.tool_documents(run, ToolReport)
     return [
         Item(set_id(report.name, [trial.request]), report.name, (trial,), _is_discovery(passage, trial))

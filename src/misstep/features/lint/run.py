@@ -56,7 +56,7 @@ def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolLi
 
 
 def look_into(spec: str, settings: Settings) -> ToolList:
-    """The tools of one spec; the settings may also describe tools of other specs."""
+    """The tools of one spec. The file of descriptions may also describe tools of other specs."""
     found, wordings = _listed(spec, settings), read_descriptions(settings.descriptions)
     return msgspec.structs.replace(found, tools=tuple(reworded(tool, wordings) for tool in found.tools))
 

@@ -53,7 +53,7 @@ def _titled(title: str, body: RenderableType) -> RenderableType:
 
 
 def _curves(replication: Replication, timed: bool) -> RenderableType:
-    """The curves. The paper's figures, which are no curve, exist only for problems without times."""
+    """The curves. The paper publishes no curve in numbers, and no levels for timed problems."""
     curves, levels = replication.capabilities, () if timed else published_levels()
     return Group(capability_plot(curves, levels), Text(), how_far_table(curves, levels))
 

@@ -1,1 +1,1 @@
-"""`misstep plan test` and `plan check`: does an agent do what it was asked?"""
+"""`misstep plan test` and `plan check`: test an agent on planning problems, and check plans."""

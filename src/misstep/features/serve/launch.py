@@ -32,7 +32,7 @@ POLL = 0.1  # seconds between two reads of a process's output
 BEGINNING, END = 64_000, 4_000  # bytes of its output that are read
 SIMULATED = tuple(f"sim:{name}" for name in PLANNERS)
 
-# The line that names the run, as a display prints it that is not a terminal.
+# The line that names the run, as it is printed when not on a terminal.
 _RUN = re.compile(rb"^run ([0-9a-z]{4,20})\b", re.MULTILINE)
 
 

@@ -72,7 +72,7 @@ class AgentReproducer:
             return structs.replace(progress.report(), ended="stopped")
         except TimeoutError:
             return structs.replace(progress.report(self._left(progress)), ended="time")
-        except Exception:  # e.g. the model is unreachable: do not ask for anything again
+        except Exception:  # e.g. the model is unreachable: store progress, so that it is not repeated
             keep(structs.replace(progress.report(), ended="stopped"))
             raise
         return progress.report()

@@ -28,7 +28,7 @@ class _Used(ToolWorld, Protocol):
 
 
 class Trier:
-    """Runs an agent on requests, one at a time; it is `Trials`. `account` is told what they use.
+    """Runs an agent on requests, one at a time; it is `AgentTrials`. `account` is told what they use.
 
     `admit` is called before each request, and raises if it may not be made. `grant` is asked for each call of
     a real tool, and counts it. `notes` are problems that the agent did not cause. If the model is

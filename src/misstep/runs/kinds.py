@@ -46,19 +46,19 @@ class RunFeature(ABC):
 
     @abstractmethod
     def items(self, settings: Settings, home: "ReportSource") -> Sequence[ReportItem] | None:
-        """The items of a report; None where there may be more than fit into memory, one for each case."""
+        """The items of a report; None if there is one for each case, which may not fit into memory."""
 
     @abstractmethod
     def page(self, settings: Settings, run: Run, summary: Summary, cases: "CaseBundle | None") -> "RunPage":
-        """Its HTML page; `cases` are given where a server sends them one by one."""
+        """Its HTML page; `cases` are given if a server sends them one by one."""
 
     @abstractmethod
     def table(self, store: Store, run: Run, subject: "RowSubject") -> "Table":
-        """Its rows; they come while the store is open."""
+        """Its rows; read them while the store is open."""
 
     @abstractmethod
     def episodes(self, store: Store, run: Run, form: Format) -> "Iterator[Episode]":
-        """What an agent did in it; a `UsageError` where no agent was tested."""
+        """What an agent did in it; a `UsageError` if no agent was tested."""
 
     @abstractmethod
     def compare(self, settings: Settings, first: str, second: str) -> Comparison | TaskComparison:

@@ -31,7 +31,7 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
 
 
 def _plans(settings: Settings) -> Iterator[tuple[Case, Transcript]]:
-    """What is in the file, each with its case: plans of our own, or what others have written down."""
+    """The plans in the file, each with its case: in our format or in those of other programs."""
     from misstep.interop.trajectories.reading import is_foreign, read_trajectories
     from misstep.interop.trajectories.trajectory import Cases
 

@@ -220,7 +220,7 @@ class _Launch:
         self._log.close()
 
     def _forget_ended(self) -> None:
-        """Take note of the end, or the process would be a zombie."""
+        """Wait for the ended process, so that it does not stay a zombie."""
         self.process.wait()
         self.ended.set()
 

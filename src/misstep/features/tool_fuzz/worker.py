@@ -44,7 +44,7 @@ class SeedCorpus:
 
 
 def find_seed_run(store: Store, name: str) -> Run:
-    """The run with this name, if it is one on tools; a `UsageError` if not."""
+    """The run with this name, if it is a run on tools; a `UsageError` if not."""
     run = store.find_run(name)
     if run.purpose.verb != "fuzz":
         ours = RunSpec("fuzz").command
@@ -98,9 +98,9 @@ Left: TypeAlias = tuple[Target, ToolReport | None]  # with the report so far, if
 class FuzzWorker:
     """Examines targets and reports the results; several threads may call it at a time.
 
-    `known` are findings that are no news any more, `seeds` what an earlier run has left to begin with.
-    An `reproducer` puts to an agent what was found.
-    `lost` are specs whose tools could not be had again, and why: what is left to do of these stays undone.
+    `known` are findings that are not new, `seeds` the corpus of an earlier run to start from. A `reproducer`
+    tries findings with an agent. `lost` are specs whose tools could not be loaded again, and why; their
+    remaining work is not done.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ def refuse_missing(settings: Settings) -> None:
 
 
 class UsageMeter(UsageCounter):
-    """What the tests of one tool use, told to the run as well. Of calls it counts those that were granted."""
+    """Counts what the tests of one tool use, also for the run. Only calls that were allowed count."""
 
     def __init__(self, run_budget: RunBudget) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Agents by the name that the user gives them. What makes one is imported when it is named."""
+"""Finds agents by name, and imports them when they are named."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -51,7 +51,7 @@ def find_agent(
 def check_agent(settings: Settings) -> None:
     """Refuse an agent that can't be found. Built-in agents may lack their key: it is not needed yet."""
     if settings.agent not in PARADIGMS or not settings.model:
-        check = getattr(find_agent(settings), "check", None)  # as clients of MCP have it
+        check = getattr(find_agent(settings), "check", None)  # MCP clients have one
         if check:
             check()
 
@@ -110,7 +110,7 @@ class Nothing(msgspec.Struct, frozen=True):
 
 
 def _own_agent(settings: Settings) -> Agent:
-    """An agent out of the user's own code."""
+    """Load an agent from the user's code."""
     from misstep.adapters.loading.recognition import load
     from misstep.adapters.subprocess.agent import SubprocessAgent
 

@@ -6,6 +6,11 @@ TABLE_2 = "misstep bench files --agent react --model openai/gpt-4o --tools langc
 SOLVER = "--model anthropic/claude-sonnet-4-0 --solver my_agent.py"
 
 UNRUN = {
+    (
+        "CONTRIBUTING.md",
+        ".venv/bin/python -m pytest tests/planning/judging",
+    ): "tests within a test; CI runs them all",
+    ("CONTRIBUTING.md", "UPDATE_SNAPSHOTS=1 .venv/bin/python -m pytest tests"): "it would rewrite snapshots",
     (OTHERS, "python -m venv .venv-crewai"): "CrewAI has a pinned environment: tests/adapters/test_crewai.py",
     (
         OTHERS,

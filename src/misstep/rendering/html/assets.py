@@ -61,7 +61,7 @@ def script() -> str:
     return "\n".join([*map(_in_its_own_scope, MODULES), "$report.start();"])
 
 
-def run_budget(source: str) -> str:
+def script_hash(source: str) -> str:
     """The source expression that allows this inline script in a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 

@@ -65,7 +65,7 @@ def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -
 
 def _policy(scripts: Sequence[str]) -> str:
     """A content security policy for these scripts and no others, nothing from elsewhere."""
-    allowed = " ".join(map(assets.run_budget, scripts))
+    allowed = " ".join(map(assets.script_hash, scripts))
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

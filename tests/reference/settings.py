@@ -1,19 +1,28 @@
-"""The table of settings."""
+"""The tables of settings, one for each group."""
 
 from misstep.cli.options import flag
-from misstep.core.settings import FIELDS, Settings
+from misstep.core.settings import FIELDS, Settings, SettingsGroup, features, groups
 from tests.reference.tables import table
 
 
 def described(name: str) -> str:
     """What a setting is, in its own words."""
-    return next(meta.description for meta in Settings.__annotations__[name].__metadata__ if meta.description)
+    return next(meta.description for meta in FIELDS[name].__metadata__ if meta.description)
 
 
 def every_setting() -> str:
+    defined = {**vars(groups), **vars(features)}.values()
+    kinds = [kind for kind in defined if isinstance(kind, type) and issubclass(kind, SettingsGroup)]
+    sections = [
+        f"### {(kind.__doc__ or '').rstrip('.')}\n\n{_table(kind)}" for kind in kinds if kind.__annotations__
+    ]
+    return "\n\n".join(sections)
+
+
+def _table(kind: type[SettingsGroup]) -> str:
     rows = []
-    for name in FIELDS:
-        default = getattr(Settings(), name)
+    for name in kind.__annotations__:
+        default = getattr(Settings, name)
         default = ", ".join(default) if isinstance(default, tuple) else default
         shown = "" if default in ("", (), {}, None) or default is False else f"`{default}`"
         rows.append((f"`{name}`", f"`{flag(name)}`", shown, described(name)))

@@ -10,7 +10,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from misstep.core.settings import LISTS, MEANS, Settings, field_type
+from misstep.core.settings import FIELDS, LISTS, MEANS, Settings, field_type
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
     AGENTS,
@@ -264,7 +264,7 @@ def _metavar(name: str) -> str:
 
 
 def _description(name: str) -> str:
-    kind = Settings.__annotations__[name]
+    kind = FIELDS[name]
     return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
 
 

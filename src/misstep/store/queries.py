@@ -253,7 +253,7 @@ def _check_summary(summary: Summary, run: str) -> None:
 def _settings(row: Any) -> Settings:
     try:
         settings = decode_settings(_said(row, "settings", check_bytes))
-        return msgspec.structs.replace(settings, trust_store=False)  # a store can't declare itself trusted
+        return settings.overlay({"trust_store": False})  # a store can't declare itself trusted
     except OddValue:
         raise
     except (ValueError, RecursionError) as error:

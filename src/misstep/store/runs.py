@@ -67,7 +67,7 @@ class Store:
         purpose: RunSpec = TESTING,
     ) -> Run:
         """Create a run with these settings; the password of the store is not stored."""
-        settings = msgspec.structs.replace(settings, store=shown(settings.store), trust_store=False)
+        settings = settings.overlay({"store": shown(settings.store), "trust_store": False})
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         purpose = msgspec.structs.replace(purpose, signature=sign(run, settings, purpose))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
@@ -77,7 +77,7 @@ class Store:
 
     def change_run(self, run: str, settings: Settings) -> None:
         """Replace the settings of a run; the password of the store is not stored."""
-        settings = msgspec.structs.replace(settings, store=shown(settings.store), trust_store=False)
+        settings = settings.overlay({"store": shown(settings.store), "trust_store": False})
         with self._transactions.writing() as connection:
             change = runs.update().where(runs.c.id == run)
             connection.execute(change, {"settings": encode_settings(settings)})

@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 import msgspec
 
 from misstep.core.outcome import storable
-from misstep.core.settings.fields import Settings, Span
+from misstep.core.settings.features import Settings
+from misstep.core.settings.groups import SettingsGroup, Span
 from misstep.core.spending import AGENT
 from misstep.errors import UsageError, did_you_mean
 
-FIELDS = {field.name: field.type for field in msgspec.structs.fields(Settings)}
+FIELDS = Settings.fields()
 DURATIONS = ("budget_time", "time_per_request", "time_per_tool", "timeout")
 LISTS = tuple(name for name, kind in FIELDS.items() if get_origin(get_args(kind)[0]) is tuple)
 
@@ -33,12 +34,21 @@ def field_type(name: str) -> Any:
             return info
 
 
-def encode_settings(settings: Settings) -> bytes:
-    return msgspec.json.encode(settings, enc_hook=str)
+def plain_settings(settings: SettingsGroup) -> dict[str, Any]:
+    """All settings as values of JSON."""
+    return {name: msgspec.to_builtins(getattr(settings, name), enc_hook=str) for name in settings.fields()}
+
+
+def encode_settings(settings: SettingsGroup) -> bytes:
+    return msgspec.json.encode(plain_settings(settings))
 
 
 def decode_settings(stored: bytes | str) -> Settings:
-    return msgspec.json.decode(stored, type=Settings, dec_hook=decode_part)
+    given = msgspec.json.decode(stored, type=dict[str, Any])
+    known = [name for name in FIELDS if name in given]
+    return Settings(
+        **{name: msgspec.convert(given[name], FIELDS[name], dec_hook=decode_part) for name in known}
+    )
 
 
 def decode_part(kind: type, given: object) -> object:
@@ -148,10 +158,13 @@ def _seconds(text: str) -> float | str:
     return hours * 3600 + minutes * 60 + seconds
 
 
-def check_settings(settings: Settings) -> Settings:
+Group = TypeVar("Group", bound=SettingsGroup)
+
+
+def check_settings(settings: Group) -> Group:
     """Convert all settings to their types; raises `UsageError` for an invalid value."""
-    given = {name: msgspec.to_builtins(getattr(settings, name), enc_hook=str) for name in FIELDS}
-    return Settings(**{name: parse_setting(name, value, f"Settings.{name}") for name, value in given.items()})
+    given = plain_settings(settings).items()
+    return type(settings)(**{name: parse_setting(name, value, f"Settings.{name}") for name, value in given})
 
 
 def parse_gate(text: str) -> float | None:

@@ -7,7 +7,7 @@ from typing import IO, Any, Literal, TypeVar
 import msgspec
 
 from misstep.core.results.report import Written
-from misstep.core.settings import Settings
+from misstep.core.settings import Settings, plain_settings
 from misstep.errors import MissingExtra
 from misstep.interop.otlp import otlp_json, spans_of
 from misstep.interop.tables import RowSubject, Table, check_parquet, csv_lines, write_parquet
@@ -127,6 +127,6 @@ def write_inspect(settings: Settings, name: str) -> Written:
 
 def _telling(settings: Settings) -> dict[str, Any]:
     """The settings that differ from their defaults."""
-    usual = msgspec.to_builtins(Settings(), enc_hook=str)
-    own = msgspec.to_builtins(settings, enc_hook=str)
-    return {name: value for name, value in own.items() if value != usual[name] and name not in ELSEWHERE}
+    usual = plain_settings(Settings())
+    own = plain_settings(settings).items()
+    return {name: value for name, value in own if value != usual[name] and name not in ELSEWHERE}

@@ -14,7 +14,7 @@ from misstep.adapters.builtin.prompts import load_template
 from misstep.core.outcome import ERROR_KINDS, Outcome
 from misstep.core.results.report import Exported, LeftOut, Training
 from misstep.core.settings import Settings
-from misstep.core.settings.fields import PORTIONS, Portion
+from misstep.core.settings.groups import PORTIONS, Portion
 from misstep.planning.training import (
     Example,
     demonstrate,

@@ -14,7 +14,6 @@ from misstep.core.settings.groups import (
     OutputSettings,
     ProblemSettings,
     RunSettings,
-    SampleSettings,
     SettingsGroup,
     Share,
     StoreSettings,
@@ -85,7 +84,7 @@ class SearchSettings(SettingsGroup):
     ] = None
 
 
-class DissectSettings(SearchSettings, SampleSettings, AgentRunSettings):
+class DissectSettings(SearchSettings, AgentRunSettings):
     """`misstep plan dissect`."""
 
     method: Annotated[Literal["sequential", "pdoctor"], about("How causes are found.")] = "sequential"

@@ -268,7 +268,14 @@ class RunSettings(StoreSettings, OutputSettings):
 
 
 class AgentRunSettings(
-    AgentSettings, ModelSettings, LimitSettings, BudgetSettings, ClusterSettings, TracingSettings, RunSettings
+    AgentSettings,
+    ModelSettings,
+    SampleSettings,
+    LimitSettings,
+    BudgetSettings,
+    ClusterSettings,
+    TracingSettings,
+    RunSettings,
 ):
     """A run of an agent."""
 
@@ -331,5 +338,5 @@ class RequestSettings(SettingsGroup):
         return TIME_PER_REQUEST if self.time_per_request is None else self.time_per_request
 
 
-class ToolRunSettings(ToolSettings, ToolLimits, RequestSettings, SampleSettings, AgentRunSettings):
+class ToolRunSettings(ToolSettings, ToolLimits, RequestSettings, AgentRunSettings):
     """A run of tools, called by the fuzzer or by an agent."""

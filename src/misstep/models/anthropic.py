@@ -41,11 +41,9 @@ def _read(body: Json) -> Reply:
     blocks = [block for block in body.get("content") or () if isinstance(block, dict)]
     text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
     calls = tuple(
-        ToolCall(
-            storable(str(block.get("id"))), storable(str(block.get("name"))), written(block.get("input"))
-        )
-        for block in blocks
-        if block.get("type") == "tool_use"
+        ToolCall(storable(str(each.get("id"))), storable(str(each.get("name"))), written(each.get("input")))
+        for each in blocks
+        if each.get("type") == "tool_use"
     )
     return Reply(storable(text), calls, _usage(body), storable(str(body.get("id") or "")))
 

@@ -20,7 +20,7 @@ from misstep.core.secrets import Redactor
 from misstep.core.spending import RateLimiters
 from misstep.errors import MissingExtra, UsageError
 from misstep.models.providers import Endpoint, ModelName
-from misstep.models.throttle import RetryPolicy, Throttles, Trouble, retry_after
+from misstep.models.throttle import Throttles, Trouble, persist, retry_after
 
 
 class ReplyCache:
@@ -119,8 +119,8 @@ class ModelClient:
         self._refused = set[str]()
         self._redact = Redactor([endpoint.key] if len(endpoint.key) > 4 else [])
         self._cache = ReplyCache(options.cache) if options.cache else None
-        rate_limiter = (rate_limiters or Throttles())(self.name, options.in_flight, options.per_minute)
-        self._patience = RetryPolicy(options.retries, rate_limiter)
+        self._retries = options.retries
+        self._rate_limiter = (rate_limiters or Throttles())(self.name, options.in_flight, options.per_minute)
         self._client: Any = None
 
     @property
@@ -175,7 +175,7 @@ class ModelClient:
                 raise Trouble(self._told("gave an answer that makes no sense: it is no JSON object"))
             return answer
 
-        return await self._patience.persist(once, meter)
+        return await persist(once, self._retries, self._rate_limiter, meter)
 
     async def close(self) -> None:
         client, self._client = self._client, None

@@ -174,6 +174,8 @@ def _usage(body: Json) -> Usage:
     )
 
 
+Send = Callable[..., Awaitable[Any]]
+
 FIRST_PAUSE = 0.02  # seconds between two polls of a run
 LONGEST_PAUSE = 1.0
 MOST_LOOKS = 12
@@ -258,14 +260,12 @@ class AssistantThread:
         text = "\n".join((part.get("text") or {}).get("value") or "" for part in parts)
         return Reply(storable(text), (), usage, self._run)
 
-    async def _ask(
-        self, meter: Meter, send: Callable[..., Awaitable[Any]], *args: str, **options: Any
-    ) -> Json:
+    async def _ask(self, meter: Meter, send: Send, *args: str, **options: Any) -> Json:
         answer: Json = await self._persist(lambda: _quietly(send, *args, **options), meter)
         return answer
 
 
-async def _quietly(send: Callable[..., Awaitable[Any]], *args: str, **options: Any) -> Any:
+async def _quietly(send: Send, *args: str, **options: Any) -> Any:
     """Send without the SDK's warnings that the service has closed: the user has been told."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

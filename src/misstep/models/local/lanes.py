@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any
 
 from misstep.core.agent import Meter
@@ -89,23 +90,7 @@ def _settle(future: "asyncio.Future[Any]", outcome: Any) -> None:
         future.set_result(outcome)
 
 
-LATELY = 16  # prompts; for conversations of usual length, an engine's cache holds more
-
 Prompt = Sequence[int | str]
-
-
-class Memory:
-    """The prompts that one engine has processed; its own cache decides how much of them it still has."""
-
-    def __init__(self) -> None:
-        self._read = deque[Prompt](maxlen=LATELY)
-
-    def keep(self, prompt: Prompt) -> None:
-        self._read.append(prompt)
-
-    def overlap(self, prompt: Prompt) -> int:
-        """How much of the beginning has been processed before, in characters."""
-        return max([_shared(prompt, earlier) for earlier in self._read], default=0)
 
 
 def _shared(one: Prompt, other: Prompt) -> int:
@@ -113,16 +98,13 @@ def _shared(one: Prompt, other: Prompt) -> int:
     length = 0
     for piece, its in zip(one, other, strict=False):
         if piece != its:
-            return length + _shared_letters(str(piece), str(its))
+            letters = zip(str(piece), str(its), strict=False)
+            return length + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], letters))
         length += len(piece) if isinstance(piece, str) else 1
     return length
 
 
-def _shared_letters(one: str, other: str) -> int:
-    different = (place for place, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its)
-    return next(different, min(len(one), len(other)))
-
-
+LATELY = 16  # prompts; for conversations of usual length, an engine's cache holds more
 MOST_LANES = 4  # each takes a core and some 200 MB
 PATIENCE = 60.0  # seconds that process exit waits for engines to stop; busy machines may need them
 IDLE = 0.3  # seconds; a conversation's next turn comes sooner, unless its tools are slow
@@ -130,13 +112,24 @@ LITTLE = 200  # characters that are processed again rather than waiting for anot
 
 
 class _Lane:
-    """One engine in the pool: its files, the prompts it has processed, and its next job."""
+    """One engine in the pool: its files, the prompts it has processed, and its next job.
+
+    The engine's own cache decides how much of the prompts it still has.
+    """
 
     def __init__(self, files: ModelFiles) -> None:
         self.files = files
-        self.memory = Memory()
+        self._prompts = deque[Prompt](maxlen=LATELY)
         self.job: Job | None = None
         self.free_since = 0.0
+
+    def take(self, job: Job) -> None:
+        self.job = job
+        self._prompts.append(job.work.prompt)
+
+    def overlap(self, prompt: Prompt) -> int:
+        """How much of the beginning has been processed before, in characters."""
+        return max([_shared(prompt, earlier) for earlier in self._prompts], default=0)
 
 
 class Lanes:
@@ -265,19 +258,16 @@ class Lanes:
             if len(self._running) == self._most:
                 return
             lanes = [lane for lane in self._lanes.values() if lane.files == job.files]
-            known = {lane: lane.memory.overlap(job.work.prompt) for lane in lanes}
+            known = {lane: lane.overlap(job.work.prompt) for lane in lanes}
             enough = max(known.values(), default=0) - LITTLE
             fit = [lane for lane in lanes if known[lane] >= enough or lane.free_since <= idle_since]
             if free := [lane for lane in fit if lane in self._free]:
-                self._hand_over(job, max(free, key=known.__getitem__))
-
-    def _hand_over(self, job: Job, lane: _Lane) -> None:
-        self._waiting.remove(job)
-        self._free.remove(lane)
-        lane.memory.keep(job.work.prompt)
-        lane.job = job
-        self._running.add(job)
-        self._changed.notify_all()
+                lane = max(free, key=known.__getitem__)
+                self._waiting.remove(job)
+                self._free.remove(lane)
+                lane.take(job)
+                self._running.add(job)
+                self._changed.notify_all()
 
     def _give_up(self, lane: _Lane, error: Exception) -> None:
         """Remove a lane whose engine failed to open; if it was the last one, its jobs fail too."""

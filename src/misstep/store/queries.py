@@ -71,14 +71,6 @@ class Dearest(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def dearest(connection: sa.Connection, run: int) -> Dearest:
-    columns = outcomes.c
-    most = [columns.input, columns.output, columns.input + columns.output, columns.calls, columns.seconds]
-    query = sa.select(*[sa.func.coalesce(sa.func.max(column), 0) for column in most])
-    row = connection.execute(query.where(columns.run == run)).one()
-    return Dearest(Usage(row[0], row[1]), row[2], row[3], row[4])
-
-
 def tally(connection: sa.Connection, run: int, after: int | None = None, last: int = 0) -> Tally:
     """The tally of a run's outcomes, optionally only those after one number and up to another."""
     total = Tally()

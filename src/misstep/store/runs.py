@@ -9,7 +9,7 @@ import msgspec
 import sqlalchemy as sa
 
 from misstep.core.case import Case
-from misstep.core.outcome import Judgement, Outcome
+from misstep.core.outcome import Judgement, Outcome, Usage
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.label import Label
 from misstep.core.results.summary import Summary, Tally
@@ -173,8 +173,11 @@ class Store:
 
     def dearest(self, run: str) -> Dearest:
         """The maximum that any case of the run has used of each resource."""
-        with self._about(run) as (connection, number):
-            return queries.dearest(connection, number)
+        c = outcomes.c
+        columns = (c.input, c.output, c.input + c.output, c.calls, c.seconds)
+        query = sa.select(*[sa.func.coalesce(sa.func.max(column), 0) for column in columns])
+        inputs, outputs, tokens, calls, seconds = self._select_outcomes(run, query)[0]
+        return Dearest(Usage(inputs, outputs), tokens, calls, seconds)
 
     def tally(self, run: str) -> Tally:
         """The tally of all outcomes of the run."""
@@ -288,7 +291,7 @@ class Store:
             found = connection.execute(queries.select_runs(condition)).all()
             return [read_run(row, connection) for row in found]
 
-    def _select_outcomes(self, run: str, query: sa.Select[Any]) -> Sequence[sa.Row[Any, Any]]:
+    def _select_outcomes(self, run: str, query: sa.Select[Any]) -> Sequence[Any]:
         """The rows of a query on `outcomes` that belong to the run."""
         with self._about(run) as (connection, number):
             return connection.execute(query.where(outcomes.c.run == number)).all()

@@ -52,7 +52,11 @@ class SqliteDatabase(Database):
 
     def prepare(self, create: bool) -> None:
         if create:
-            self._make_directory()
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise StoreError("the store can't be made", reason, where=self.location) from error
             self._mode = "mode=rwc"
         elif not self._path.exists() or (self._path.is_file() and not self._path.stat().st_size):
             raise NoStoreYet(self.location)
@@ -115,13 +119,6 @@ class SqliteDatabase(Database):
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before it is acknowledged
         return connection
-
-    def _make_directory(self) -> None:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise StoreError("the store can't be made", reason, where=self.location) from error
 
     def _found(self) -> tuple[int, int]:
         """Device and inode, which tell whether the file at the path was replaced."""

@@ -13,8 +13,7 @@ from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.schemas.formats import is_readable, matches, same
 from misstep.schemas.limits import is_number
-from misstep.schemas.mentions import find_examples
-from misstep.schemas.samples import CODES, PLAIN, range_for, texts_for
+from misstep.schemas.samples import CODES, PLAIN, find_examples, range_for, texts_for
 from misstep.schemas.schema import fits
 from misstep.schemas.shape import KINDS, as_list, count, flatten, kinds_of, mapping, merge, names_in
 

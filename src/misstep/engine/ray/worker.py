@@ -20,7 +20,7 @@ from misstep.core.outcome import Outcome, Usage, storable
 from misstep.core.run import Execute
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.spending import Account, RateLimiters, Spent, UsageCounter
-from misstep.engine.ray.rate_limit_actor import ActorRateLimiters
+from misstep.engine.ray.rate_limit_actor import actor_rate_limiters
 from misstep.errors import MisstepError
 
 
@@ -92,7 +92,7 @@ class RayWorker:
 
     def __init__(self, make: bytes, actor: Any, name: str, home: str) -> None:
         self._make = make
-        self._rate_limiters = ActorRateLimiters(actor, name)
+        self._rate_limiters = actor_rate_limiters(actor, name)
         self._tallies = dict[int, UsageCounter]()
         self._told = dict[int, Spent]()  # by case, what was last reported of it
         self._work = dict[int, asyncio.Future[Outcome]]()

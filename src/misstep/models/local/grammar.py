@@ -6,7 +6,7 @@ Regular expressions in schemas become rules for JSON strings.
 import json
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -44,25 +44,28 @@ def _is_at(parts: Sequence[Any], place: str) -> bool:
 
 
 def _all(parts: Sequence[Any]) -> str:
-    return " ".join([_RULES[str(name)](argument) for name, argument in parts]) or '""'
+    return " ".join([_rule(str(name), argument) for name, argument in parts]) or '""'
 
 
-def _repeated(argument: Any) -> str:
-    least, most, parts = argument
-    if least > MOST:
-        raise ValueError("too often")
-    return f"({_all(parts)}){{{least},{min(int(most), max(MOST, least))}}}"
-
-
-def _branches(argument: Any) -> str:
-    return f"({' | '.join(map(_all, argument[1]))})"
-
-
-def _group(argument: Any) -> str:
-    _, added, removed, parts = argument
-    if added or removed:
-        raise ValueError("other flags")
-    return f"({_all(parts)})"
+def _rule(name: str, argument: Any) -> str:
+    """The rule for one part of a parsed pattern; raises ValueError if there is none."""
+    match name:
+        case "LITERAL":
+            return f"[{_character(argument)}]"
+        case "NOT_LITERAL":
+            return f"[^{_character(argument)}{_NEVER}]"
+        case "ANY":
+            return f"[^{_NEVER}]"
+        case "IN":
+            return _one_of(argument)
+        case "BRANCH":
+            return f"({' | '.join(map(_all, argument[1]))})"
+        case "MAX_REPEAT" | "MIN_REPEAT" if argument[0] <= MOST:
+            least, most, parts = argument
+            return f"({_all(parts)}){{{least},{min(int(most), MOST)}}}"
+        case "SUBPATTERN" if not argument[1] and not argument[2]:  # without flags of its own
+            return f"({_all(argument[3])})"
+    raise ValueError(name)
 
 
 def _one_of(members: Any) -> str:
@@ -93,18 +96,6 @@ def _character(code: int) -> str:
     if code < 0x20 or code == 0x7F or chr(code) in '"\\' or 0xD800 <= code < 0xE000:
         raise ValueError("not in a text of JSON as it is")
     return f"\\U{code:08X}"
-
-
-_RULES: dict[str, Callable[[Any], str]] = {
-    "LITERAL": lambda code: f"[{_character(code)}]",
-    "NOT_LITERAL": lambda code: f"[^{_character(code)}{_NEVER}]",
-    "ANY": lambda _: f"[^{_NEVER}]",
-    "IN": _one_of,
-    "MAX_REPEAT": _repeated,
-    "MIN_REPEAT": _repeated,
-    "BRANCH": _branches,
-    "SUBPATTERN": _group,
-}
 
 
 MOST_REPEATS = 200  # larger limits are ignored: they make a grammar slow

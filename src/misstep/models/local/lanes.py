@@ -177,7 +177,9 @@ class Lanes:
             await job.wait_for_a_lane(meter)
             return await job.done
         finally:
-            self._drop(job)
+            job.drop()
+            with self._changed, suppress(ValueError):  # it is not waiting any longer
+                self._waiting.remove(job)
 
     def _submit(self, job: Job) -> None:
         with self._changed:
@@ -192,12 +194,6 @@ class Lanes:
 
     def _count(self, files: ModelFiles) -> int:
         return sum(lane.files == files for lane in self._lanes.values())
-
-    def _drop(self, job: Job) -> None:
-        job.drop()
-        with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
 
     def _open_lane(self, job: Job) -> None:
         if not self._lanes:

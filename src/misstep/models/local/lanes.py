@@ -6,6 +6,7 @@ prompt.
 
 import asyncio
 import atexit
+import math
 import os
 import threading
 import time
@@ -121,7 +122,7 @@ class _Lane:
         self.files = files
         self._prompts = deque[Prompt](maxlen=LATELY)
         self.job: Job | None = None
-        self.free_since = 0.0
+        self.free_since = math.inf  # until its engine has opened
 
     def take(self, job: Job) -> None:
         self.job = job
@@ -150,8 +151,6 @@ class Lanes:
     def _begin(self) -> None:
         self._changed = threading.Condition()
         self._waiting = deque[Job]()
-        self._running = set[Job]()
-        self._free = list[_Lane]()
         self._lanes = dict[threading.Thread, _Lane]()
         self._loading = threading.Lock()
         self._loaded = False
@@ -186,11 +185,14 @@ class Lanes:
             if self._refusal:
                 raise ModelError(self._refusal)
             self._waiting.append(job)
-            under_way = sum(other.files == job.files for other in (*self._waiting, *self._running))
+            under_way = sum(other.files == job.files for other in (*self._waiting, *self._running()))
             if under_way > self._count(job.files) < self._most:
                 self._open_lane(job)
             self._assign()
             self._changed.notify_all()  # free lanes check again after a while
+
+    def _running(self) -> list[Job]:
+        return [lane.job for lane in self._lanes.values() if lane.job]
 
     def _count(self, files: ModelFiles) -> int:
         return sum(lane.files == files for lane in self._lanes.values())
@@ -232,11 +234,8 @@ class Lanes:
 
     def _free_up(self, lane: _Lane) -> None:
         with self._changed:
-            if lane.job:
-                self._running.discard(lane.job)
             lane.job = None
             lane.free_since = time.monotonic()
-            self._free.append(lane)
             self._assign()
 
     def _next(self, lane: _Lane) -> Job | None:
@@ -251,18 +250,15 @@ class Lanes:
         """Assign waiting jobs to free lanes, oldest first."""
         idle_since = time.monotonic() - self._idle
         for job in tuple(self._waiting):
-            if len(self._running) == self._most:
+            if len(self._running()) == self._most:
                 return
             lanes = [lane for lane in self._lanes.values() if lane.files == job.files]
             known = {lane: lane.overlap(job.work.prompt) for lane in lanes}
             enough = max(known.values(), default=0) - LITTLE
-            fit = [lane for lane in lanes if known[lane] >= enough or lane.free_since <= idle_since]
-            if free := [lane for lane in fit if lane in self._free]:
-                lane = max(free, key=known.__getitem__)
+            free = [lane for lane in lanes if lane.job is None and lane.free_since < math.inf]
+            if fit := [lane for lane in free if known[lane] >= enough or lane.free_since <= idle_since]:
                 self._waiting.remove(job)
-                self._free.remove(lane)
-                lane.take(job)
-                self._running.add(job)
+                max(fit, key=known.__getitem__).take(job)
                 self._changed.notify_all()
 
     def _give_up(self, lane: _Lane, error: Exception) -> None:
@@ -278,7 +274,7 @@ class Lanes:
         """Stop everything and free the weights, before the interpreter shuts down."""
         with self._changed:
             self._refusal = "the embedded model has been closed: the process is ending"
-            for job in self._running:
+            for job in self._running():
                 job.unwanted.set()
             while self._waiting:
                 self._waiting.pop().end(WritingStopped())

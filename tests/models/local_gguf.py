@@ -1,11 +1,16 @@
-"""Reads what a file of weights says about itself, as a second opinion on what we took from it by hand."""
+"""Reads what files of the embedded model say about themselves, and writes adapters of random numbers.
 
+Reading is a second opinion on what we took from the files by hand; random adapters show what holds for any.
+"""
+
+import random
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
-TEXT, LIST = 8, 9
+FLOAT, TEXT, LIST = 6, 8, 9  # kinds of values
 CONTROL = 3  # the type of a token that is no text
 
 
@@ -56,3 +61,59 @@ def _text(file: BinaryIO) -> str:
 
 def _unpack(file: BinaryIO, layout: str) -> tuple[Any, ...]:
     return struct.unpack(layout, file.read(struct.calcsize(layout)))
+
+
+Q8_0 = 8  # the kind of all tensors: a scale for each 32 whole numbers of one byte
+SCALE = struct.pack("<e", 1 / 1024)
+ALIGNMENT = 32
+LAYERS, RANK = 30, 32
+SHAPES = {
+    "attn_q": (576, 576),
+    "attn_k": (576, 192),
+    "attn_v": (576, 192),
+    "attn_output": (576, 576),
+    "ffn_gate": (576, 1536),
+    "ffn_up": (576, 1536),
+    "ffn_down": (1536, 576),
+}
+
+Shape = tuple[int, int]
+
+
+def write_adapter(path: Path, seed: int, alpha: float, parts: str) -> Path:
+    """An adapter for some parts of each layer; the larger alpha, the more it changes."""
+    shapes = {name: shape for part in parts.split() for name, shape in _of_part(part)}
+    numbers = random.Random(seed)
+    tensors = [_tensor(numbers, shape) for shape in shapes.values()]
+    path.write_bytes(b"".join(map(_padded, [_head(shapes, alpha), *tensors])))
+    return path
+
+
+def _of_part(part: str) -> Iterator[tuple[str, Shape]]:
+    read, written = SHAPES[part]
+    for layer in range(LAYERS):
+        yield f"blk.{layer}.{part}.weight.lora_a", (read, RANK)
+        yield f"blk.{layer}.{part}.weight.lora_b", (RANK, written)
+
+
+def _tensor(numbers: random.Random, shape: Shape) -> bytes:
+    return b"".join([SCALE + numbers.randbytes(32) for _ in range(shape[0] * shape[1] // 32)])
+
+
+def _head(shapes: dict[str, Shape], alpha: float) -> bytes:
+    texts = {"general.type": "adapter", "general.architecture": "llama", "adapter.type": "lora"}
+    values = [_packed(name) + struct.pack("<I", TEXT) + _packed(value) for name, value in texts.items()]
+    values.append(_packed("adapter.lora.alpha") + struct.pack("<If", FLOAT, alpha))
+    tensors, offset = list[bytes](), 0
+    for name, (width, height) in shapes.items():
+        tensors.append(_packed(name) + struct.pack("<IQQIQ", 2, width, height, Q8_0, offset))
+        offset += width * height // 32 * 34  # always a multiple of the alignment
+    return b"".join([struct.pack("<4sIQQ", b"GGUF", 3, len(tensors), len(values)), *values, *tensors])
+
+
+def _packed(text: str) -> bytes:
+    return struct.pack("<Q", len(text)) + text.encode()
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % ALIGNMENT)

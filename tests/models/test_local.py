@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -72,13 +71,6 @@ PAINT = Tool(
         "$defs": {"few": {"type": "integer", "minimum": 1, "maximum": 3}},
     },
 )
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    opened = Engine(ModelFiles(locate_weights()))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture(scope="module")

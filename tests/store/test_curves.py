@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.errors import UsageError
-from misstep.store.curves import EXPECTED, LARGEST, is_kept, read_curve
+from misstep.store.files import CURVE_EXPECTED, LARGEST_CURVE, is_kept, read_curve
 from tests.features.capability.curves import falling
 
 CURVE = falling("react", range(2, 9), 4.0)
@@ -52,7 +52,7 @@ def test_one_that_was_printed_before_there_were_versions(tmp_path: Path) -> None
 
 def test_there_is_no_such_file(tmp_path: Path) -> None:
     missing = str(tmp_path / "none.json")
-    assert complaint(missing) == f"can't be read\nNo such file or directory\n{EXPECTED}"
+    assert complaint(missing) == f"can't be read\nNo such file or directory\n{CURVE_EXPECTED}"
 
 
 def test_another_version_is_named(tmp_path: Path) -> None:
@@ -75,11 +75,14 @@ def test_what_is_no_curve(tmp_path: Path, content: bytes, why: str) -> None:
     told = complaint(kept(tmp_path, content))
     assert told.startswith("is no capability curve: ")
     assert why in told
-    assert told.endswith(EXPECTED)
+    assert told.endswith(CURVE_EXPECTED)
 
 
 def test_a_file_that_is_too_long(tmp_path: Path) -> None:
-    assert complaint(kept(tmp_path, b" " * (LARGEST + 1))) == f"is longer than {LARGEST:,} bytes\n{EXPECTED}"
+    assert (
+        complaint(kept(tmp_path, b" " * (LARGEST_CURVE + 1)))
+        == f"is longer than {LARGEST_CURVE:,} bytes\n{CURVE_EXPECTED}"
+    )
 
 
 def changed(number: int = 0, **point: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from misstep.rendering.text import plain
 from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import find_run
 from misstep.runs.reporting.statement import state
-from misstep.store.curves import is_kept
+from misstep.store.files import is_kept
 
 ABOUT = {"baseline": "An earlier run to hold it against; exit with 1 if this one is significantly worse."}
 USUAL = {"report": ("html",)}

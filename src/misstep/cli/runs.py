@@ -23,7 +23,7 @@ from misstep.rendering.text import plain
 from misstep.runs import lookup as api
 from misstep.runs.compare import break_down
 from misstep.runs.kinds import feature_of
-from misstep.store.curves import is_kept
+from misstep.store.files import is_kept
 from misstep.store.location import way_to
 from misstep.store.runs import DamagedRun, Run
 

@@ -4,6 +4,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from math import sqrt
+from operator import add
+
+import msgspec
 
 from misstep.core.outcome import Usage
 from misstep.core.spending import Budget, Cost, Spent
@@ -144,10 +147,8 @@ class CaseBudget(BudgetTracker):
         self._limited = bool(budget)
         self._dearest = guess
         self._cheapest = Cost()
-        self._seen = 0  # finished cases
         self._unproven = not before.calls and not before.tokens
-        if not self._unproven:
-            self._seen = FEW
+        self._seen = 0 if self._unproven else FEW  # finished cases
         self._flying = set["CaseAccount"]()
         self._settled = Cost(self._usd, before.tokens, 0.0, before.calls)  # used by finished cases
         self.overdrawn: Callable[[], None] | None = None
@@ -167,7 +168,7 @@ class CaseBudget(BudgetTracker):
         self.lacking = "seconds"
 
     def open(self) -> "CaseAccount":
-        account = CaseAccount(self)
+        account = CaseAccount(self, self._clock())
         if self._limited:
             with self._lock:
                 self._flying.add(account)
@@ -193,20 +194,14 @@ class CaseBudget(BudgetTracker):
         margin = spread / sqrt(self._seen) if self._seen else UNSEEN
         return float((len(self._flying) + 1) * dearest * (1 + margin))
 
-    def count_call(self, account: "CaseAccount") -> None:
+    def charge(self, account: "CaseAccount", role: str, usage: Usage, calls: int) -> None:
+        """Count what a case has used: tokens of a role, and calls."""
         with self._lock:
-            self._calls += 1
-            account.calls += 1
-            alarm = self._watch(account, Cost(calls=1)) if self._limited else None
-        if alarm:
-            alarm()
-
-    def count_tokens(self, account: "CaseAccount", role: str, usage: Usage) -> None:
-        with self._lock:
-            cost, tokens = self._add_tokens(role, usage), usage.input + usage.output
-            account.usd += cost
-            account.tokens += tokens
-            alarm = self._watch(account, Cost(cost, tokens)) if self._limited else None
+            cost = self._add_tokens(role, usage) if role else 0.0
+            self._calls += calls
+            more = Cost(cost, usage.input + usage.output, 0.0, calls)
+            account.used = _combined(add, account.used, more)
+            alarm = self._watch(account, more) if self._limited else None
         if alarm:
             alarm()
 
@@ -217,8 +212,8 @@ class CaseBudget(BudgetTracker):
         stopped keep using resources after their case is over.
         """
         if account not in self._flying:
-            self._settled = _sum(self._settled, more)
-        self._dearest = _dearer(self._dearest, account.cost(0.0))
+            self._settled = _combined(add, self._settled, more)
+        self._dearest = _combined(max, self._dearest, account.used)
         if not (lacking := self._exceeded()):
             return None
         self.lacking = lacking
@@ -231,8 +226,9 @@ class CaseBudget(BudgetTracker):
             return
         with self._lock:
             self._flying.discard(account)
-            cost = account.cost(self._clock() - account.began if finished else 0.0)
-            self._settled = _sum(self._settled, cost)
+            seconds = self._clock() - account.began if finished else 0.0
+            cost = msgspec.structs.replace(account.used, seconds=seconds)
+            self._settled = _combined(add, self._settled, cost)
             if finished:
                 self._learn(cost)
 
@@ -241,45 +237,29 @@ class CaseBudget(BudgetTracker):
             self._unproven = False
             self._dearest, self._cheapest = cost, cost  # replaces the guess
             for other in self._flying:
-                self._dearest = _dearer(self._dearest, other.cost(0.0))
+                self._dearest = _combined(max, self._dearest, other.used)
         self._seen += 1
-        self._dearest = _dearer(self._dearest, cost)
-        self._cheapest = _cheaper(self._cheapest, cost)
-
-    def now(self) -> float:
-        return self._clock()
+        self._dearest = _combined(max, self._dearest, cost)
+        self._cheapest = _combined(min, self._cheapest, cost)
 
 
 class CaseAccount:
     """What one case has used so far; it is closed when the case is over."""
 
-    def __init__(self, case_budget: CaseBudget) -> None:
+    def __init__(self, case_budget: CaseBudget, began: float) -> None:
         self._case_budget = case_budget
-        self.began = case_budget.now()
-        self.usd = 0.0
-        self.tokens = 0
-        self.calls = 0
-
-    def cost(self, seconds: float) -> Cost:
-        return Cost(self.usd, self.tokens, seconds, self.calls)
+        self.began = began
+        self.used = Cost()  # without the time
 
     def spend(self, role: str, usage: Usage) -> None:
-        self._case_budget.count_tokens(self, role, usage)
+        self._case_budget.charge(self, role, usage, 0)
 
     def call(self) -> None:
-        self._case_budget.count_call(self)
+        self._case_budget.charge(self, "", Usage(), 1)
 
     def close(self, finished: bool) -> None:
         self._case_budget.settle(self, finished)
 
 
-def _dearer(one: Cost, other: Cost) -> Cost:
-    return Cost(*[max(getattr(one, kind), getattr(other, kind)) for kind in Cost.__struct_fields__])
-
-
-def _cheaper(one: Cost, other: Cost) -> Cost:
-    return Cost(*[min(getattr(one, kind), getattr(other, kind)) for kind in Cost.__struct_fields__])
-
-
-def _sum(one: Cost, other: Cost) -> Cost:
-    return Cost(*[getattr(one, kind) + getattr(other, kind) for kind in Cost.__struct_fields__])
+def _combined(how: Callable[[float, float], float], one: Cost, other: Cost) -> Cost:
+    return Cost(*map(how, msgspec.structs.astuple(one), msgspec.structs.astuple(other)))

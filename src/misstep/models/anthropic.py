@@ -3,52 +3,23 @@
 import json
 
 from misstep.core.agent import Meter
-from misstep.core.model import (
-    Assistant,
-    Chat,
-    Message,
-    Prompt,
-    Reply,
-    System,
-    ToolCall,
-    ToolResult,
-    User,
-)
+from misstep.core.model import Assistant, Chat, Message, Prompt, Reply, System, ToolCall, ToolResult, User
 from misstep.core.outcome import Usage, storable
-from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError
-from misstep.models.client import DEFAULTS, Json, ModelClient, Options, Sdk, count, written
-from misstep.models.providers import Endpoint, ModelName
+from misstep.models.client import Json, ModelClient, count, written
 
 MOST_TOKENS = 8192  # the API requires a number
 
 
-SDK = Sdk("anthropic", "AsyncAnthropic")
-
-
-class AnthropicModel:
+class AnthropicModel(ModelClient):
     """Supports chat only: no text completion, no server-side conversations."""
 
+    package = "anthropic"
+    client_class = "AsyncAnthropic"
     completes = False
 
-    def __init__(
-        self,
-        model: ModelName,
-        endpoint: Endpoint,
-        options: Options = DEFAULTS,
-        rate_limiters: RateLimiters | None = None,
-    ) -> None:
-        self.name = str(model)
-        self._model = model.model
-        self._temperature = options.temperature
-        self._line = ModelClient(model, endpoint, options, SDK, rate_limiters)
-
     async def chat(self, request: Chat, meter: Meter) -> Reply:
-        parameters: Json = {
-            "model": self._model,
-            "max_tokens": MOST_TOKENS,
-            "messages": _turns(request.messages),
-        }
+        parameters: Json = {"max_tokens": MOST_TOKENS, "messages": _turns(request.messages)}
         system = "\n\n".join(message.text for message in request.messages if isinstance(message, System))
         if system:
             parameters["system"] = system
@@ -60,21 +31,21 @@ class AnthropicModel:
             parameters["tool_choice"] = {"type": "auto", "disable_parallel_tool_use": not request.parallel}
         if request.stop:
             parameters["stop_sequences"] = list(request.stop)
-        if self._temperature is not None:
-            parameters["temperature"] = self._temperature
-        return await self._line.ask("/v1/messages", parameters, _read, meter)
+        return await self.ask("/v1/messages", parameters, _read, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:  # noqa: ARG002 (the protocol's)
         raise UsageError(f"{self.name} does not continue texts", "react chats with it: -A mode=chat")
-
-    async def close(self) -> None:
-        await self._line.close()
 
 
 def _read(body: Json) -> Reply:
     blocks = [block for block in body.get("content") or () if isinstance(block, dict)]
     text = "".join(str(block.get("text") or "") for block in blocks if block.get("type") == "text")
-    return Reply(storable(text), tuple(_calls(blocks)), _usage(body), storable(str(body.get("id") or "")))
+    calls = tuple(
+        ToolCall(storable(str(each.get("id"))), storable(str(each.get("name"))), written(each.get("input")))
+        for each in blocks
+        if each.get("type") == "tool_use"
+    )
+    return Reply(storable(text), calls, _usage(body), storable(str(body.get("id") or "")))
 
 
 def _turns(messages: tuple[Message, ...]) -> list[Json]:
@@ -106,18 +77,6 @@ def _blocks(message: Message) -> tuple[str, list[Json]]:
                 for c in calls
             ]
             return "assistant", [*said, *used]
-
-
-def _calls(blocks: list[Json]) -> list[ToolCall]:
-    return [
-        ToolCall(
-            storable(str(block.get("id"))),
-            storable(str(block.get("name"))),
-            written(block.get("input")),
-        )
-        for block in blocks
-        if block.get("type") == "tool_use"
-    ]
 
 
 def _usage(body: Json) -> Usage:

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -20,7 +20,7 @@ from misstep.core.secrets import Redactor
 from misstep.core.spending import RateLimiters
 from misstep.errors import MissingExtra, UsageError
 from misstep.models.providers import Endpoint, ModelName
-from misstep.models.throttle import RetryPolicy, Throttles, Trouble, retry_after
+from misstep.models.throttle import Throttles, Trouble, persist, retry_after
 
 
 class ReplyCache:
@@ -93,37 +93,34 @@ class Options(msgspec.Struct, frozen=True):
 DEFAULTS = Options()
 
 
-class Sdk(msgspec.Struct, frozen=True):
-    """A client library: OpenAI's and Anthropic's have the same structure, down to the names of errors.
+class ModelClient:
+    """Sends requests to a model, from one event loop; clients with the same `rate_limiters` share limits.
 
-    `client` is the name of its asyncio class.
+    `package` is the client library, `client_class` its asyncio class: OpenAI's and Anthropic's have the same
+    structure, down to the names of errors.
     """
 
-    package: str
-    client: str
-
-
-class ModelClient:
-    """Sends requests to a model, from one event loop; clients with the same `rate_limiters` share limits."""
+    package: ClassVar[str]
+    client_class: ClassVar[str]
 
     def __init__(
         self,
         model: ModelName,
         endpoint: Endpoint,
-        options: Options,
-        sdk: Sdk,
+        options: Options = DEFAULTS,
         rate_limiters: RateLimiters | None = None,
     ) -> None:
-        if find_spec(sdk.package) is None:
-            raise MissingExtra(f"the {sdk.package} SDK", sdk.package)
+        if find_spec(self.package) is None:
+            raise MissingExtra(f"the {self.package} SDK", self.package)
         self.name = str(model)
+        self._model = model.model
         self._endpoint = endpoint
-        self._sdk = sdk
+        self._temperature = options.temperature
         self._refused = set[str]()
         self._redact = Redactor([endpoint.key] if len(endpoint.key) > 4 else [])
         self._cache = ReplyCache(options.cache) if options.cache else None
-        rate_limiter = (rate_limiters or Throttles())(self.name, options.in_flight, options.per_minute)
-        self._patience = RetryPolicy(options.retries, rate_limiter)
+        self._retries = options.retries
+        self._rate_limiter = (rate_limiters or Throttles())(self.name, options.in_flight, options.per_minute)
         self._client: Any = None
 
     @property
@@ -131,7 +128,7 @@ class ModelClient:
         """The SDK's client, created on first use, on the event loop that uses it."""
         if self._client is None:
             sdk, endpoint = self._module, self._endpoint
-            self._client = getattr(sdk, self._sdk.client)(
+            self._client = getattr(sdk, self.client_class)(
                 base_url=endpoint.base_url,
                 api_key=endpoint.key,
                 max_retries=0,  # misstep's own retries take other cases into account
@@ -143,6 +140,9 @@ class ModelClient:
         self, endpoint: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter
     ) -> Reply:
         """Ask the model. Tokens are reported to the meter, unless the reply was cached."""
+        parameters = {**parameters, "model": self._model}
+        if self._temperature is not None:
+            parameters["temperature"] = self._temperature
         whole = {"url": self._endpoint.base_url, "endpoint": endpoint, **parameters}
         cache = self._cache if endpoint not in REMEMBERING else None
         kept = cache.get(whole) if cache else None
@@ -175,7 +175,7 @@ class ModelClient:
                 raise Trouble(self._told("gave an answer that makes no sense: it is no JSON object"))
             return answer
 
-        return await self._patience.persist(once, meter)
+        return await persist(once, self._retries, self._rate_limiter, meter)
 
     async def close(self) -> None:
         client, self._client = self._client, None
@@ -184,7 +184,7 @@ class ModelClient:
 
     @property
     def _module(self) -> Any:
-        return import_module(self._sdk.package)
+        return import_module(self.package)
 
     async def _send(self, endpoint: str, parameters: Json) -> Any:
         """Send one request; a parameter that the model refuses is left out from then on.

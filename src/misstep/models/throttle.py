@@ -48,34 +48,6 @@ class WaitingTurn:
         return True
 
 
-class Turns:
-    """Waiters in the order in which they came. Not thread-safe: the caller holds a lock."""
-
-    def __init__(self) -> None:
-        self._turns = OrderedDict[
-            WaitingTurn, None
-        ]()  # finds its first item fast after removals, unlike a dict
-
-    def __len__(self) -> int:
-        return len(self._turns)
-
-    def is_first(self, turn: WaitingTurn) -> bool:
-        return next(iter(self._turns), None) is turn
-
-    def join(self, turn: WaitingTurn) -> None:
-        """Append to the queue; a waiter that is already in it keeps its position."""
-        self._turns[turn] = None
-
-    def leave(self, turn: WaitingTurn) -> None:
-        self._turns.pop(turn, None)
-
-    def call(self, count: int) -> None:
-        """Wake the first `count` waiters; those whose loops have closed are removed."""
-        while gone := [t for t in islice(self._turns, count) if not t.is_called and not t.call()]:
-            for turn in gone:
-                del self._turns[turn]
-
-
 STEP = 0.5  # seconds after which a case checks again whether it may start sooner
 MINUTE = 60.0
 GROWTH = 1.1  # of the rate, for each interval without a refusal
@@ -104,7 +76,8 @@ class Throttle:
         self._paused_until = 0.0
         self._refused_at = float("-inf")
         self._grown_at = 0.0
-        self._waiting = Turns()
+        # In the order in which they came; it finds its first item fast after removals, unlike a dict.
+        self._waiting = OrderedDict[WaitingTurn, None]()
         # Held briefly and never while waiting. It is reentrant, because cleanup after a closed loop can run
         # at any moment, even while this thread holds it.
         self._lock = threading.RLock()
@@ -192,7 +165,7 @@ class Throttle:
             return began
         except BaseException:
             with self._lock:
-                self._waiting.leave(turn)
+                self._waiting.pop(turn, None)
                 self._call(1)  # the slot may have been meant for this request
             raise
 
@@ -206,7 +179,7 @@ class Throttle:
             self._starts.append(began)
             self._running += 1
             if turn:
-                self._waiting.leave(turn)
+                self._waiting.pop(turn, None)
                 self._call(1)  # the next waiter has to watch the clock from now on
             return began
 
@@ -216,18 +189,20 @@ class Throttle:
         Only the first one watches the clock. The others check rarely, in case the first is too busy to react.
         """
         with self._lock:
-            self._waiting.join(turn)
-            delay = self._delay() if self._waiting.is_first(turn) else math.inf
+            self._waiting.setdefault(turn)
+            delay = self._delay() if next(iter(self._waiting)) is turn else math.inf
         return TURN if delay == math.inf else max(0.0, min(delay, STEP))
 
     def _call(self, most: int) -> None:
         """Let the first waiters check whether they may start: no more than there are free slots.
 
-        Waking all of them for one slot takes longer than the request.
+        Waking all of them for one slot takes longer than the request. Those whose loops have closed are
+        removed, and the next ones woken instead.
         """
-        places = self.allowed - self._running
-        if places > 0 and self._waiting:
-            self._waiting.call(min(most, places))
+        count = max(0, min(most, self.allowed - self._running))
+        while gone := [t for t in islice(self._waiting, count) if not t.is_called and not t.call()]:
+            for turn in gone:
+                del self._waiting[turn]
 
 
 class _Slot(AbstractAsyncContextManager[float]):
@@ -278,35 +253,30 @@ class Trouble(Exception):
         self.retry_after = retry_after
 
 
-class RetryPolicy:
-    """How often to retry, and within which limits of the model."""
+async def persist(
+    send: Callable[[], Awaitable[T]], retries: int, rate_limiter: RateLimiter, meter: Meter
+) -> T:
+    """The result of `send`, retried after `Trouble`. Raises `Unavailable` when retries are used up.
 
-    def __init__(self, retries: int, rate_limiter: RateLimiter) -> None:
-        self._retries = retries
-        self._rate_limiter = rate_limiter
-
-    async def persist(self, send: Callable[[], Awaitable[T]], meter: Meter) -> T:
-        """The result of `send`, retried after `Trouble`. Raises `Unavailable` when retries are used up.
-
-        The pauses don't count against the agent: they are reported to the meter. A request that hangs is not
-        retried, and its time is the agent's own.
-        """
-        for attempt in range(self._retries + 1):
-            async with self._rate_limiter.slot(meter) as began:
-                try:
-                    result = await send()
-                except Trouble as trouble:
-                    pause = _pause(trouble, attempt)
-                    if trouble.busy:
-                        self._rate_limiter.refused(began, pause)
-                    last = trouble
-                else:
-                    self._rate_limiter.succeeded()
-                    return result
-            if attempt < self._retries:
-                await wait(pause, meter)
-        tries = f"{self._retries + 1} tries" if self._retries else "one try"
-        raise Unavailable(f"{last} (after {tries})")
+    The pauses don't count against the agent: they are reported to the meter. A request that hangs is not
+    retried, and its time is the agent's own.
+    """
+    for attempt in range(retries + 1):
+        async with rate_limiter.slot(meter) as began:
+            try:
+                result = await send()
+            except Trouble as trouble:
+                pause = _pause(trouble, attempt)
+                if trouble.busy:
+                    rate_limiter.refused(began, pause)
+                last = trouble
+            else:
+                rate_limiter.succeeded()
+                return result
+        if attempt < retries:
+            await wait(pause, meter)
+    tries = f"{retries + 1} tries" if retries else "one try"
+    raise Unavailable(f"{last} (after {tries})")
 
 
 def _pause(trouble: Trouble, attempt: int) -> float:

@@ -4,7 +4,6 @@ Values fit the schema and suit the names of parameters, and every text can be qu
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -14,10 +13,9 @@ from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.schemas.formats import is_readable, matches, same
 from misstep.schemas.limits import is_number
-from misstep.schemas.mentions import find_examples
-from misstep.schemas.samples import CODES, PLAIN, range_for, texts_for
+from misstep.schemas.samples import CODES, PLAIN, find_examples, range_for, texts_for
 from misstep.schemas.schema import fits
-from misstep.schemas.shape import KINDS, as_list, count, find_reference, mapping
+from misstep.schemas.shape import KINDS, as_list, count, flatten, kinds_of, mapping, merge, names_in
 
 LONGEST_TEXT = 400  # characters
 UNSPEAKABLE = frozenset("`'\"“”„‘’«»")
@@ -29,12 +27,9 @@ def is_sayable(value: object) -> bool:
         speakable = value.isprintable() and not UNSPEAKABLE & set(value)
         return speakable and 0 < len(value.strip()) <= LONGEST_TEXT
     if isinstance(value, dict):
-        return all(_is_sayable_name(name) and is_sayable(each) for name, each in value.items())
-    return not isinstance(value, list) or all(is_sayable(each) for each in value)
-
-
-def _is_sayable_name(name: str) -> bool:
-    return name.isprintable() and "`" not in name and bool(name.strip())
+        named = all(name.isprintable() and "`" not in name and name.strip() for name in value)
+        return named and all(map(is_sayable, value.values()))
+    return not isinstance(value, list) or all(map(is_sayable, value))
 
 
 NUMBER_DRAWS = 3  # per range, because a schema may restrict more than the limits
@@ -175,27 +170,23 @@ class _Maker:
 
     def make(self, schema: Any, path: tuple[str, ...], others: Sequence[Any] = ()) -> Any:
         """A value that fits and, if possible, differs from the others; `_Impossible` if nothing fits."""
+        self._tried += 1
+        flat = flatten(schema, self._root)
+        if flat is None or self._deep >= DEEPEST or self._tried > MOST_TRIED:
+            raise _Impossible(path)
         known = list[Any]()
-        with self._deeper(path):
-            for value in self._candidates(self._flat(schema, path), path, others):
+        self._deep += 1
+        try:
+            for value in self._candidates(flat, path, others):
                 if is_sayable(value) and fits(schema, value, self._root) is None:
                     if not any(same(value, other) for other in others):
                         return value
                     known.append(value)
+        finally:
+            self._deep -= 1
         if not known:
             raise _Impossible(path)
         return known[0]
-
-    @contextmanager
-    def _deeper(self, path: tuple[str, ...]) -> Iterator[None]:
-        self._tried += 1
-        if self._deep >= DEEPEST or self._tried > MOST_TRIED:
-            raise _Impossible(path)
-        self._deep += 1
-        try:
-            yield
-        finally:
-            self._deep -= 1
 
     def _candidates(
         self, schema: dict[str, Any], path: tuple[str, ...], others: Sequence[Any]
@@ -204,19 +195,19 @@ class _Maker:
         if "const" in schema:
             yield schema["const"]
         if isinstance(schema.get("enum"), list):
-            yield from sorted(self._dice.shuffled(schema["enum"]), key=_is_null)
+            yield from sorted(self._dice.shuffled(schema["enum"]), key=lambda value: value is None)
         if "const" in schema or isinstance(schema.get("enum"), list):
             return
         if isinstance(schema.get("examples"), list):
             yield from self._dice.shuffled(schema["examples"])
-        yield from (schema[key] for key in ("example", "default") if not _is_null(schema.get(key)))
+        yield from (schema[key] for key in ("example", "default") if schema.get(key) is not None)
         yield from self._dice.shuffled(find_examples(str(schema.get("description", ""))))
-        if alternatives := self._alternatives(schema, path):
+        if alternatives := self._alternatives(schema):
             yield from self._possible(alternatives, path, others)
         else:
-            yield from self._of_kind(_kind(schema), schema, path)
+            yield from self._of_kind(kinds_of(schema)[0], schema, path)
 
-    def _alternatives(self, schema: dict[str, Any], path: tuple[str, ...]) -> list[dict[str, Any]]:
+    def _alternatives(self, schema: dict[str, Any]) -> list[dict[str, Any]]:
         """The schemas of which the value has to fit one; null comes last."""
         for key in ("anyOf", "oneOf", "type"):
             choices = schema.get(key)
@@ -226,10 +217,11 @@ class _Maker:
             if key == "type":
                 found = [{**rest, "type": kind} for kind in choices]
             else:
-                found = [_merged(rest, self._flat(choice, path)) for choice in choices if choice is not False]
+                flat = [flatten(choice, self._root) for choice in choices]
+                found = [merge(rest, choice) for choice in flat if choice is not None]
             return sorted(self._dice.shuffled(found), key=lambda each: each.get("type") == "null")
         if "not" in schema and schema.get("type") not in KINDS:
-            return [{**schema, "type": kind} for kind in dict.fromkeys((_kind(schema), *KINDS))]
+            return [{**schema, "type": kind} for kind in dict.fromkeys((*kinds_of(schema), *KINDS))]
         return []
 
     def _possible(
@@ -297,51 +289,14 @@ class _Maker:
 
     def _object(self, schema: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
         properties = mapping(schema.get("properties"))
-        required = [name for name in as_list(schema.get("required")) if isinstance(name, str)]
+        required = names_in(schema.get("required"))
         rest = schema.get("additionalProperties", True)
         spare = [*properties, *(PLAIN if rest is not False else ())]
         names = [name for name in properties if name in required]
-        names += dict.fromkeys(name for name in required if name not in properties)
+        names += [name for name in required if name not in properties]
         more = [name for name in spare if name not in names]
         names += more[: max(0, count(schema, "minProperties", 0) - len(names))]
         return {name: self.make(properties.get(name, rest), (*path, name)) for name in names}
-
-    def _flat(self, schema: Any, path: tuple[str, ...]) -> dict[str, Any]:
-        """The schema with references and `allOf` resolved."""
-        if schema is False:
-            raise _Impossible(path)
-        flat = dict(schema) if isinstance(schema, Mapping) else {}
-        for _ in range(DEEPEST):
-            if "$ref" not in flat:
-                break
-            target = find_reference(flat.pop("$ref"), self._root)
-            flat = _merged(mapping(target), flat)
-        parts = as_list(flat.pop("allOf", None))
-        with self._deeper(path):
-            for part in parts:
-                flat = _merged(flat, self._flat(part, path))
-        return flat
-
-
-def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Both schemas merged; if they conflict the second wins."""
-    both = {**one, **other}
-    if "properties" in one and "properties" in other:
-        both["properties"] = {**mapping(one["properties"]), **mapping(other["properties"])}
-    if "required" in one and "required" in other:
-        both["required"] = [*as_list(one["required"]), *as_list(other["required"])]
-    return both
-
-
-def _kind(schema: dict[str, Any]) -> str:
-    """The required type, or the one that other keywords suggest."""
-    if (kind := schema.get("type")) in KINDS:
-        return str(kind)
-    if "properties" in schema or "required" in schema:
-        return "object"
-    if "items" in schema or "prefixItems" in schema:
-        return "array"
-    return "number" if schema.keys() & {"minimum", "maximum", "multipleOf"} else "string"
 
 
 def _item_schemas(schema: dict[str, Any], wanted: int) -> list[Any]:
@@ -370,7 +325,3 @@ def _name(path: tuple[str, ...]) -> str:
 def _shown(path: tuple[str, ...]) -> str:
     shown = "".join(f".{name}" if name else "[]" for name in path[:MOST_NAMED]).removeprefix(".")
     return f"{shown}…" if len(path) > MOST_NAMED else shown
-
-
-def _is_null(value: object) -> bool:
-    return value is None

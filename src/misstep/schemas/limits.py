@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from fractions import Fraction
+from operator import ge, gt, le, lt
 from typing import Any, TypeAlias
 
 import msgspec
@@ -12,16 +13,6 @@ from misstep.schemas.formats import matches, same
 MOST_COMPARED = 500  # items that are compared pairwise
 MOST_LISTED = 10  # choices in a message
 LONGEST_SHOWN = 60  # characters of a value or a name
-
-NOUNS = {
-    "string": "a string",
-    "integer": "an integer",
-    "number": "a number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-}
 
 
 class Misfit(msgspec.Struct, frozen=True):
@@ -58,24 +49,25 @@ def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-_TYPES: dict[str, Callable[[object], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": _is_integer,
-    "number": is_number,
-    "boolean": lambda value: isinstance(value, bool),
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-    "null": lambda value: value is None,
+# How each type is called in messages, and its check.
+_TYPES: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "string": ("a string", lambda value: isinstance(value, str)),
+    "integer": ("an integer", _is_integer),
+    "number": ("a number", is_number),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "array": ("a list", lambda value: isinstance(value, list)),
+    "object": ("an object", lambda value: isinstance(value, dict)),
+    "null": ("null", lambda value: value is None),
 }
 
 
 def _type(wanted: Any, value: Any) -> Misfit | None:
     kinds = wanted if isinstance(wanted, list) else [wanted]
     for kind in kinds:
-        is_of_kind = _TYPES.get(kind) if isinstance(kind, str) else None
-        if is_of_kind is None or is_of_kind(value):
+        known = _TYPES.get(kind) if isinstance(kind, str) else None
+        if known is None or known[1](value):
             return None
-    return Misfit(f"must be {' or '.join(NOUNS[kind] for kind in kinds)}") if kinds else None
+    return Misfit(f"must be {' or '.join(_TYPES[kind][0] for kind in kinds)}") if kinds else None
 
 
 def _enum(wanted: Any, value: Any) -> Misfit | None:
@@ -123,8 +115,6 @@ def _multiple_of(wanted: Any, value: Any) -> Misfit | None:
 
 
 def _bound(words: str, holds: Callable[[Any, Any], bool]) -> _Limit:
-    """A limit on the value of a number."""
-
     def check(wanted: Any, value: Any) -> Misfit | None:
         if is_number(value) and is_number(wanted) and not holds(value, wanted):
             return Misfit(f"must be {words} {_shown(wanted)}")
@@ -136,8 +126,6 @@ def _bound(words: str, holds: Callable[[Any, Any], bool]) -> _Limit:
 def _size(
     kind: type[str | list[Any] | dict[str, Any]], words: str, noun: str, holds: Callable[[Any, Any], bool]
 ) -> _Limit:
-    """A limit on the size of a value."""
-
     def check(wanted: Any, value: Any) -> Misfit | None:
         if isinstance(value, kind) and is_number(wanted) and not holds(len(value), wanted):
             return Misfit(f"must have {words} {_shown(wanted)} {noun}{'' if wanted == 1 else 's'}")
@@ -160,17 +148,17 @@ LIMITS: dict[str, _Limit] = {
     "enum": _enum,
     "const": _const,
     "required": _required,
-    "minProperties": _size(dict, "at least", "member", lambda size, limit: size >= limit),
-    "maxProperties": _size(dict, "at most", "member", lambda size, limit: size <= limit),
-    "minItems": _size(list, "at least", "item", lambda size, limit: size >= limit),
-    "maxItems": _size(list, "at most", "item", lambda size, limit: size <= limit),
+    "minProperties": _size(dict, "at least", "member", ge),
+    "maxProperties": _size(dict, "at most", "member", le),
+    "minItems": _size(list, "at least", "item", ge),
+    "maxItems": _size(list, "at most", "item", le),
     "uniqueItems": _unique_items,
-    "minLength": _size(str, "at least", "character", lambda size, limit: size >= limit),
-    "maxLength": _size(str, "at most", "character", lambda size, limit: size <= limit),
+    "minLength": _size(str, "at least", "character", ge),
+    "maxLength": _size(str, "at most", "character", le),
     "pattern": _pattern,
-    "minimum": _bound("at least", lambda value, limit: value >= limit),
-    "maximum": _bound("at most", lambda value, limit: value <= limit),
-    "exclusiveMinimum": _bound("more than", lambda value, limit: value > limit),
-    "exclusiveMaximum": _bound("less than", lambda value, limit: value < limit),
+    "minimum": _bound("at least", ge),
+    "maximum": _bound("at most", le),
+    "exclusiveMinimum": _bound("more than", gt),
+    "exclusiveMaximum": _bound("less than", lt),
     "multipleOf": _multiple_of,
 }

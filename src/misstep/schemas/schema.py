@@ -32,12 +32,12 @@ def fits(schema: Mapping[str, Any], value: object, root: Mapping[str, Any] | Non
 class _Look:
     """One validation, which resolves references from the root and limits its own effort."""
 
-    __slots__ = ("_deep", "_left", "_root")
+    __slots__ = ("_left", "deep", "root")
 
     def __init__(self, root: Mapping[str, Any]) -> None:
-        self._root = root
+        self.root = root
         self._left = MOST_LOOKS
-        self._deep = 0
+        self.deep = 0
 
     def misfit(self, schema: Any, value: Any) -> Misfit | None:
         if type(schema) is not dict and not isinstance(schema, Mapping):
@@ -57,21 +57,18 @@ class _Look:
                 return found
         return None
 
-    def follow(self, reference: Any, value: Any) -> Misfit | None:
-        if self._deep >= DEEPEST:
-            return TOO_DEEP
-        self._deep += 1
-        found = self.misfit(find_reference(reference, self._root), value)
-        self._deep -= 1
-        return found
-
 
 # Takes the validation, the keyword's value, its schema, and the value to check.
 _Check: TypeAlias = Callable[[_Look, Any, Mapping[str, Any], Any], Misfit | None]
 
 
 def _reference(look: _Look, wanted: Any, _schema: Mapping[str, Any], value: Any) -> Misfit | None:
-    return look.follow(wanted, value)
+    if look.deep >= DEEPEST:
+        return TOO_DEEP
+    look.deep += 1
+    found = look.misfit(find_reference(wanted, look.root), value)
+    look.deep -= 1
+    return found
 
 
 def _properties(look: _Look, wanted: Any, _schema: Mapping[str, Any], value: Any) -> Misfit | None:
@@ -96,7 +93,7 @@ def _pattern_properties(look: _Look, wanted: Any, _schema: Mapping[str, Any], va
 def _additional_properties(look: _Look, wanted: Any, schema: Mapping[str, Any], value: Any) -> Misfit | None:
     if not isinstance(value, dict) or wanted is True:
         return None
-    known, patterns = _names(schema, "properties"), _names(schema, "patternProperties")
+    known, patterns = mapping(schema.get("properties")), mapping(schema.get("patternProperties"))
     for name, each in value.items():
         # A name too long to be matched counts as matching.
         if name in known or any(matches(pattern, name) is not False for pattern in patterns):
@@ -106,11 +103,6 @@ def _additional_properties(look: _Look, wanted: Any, schema: Mapping[str, Any], 
         if (found := look.misfit(wanted, each)) is not None:
             return found.within(name)
     return None
-
-
-def _names(schema: Mapping[str, Any], keyword: str) -> list[str]:
-    named = schema.get(keyword)
-    return [name for name in named if isinstance(name, str)] if isinstance(named, Mapping) else []
 
 
 def _items(look: _Look, wanted: Any, schema: Mapping[str, Any], value: Any) -> Misfit | None:
@@ -222,7 +214,6 @@ def alone(keyword: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def first_missing(wanted: Any, value: Mapping[str, Any]) -> str | None:
-    """The first required name that is missing."""
     return next((name for name in names_in(wanted) if name not in value), None)
 
 

@@ -1,5 +1,6 @@
 """Resolves references and `allOf` in JSON schemas, and reads single keywords tolerantly."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -7,7 +8,7 @@ from urllib.parse import unquote
 from misstep.schemas.formats import same
 from misstep.schemas.limits import is_number
 
-LONGEST_INDEX = 9  # digits; no list is longer
+_INDEX = re.compile(r"\d{1,9}")  # no list is longer
 
 
 def find_reference(reference: object, root: Any) -> Any:
@@ -22,15 +23,11 @@ def find_reference(reference: object, root: Any) -> Any:
         key = step.replace("~1", "/").replace("~0", "~")
         if isinstance(found, Mapping) and key in found:
             found = found[key]
-        elif isinstance(found, list) and _is_index(key) and int(key) < len(found):
+        elif isinstance(found, list) and _INDEX.fullmatch(key) and int(key) < len(found):
             found = found[int(key)]
         else:
             return None
     return found
-
-
-def _is_index(key: str) -> bool:
-    return key.isdecimal() and len(key) <= LONGEST_INDEX
 
 
 DEEPEST = 12  # nested references and joins; more of them are cycles
@@ -56,21 +53,24 @@ def resolve(schema: Any, root: Mapping[str, Any]) -> Any:
     return schema
 
 
-def flatten(schema: Any, root: Mapping[str, Any], deep: int = 0) -> dict[str, Any] | None:
+def flatten(schema: Any, root: Mapping[str, Any]) -> dict[str, Any] | None:
     """The schema with references and `allOf` resolved; None if it allows nothing."""
+    return _flattened(schema, root, 0, set())
+
+
+def _flattened(schema: Any, root: Mapping[str, Any], deep: int, known: set[str]) -> dict[str, Any] | None:
+    """The same below other schemas; references in `known` are merged already and add nothing."""
     if schema is False:
         return None
     flat = dict(schema) if isinstance(schema, Mapping) else {}
-    for _ in range(DEEPEST):
-        if "$ref" not in flat:
-            break
-        target = find_reference(flat.pop("$ref"), root)
+    while isinstance(reference := flat.pop("$ref", None), str) and reference not in known:
+        known.add(reference)
+        target = find_reference(reference, root)
         if target is False:
             return None
         flat = merge(mapping(target), flat)
-    flat.pop("$ref", None)
     for part in as_list(flat.pop("allOf", None)):
-        piece = flatten(part, root, deep + 1) if deep < DEEPEST else {}
+        piece = _flattened(part, root, deep + 1, known) if deep < DEEPEST else {}
         if piece is None:
             return None
         flat = merge(flat, piece)
@@ -112,7 +112,7 @@ def _common_types(one: Any, other: Any) -> Any:
     ones, others = (each if isinstance(each, list) else [each] for each in (one, other))
     common = [kind for kind in ones if kind in others or (kind == "integer" and "number" in others)]
     common += [kind for kind in others if kind == "integer" and "number" in ones and kind not in common]
-    return common or other
+    return common[0] if len(common) == 1 else common or other
 
 
 def kinds_of(schema: Mapping[str, Any]) -> tuple[str, ...]:

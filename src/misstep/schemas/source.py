@@ -63,42 +63,28 @@ def parse_docstring(docstring: str) -> Documented:
     """Parse a docstring without indentation, in Google, NumPy, Sphinx or no particular style."""
     lines = docstring.splitlines()
     end = next((place for place in range(len(lines)) if begins_section(lines, place)), len(lines))
-    reader = _Reader()
+    found = dict[str, list[str]]()
+    last = list[str]()
+    entry: re.Pattern[str] | None = None  # how parameters are written in the current section
+    outer: int | None = None  # the indentation of its entries
     for place in range(end, len(lines)):
-        reader.read(lines, place)
-    texts = {name: " ".join(filter(None, parts)) for name, parts in reader.found.items()}
-    return Documented("\n".join(lines[:end]).strip(), texts)
-
-
-class _Reader:
-    """Reads the sections line by line; `_indent` is the indentation of entries in the current one."""
-
-    def __init__(self) -> None:
-        self.found = dict[str, list[str]]()
-        self._entry: re.Pattern[str] | None = None
-        self._indent: int | None = None
-        self._last: list[str] = []
-
-    def read(self, lines: list[str], place: int) -> None:
         line = lines[place].strip()
         indent = len(lines[place]) - len(lines[place].lstrip())
         if _FIELD.match(line):
-            self._begin(_SPHINX, 0)
+            entry, outer, last = _SPHINX, 0, []
         elif begins_section(lines, place):
             style = _NUMPY if is_underlined(lines, place) else _GOOGLE
-            self._begin(style if _OF_PARAMETERS.match(line) else None, None)
-            return
-        if self._entry is None or not line or _UNDERLINE.fullmatch(line):
-            return
-        self._indent = indent if self._indent is None else self._indent
-        entry = self._entry.match(line) if indent <= self._indent else None
-        if entry:
-            self._last = self.found[entry["name"]] = [entry.groupdict().get("text") or ""]
-        elif indent > self._indent:
-            self._last.append(line)
-
-    def _begin(self, entry: re.Pattern[str] | None, indent: int | None) -> None:
-        self._entry, self._indent, self._last = entry, indent, []
+            entry, outer, last = style if _OF_PARAMETERS.match(line) else None, None, []
+            continue
+        if entry is None or not line or _UNDERLINE.fullmatch(line):
+            continue
+        outer = indent if outer is None else outer
+        if indent > outer:
+            last.append(line)
+        elif named := entry.match(line):
+            last = found[named["name"]] = [named.groupdict().get("text") or ""]
+    texts = {name: " ".join(filter(None, parts)) for name, parts in found.items()}
+    return Documented("\n".join(lines[:end]).strip(), texts)
 
 
 def begins_section(lines: list[str], place: int) -> bool:

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 import sqlalchemy as sa
@@ -17,59 +17,58 @@ class NotAStore(Exception):
     """The location holds something else; the message says what."""
 
 
-class Hold(Protocol):
+class Hold:
     """The exclusive right to work on a run; it is released when the process ends at the latest."""
 
-    connection: sa.Connection  # for writing only
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection  # for writing only
 
     def renew(self) -> None:
         """Acquire it again after the connection was lost; `UsageError` if another process has it now."""
-        ...
 
 
-class Database(Protocol):
-    """One kind of database; `location` can be shown and never contains a password."""
+class Database:
+    """One kind of database; `location` can be shown and never contains a password.
+
+    What a kind of database does not override has nothing to do there.
+    """
 
     location: str
     engine: sa.Engine
 
     def prepare(self, create: bool) -> None:
         """Prepare to connect, creating the location if allowed; `StoreError` if there is none."""
-        ...
 
     def version(self, connection: sa.Connection) -> int:
         """The version of the store, 0 if it is empty; `NotAStore` if it is something else."""
-        ...
+        raise NotImplementedError
 
     def secure(self, connection: sa.Connection) -> None:
         """Prevent others from creating or changing the tables until this transaction ends."""
-        ...
 
     def mark(self, connection: sa.Connection, version: int) -> None:
         """Record the version in other places where it is looked up."""
-        ...
 
     def settle(self) -> None:
         """Called once the store is known to be a misstep store of the newest version."""
-        ...
 
     def check(self) -> None:
         """Raise `StoreError` if the location was removed after it was opened."""
-        ...
 
     def hold(self, run: str) -> AbstractContextManager[Hold]:
         """Acquire the exclusive right to this run; `UsageError` if another process has it."""
-        ...
+        raise NotImplementedError
 
-    def is_held(self, run: str) -> bool: ...
+    def is_held(self, run: str) -> bool:
+        raise NotImplementedError
 
-    def holder(self, run: str) -> int:
-        """The process that works on the run; 0 if unknown."""
-        ...
+    def holder(self, run: str) -> int:  # noqa: ARG002
+        """The process that works on the run; 0 if unknown, as on a server: it may be on another machine."""
+        return 0
 
     def explain(self, error: Exception) -> tuple[str, ...]:
         """The reason for a driver's error in plain words, and what to do about it."""
-        ...
+        raise NotImplementedError
 
 
 def going_on(run: str, pid: int = 0) -> UsageError:

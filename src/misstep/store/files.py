@@ -1,7 +1,4 @@
-"""Writes files atomically, and reads and writes JSON lines.
-
-Errors in JSON lines name the line.
-"""
+"""Writes files atomically, reads and writes JSON lines, and reads capability curves."""
 
 import codecs
 import errno
@@ -12,11 +9,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, TypeVar
 
 import msgspec
 
+from misstep.core.results.capability import CURVE_VERSION, Capability, Point
 from misstep.errors import UsageError
 
 ANYBODY_WRITES = 0o222  # permission bits of a file's mode
@@ -240,3 +239,58 @@ def write_lines(path: str, values: Iterable[msgspec.Struct]) -> None:
     with opened(path) as file:
         for value in values:
             file.write(encoder.encode(value) + b"\n")
+
+
+CURVE_ENDING = ".json"
+LARGEST_CURVE = 1 << 20  # bytes
+CURVE_EXPECTED = "expected what plan capability --json has printed, or misstep show RUN --json of such a run"
+
+
+def is_kept(name: str) -> bool:
+    """Whether a name is a curve file; all other names are runs."""
+    return name.endswith(CURVE_ENDING)
+
+
+def read_curve(path: str) -> Capability:
+    """Read a curve; raises `UsageError` if the file is invalid."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_CURVE + 1).removeprefix(codecs.BOM_UTF8)
+            if file.tell() > LARGEST_CURVE:
+                raise UsageError(f"is longer than {LARGEST_CURVE:,} bytes", CURVE_EXPECTED, where=path)
+        _check_version(data, "curve", CURVE_VERSION, path)
+        curve = msgspec.json.decode(data, type=Capability)
+    except OSError as error:
+        raise UsageError("can't be read", error.strerror or str(error), CURVE_EXPECTED, where=path) from error
+    except (ValueError, RecursionError) as error:  # ValueError: not JSON, or not of this format
+        raise UsageError(f"is no capability curve: {error}", CURVE_EXPECTED, where=path) from error
+    if wrong := _wrong_with(curve):
+        raise UsageError(f"is no capability curve: {wrong}", CURVE_EXPECTED, where=path)
+    return curve
+
+
+def _wrong_with(curve: Capability) -> str:
+    """What is inconsistent about a curve; empty if nothing is."""
+    sizes = [point.actions for point in curve.curve]
+    if not sizes:
+        return "it has no points"
+    if any(one >= other for one, other in pairwise(sizes)):
+        return "numbers of actions do not rise"
+    for point in curve.curve:
+        if wrong := _wrong_at(point):
+            return f"{wrong} at {point.actions} actions"
+    if curve.half and not sizes[0] <= curve.half.at <= sizes[-1]:
+        return "its 50 % point is outside of what was tried"
+    return ""
+
+
+def _wrong_at(point: Point) -> str:
+    judged = point.passed + point.failed
+    if judged > point.cases:
+        return f"{judged} of {point.cases} cases were judged"
+    if (point.success is None) != (judged == 0):
+        return "the rate does not belong to the counts"
+    if point.success is not None and abs(point.success - point.passed / judged) > 1e-6:
+        return "the rate does not belong to the counts"
+    low, high = point.interval
+    return "the interval ends before it begins" if low > high else ""

@@ -11,7 +11,7 @@ from weakref import WeakSet
 import sqlalchemy as sa
 
 from misstep.errors import MissingExtra
-from misstep.store.database import NotAStore, going_on
+from misstep.store.database import Database, Hold, NotAStore, going_on
 
 SCHEMA = "misstep"  # keeps our tables apart from others in the same database
 
@@ -44,7 +44,7 @@ AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
 AND CAST(classid AS bigint) = :high AND CAST(objid AS bigint) = :low)"""
 
 
-class PostgresqlDatabase:
+class PostgresqlDatabase(Database):
     """A database on a server; `location` is its address as shown to the user."""
 
     def __init__(self, url: sa.URL, location: str) -> None:
@@ -58,9 +58,6 @@ class PostgresqlDatabase:
             pool_reset_on_return=None,  # every transaction is ended explicitly
         )
         sa.event.listen(self.engine, "connect", _configure)
-
-    def prepare(self, create: bool) -> None:
-        """Nothing to do: connecting can't create a database."""
 
     def version(self, connection: sa.Connection) -> int:
         ours, anything = connection.execute(sa.text(_VERSION)).one()
@@ -78,15 +75,6 @@ class PostgresqlDatabase:
         if not sa.inspect(connection).has_schema(SCHEMA):
             connection.execute(sa.schema.CreateSchema(SCHEMA))
 
-    def mark(self, connection: sa.Connection, version: int) -> None:
-        """Nothing to do: the version table has it."""
-
-    def settle(self) -> None:
-        """Nothing to do."""
-
-    def check(self) -> None:
-        """Nothing to do: if the tables are gone, every statement fails."""
-
     @contextmanager
     def hold(self, run: str) -> Iterator["SessionHold"]:
         hold = SessionHold(self.engine, run)
@@ -101,21 +89,17 @@ class PostgresqlDatabase:
         with self.engine.begin() as connection:
             return bool(connection.scalar(sa.text(_HELD), halves))
 
-    def holder(self, run: str) -> int:  # noqa: ARG002  the protocol has it
-        """Unknown: it may be on another machine."""
-        return 0
-
     def explain(self, error: Exception) -> tuple[str, ...]:
         lines = [line.strip() for line in str(getattr(error, "orig", error)).splitlines()]
         return tuple(line for line in lines if line)[:3]
 
 
-class SessionHold:
+class SessionHold(Hold):
     """The right to a run, tied to the connection that writes: if the connection is lost, so is the right."""
 
     def __init__(self, engine: sa.Engine, run: str) -> None:
         self._engine, self._run = engine, run
-        self.connection = self._take()
+        super().__init__(self._take())
 
     def renew(self) -> None:
         self.release()

@@ -5,7 +5,6 @@ changed by something other than misstep.
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -26,12 +25,9 @@ from misstep.store.tables import (
     check_whole,
     odd,
     outcomes,
-    records,
     runs,
     tool_reports,
 )
-
-_PAGE = 50  # outcomes in memory at a time
 
 
 def begins(column: sa.Column[Any], beginning: str) -> sa.ColumnElement[bool]:
@@ -52,36 +48,6 @@ def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
         sa.type_coerce(each, sa.types.NULLTYPE).label(each.name) for each in runs.c if each.name != "result"
     ]
     return sa.select(*slim, done).where(condition).order_by(runs.c.number.desc())
-
-
-def select_page(run: int, verdict: Judgement | None, after: int) -> sa.Select[Any]:
-    """The next page of outcomes, so that no cursor stays open while they are processed."""
-    query = _select_documents(run).where(outcomes.c.number > after)
-    if verdict:
-        query = query.where(outcomes.c.verdict == verdict)
-    return query.order_by(outcomes.c.number).limit(_PAGE)
-
-
-def select_case(run: int, condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """At most two, enough to know whether the match is unique."""
-    return _select_documents(run).where(condition).limit(2)
-
-
-def find_document(connection: sa.Connection, outcome: int) -> bytes:
-    """The outcome with this number."""
-    wanted = sa.select(records.c.document).where(records.c.outcome == outcome)
-    document: bytes = connection.execute(wanted).scalar_one()
-    return document
-
-
-def select_fingerprints(run: int, keys: Sequence[str]) -> sa.Select[Any]:
-    columns = (outcomes.c.case_id, outcomes.c.fingerprint)
-    return sa.select(*columns).where(outcomes.c.run == run, outcomes.c.case_id.in_(keys))
-
-
-def select_judgements(run: int) -> sa.Select[Any]:
-    judged = outcomes.c.verdict.in_(("passed", "failed"))
-    return sa.select(outcomes.c.fingerprint, outcomes.c.verdict).where(outcomes.c.run == run, judged)
 
 
 class _Ending(msgspec.Struct):
@@ -105,25 +71,6 @@ class Dearest(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def dearest(connection: sa.Connection, run: int) -> Dearest:
-    columns = outcomes.c
-    most = [columns.input, columns.output, columns.input + columns.output, columns.calls, columns.seconds]
-    query = sa.select(*[sa.func.coalesce(sa.func.max(column), 0) for column in most])
-    row = connection.execute(query.where(columns.run == run)).one()
-    return Dearest(Usage(row[0], row[1]), row[2], row[3], row[4])
-
-
-def last_place(connection: sa.Connection, run: int) -> int:
-    """The number of a run's newest outcome, 0 if there is none."""
-    places = sa.select(sa.func.max(outcomes.c.number)).where(outcomes.c.run == run)
-    return connection.scalar(places) or 0
-
-
-def select_names(run: int) -> sa.Select[Any]:
-    columns = (outcomes.c.case_id, outcomes.c.verdict, outcomes.c.number)
-    return sa.select(*columns).where(outcomes.c.run == run)
-
-
 def tally(connection: sa.Connection, run: int, after: int | None = None, last: int = 0) -> Tally:
     """The tally of a run's outcomes, optionally only those after one number and up to another."""
     total = Tally()
@@ -144,11 +91,6 @@ def tally(connection: sa.Connection, run: int, after: int | None = None, last: i
         total.usage += Usage(*(row[name] or 0 for name in ("input", "output", "cached")))
         total.seconds += row["seconds"] or 0.0
     return total
-
-
-def _select_documents(run: int) -> sa.Select[Any]:
-    joined = outcomes.join(records, records.c.outcome == outcomes.c.number)
-    return sa.select(outcomes.c.number, records.c.document).select_from(joined).where(outcomes.c.run == run)
 
 
 # Grouped by verdict alone, which the index provides in order, so nothing needs to be sorted.

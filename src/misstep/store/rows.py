@@ -1,9 +1,10 @@
-"""Converts outcomes, labels and usage to rows and writes them.
+"""Writes the results of a run as rows; a result is on disk once it is acknowledged.
 
 An outcome is split into short columns that are summed up and a document that holds everything.
 """
 
 import hashlib
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,36 +13,29 @@ import sqlalchemy as sa
 
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome, storable
-from misstep.core.results.label import Label
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.finding import ToolReport
+from misstep.core.results.fixing import FixReport
 from misstep.core.spending import Spent
-from misstep.store.tables import labels
+from misstep.store import tables
+from misstep.store.database import PAUSES, Hold, Transactions
+from misstep.store.tables import sessions, tool_reports
 
+# The columns of `outcomes`, in the order of `_columns_of`.
 SLIM = (
-    "run",
-    "case_id",
-    "verdict",
-    "error",
-    "chance",
-    "text_order",
-    "ignores_family",
-    "calls",
-    "input",
-    "output",
-    "cached",
-    "seconds",
-    "fingerprint",
-)
+    "run", "case_id", "verdict", "error", "chance", "text_order", "ignores_family",
+    "calls", "input", "output", "cached", "seconds", "fingerprint",
+)  # fmt: skip
 
 _MOST_TOKENS = 2**40  # limits what a server reports, so that no sum overflows
 _LONGEST_KEY = 200  # databases limit the length of indexed text
+_AT_ONCE = 80  # rows per statement: some builds of SQLite allow no more than 999 values
 
-_encoder = msgspec.json.Encoder()
-_outcome_decoder = msgspec.json.Decoder(Outcome)
-_spent_decoder = msgspec.json.Decoder(Spent)
-
-encode = _encoder.encode
-decode_outcome = _outcome_decoder.decode
-decode_spent = _spent_decoder.decode
+encode = msgspec.json.Encoder().encode
+decode_outcome = msgspec.json.Decoder(Outcome).decode
+decode_spent = msgspec.json.Decoder(Spent).decode
 
 
 class Digest:
@@ -78,76 +72,85 @@ def key_of(text: str) -> str:
     return text
 
 
-class OutcomeRow(msgspec.Struct, frozen=True):
-    """An outcome split for its two tables."""
-
-    key: str
-    slim: tuple[Any, ...]  # in the order of `SLIM`, without the run
-    document: bytes
-
-
-def row_of(outcome: Outcome) -> OutcomeRow:
+def _columns_of(run: int, outcome: Outcome) -> tuple[Any, ...]:
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
-    key, usage = key_of(case.id), transcript.usage
-    tokens = (_bounded(usage.input), _bounded(usage.output), _bounded(usage.cached))
-    naive = outcome.baselines
+    usage, naive = transcript.usage, outcome.baselines
+    tokens = [
+        max(-_MOST_TOKENS, min(each, _MOST_TOKENS)) for each in (usage.input, usage.output, usage.cached)
+    ]
     passing = (naive.text_order, naive.ignores_family) if naive else (None, None)
-    judged = (verdict.verdict, verdict.error, case.chance, *passing)
-    slim = (key, *judged, len(transcript.calls), *tokens, outcome.seconds, fingerprint(case))
-    return OutcomeRow(key, slim, encode(outcome))
+    judged = (key_of(case.id), verdict.verdict, verdict.error, case.chance, *passing)
+    return (run, *judged, len(transcript.calls), *tokens, outcome.seconds, fingerprint(case))
 
 
-def _bounded(tokens: int) -> int:
-    return tokens if -_MOST_TOKENS < tokens < _MOST_TOKENS else _MOST_TOKENS if tokens > 0 else -_MOST_TOKENS
+class RunWriter:
+    """One session of a run, which no other process works on; call `keep` from one thread at a time."""
 
+    def __init__(self, transactions: Transactions, hold: Hold, run: int, session: int) -> None:
+        self._transactions, self._hold, self._run, self._session = transactions, hold, run, session
+        # Statements as text: compiling them each time would take longer than running them.
+        mark = "?" if transactions.database.engine.dialect.paramstyle == "qmark" else "%s"
+        self._row = f"({', '.join([mark] * len(SLIM))})"
+        self._insert_document = f"INSERT INTO records (outcome, document) VALUES ({mark}, {mark})"
+        self._update_spent = f"UPDATE sittings SET spent = {mark} WHERE number = {mark}"
 
-_PUT = sa.text(
-    "INSERT INTO labels (run, item, labeller, erroneous, at) VALUES (:run, :item, :labeller, :erroneous, :at)"
-    " ON CONFLICT (run, item, labeller) DO UPDATE SET erroneous = excluded.erroneous, at = excluded.at"
-)
+    def keep(self, outcomes: Sequence[Outcome], spent: Spent) -> list[bool]:
+        """Commit outcomes and this session's usage so far, all or nothing.
 
+        Returns True for each outcome that is new, False if the case already had one, so that none counts
+        twice.
+        """
+        rows = [_columns_of(self._run, outcome) for outcome in outcomes]
+        documents = [encode(outcome) for outcome in outcomes]
+        total = encode(spent)
+        tried: list[int | None] = []
 
-def put(connection: sa.Connection, run: int, label: Label) -> None:
-    """Store a label, replacing the same person's earlier label for the item."""
-    key = {"run": run, "item": key_of(label.item), "labeller": key_of(label.labeller)}
-    connection.execute(_PUT, {**key, "erroneous": label.erroneous, "at": label.at})
+        def write(connection: sa.Connection) -> list[bool]:
+            there = _find(connection, tried)
+            kept = [place in there for place in tried] or [False] * len(rows)
+            tried[:] = self._insert(connection, rows)
+            if new := [pair for pair in zip(tried, documents, strict=True) if pair[0] is not None]:
+                connection.exec_driver_sql(self._insert_document, new)
+            connection.exec_driver_sql(self._update_spent, (total, self._session))
+            return [place is not None or before for place, before in zip(tried, kept, strict=True)]
 
+        return self._transactions.insist(self._hold, write)
 
-def select(connection: sa.Connection, run: int) -> list[Label]:
-    """All labels of a run in the order in which items were first labelled."""
-    query = sa.select(labels).where(labels.c.run == run).order_by(labels.c.number)
-    return [Label(row.item, row.labeller, row.erroneous, row.at) for row in connection.execute(query)]
+    def keep_report(
+        self, report: ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport, spent: Spent
+    ) -> None:
+        """Commit the report on a tool or a task, replacing an earlier one."""
+        row = {"run": self._run, "tool": key_of(report.name), "document": encode(report)}
+        same = sa.and_(tool_reports.c.run == row["run"], tool_reports.c.tool == row["tool"])
 
+        def write(connection: sa.Connection) -> None:
+            connection.execute(tool_reports.delete().where(same))
+            connection.execute(tool_reports.insert(), row)
+            connection.exec_driver_sql(self._update_spent, (encode(spent), self._session))
 
-_AT_ONCE = 80  # rows per statement: some builds of SQLite allow no more than 999 values
+        self._transactions.insist(self._hold, write)
 
+    def leave(self) -> None:
+        """Record the end of this session."""
+        end = sessions.update().where(sessions.c.number == self._session).values(ended=time.time())
+        self._transactions.insist(self._hold, lambda connection: connection.execute(end), PAUSES[:1])
 
-class Statements:
-    """Statements precompiled for one driver: compiling them each time would take longer than running them."""
-
-    def __init__(self, dialect: sa.Dialect) -> None:
-        mark = "?" if dialect.paramstyle == "qmark" else "%s"
-        self._place = f"({', '.join([mark] * len(SLIM))})"
-        self._beginning = f"INSERT INTO outcomes ({', '.join(SLIM)}) VALUES "
-        self._end = " ON CONFLICT DO NOTHING RETURNING case_id, number"
-        self._document = f"INSERT INTO records (outcome, document) VALUES ({mark}, {mark})"
-        self._spent = f"UPDATE sittings SET spent = {mark} WHERE number = {mark}"
-
-    def add(self, connection: sa.Connection, run: int, rows: Sequence[OutcomeRow]) -> list[int | None]:
+    def _insert(self, connection: sa.Connection, rows: Sequence[tuple[Any, ...]]) -> list[int | None]:
         """Insert rows; returns the number of each, or None if its case already had an outcome."""
         numbers: dict[str, int] = {}
         for start in range(0, len(rows), _AT_ONCE):
-            numbers |= self._add_slim(connection, run, rows[start : start + _AT_ONCE])
-        places = [numbers.pop(row.key, None) for row in rows]
-        pairs = zip(places, rows, strict=True)
-        if documents := [(place, row.document) for place, row in pairs if place is not None]:
-            connection.exec_driver_sql(self._document, documents)
-        return places
+            some = rows[start : start + _AT_ONCE]
+            places = ", ".join([self._row] * len(some))
+            statement = (
+                f"INSERT INTO outcomes ({', '.join(SLIM)}) VALUES {places}"
+                " ON CONFLICT DO NOTHING RETURNING case_id, number"
+            )
+            values = tuple(value for row in some for value in row)
+            numbers |= {row[0]: row[1] for row in connection.exec_driver_sql(statement, values)}
+        return [numbers.pop(row[1], None) for row in rows]
 
-    def spend(self, connection: sa.Connection, session: int, spent: bytes) -> None:
-        connection.exec_driver_sql(self._spent, (spent, session))
 
-    def _add_slim(self, connection: sa.Connection, run: int, rows: Sequence[OutcomeRow]) -> dict[str, int]:
-        statement = self._beginning + ", ".join([self._place] * len(rows)) + self._end
-        values = tuple(value for row in rows for value in (run, *row.slim))
-        return {row[0]: row[1] for row in connection.exec_driver_sql(statement, values)}
+def _find(connection: sa.Connection, places: Sequence[int | None]) -> set[int | None]:
+    """Rows of an earlier attempt that were committed although the connection broke before confirming it."""
+    number = tables.outcomes.c.number
+    return set(connection.scalars(sa.select(number).where(number.in_(places)))) if places else set()

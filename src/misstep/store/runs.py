@@ -3,13 +3,13 @@
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import sqlalchemy as sa
 
 from misstep.core.case import Case
-from misstep.core.outcome import Judgement, Outcome
+from misstep.core.outcome import Judgement, Outcome, Usage
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.label import Label
 from misstep.core.results.summary import Summary, Tally
@@ -17,19 +17,26 @@ from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import Settings, encode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
-from misstep.store import queries, rows
+from misstep.store import queries
 from misstep.store.database import Hold, Transactions, ensure_tables
 from misstep.store.location import find_database, shown
 from misstep.store.queries import DamagedRun, Dearest, Run, check_parts, read_run
-from misstep.store.rows import Digest, decode_outcome, decode_spent, encode, fingerprint, key_of
-from misstep.store.run_writer import RunWriter
-from misstep.store.tables import odd, outcomes, runs, sessions, tool_reports
+from misstep.store.rows import Digest, RunWriter, decode_outcome, decode_spent, encode, fingerprint, key_of
+from misstep.store.tables import labels, odd, outcomes, records, runs, sessions, tool_reports
 from misstep.store.trust import sign
 
 __all__ = ["DamagedRun", "Digest", "Run", "RunWriter", "Store", "fingerprint"]
 
 T = TypeVar("T")
 
+_PAGE = 50  # outcomes in memory at a time
+_DOCUMENTS = sa.select(outcomes.c.number, records.c.document).join_from(
+    outcomes, records, records.c.outcome == outcomes.c.number
+)
+_PUT_LABEL = sa.text(
+    "INSERT INTO labels (run, item, labeller, erroneous, at) VALUES (:run, :item, :labeller, :erroneous, :at)"
+    " ON CONFLICT (run, item, labeller) DO UPDATE SET erroneous = excluded.erroneous, at = excluded.at"
+)
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no characters that look alike
 
 
@@ -166,8 +173,11 @@ class Store:
 
     def dearest(self, run: str) -> Dearest:
         """The maximum that any case of the run has used of each resource."""
-        with self._about(run) as (connection, number):
-            return queries.dearest(connection, number)
+        c = outcomes.c
+        columns = (c.input, c.output, c.input + c.output, c.calls, c.seconds)
+        query = sa.select(*[sa.func.coalesce(sa.func.max(column), 0) for column in columns])
+        inputs, outputs, tokens, calls, seconds = self._select_outcomes(run, query)[0]
+        return Dearest(Usage(inputs, outputs), tokens, calls, seconds)
 
     def tally(self, run: str) -> Tally:
         """The tally of all outcomes of the run."""
@@ -177,55 +187,59 @@ class Store:
     def tally_since(self, run: str, after: int = 0) -> tuple[Tally, int]:
         """The tally of outcomes after a number in order of arrival, and the number of the last."""
         with self._about(run) as (connection, number):
-            last = queries.last_place(connection, number)
+            newest = sa.select(sa.func.max(outcomes.c.number)).where(outcomes.c.run == number)
+            last = connection.scalar(newest) or 0
             return queries.tally(connection, number, after, last), last
 
     def neighbours(self, run: str, case: str, order: Sequence[Judgement]) -> tuple[str | None, str | None]:
         """The previous and next case, ordered by verdict as given and then by arrival."""
+        ranks = {verdict: rank for rank, verdict in enumerate(order)}
+        columns = (outcomes.c.case_id, outcomes.c.verdict, outcomes.c.number)
         with self._about(run) as (connection, number):
-            found = connection.execute(queries.select_names(number)).all()
-            ranks = {verdict: rank for rank, verdict in enumerate(order)}
+            found = connection.execute(sa.select(*columns).where(outcomes.c.run == number)).all()
             rows = sorted(found, key=lambda row: (ranks.get(row.verdict, len(ranks)), row.number))
             names = [row.case_id for row in rows]
             if key_of(case) not in names:
                 raise odd(names[0], f"the case {case!r}")
             place = names.index(key_of(case))
-            beside = [rows[at].number if 0 <= at < len(rows) else None for at in (place - 1, place + 1)]
-            documents = {at: queries.find_document(connection, at) for at in beside if at is not None}
-        before, behind = (
-            self._decode(documents[at], run).case.id if at is not None else None for at in beside
-        )
+            documents = [
+                connection.scalar(sa.select(records.c.document).where(records.c.outcome == rows[at].number))
+                if 0 <= at < len(rows)
+                else None
+                for at in (place - 1, place + 1)
+            ]
+        before, behind = (self._decode(each, run).case.id if each else None for each in documents)
         return before, behind
 
     def fingerprints(self, run: str, cases: Sequence[str]) -> dict[str, bytes]:
         """Content digests of those of these cases (at most 500) that have an outcome."""
         names = {key_of(case): case for case in cases}
-        with self._about(run) as (connection, number):
-            found = connection.execute(queries.select_fingerprints(number, list(names)))
-            return {names[row.case_id]: row.fingerprint for row in found}
+        query = sa.select(outcomes.c.case_id, outcomes.c.fingerprint)
+        found = self._select_outcomes(run, query.where(outcomes.c.case_id.in_(list(names))))
+        return {names[row.case_id]: row.fingerprint for row in found}
 
     def judgements(self, run: str) -> dict[bytes, bool]:
         """Whether each judged case passed, by a digest of its content."""
-        with self._about(run) as (connection, number):
-            found = connection.execute(queries.select_judgements(number))
-            return {row.fingerprint: row.verdict == "passed" for row in found}
+        judged = outcomes.c.verdict.in_(("passed", "failed"))
+        query = sa.select(outcomes.c.fingerprint, outcomes.c.verdict).where(judged)
+        return {row.fingerprint: row.verdict == "passed" for row in self._select_outcomes(run, query)}
 
     def outcomes(self, run: str, verdict: Judgement | None = None) -> Iterator[Outcome]:
         """A run's outcomes in order of arrival, loaded page by page."""
+        wanted = _DOCUMENTS.where(outcomes.c.verdict == verdict) if verdict else _DOCUMENTS
+        pages = wanted.order_by(outcomes.c.number).limit(_PAGE)
         last = 0
-        while page := self._page(run, verdict, last):
-            last = page[-1][0]
-            for _, document in page:
-                yield self._decode(document, run)
+        # Page by page, so that no cursor stays open while they are processed.
+        while page := self._select_outcomes(run, pages.where(outcomes.c.number > last)):
+            last = page[-1].number
+            for row in page:
+                yield self._decode(row.document, run)
 
     def find_outcome(self, run: str, case: str) -> Outcome:
         """The outcome of the case with this id or id prefix."""
-        same, begins = outcomes.c.case_id == key_of(case), queries.begins(outcomes.c.case_id, case)
-        with self._about(run) as (connection, number):
-            found = (
-                connection.execute(queries.select_case(number, same)).all()
-                or connection.execute(queries.select_case(number, begins)).all()
-            )
+        some = _DOCUMENTS.limit(2)  # enough to know whether the match is unique
+        found = self._select_outcomes(run, some.where(outcomes.c.case_id == key_of(case)))
+        found = found or self._select_outcomes(run, some.where(queries.begins(outcomes.c.case_id, case)))
         if len(found) == 1:
             return self._decode(found[0].document, run)
         problem = f"'{case}' could be any of several cases" if found else f"there is no case '{case}'"
@@ -234,9 +248,8 @@ class Store:
     def find_kept(self, run: str, case: Case) -> Outcome | None:
         """The run's outcome for a case with exactly this content, if any."""
         same = sa.and_(outcomes.c.case_id == key_of(case.id), outcomes.c.fingerprint == fingerprint(case))
-        with self._about(run) as (connection, number):
-            found = connection.execute(queries.select_case(number, same)).first()
-        return self._decode(found.document, run) if found else None
+        found = self._select_outcomes(run, _DOCUMENTS.where(same))
+        return self._decode(found[0].document, run) if found else None
 
     def tool_reports(self, run: str) -> list[ToolReport]:
         """The tool reports of a fuzzing run, in order of completion."""
@@ -255,13 +268,16 @@ class Store:
 
     def keep_label(self, run: str, label: Label) -> None:
         """Commit a person's label for an item of the run, replacing an earlier one."""
+        keys = {"item": key_of(label.item), "labeller": key_of(label.labeller)}
         with self._transactions.writing() as connection:
-            rows.put(connection, self._number(connection, run), label)
+            row = {"run": self._number(connection, run), "erroneous": label.erroneous, "at": label.at, **keys}
+            connection.execute(_PUT_LABEL, row)
 
     def labels(self, run: str) -> list[Label]:
-        """All labels of the run; item names are as `key_of` encodes them."""
+        """All labels, in the order in which items were first labelled; names are as `key_of` encodes them."""
         with self._about(run) as (connection, number):
-            return rows.select(connection, number)
+            query = sa.select(labels).where(labels.c.run == number).order_by(labels.c.number)
+            return [Label(row.item, row.labeller, row.erroneous, row.at) for row in connection.execute(query)]
 
     def _take_writer(self, hold: Hold, run: str, started: float) -> RunWriter:
         with self._transactions.writing() as connection:
@@ -275,10 +291,10 @@ class Store:
             found = connection.execute(queries.select_runs(condition)).all()
             return [read_run(row, connection) for row in found]
 
-    def _page(self, run: str, verdict: Judgement | None, after: int) -> list[tuple[int, bytes]]:
+    def _select_outcomes(self, run: str, query: sa.Select[Any]) -> Sequence[Any]:
+        """The rows of a query on `outcomes` that belong to the run."""
         with self._about(run) as (connection, number):
-            found = connection.execute(queries.select_page(number, verdict, after))
-            return [(row.number, row.document) for row in found]
+            return connection.execute(query.where(outcomes.c.run == number)).all()
 
     def _decode(self, document: bytes, run: str) -> Outcome:
         with self._transactions.explained(run):

@@ -1,19 +1,26 @@
-"""The store as an SQLite file."""
+"""The store as an SQLite file, and the lock files of its runs."""
 
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import sqlalchemy as sa
 
 from misstep.errors import NoStoreYet, StoreError, StoreGone
-from misstep.store.database import NotAStore, going_on
-from misstep.store.run_writer import Locked, is_locked, locked, owner_of
+from misstep.store.database import Database, Hold, NotAStore, going_on
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 APPLICATION_ID = 0x6D737470  # "mstp", in the header of every store file
 
@@ -30,7 +37,7 @@ _REASONS = {
 }
 
 
-class SqliteDatabase:
+class SqliteDatabase(Database):
     """An SQLite file with explicit transactions: writers queue, readers never wait for them."""
 
     def __init__(self, path: Path, location: str) -> None:
@@ -45,7 +52,11 @@ class SqliteDatabase:
 
     def prepare(self, create: bool) -> None:
         if create:
-            self._make_directory()
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                reason = error.strerror or str(error)
+                raise StoreError("the store can't be made", reason, where=self.location) from error
             self._mode = "mode=rwc"
         elif not self._path.exists() or (self._path.is_file() and not self._path.stat().st_size):
             raise NoStoreYet(self.location)
@@ -59,9 +70,6 @@ class SqliteDatabase:
         if identity != APPLICATION_ID:
             raise NotAStore("a database of some other program")
         return version
-
-    def secure(self, connection: sa.Connection) -> None:
-        """Nothing to do: a write transaction excludes other writers from the start."""
 
     def mark(self, connection: sa.Connection, version: int) -> None:
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -85,10 +93,10 @@ class SqliteDatabase:
             )
 
     @contextmanager
-    def hold(self, run: str) -> Iterator["FileHold"]:
+    def hold(self, run: str) -> Iterator[Hold]:
         try:
             with locked(self._lock_path(run)), self.engine.connect() as connection:
-                yield FileHold(connection.execution_options(writing=True))
+                yield Hold(connection.execution_options(writing=True))
         except Locked as error:
             raise going_on(run, error.pid) from error
 
@@ -112,13 +120,6 @@ class SqliteDatabase:
         connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before it is acknowledged
         return connection
 
-    def _make_directory(self) -> None:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            raise StoreError("the store can't be made", reason, where=self.location) from error
-
     def _found(self) -> tuple[int, int]:
         """Device and inode, which tell whether the file at the path was replaced."""
         try:
@@ -130,16 +131,6 @@ class SqliteDatabase:
     def _lock_path(self, run: str) -> Path:
         name = run if run.isalnum() else hashlib.blake2b(run.encode(), digest_size=8).hexdigest()
         return self._path.with_name(f"{self._path.name}-{name}.lock")
-
-
-class FileHold:
-    """The right to a run, tied to a lock file."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self.connection = connection
-
-    def renew(self) -> None:
-        """Nothing to do: a lock file can't be lost like a connection."""
 
 
 def _has_log(path: Path) -> bool:
@@ -155,3 +146,105 @@ def _begin(connection: sa.Connection) -> None:
 def _pragma(connection: sa.Connection, name: str) -> int:
     value: Any = connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
     return int(value)
+
+
+_TRIES, _PAUSE = 100, 0.01  # a process that only checks a lock holds it for a moment
+_held: set[int] = set()  # descriptors of this process's locks
+
+
+class Locked(Exception):
+    """Another process has the lock; `pid` is the number it wrote into the file, 0 if none."""
+
+    def __init__(self, pid: int = 0) -> None:
+        super().__init__(pid)
+        self.pid = pid
+
+
+def _let_go() -> None:
+    """Close the copies of lock descriptors in a forked child, which would keep the parent's locks."""
+    for descriptor in _held:
+        with suppress(OSError):
+            os.close(descriptor)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock; raises `Locked` if it is taken. Without lock support, proceed without one."""
+    descriptor = _take(path)
+    if descriptor is not None:
+        _held.add(descriptor)
+        os.write(descriptor, b"%d" % os.getpid())
+    try:
+        yield
+    finally:
+        if descriptor in _held:  # not in a forked child, which has released it
+            _held.discard(descriptor)
+            with suppress(OSError):
+                path.unlink()  # before releasing it, so that a process that opened it sees that it is gone
+            with suppress(OSError):
+                os.close(descriptor)
+
+
+def is_locked(path: Path) -> bool:
+    if fcntl is None:
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _take(path: Path) -> int | None:
+    for _ in range(_TRIES):
+        try:
+            descriptor = _try_once(path)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+            continue
+        except OSError:
+            return None
+        if descriptor is None or _is_at(path, descriptor):
+            return descriptor
+        os.close(descriptor)  # its owner removed the file before releasing the lock
+    raise Locked(owner_of(path))
+
+
+def owner_of(path: Path) -> int:
+    """The process that has the lock, according to the file."""
+    try:
+        return int(path.read_bytes()[:20])
+    except (OSError, ValueError):
+        return 0
+
+
+def _try_once(path: Path) -> int | None:
+    if fcntl is None:
+        return None
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except OSError:
+        return False

@@ -52,57 +52,25 @@ def check_real(value: object) -> Any:
 
 
 def check_flag(value: object) -> Any:
-    if value is None or (isinstance(value, int) and value in (0, 1)):
-        return None if value is None else bool(value)
+    if value is None:
+        return value
+    if isinstance(value, int) and value in (0, 1):
+        return bool(value)
     raise odd(value, "true or false")
 
 
-class Checked(sa.types.TypeDecorator[Any]):
+def _checked(kind: type[Any], check: Callable[[object], Any]) -> type[sa.types.TypeDecorator[Any]]:
     """A column type whose values are checked on reading before any conversion."""
-
-    impl: Any = sa.types.NullType
-    cache_ok = True
-    check: Callable[[object], Any]
-
-    def result_processor(self, *_: object) -> Callable[[object], Any]:
-        return type(self).check
+    body = {"impl": kind, "cache_ok": True, "result_processor": lambda *_: check}
+    return type(f"Checked{kind.__name__}", (sa.types.TypeDecorator,), body)
 
 
-class TextColumn(Checked):
-    impl = sa.String
-    cache_ok = True
-    check = staticmethod(check_text)
-
-
-class Document(Checked):
-    impl = sa.LargeBinary
-    cache_ok = True
-    check = staticmethod(check_bytes)
-
-
-class WholeColumn(Checked):
-    impl = sa.Integer
-    cache_ok = True
-    check = staticmethod(check_whole)
-
-
-class Large(Checked):
-    impl = sa.BigInteger
-    cache_ok = True
-    check = staticmethod(check_whole)
-
-
-class RealColumn(Checked):
-    impl = sa.Float
-    cache_ok = True
-    check = staticmethod(check_real)
-
-
-class Flag(Checked):
-    impl = sa.Boolean
-    cache_ok = True
-    check = staticmethod(check_flag)
-
+TextColumn = _checked(sa.String, check_text)
+Document = _checked(sa.LargeBinary, check_bytes)
+WholeColumn = _checked(sa.Integer, check_whole)
+Large = _checked(sa.BigInteger, check_whole)
+RealColumn = _checked(sa.Float, check_real)
+Flag = _checked(sa.Boolean, check_flag)
 
 STORE_VERSION = 6
 

@@ -24,26 +24,10 @@ from misstep.store.queries import Run
 # Settings that name something to execute, import, read or connect to, or that weaken the sandbox. A resumed
 # run takes `on` and `ray_address` from its user, never from the store.
 NAMING = (
-    "agent",
-    "agent_args",
-    "python",
-    "tools",
-    "model",
-    "model_base_url",
-    "model_roles",
-    "prompt",
-    "prompts",
-    "context",
-    "descriptions",
-    "groups",
-    "data",
-    "workspace",
-    "cases",
-    "prices",
-    "sandbox",
-    "allow_network",
+    "agent", "agent_args", "python", "tools", "model", "model_base_url", "model_roles", "prompt", "prompts",
+    "context", "descriptions", "groups", "data", "workspace", "cases", "prices", "sandbox", "allow_network",
     "allow_read",
-)
+)  # fmt: skip
 _SIZE = 32  # bytes
 _USUAL = Settings()
 

@@ -9,7 +9,7 @@ from misstep.core.constraint import Given
 from misstep.core.tool import Tool
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.schemas.mentions import find_examples
+from misstep.schemas.samples import find_examples
 
 
 def tool(name: str, description: str, **parameters: dict[str, str]) -> Tool:

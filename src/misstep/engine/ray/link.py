@@ -7,7 +7,6 @@ import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import (
-    AbstractAsyncContextManager,
     AsyncExitStack,
     asynccontextmanager,
     contextmanager,
@@ -44,7 +43,11 @@ async def connected(address: str) -> AsyncIterator[Any]:
         stack.enter_context(_silent())
         if not ray.is_initialized():
             try:
-                await stack.enter_async_context(_joined(ray, address) if address else _started(ray))
+                if address:
+                    hosted = _hosted(partial(_join, ray, address), ray.shutdown, CONNECT_SECONDS)
+                else:
+                    hosted = _hosted(partial(ray.init, **OWN, **QUIET), ray.shutdown)
+                await stack.enter_async_context(hosted)
             except Exception as error:
                 raise _unreachable(address, error) from error
         yield ray
@@ -71,18 +74,6 @@ def _silent() -> Iterator[None]:
         voice._worker_logs_enabled = before
 
 
-def _started(ray: Any) -> AbstractAsyncContextManager[None]:
-    return _hosted(partial(ray.init, **OWN, **QUIET), ray.shutdown)
-
-
-def _joined(ray: Any, address: str) -> AbstractAsyncContextManager[None]:
-    def join() -> None:
-        _check_reachable(address)
-        ray.init(address=address, **QUIET)
-
-    return _hosted(join, ray.shutdown, CONNECT_SECONDS)
-
-
 @asynccontextmanager
 async def _hosted(
     connect: Callable[[], object], part: Callable[[], object], patience: float | None = None
@@ -91,19 +82,25 @@ async def _hosted(
     loop, over = asyncio.get_running_loop(), threading.Event()
     up = loop.create_future()
 
-    def say(future: "asyncio.Future[None]", error: Exception | None = None) -> None:
-        with suppress(RuntimeError):  # the loop has closed: nothing waits any longer
-            loop.call_soon_threadsafe(_settle, future, error)
+    def settle(error: Exception | None) -> None:
+        if up.done():
+            return
+        if error:
+            up.set_exception(error)
+        else:
+            up.set_result(None)
 
     def host() -> None:
+        failure = None
         try:
             connect()
         except Exception as error:
-            say(up, error)
-            return
-        say(up)
-        over.wait()
-        part()
+            failure = error
+        with suppress(RuntimeError):  # the loop has closed: nothing waits any longer
+            loop.call_soon_threadsafe(settle, failure)
+        if not failure:
+            over.wait()
+            part()
 
     thread = threading.Thread(target=host, name="ray", daemon=True)
     thread.start()
@@ -118,20 +115,11 @@ async def _hosted(
             thread.join()
 
 
-def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:
-    if future.done():
-        return
-    if error:
-        future.set_exception(error)
-    else:
-        future.set_result(None)
-
-
-def _check_reachable(address: str) -> None:
-    """Fail fast if the server can't be reached: Ray would take a minute and print a long error."""
+def _join(ray: Any, address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if port.isdecimal():
+    if port.isdecimal():  # fail fast if there is no server: Ray would take a minute and print a long error
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_SECONDS).close()
+    ray.init(address=address, **QUIET)
 
 
 def _unreachable(address: str, error: Exception) -> MisstepError:

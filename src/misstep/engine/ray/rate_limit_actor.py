@@ -2,7 +2,7 @@
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -43,18 +43,15 @@ class RateLimitActor:
         for began, pause in refusals:
             rate_limiter.refused(began, pause)
         if ticket in self._places:
-            self._release(ticket)
+            self._places.pop(ticket).cancel()
         else:
             self._gone.add(ticket)
 
     async def forget(self, worker: str) -> None:
         """Release all slots of a lost worker, including those it waits for."""
         for ticket in [ticket for ticket in self._places if ticket[0] == worker]:
-            self._release(ticket)
+            self._places.pop(ticket).cancel()
         self._gone = {ticket for ticket in self._gone if ticket[0] != worker}
-
-    def _release(self, ticket: Ticket) -> None:
-        self._places.pop(ticket).cancel()
 
 
 async def _hold(rate_limiter: RateLimiter, granted: "asyncio.Future[float]") -> None:
@@ -81,35 +78,32 @@ class _Untold:
 _UNTOLD = _Untold()
 
 
-class ActorRateLimiters:
-    """The rate limiters of one worker, which use the actor."""
+def actor_rate_limiters(actor: Any, worker: str) -> RateLimiters:
+    """The rate limiters of one worker, which use the actor; the limits given first apply."""
+    tickets = zip(itertools.repeat(worker), itertools.count())
+    known = dict[str, RateLimiter]()
 
-    def __init__(self, actor: Any, worker: str) -> None:
-        self._actor = actor
-        self._tickets = zip(itertools.repeat(worker), itertools.count())
-        self._rate_limiters = dict[str, RateLimiter]()
+    def find(model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
+        if model not in known:
+            known[model] = _ActorRateLimiter(actor, (model, in_flight, per_minute), tickets)
+        return known[model]
 
-    def __call__(self, model: str, in_flight: int, per_minute: float | None) -> RateLimiter:
-        if model not in self._rate_limiters:
-            self._rate_limiters[model] = _ActorRateLimiter(
-                self._actor, (model, in_flight, per_minute), lambda: next(self._tickets)
-            )
-        return self._rate_limiters[model]
+    return find
 
 
 class _ActorRateLimiter:
     """Sends two messages per request: one to get a slot, one to release it and report the result."""
 
-    def __init__(self, actor: Any, model: Model, ticket: Callable[[], Ticket]) -> None:
+    def __init__(self, actor: Any, model: Model, tickets: Iterator[Ticket]) -> None:
         self._actor = actor
         self._model = model
-        self._ticket = ticket
+        self._tickets = tickets
         self._served = 0
         self._refusals = list[Refusal]()
 
     @asynccontextmanager
     async def slot(self, meter: Meter) -> AsyncIterator[float]:
-        ticket = self._ticket()
+        ticket = next(self._tickets)
         try:
             yield await self._enter(ticket, meter)
         finally:

@@ -1,6 +1,7 @@
 """A Ray worker that runs an agent, and the messages it exchanges with the driver.
 
-Messages are JSON bytes, so that both sides read them the same way. Usage is counted in the worker and
+Messages are JSON bytes, so that both sides read them the same way; arguments of calls may contain integers
+too large for MessagePack. Usage is counted in the worker and
 reported to the driver's budget.
 """
 
@@ -9,7 +10,7 @@ import os
 import pickle
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -19,10 +20,8 @@ from misstep.core.outcome import Outcome, Usage, storable
 from misstep.core.run import Execute
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.spending import Account, RateLimiters, Spent, UsageCounter
-from misstep.engine.ray.rate_limit_actor import ActorRateLimiters
+from misstep.engine.ray.rate_limit_actor import actor_rate_limiters
 from misstep.errors import MisstepError
-
-T = TypeVar("T")
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -42,14 +41,6 @@ class Ended(msgspec.Struct, frozen=True):
     failure: Failure | None = None
 
 
-def encode(value: object) -> bytes:
-    return msgspec.json.encode(value)  # arguments of calls may contain integers too large for MessagePack
-
-
-def decode(data: bytes, kind: type[T]) -> T:
-    return msgspec.json.decode(data, type=kind)
-
-
 def failure_of(error: BaseException, *hints: str) -> Failure:
     """An error as data; other exceptions become a `MisstepError`, without secrets and with `hints`."""
     if isinstance(error, MisstepError):
@@ -64,19 +55,6 @@ def error_of(failure: Failure) -> MisstepError:
     error: MisstepError = kind.__new__(kind)
     MisstepError.__init__(error, failure.message, *failure.hints, where=failure.where)
     return error
-
-
-class UsageTally(UsageCounter):
-    """What one case has used so far."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._told = self.spent
-
-    def is_news(self) -> bool:
-        """Whether something has been added since the last call."""
-        before, self._told = self._told, self.spent
-        return before is not self._told
 
 
 class Flight:
@@ -96,15 +74,12 @@ class Flight:
             return
         self._told = spent
         for role, usage in spent.usage.items():
-            more = _difference(usage, before.usage.get(role, Usage()))
+            told = before.usage.get(role, Usage())
+            more = Usage(usage.input - told.input, usage.output - told.output, usage.cached - told.cached)
             if more != Usage():
                 self._account.spend(role, more)
         for _ in range(spent.calls - before.calls):
             self._account.call()
-
-
-def _difference(one: Usage, other: Usage) -> Usage:
-    return Usage(one.input - other.input, one.output - other.output, one.cached - other.cached)
 
 
 MakeWorker: TypeAlias = Callable[[RateLimiters], AbstractAsyncContextManager[Execute]]
@@ -117,8 +92,9 @@ class RayWorker:
 
     def __init__(self, make: bytes, actor: Any, name: str, home: str) -> None:
         self._make = make
-        self._rate_limiters = ActorRateLimiters(actor, name)
-        self._tallies = dict[int, UsageTally]()
+        self._rate_limiters = actor_rate_limiters(actor, name)
+        self._tallies = dict[int, UsageCounter]()
+        self._told = dict[int, Spent]()  # by case, what was last reported of it
         self._work = dict[int, asyncio.Future[Outcome]]()
         self._stopped = set[int]()
         with suppress(OSError):  # file names are relative to the driver's folder, if it exists here
@@ -140,12 +116,13 @@ class RayWorker:
                 await self._over.wait()
         except BaseException as error:
             if not self._ready.done():
-                self._ready.set_result(encode(failure_of(error, NEEDS)))
+                self._ready.set_result(msgspec.json.encode(failure_of(error, NEEDS)))
 
     async def execute(self, ticket: int, case: bytes) -> bytes:
         """Run a case; returns an encoded `Ended`."""
-        tally = self._tallies[ticket] = UsageTally()
-        work = asyncio.ensure_future(self._execute(decode(case, Case), tally))
+        tally = self._tallies[ticket] = UsageCounter()
+        self._told[ticket] = tally.spent
+        work = asyncio.ensure_future(self._execute(msgspec.json.decode(case, type=Case), tally))
         self._work[ticket] = work
         if ticket in self._stopped:
             work.cancel()
@@ -157,9 +134,9 @@ class RayWorker:
         except BaseException as error:
             ended = Ended(tally.spent, failure=failure_of(error))
         finally:
-            del self._tallies[ticket], self._work[ticket]
+            del self._tallies[ticket], self._told[ticket], self._work[ticket]
             self._stopped.discard(ticket)
-        return encode(ended)
+        return msgspec.json.encode(ended)
 
     async def stop(self, ticket: int) -> None:
         """Cancel a case, even one that has not arrived yet: messages may arrive out of order."""
@@ -171,7 +148,10 @@ class RayWorker:
     async def news(self, pause: float) -> bytes:
         """After a pause, the total usage of each case that has used more since the last call."""
         await asyncio.sleep(pause)
-        return encode({ticket: tally.spent for ticket, tally in self._tallies.items() if tally.is_news()})
+        spent = {ticket: tally.spent for ticket, tally in self._tallies.items()}
+        news = {ticket: each for ticket, each in spent.items() if each is not self._told[ticket]}
+        self._told |= news
+        return msgspec.json.encode(news)
 
     async def close(self) -> None:
         self._over.set()

@@ -7,23 +7,15 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from typing import Any, Self
 
+import msgspec
+
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.spending import Account, RateLimiters, Spent
 from misstep.engine.ray.link import connected, listen
 from misstep.engine.ray.rate_limit_actor import RateLimitActor
-from misstep.engine.ray.worker import (
-    NEEDS,
-    Ended,
-    Failure,
-    Flight,
-    MakeWorker,
-    RayWorker,
-    decode,
-    encode,
-    error_of,
-)
+from misstep.engine.ray.worker import NEEDS, Ended, Failure, Flight, MakeWorker, RayWorker, error_of
 from misstep.errors import InternalError, MisstepError, UsageError
 
 PATIENCE = 60.0  # seconds without any worker
@@ -97,7 +89,7 @@ class WorkerSlots:
             slot.reserved = alone
             try:
                 while alone and slot.load and slot.worker is worker:
-                    await self._change()
+                    await self._changed.wait()
                 if slot.worker is worker:
                     with self._loaded(slot, alone):
                         yield slot
@@ -123,33 +115,29 @@ class WorkerSlots:
             free = [slot for slot in self._all if slot.worker is not None and not slot.reserved]
             if free:
                 return min(free, key=lambda slot: slot.load)
-            await (self._change() if self._has_workers() else self._relief())
-
-    async def _relief(self) -> None:
-        """Wait for a change when there is no worker at all; raises an error after a while."""
-        failures = self._failures()
-        if len(failures) == len(self._all):
-            raise failures[0]
-        try:
-            await self._worker_soon()
-        except TimeoutError:
-            raise self._no_workers_error() from None
+            if self._has_workers():
+                await self._changed.wait()
+                continue
+            failures = self._failures()
+            if len(failures) == len(self._all):
+                raise failures[0]
+            try:
+                await self._worker_soon()
+            except TimeoutError:
+                raise self._no_workers_error() from None
 
     async def _worker_soon(self) -> None:
         """Wait for a change: without limit if a worker is getting ready, else for a while."""
         soon = any(slot.hired and slot.worker is None for slot in self._all)
         limit = self._stragglers if self._has_workers() else self._patience
         async with asyncio.timeout_at(None if soon else self._since + limit):
-            await self._change()
+            await self._changed.wait()
 
     def _failures(self) -> list[MisstepError]:
         return [slot.failure for slot in self._all if slot.failure]
 
     def _has_workers(self) -> bool:
         return any(slot.worker is not None for slot in self._all)
-
-    async def _change(self) -> None:
-        await self._changed.wait()
 
     def _tell(self) -> None:
         self._changed.set()
@@ -204,9 +192,11 @@ class RayWorkerPool:
         async with AsyncExitStack() as stack:
             self._ray = await stack.enter_async_context(connected(self._address))
             self._packed = _pack(self._ray, self._make)
-            self._actor = self._open_desk()
+            self._actor = self._start_actor()
             stack.callback(self._ray.kill, self._actor)
-            self._slots = WorkerSlots(self._room())
+            # One worker per CPU, and at least one to wait for.
+            cpus = int(self._ray.cluster_resources().get("CPU", 0))
+            self._slots = WorkerSlots(max(1, min(self._jobs, cpus)))
             self._slot_tasks = [asyncio.create_task(self._keep(slot)) for slot in self._slots]
             stack.push_async_callback(self._dismiss)
             await self._slots.filled()
@@ -219,7 +209,7 @@ class RayWorkerPool:
 
     async def execute(self, case: Case, account: Account) -> Outcome:
         """Run a case; the account is told what it uses while it runs."""
-        data = encode(case)
+        data = msgspec.json.encode(case)
         for losses in range(1, MOST_LOSSES + 1):
             async with self._slots.take(alone=losses == MOST_LOSSES) as slot:
                 ended = await self._run(slot, data, account)
@@ -238,12 +228,12 @@ class RayWorkerPool:
         self._flights[ticket] = flight
         running = listen(worker.execute.remote(ticket, case))
         try:
-            ended = decode(await asyncio.shield(running), Ended)
+            ended = msgspec.json.decode(await asyncio.shield(running), type=Ended)
         except asyncio.CancelledError:
             worker.stop.remote(ticket)
             with suppress(Exception):
                 async with asyncio.timeout(STOPPING):
-                    flight.hear(decode(await running, Ended).spent)
+                    flight.hear(msgspec.json.decode(await running, type=Ended).spent)
             raise
         except self._ray.exceptions.RayTaskError as error:
             raise InternalError(f"a worker failed with {type(error.cause).__name__}") from None
@@ -270,11 +260,13 @@ class RayWorkerPool:
     async def _run_worker(self, slot: WorkerSlot) -> bool:
         """Run one worker until it is lost; returns whether it ever was ready."""
         name, ready = f"{slot.number}.{next(self._tickets)}", False
-        worker = self._hire(name)
+        options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_concurrency": MOST_CALLS}
+        worker = self._ray.remote(**options)(RayWorker).remote(self._packed, self._actor, name, os.getcwd())
         try:
             await self._begin(worker)
             self._slots.hire(slot)
-            await self._prepare(worker)
+            if failure := await listen(worker.prepare.remote()):
+                raise error_of(msgspec.json.decode(failure, type=Failure))
             ready = True
             self._slots.fill(slot, worker)
             await self._listen(worker)
@@ -296,17 +288,12 @@ class RayWorkerPool:
             reason = str(error).strip().rpartition("\n")[2]
             raise UsageError(f"a node can't run workers: {reason}", NEEDS) from None
 
-    async def _prepare(self, worker: Any) -> None:
-        trouble = await listen(worker.prepare.remote())
-        if trouble:
-            raise error_of(decode(trouble, Failure))
-
     async def _listen(self, worker: Any) -> None:
         """Forward what cases use to their accounts, until the worker is lost."""
         pause = max(BEAT, len(self._slot_tasks) / NEWS_PER_SECOND)
         while True:
             async with asyncio.timeout(SILENCE):
-                news = decode(await listen(worker.news.remote(pause)), dict[int, Spent])
+                news = msgspec.json.decode(await listen(worker.news.remote(pause)), type=dict[int, Spent])
             for ticket, spent in news.items():
                 if ticket in self._flights:
                     self._flights[ticket].hear(spent)
@@ -319,15 +306,7 @@ class RayWorkerPool:
         self._slots.vacate(slot)
         self._tell(f"a worker was lost; {cases} run again" if again else "a worker was lost")
 
-    def _room(self) -> int:
-        """The maximum number of workers: one per CPU, and at least one to wait for."""
-        return max(1, min(self._jobs, int(self._ray.cluster_resources().get("CPU", 0))))
-
-    def _hire(self, name: str) -> Any:
-        options = {"num_cpus": 1, "scheduling_strategy": "SPREAD", "max_concurrency": MOST_CALLS}
-        return self._ray.remote(**options)(RayWorker).remote(self._packed, self._actor, name, os.getcwd())
-
-    def _open_desk(self) -> Any:
+    def _start_actor(self) -> Any:
         """Start the rate-limit actor on the driver's own node, so that neither can be lost alone."""
         here = self._ray.get_runtime_context().get_node_id()
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(here, soft=False)

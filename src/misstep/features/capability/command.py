@@ -35,8 +35,7 @@ from misstep.features.capability.run import (
 from misstep.features.capability.view import capability_plot, capability_table, error_table, how_far_table
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
-from misstep.store.curves import read_curve
-from misstep.store.files import write_text
+from misstep.store.files import read_curve, write_text
 from misstep.store.location import way_to
 
 

@@ -17,7 +17,7 @@ from misstep.rendering.words import told_apart
 from misstep.runs.cases import suite_of
 from misstep.runs.lifecycle import Known, RunWork, estimate, lasting, resume, start
 from misstep.runs.setup.models import model_name
-from misstep.store.curves import is_kept, read_curve
+from misstep.store.files import is_kept, read_curve
 from misstep.store.runs import Run, Store
 
 

@@ -11,8 +11,7 @@ import msgspec
 
 from misstep.fuzzing.inputs.slots import ArgumentSlot, Kind, Origin
 from misstep.fuzzing.inputs.suggestions import SuggestedValues, values_in
-from misstep.schemas.mentions import find_numbers, find_texts
-from misstep.schemas.samples import words_of
+from misstep.schemas.samples import find_numbers, find_texts, words_of
 from misstep.schemas.shape import as_list, flatten, kinds_of
 
 LONGEST_TOLD = 400  # characters of a description; the first sentences say what a parameter is

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from misstep.core.tool import Described
-from misstep.schemas.mentions import find_numbers, find_texts
+from misstep.schemas.samples import find_numbers, find_texts
 from misstep.schemas.source import parse_module
 
 LONGEST_SOURCE = 300_000  # characters

@@ -6,13 +6,13 @@ Regular expressions in schemas become rules for JSON strings.
 import json
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
 
 from misstep.core.agent import Tool
 from misstep.core.outcome import storable
-from misstep.schemas.shape import find_reference
+from misstep.schemas.shape import as_list, find_reference, mapping, names_in
 
 MOST = 60  # maximum repetitions of a part without a limit of its own
 _NEVER = r'"\\\x00-\x1F\x7F'  # characters that JSON strings contain only escaped, for use inside brackets
@@ -44,25 +44,28 @@ def _is_at(parts: Sequence[Any], place: str) -> bool:
 
 
 def _all(parts: Sequence[Any]) -> str:
-    return " ".join([_RULES[str(name)](argument) for name, argument in parts]) or '""'
+    return " ".join([_rule(str(name), argument) for name, argument in parts]) or '""'
 
 
-def _repeated(argument: Any) -> str:
-    least, most, parts = argument
-    if least > MOST:
-        raise ValueError("too often")
-    return f"({_all(parts)}){{{least},{min(int(most), max(MOST, least))}}}"
-
-
-def _branches(argument: Any) -> str:
-    return f"({' | '.join(map(_all, argument[1]))})"
-
-
-def _group(argument: Any) -> str:
-    _, added, removed, parts = argument
-    if added or removed:
-        raise ValueError("other flags")
-    return f"({_all(parts)})"
+def _rule(name: str, argument: Any) -> str:
+    """The rule for one part of a parsed pattern; raises ValueError if there is none."""
+    match name:
+        case "LITERAL":
+            return f"[{_character(argument)}]"
+        case "NOT_LITERAL":
+            return f"[^{_character(argument)}{_NEVER}]"
+        case "ANY":
+            return f"[^{_NEVER}]"
+        case "IN":
+            return _one_of(argument)
+        case "BRANCH":
+            return f"({' | '.join(map(_all, argument[1]))})"
+        case "MAX_REPEAT" | "MIN_REPEAT" if argument[0] <= MOST:
+            least, most, parts = argument
+            return f"({_all(parts)}){{{least},{min(int(most), MOST)}}}"
+        case "SUBPATTERN" if not argument[1] and not argument[2]:  # without flags of its own
+            return f"({_all(argument[3])})"
+    raise ValueError(name)
 
 
 def _one_of(members: Any) -> str:
@@ -74,18 +77,18 @@ def _one_of(members: Any) -> str:
 
 
 def _members(members: Any) -> str:
-    return "".join([_member(str(name), argument) for name, argument in members])
-
-
-def _member(name: str, argument: Any) -> str:
-    match name:
-        case "LITERAL":
-            return _character(argument)
-        case "RANGE":
-            return f"{_character(argument[0])}-{_character(argument[1])}"
-        case "CATEGORY":
-            return _CATEGORIES[str(argument)]
-    raise ValueError(name)
+    written = list[str]()
+    for name, argument in members:
+        match str(name):
+            case "LITERAL":
+                written.append(_character(argument))
+            case "RANGE":
+                written.append(f"{_character(argument[0])}-{_character(argument[1])}")
+            case "CATEGORY":
+                written.append(_CATEGORIES[str(argument)])
+            case other:
+                raise ValueError(other)
+    return "".join(written)
 
 
 def _character(code: int) -> str:
@@ -93,18 +96,6 @@ def _character(code: int) -> str:
     if code < 0x20 or code == 0x7F or chr(code) in '"\\' or 0xD800 <= code < 0xE000:
         raise ValueError("not in a text of JSON as it is")
     return f"\\U{code:08X}"
-
-
-_RULES: dict[str, Callable[[Any], str]] = {
-    "LITERAL": lambda code: f"[{_character(code)}]",
-    "NOT_LITERAL": lambda code: f"[^{_character(code)}{_NEVER}]",
-    "ANY": lambda _: f"[^{_NEVER}]",
-    "IN": _one_of,
-    "MAX_REPEAT": _repeated,
-    "MIN_REPEAT": _repeated,
-    "BRANCH": _branches,
-    "SUBPATTERN": _group,
-}
 
 
 MOST_REPEATS = 200  # larger limits are ignored: they make a grammar slow
@@ -176,18 +167,18 @@ class _Rules:
         self._root = schema
         self._references = dict[str, str]()
         self._unopened = frozenset[str]()
-        return self._value({"type": "object", "additionalProperties": False, **_mapping(schema)})
+        return self._value({"type": "object", "additionalProperties": False, **mapping(schema)})
 
     def _value(self, schema: Any) -> str:
-        schema = _mapping(schema)
+        schema = mapping(schema)
         if "const" in schema:
             return _literal(_json(schema["const"]))
-        if listed := _listed(schema.get("enum")):
+        if listed := as_list(schema.get("enum")):
             return _either([_literal(_json(option)) for option in listed])
         if isinstance(reference := schema.get("$ref"), str):
             return self._reference(reference)
         for union in ("anyOf", "oneOf", "allOf"):
-            options = _listed(schema.get(union))
+            options = as_list(schema.get(union))
             if options and (union != "allOf" or len(options) == 1):
                 beside = {name: part for name, part in schema.items() if name != union}
                 return _either([self._value(_both(beside, option)) for option in options])
@@ -233,8 +224,8 @@ class _Rules:
         return rule
 
     def _object(self, schema: dict[str, Any]) -> str:
-        declared = _mapping(schema.get("properties"))
-        required = [name for name in _listed(schema.get("required")) if isinstance(name, str)]
+        declared = mapping(schema.get("properties"))
+        required = names_in(schema.get("required"))
         properties = declared | {name: True for name in required if name not in declared}
         if not properties:
             return self._dictionary(schema.get("additionalProperties"))
@@ -250,8 +241,9 @@ class _Rules:
         return f'"{{" ({pair} (", " {pair})*)? "}}"'
 
     def _array(self, schema: dict[str, Any]) -> str:
-        if fixed := _listed(schema.get("prefixItems")):
-            return f'"[" {_joined([self._inside(item) for item in fixed])} "]"'
+        if fixed := as_list(schema.get("prefixItems")):
+            items = ' ", " '.join([self._inside(item) for item in fixed])
+            return f'"[" {items} "]"'
         item = self._inside(schema.get("items"))
         least, most = _bounds(schema, "minItems", "maxItems")
         if most == 0:
@@ -265,8 +257,8 @@ def _both(schema: dict[str, Any], option: Any) -> Any:
     """A schema that combines both, as far as possible; a reference replaces the first."""
     if not isinstance(option, dict) or "$ref" in option:
         return option
-    properties = {**_mapping(schema.get("properties")), **_mapping(option.get("properties"))}
-    required = [*_listed(schema.get("required")), *_listed(option.get("required"))]
+    properties = {**mapping(schema.get("properties")), **mapping(option.get("properties"))}
+    required = [*as_list(schema.get("required")), *as_list(option.get("required"))]
     return {**schema, **option, **({"properties": properties, "required": required} if properties else {})}
 
 
@@ -306,18 +298,6 @@ def _either(options: Sequence[str]) -> str:
     return f"({' | '.join(options)})"
 
 
-def _joined(items: Sequence[str]) -> str:
-    return ' ", " '.join(items)
-
-
-def _mapping(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
 def _json(value: Any) -> str:
     return storable(json.dumps(value, ensure_ascii=False))
 
@@ -325,8 +305,5 @@ def _json(value: Any) -> str:
 def _literal(text: str) -> str:
     """A text as a quoted literal in the grammar's notation."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join([char if char.isprintable() else _escape(char) for char in escaped]) + '"'
-
-
-def _escape(char: str) -> str:
-    return f"\\x{ord(char):02X}" if ord(char) < 0x80 else f"\\U{ord(char):08X}"
+    codes = [char if char.isprintable() else f"\\U{ord(char):08X}" for char in escaped]
+    return f'"{"".join(codes)}"'

@@ -6,12 +6,14 @@ prompt.
 
 import asyncio
 import atexit
+import math
 import os
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any
 
 from misstep.core.agent import Meter
@@ -89,23 +91,7 @@ def _settle(future: "asyncio.Future[Any]", outcome: Any) -> None:
         future.set_result(outcome)
 
 
-LATELY = 16  # prompts; for conversations of usual length, an engine's cache holds more
-
 Prompt = Sequence[int | str]
-
-
-class Memory:
-    """The prompts that one engine has processed; its own cache decides how much of them it still has."""
-
-    def __init__(self) -> None:
-        self._read = deque[Prompt](maxlen=LATELY)
-
-    def keep(self, prompt: Prompt) -> None:
-        self._read.append(prompt)
-
-    def overlap(self, prompt: Prompt) -> int:
-        """How much of the beginning has been processed before, in characters."""
-        return max([_shared(prompt, earlier) for earlier in self._read], default=0)
 
 
 def _shared(one: Prompt, other: Prompt) -> int:
@@ -113,16 +99,13 @@ def _shared(one: Prompt, other: Prompt) -> int:
     length = 0
     for piece, its in zip(one, other, strict=False):
         if piece != its:
-            return length + _shared_letters(str(piece), str(its))
+            letters = zip(str(piece), str(its), strict=False)
+            return length + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], letters))
         length += len(piece) if isinstance(piece, str) else 1
     return length
 
 
-def _shared_letters(one: str, other: str) -> int:
-    different = (place for place, (mine, its) in enumerate(zip(one, other, strict=False)) if mine != its)
-    return next(different, min(len(one), len(other)))
-
-
+LATELY = 16  # prompts; for conversations of usual length, an engine's cache holds more
 MOST_LANES = 4  # each takes a core and some 200 MB
 PATIENCE = 60.0  # seconds that process exit waits for engines to stop; busy machines may need them
 IDLE = 0.3  # seconds; a conversation's next turn comes sooner, unless its tools are slow
@@ -130,13 +113,24 @@ LITTLE = 200  # characters that are processed again rather than waiting for anot
 
 
 class _Lane:
-    """One engine in the pool: its files, the prompts it has processed, and its next job."""
+    """One engine in the pool: its files, the prompts it has processed, and its next job.
+
+    The engine's own cache decides how much of the prompts it still has.
+    """
 
     def __init__(self, files: ModelFiles) -> None:
         self.files = files
-        self.memory = Memory()
+        self._prompts = deque[Prompt](maxlen=LATELY)
         self.job: Job | None = None
-        self.free_since = 0.0
+        self.free_since = math.inf  # until its engine has opened
+
+    def take(self, job: Job) -> None:
+        self.job = job
+        self._prompts.append(job.work.prompt)
+
+    def overlap(self, prompt: Prompt) -> int:
+        """How much of the beginning has been processed before, in characters."""
+        return max([_shared(prompt, earlier) for earlier in self._prompts], default=0)
 
 
 class Lanes:
@@ -157,8 +151,6 @@ class Lanes:
     def _begin(self) -> None:
         self._changed = threading.Condition()
         self._waiting = deque[Job]()
-        self._running = set[Job]()
-        self._free = list[_Lane]()
         self._lanes = dict[threading.Thread, _Lane]()
         self._loading = threading.Lock()
         self._loaded = False
@@ -184,27 +176,26 @@ class Lanes:
             await job.wait_for_a_lane(meter)
             return await job.done
         finally:
-            self._drop(job)
+            job.drop()
+            with self._changed, suppress(ValueError):  # it is not waiting any longer
+                self._waiting.remove(job)
 
     def _submit(self, job: Job) -> None:
         with self._changed:
             if self._refusal:
                 raise ModelError(self._refusal)
             self._waiting.append(job)
-            under_way = sum(other.files == job.files for other in (*self._waiting, *self._running))
+            under_way = sum(other.files == job.files for other in (*self._waiting, *self._running()))
             if under_way > self._count(job.files) < self._most:
                 self._open_lane(job)
             self._assign()
             self._changed.notify_all()  # free lanes check again after a while
 
+    def _running(self) -> list[Job]:
+        return [lane.job for lane in self._lanes.values() if lane.job]
+
     def _count(self, files: ModelFiles) -> int:
         return sum(lane.files == files for lane in self._lanes.values())
-
-    def _drop(self, job: Job) -> None:
-        job.drop()
-        with self._changed:
-            if job in self._waiting:
-                self._waiting.remove(job)
 
     def _open_lane(self, job: Job) -> None:
         if not self._lanes:
@@ -243,11 +234,8 @@ class Lanes:
 
     def _free_up(self, lane: _Lane) -> None:
         with self._changed:
-            if lane.job:
-                self._running.discard(lane.job)
             lane.job = None
             lane.free_since = time.monotonic()
-            self._free.append(lane)
             self._assign()
 
     def _next(self, lane: _Lane) -> Job | None:
@@ -262,22 +250,16 @@ class Lanes:
         """Assign waiting jobs to free lanes, oldest first."""
         idle_since = time.monotonic() - self._idle
         for job in tuple(self._waiting):
-            if len(self._running) == self._most:
+            if len(self._running()) == self._most:
                 return
             lanes = [lane for lane in self._lanes.values() if lane.files == job.files]
-            known = {lane: lane.memory.overlap(job.work.prompt) for lane in lanes}
+            known = {lane: lane.overlap(job.work.prompt) for lane in lanes}
             enough = max(known.values(), default=0) - LITTLE
-            fit = [lane for lane in lanes if known[lane] >= enough or lane.free_since <= idle_since]
-            if free := [lane for lane in fit if lane in self._free]:
-                self._hand_over(job, max(free, key=known.__getitem__))
-
-    def _hand_over(self, job: Job, lane: _Lane) -> None:
-        self._waiting.remove(job)
-        self._free.remove(lane)
-        lane.memory.keep(job.work.prompt)
-        lane.job = job
-        self._running.add(job)
-        self._changed.notify_all()
+            free = [lane for lane in lanes if lane.job is None and lane.free_since < math.inf]
+            if fit := [lane for lane in free if known[lane] >= enough or lane.free_since <= idle_since]:
+                self._waiting.remove(job)
+                max(fit, key=known.__getitem__).take(job)
+                self._changed.notify_all()
 
     def _give_up(self, lane: _Lane, error: Exception) -> None:
         """Remove a lane whose engine failed to open; if it was the last one, its jobs fail too."""
@@ -292,7 +274,7 @@ class Lanes:
         """Stop everything and free the weights, before the interpreter shuts down."""
         with self._changed:
             self._refusal = "the embedded model has been closed: the process is ending"
-            for job in self._running:
+            for job in self._running():
                 job.unwanted.set()
             while self._waiting:
                 self._waiting.pop().end(WritingStopped())

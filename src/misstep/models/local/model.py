@@ -124,7 +124,7 @@ class LocalModel:
         self._base = ModelFiles(locate_weights())
         self._files = structs.replace(self._base, adapter=locate_adapter()) if self._taught else self._base
         self._manner = WritingJob((), temperature=temperature, seed=seed % SEEDS, max_tokens=max_tokens)
-        self._tell = on_load or _say_nothing
+        self._tell = on_load or (lambda _: None)
 
     async def chat(self, request: Chat, meter: Meter) -> Reply:
         work = structs.replace(self._manner, prompt=chat_prompt(request, self._taught))
@@ -158,10 +158,6 @@ class LocalModel:
         written = await LANES.write(work, files, meter, self._tell)
         meter.spend(written.usage)
         return written
-
-
-def _say_nothing(_: str) -> None:
-    pass
 
 
 def _read_call(written: WrittenText, request: Chat) -> ToolCall | None:

@@ -30,31 +30,34 @@ To use a tool: {"tool": "NAME", "arguments": {"NAME": VALUE}}
 Never repeat a call unless you are asked to. When all is done: {"answer": "TEXT"}"""
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
-# Without an example the model never answers: it repeats one call over and over.
-EXAMPLE = Chat(
-    (
-        User("Set the table before you boil the eggs."),
-        Assistant("", (ToolCall("1", "set_table", "{}"),)),
+
+
+def _example(request: str, table: str, eggs: str, *tools: Tool) -> Chat:
+    """A conversation to imitate. Without one the model never answers: it repeats one call over and over."""
+    messages = (
+        User(request),
+        Assistant("", (ToolCall("1", "set_table", table),)),
         ToolResult("1", "The table is set."),
-        Assistant("", (ToolCall("2", "boil_eggs", "{}"),)),
+        Assistant("", (ToolCall("2", "boil_eggs", eggs),)),
         ToolResult("2", "The eggs are boiled."),
         Assistant("All is done."),
-    ),
-    (Tool("boil_eggs", "Boil the eggs.", {}), Tool("set_table", "Set the table.", {})),
+    )
+    return Chat(messages, tools)
+
+
+EXAMPLE = _example(
+    "Set the table before you boil the eggs.",
+    "{}",
+    "{}",
+    Tool("boil_eggs", "Boil the eggs.", {}),
+    Tool("set_table", "Set the table.", {}),
 )
-EXAMPLE_WITH_ARGUMENTS = Chat(
-    (
-        User("Set the table in the kitchen before you boil 4 eggs."),
-        Assistant("", (ToolCall("1", "set_table", '{"room": "kitchen"}'),)),
-        ToolResult("1", "The table is set."),
-        Assistant("", (ToolCall("2", "boil_eggs", '{"number": 4}'),)),
-        ToolResult("2", "The eggs are boiled."),
-        Assistant("All is done."),
-    ),
-    (
-        Tool("boil_eggs", "Boil eggs.", {"properties": {"number": INTEGER}, "required": ["number"]}),
-        Tool("set_table", "Set a table.", {"properties": {"room": STRING}, "required": ["room"]}),
-    ),
+EXAMPLE_WITH_ARGUMENTS = _example(
+    "Set the table in the kitchen before you boil 4 eggs.",
+    '{"room": "kitchen"}',
+    '{"number": 4}',
+    Tool("boil_eggs", "Boil eggs.", {"properties": {"number": INTEGER}, "required": ["number"]}),
+    Tool("set_table", "Set a table.", {"properties": {"room": STRING}, "required": ["room"]}),
 )
 
 
@@ -69,8 +72,11 @@ def plain(text: str) -> list[str]:
 
 def chat_prompt(chat: Chat, taught: bool) -> Pieces:
     """The conversation up to the model's next turn; `taught` is whether the model has our adapter."""
-    turns = _after_the_request(chat) if taught else [*_how_to(chat), *_turns(chat)]
-    return (*[piece for role, text in turns for piece in _turn(role, text)], BEGIN, "assistant\n")
+    turns = _turns(chat, taught) if taught else [*_how_to(chat), *_turns(chat, taught)]
+    pieces = list[int | str]()
+    for role, text in turns:
+        pieces += [BEGIN, *plain(f"{role}\n{text}"), END, "\n"]
+    return (*pieces, BEGIN, "assistant\n")
 
 
 def text_prompt(text: str) -> Pieces:
@@ -78,48 +84,27 @@ def text_prompt(text: str) -> Pieces:
     return (DOCUMENT, *plain(text))
 
 
-def _turn(role: str, text: str) -> Iterator[int | str]:
-    yield BEGIN
-    yield from plain(f"{role}\n{text}")
-    yield END
-    yield "\n"
-
-
 def _how_to(chat: Chat) -> list[tuple[str, str]]:
     """Instructions for tools. They come first, because a prefix shared by all conversations is cached."""
     if any(_takes_arguments(tool) for tool in chat.tools):
-        return [("system", HOW_WITH_ARGUMENTS), *_turns(EXAMPLE_WITH_ARGUMENTS)]
-    return [("system", HOW), *_turns(EXAMPLE)] if chat.tools else []
+        return [("system", HOW_WITH_ARGUMENTS), *_turns(EXAMPLE_WITH_ARGUMENTS, False)]
+    return [("system", HOW), *_turns(EXAMPLE, False)] if chat.tools else []
 
 
-def _turns(chat: Chat) -> Iterator[tuple[str, str]]:
-    """Roles and texts. All system messages come first, joined, with the tools at the end."""
-    system = _instructions(chat)
-    if chat.tools:
-        system.append(_describe(chat.tools))
-    if system:
-        yield "system", "\n\n".join(system)
-    yield from _spoken_turns(chat)
+def _turns(chat: Chat, taught: bool) -> list[tuple[str, str]]:
+    """Roles and texts. All system messages come first, joined, with the tools at the end.
 
-
-def _after_the_request(chat: Chat) -> list[tuple[str, str]]:
-    """The same with a separate turn for the tools, before the assistant's first message."""
-    turns = [*_spoken_turns(chat)]
-    if chat.tools:
+    With our adapter the tools have a turn of their own, before the assistant's first message.
+    """
+    system = [message.text for message in chat.messages if isinstance(message, System)]
+    spoken = [message for message in chat.messages if not isinstance(message, System)]
+    turns = [_spoken(message, bool(chat.tools)) for message in spoken]
+    if chat.tools and taught:
         said = [place for place, (role, _) in enumerate(turns) if role == "assistant"]
         turns.insert(min(said, default=len(turns)), ("system", _describe(chat.tools)))
-    system = _instructions(chat)
+    elif chat.tools:
+        system.append(_describe(chat.tools))
     return [("system", "\n\n".join(system)), *turns] if system else turns
-
-
-def _instructions(chat: Chat) -> list[str]:
-    return [message.text for message in chat.messages if isinstance(message, System)]
-
-
-def _spoken_turns(chat: Chat) -> Iterator[tuple[str, str]]:
-    for message in chat.messages:
-        if not isinstance(message, System):
-            yield _spoken(message, bool(chat.tools))
 
 
 def _describe(tools: Sequence[Tool]) -> str:

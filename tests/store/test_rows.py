@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from misstep.core.outcome import Usage
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
-from misstep.store import run_writer
+from misstep.store import sqlite
 from misstep.store.location import find_database
 from misstep.store.runs import Store
 from tests.store.samples import new_run, outcome
@@ -215,9 +215,9 @@ def test_a_lock_that_cannot_be_had_does_not_break_a_run(tmp_path: Path) -> None:
 
 
 def test_without_locks_in_the_system_there_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_writer, "fcntl", None)
-    with run_writer.locked(tmp_path / "lock"), run_writer.locked(tmp_path / "lock"):
-        assert not run_writer.is_locked(tmp_path / "lock")
+    monkeypatch.setattr(sqlite, "fcntl", None)
+    with sqlite.locked(tmp_path / "lock"), sqlite.locked(tmp_path / "lock"):
+        assert not sqlite.is_locked(tmp_path / "lock")
     assert os.listdir(tmp_path) == []
 
 
@@ -299,11 +299,11 @@ def test_a_forked_child_that_comes_to_its_end_leaves_the_connection_to_its_paren
 def test_a_forked_child_that_comes_to_its_end_leaves_the_lock_to_its_parent(tmp_path: Path) -> None:
     path, child = tmp_path / "lock", -1
     try:
-        with run_writer.locked(path):
+        with sqlite.locked(path):
             if (child := os.fork()) == 0:
                 raise SystemExit
             assert os.waitpid(child, 0)[1] == 0
-            assert run_writer.is_locked(path)
+            assert sqlite.is_locked(path)
     except SystemExit:
         os._exit(0)
     assert not path.exists()

@@ -11,8 +11,7 @@ from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.paper_tasks import VERBS, PaperTask, doubts, judge_paper, read_paper, read_text
 from misstep.benchmarks.files.suite import FreshTasks, TaskWorld, judge_files, public_tasks, world_of
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import judge_forge, solution
-from misstep.benchmarks.forge.tasks import Kind, forge_tasks
+from misstep.benchmarks.forge.tasks import Kind, forge_tasks, judge_forge, solution
 from misstep.benchmarks.tree import File, Tree, lay, survey
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Benchmark, Solution, Task, TaskStep
@@ -183,8 +182,8 @@ class _House:
         del task  # all tasks have the same start state
         self._forge.reset()
 
-    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
-        return judge_forge(task, self._forge.state(), said)
+    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:  # noqa: ARG002
+        return judge_forge(task, self._forge.state())
 
 
 FRESH = 100  # tasks by default

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
-from misstep.benchmarks.files.growing import load_domains
 from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.paper_tasks import VERBS, PaperTask, doubts, judge_paper, read_paper, read_text
+from misstep.benchmarks.files.scene import load_domains
 from misstep.benchmarks.files.suite import FreshTasks, TaskWorld, judge_files, public_tasks, world_of
 from misstep.benchmarks.forge.forge import Forge
 from misstep.benchmarks.forge.tasks import Kind, forge_tasks, judge_forge, solution
@@ -80,7 +80,7 @@ class _Place:
         return judge_files(task, survey(self._room.folder), said)
 
 
-SETTING_UP = "misstep.benchmarks.files.paper_setup:TOOLS"
+SETTING_UP = "misstep.benchmarks.files.shell:set_up"
 MOST_DOUBTS = 3
 PATIENCE = 90.0  # seconds for a script, with a margin
 

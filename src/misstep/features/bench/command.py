@@ -29,7 +29,7 @@ from misstep.cli.output import hint, own_output, point_to_page, print_json_text,
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.features.bench.benchmark import claimed_room
+from misstep.features.bench.environments import new_task_folder
 from misstep.features.bench.run import find_task, resume_benchmark, run_benchmark, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
 from misstep.store.location import way_to
@@ -40,7 +40,7 @@ TAKEN = ("serve", "port", "json")  # the only options that have a meaning with -
 def serve_forge(port: int, as_json: bool) -> int:
     """Print the address of the forge, and serve it until Ctrl-C."""
     _refuse_vain()
-    with claimed_room() as room, Forge(room.folder, port=port) as served, suppress(KeyboardInterrupt):
+    with new_task_folder() as folder, Forge(folder.path, port) as served, suppress(KeyboardInterrupt):
         _tell(served, as_json)
         click.echo("until Ctrl-C", err=True)
         threading.Event().wait()

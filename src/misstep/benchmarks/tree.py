@@ -150,7 +150,6 @@ def _changes(path: str, right: Content, wrong: Content) -> Iterator[str]:
 
 
 def _altered(right: bytes, wrong: bytes) -> str:
-    """The first line that differs."""
     if not wrong or not right:
         is_, should = (f"{len(data):,} bytes long" if data else "empty" for data in (wrong, right))
         return f"is {is_}, should be {should}"

@@ -43,7 +43,6 @@ def show(request: Request, template: str, status: int = 200, **values: Any) -> R
 
 @cache
 def environment() -> Environment:
-    """What all templates share."""
     made = Environment(
         loader=PackageLoader("misstep.web"),
         autoescape=True,

@@ -27,7 +27,6 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     larger: int | None = None
 
     def covers(self, path: str) -> bool:
-        """Whether a path is in the place that is searched."""
         if not self.deep:
             return path.rpartition("/")[0] == self.folder
         return not self.folder or path.startswith(f"{self.folder}/")
@@ -45,12 +44,10 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def chosen(what: Selection, tree: Tree) -> list[str]:
-    """The paths of the selected files, sorted."""
     return sorted(path for path, data in files_of(tree).items() if what.chooses(path, data))
 
 
 def covered(what: Selection, tree: Tree) -> list[str]:
-    """All files in the place that a selection searches, sorted."""
     return sorted(path for path in files_of(tree) if what.covers(path))
 
 
@@ -307,7 +304,6 @@ def _destination(source: str, text: str, what: Selection, to: Target) -> str:
 
 
 def dated(layout: Layout, year: str, month: str) -> str:
-    """The folder for a month, or for its year."""
     return {"2024": year, "2024-05": f"{year}-{month}", "2024/05": f"{year}/{month}"}[layout]
 
 

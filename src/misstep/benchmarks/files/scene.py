@@ -74,7 +74,6 @@ def load_types() -> dict[str, str]:
 
 @cache
 def load_phrasings() -> dict[str, dict[str, tuple[str, ...]]]:
-    """Phrasings by kind and form."""
     return msgspec.convert(_read("phrasings.toml"), dict[str, dict[str, tuple[str, ...]]])
 
 
@@ -191,7 +190,6 @@ class Scene:
         return text_for(self.domain, self.dice.pick(self.domain.subjects), self.dice, date)
 
     def folder(self, least: int = 1, deep: bool = False) -> str:
-        """A folder with at least this many files in it."""
         paths = files_of(self.tree)
         around = (parents(path) if deep else [path.rpartition("/")[0]] for path in paths)
         counts = Counter(folder for folders in around for folder in folders)
@@ -270,7 +268,6 @@ class Scene:
         return pick((f"directly in {name} (not in its subfolders)", f"at the top level of {name}"))
 
     def folder_in_words(self, path: str) -> str:
-        """A destination folder in words."""
         if path in self.tree:
             return self.dice.pick((f"'{path}'", f"the folder '{path}'"))
         return self.dice.pick((f"a new folder called '{path}'", f"a new folder '{path}'"))

@@ -91,13 +91,11 @@ class Forge:
         return list(self._running().errors)
 
     def state(self) -> State:
-        """The current state."""
         self._running()
         with self._application.lock:
             return survey(self._git, self._records)
 
     def reset(self) -> None:
-        """Restore the initial state."""
         self._running()
         with self._application.lock:
             self._git.restore(self._refs)

@@ -63,7 +63,6 @@ def _is_gits_own(part: str) -> bool:
 
 
 def _is_text(name: str) -> bool:
-    """Whether it can be encoded as UTF-8."""
     return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
@@ -203,7 +202,6 @@ class Git:
             return self._ask(name.encode("utf-8", "replace"))
 
     def find_sha(self, sha: object, kind: str = "") -> Object | None:
-        """The object with this full sha, if there is one, of this kind."""
         is_sha = isinstance(sha, str) and re.fullmatch("[0-9a-f]{40}", sha)
         found = self.find(str(sha)) if is_sha else None
         return found if found and kind in ("", found.kind) else None
@@ -216,7 +214,6 @@ class Git:
         return found
 
     def read_folder(self, sha: str) -> dict[str, TreeEntry]:
-        """The entries of a tree by name."""
         return dict(_entries(self.read(sha).data))
 
     def read_commit(self, sha: str) -> Commit:

@@ -91,11 +91,9 @@ class Repository(Git):
         return {name: sha for sha, _, name in (line.partition(" ") for line in lines)}
 
     def branches(self) -> dict[str, str]:
-        """The commits at the tips of branches."""
         return {name.removeprefix(HEADS): sha for name, sha in self.refs().items() if name.startswith(HEADS)}
 
     def ref(self, name: str) -> str | None:
-        """The object that a ref points to."""
         found = self.find(name) if is_ref(name) else None
         return found.sha if found else None
 
@@ -112,7 +110,6 @@ class Repository(Git):
         return self.read_commit(found.sha) if found else None
 
     def entry(self, tree: str, path: str) -> TreeEntry | None:
-        """The entry at a path below a tree."""
         entry = TreeEntry(FOLDER, tree)
         for part in path.split("/"):
             if entry.mode != FOLDER or (step := self.read_folder(entry.sha).get(part)) is None:
@@ -159,7 +156,6 @@ class Repository(Git):
         return self.run("rev-list", *revisions, "--", *([path] if path else [])).decode().split()
 
     def parents(self) -> dict[str, tuple[str, ...]]:
-        """The parents of each commit that refs lead to."""
         lines = self.run("rev-list", "--all", "--parents").decode().splitlines()
         return {sha: tuple(before) for sha, *before in (line.split() for line in lines)}
 
@@ -168,7 +164,6 @@ class Repository(Git):
         return done.stdout.decode().strip() or None
 
     def patch(self, old: str, new: str) -> str:
-        """The diff between two commits, as git prints it."""
         options = ("--no-color", "--no-ext-diff", "--no-renames", "--no-textconv")
         said = self.run("-c", "core.quotePath=false", "diff", *options, old, new)
         return said.decode("utf-8", "replace")

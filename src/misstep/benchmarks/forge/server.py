@@ -143,8 +143,6 @@ Answering = Callable[[HttpRequest], Response]
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads a request, has it answered, and writes the response."""
-
     protocol_version = "HTTP/1.1"
     server_version = "misstep-forge"
     sys_version = ""

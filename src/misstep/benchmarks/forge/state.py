@@ -50,8 +50,6 @@ class PullProposal(msgspec.Struct, frozen=True):
 
 
 class IssueThread(msgspec.Struct, frozen=True):
-    """An issue or a pull request, with its comments."""
-
     number: int
     title: str
     body: str
@@ -215,7 +213,6 @@ def read_data(name: str) -> bytes:
 
 @cache
 def our_project() -> Project:
-    """The project that the tasks are about."""
     return msgspec.toml.decode(read_data("project.toml"), type=Project)
 
 
@@ -235,7 +232,6 @@ class ForgeRecords:
         self.reset()
 
     def reset(self) -> None:
-        """Restore the initial content."""
         self._now = self.project.start
         self._last_id = 1000
         self.labels = {label.name: label for label in self.project.labels}
@@ -257,7 +253,6 @@ class ForgeRecords:
         return self._last_id
 
     def open(self, title: str, body: str, author: str, pull: PullProposal | None = None) -> IssueThread:
-        """Create an issue or pull request with the next number."""
         at = self.tick()
         number = max(self.threads, default=0) + 1
         return self.keep(IssueThread(number, title, body, author, pull=pull, made=at, changed=at))

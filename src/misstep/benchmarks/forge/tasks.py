@@ -59,7 +59,6 @@ class Goal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def words(self) -> str:
-        """The request with its placeholders filled."""
         text = self.request
         for name in self.__struct_fields__:
             text = text.replace(f"{{{name}}}", str(getattr(self, name)).rstrip("\n"))
@@ -97,7 +96,6 @@ def _goals() -> tuple[Goal, ...]:
 
 @cache
 def initial_state() -> State:
-    """The state of a new forge."""
     project = our_project()
     with tempfile.TemporaryDirectory(prefix="misstep-forge-") as folder:
         seed(Path(folder), project)

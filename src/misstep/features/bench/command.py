@@ -146,7 +146,6 @@ def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | N
 
 
 def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int:
-    """Run a benchmark as the command line asks."""
     if settings.resume and tools:
         raise UsageError(
             f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
@@ -171,7 +170,6 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
 
 
 def show_part(settings: Settings, run: str, name: str) -> None:
-    """Show one task in full."""
     stored, task = find_task(settings, run, name)
     if settings.json:
         print_json_text(task_as_json(task))

@@ -134,7 +134,6 @@ SHOWING = 300  # tasks: enough to see which tools each kind of task needs
 def find_task_agent(
     settings: Settings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
 ) -> Agent:
-    """The agent that the settings name."""
     _refuse_unknown(settings.agent)
     for manner in MANNERS:
         if settings.agent == f"sim:{manner}":

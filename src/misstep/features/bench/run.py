@@ -62,7 +62,6 @@ def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Liste
 
 
 def view_benchmark(settings: Settings, name: str) -> BenchmarkReport:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
 
@@ -76,7 +75,6 @@ def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskRepo
 
 
 def benchmark_of(run: Run) -> Benchmark:
-    """The benchmark of a run."""
     if run.purpose.kind.group != "bench":
         raise UsageError(f"run {run.id} is not from a benchmark, but from {run.purpose.command}")
     benchmark: Benchmark = msgspec.convert(run.purpose.verb, Benchmark)
@@ -126,7 +124,6 @@ def _hold(store: Store, run: Run, pool: EnvPool, listeners: Sequence[Listener]) 
 
 
 def _work(session: ToolRunSession[TaskReport], pool: EnvPool) -> Generator[TaskReport | Event]:
-    """Run the agent on the remaining tasks."""
     settings, run_budget, tasks = session.run.settings, session.run_budget, pool.suite.tasks
     done = {*session.kept}
     left = ((place, task) for place, task in enumerate(tasks) if task.id not in done)

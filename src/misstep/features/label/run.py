@@ -29,7 +29,6 @@ class Labelling:
         return {label.item: label.erroneous for label in labels if label.item in self._ids}
 
     def keep(self, place: int, erroneous: bool) -> None:
-        """Store a label for an item, replacing an earlier one."""
         label = Label(self.items[place].id, self.labeller, erroneous, time.time())
         self._store.keep_label(self.run, label)
 
@@ -40,7 +39,6 @@ class Labelling:
         return next((place for place in places if self.items[place].id not in said), None)
 
     def report(self) -> LabelReport:
-        """The results of everybody's labels on these items."""
         return report_on(self.run, self.items, self._store.labels(self.run))
 
 

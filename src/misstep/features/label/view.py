@@ -47,7 +47,6 @@ def is_cut(item: Item) -> bool:
 
 
 def item_view(item: Item, place: int, of: int, whole: bool = False) -> RenderableType:
-    """One item, number `place` of `of`."""
     limits = (WHOLE, WHOLE) if whole else (SHORT, SHORT_LINES)
     parts: list[RenderableType] = [Text(f"{place} of {of}", style="bold reverse")]
     several = len(item.trials) > 1
@@ -105,7 +104,6 @@ def rate_in_words(rate: Rate) -> str:
 
 
 def kappa_in_words(agreement: Agreement) -> str:
-    """Cohen's kappa and its interval."""
     if not agreement.equal.total:
         return "not known: no item has a label of both"
     if agreement.kappa is None:

@@ -144,7 +144,6 @@ def _dissected(settings: Settings, curve: Capability, listeners: Sequence[Listen
 
 
 def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
-    """Test an agent for a given time."""
     settings = lasting(check_settings(settings))
     suite, clock = suite_of(settings), _Stopwatch()
     limit = settings.budget_time or PRESETS["rq1"]["budget_time"]

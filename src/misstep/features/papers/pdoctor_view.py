@@ -28,7 +28,6 @@ TOPIC = 200  # characters
 
 
 def paper_view(replication: Replication) -> RenderableType:
-    """The results for a question."""
     if replication.question == "rq1":
         return _titled(
             "Table 2: errors found in a given time", _effectiveness_table(replication.effectiveness)
@@ -96,7 +95,6 @@ def _causes_table(replication: Replication, timed: bool) -> Table:
 
 
 def _published(replication: Replication, what: str) -> list[Column]:
-    """What the paper says about its agents, if anything."""
     agents = [curve.agent for curve in replication.capabilities]
     found = {f"paper: {o.framework} {o.model}": getattr(o, what) for o in _comparable(agents)}
     return [Column(name, shares, style="dim") for name, shares in found.items() if shares]

@@ -59,7 +59,6 @@ def methods_view(comparison: MethodComparison) -> RenderableType:
 
 
 def methods_as_json(comparison: MethodComparison) -> dict[str, object]:
-    """The object that `--json` prints."""
     return {
         "specs": list(comparison.specs),
         "tools": comparison.tools,

@@ -211,12 +211,10 @@ class _Launch:
         return list(dict.fromkeys(found.decode() for found in _RUN.findall(said)))
 
     def said(self) -> str:
-        """The end of the process's output."""
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), END, max(0, size - END)).decode(errors="replace").strip()
 
     def close(self) -> None:
-        """Close its output."""
         self._log.close()
 
     def _forget_ended(self) -> None:

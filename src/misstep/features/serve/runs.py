@@ -53,7 +53,6 @@ class RunPages:
         self._settings, self._stop_button = settings, stop_button
 
     def overview(self, request: Request) -> Response:
-        """The runs of the store, the newest first."""
         page = page_number(request)
         try:
             found, total = look_over(self._settings, AT_ONCE * (page - 1), AT_ONCE)

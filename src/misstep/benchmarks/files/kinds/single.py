@@ -135,7 +135,6 @@ _STAMPS = ("checked_", "2026_", "copy-of-", "A ", "final ")
 
 
 def replace(scene: Scene) -> Plan:
-    """Replace a word in names."""
     what = scene.selection(means=("word",))
     new = scene.dice.pick(("checked", "Archive", "neu", "version B"))
     words = {"place": scene.place_in_words(what), "old": what.word, "new": new}
@@ -241,7 +240,6 @@ def copy_folder(scene: Scene) -> Plan:
 
 
 def rename(scene: Scene) -> Plan:
-    """Rename one file from an odd name to another."""
     old, new = scene.dice.sample(load_shared().odd, 2)
     folder = scene.folder()
     scene.add(joined(folder, old), scene.text())
@@ -264,7 +262,6 @@ def move(scene: Scene) -> Plan:
 
 
 def swap(scene: Scene) -> Plan:
-    """Swap the names of two files."""
     first, second = scene.dice.sample(load_shared().odd, 2)
     folder = scene.folder()
     for name in (first, second):

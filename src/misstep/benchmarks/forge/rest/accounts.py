@@ -123,7 +123,6 @@ def search_issues(call: RestCall) -> RestAnswer:
 
 
 def search_code(call: RestCall) -> RestAnswer:
-    """Search names and contents on the default branch."""
     search = _search(call)
     commit = call.repository.commit_at(call.project.default)
     assert commit is not None
@@ -152,7 +151,6 @@ def _search(call: RestCall) -> Search:
 
 
 def _is_here(call: RestCall, search: Search) -> bool:
-    """Whether the search includes this repository."""
     full, owner = call.project.full_name.lower(), call.project.owner.lower()
     return all([name == full for name in search.values("repo")]) and all(
         [name == owner for key in ("org", "user") for name in search.values(key)]

@@ -141,7 +141,6 @@ def _same(one: str, other: str) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Whether it can be an issue or comment number."""
     return text.isascii() and text.isdecimal() and len(text) < 20
 
 
@@ -175,7 +174,6 @@ class RestCall(msgspec.Struct, frozen=True):
         return person
 
     def text(self, field: str) -> str:
-        """A required text field."""
         value = self.body.get(field)
         if value is None:
             raise not_supplied(field)
@@ -202,7 +200,6 @@ class RestCall(msgspec.Struct, frozen=True):
         return list(dict.fromkeys(value))
 
     def thread(self) -> IssueThread:
-        """The issue or pull request whose number is in the path."""
         number = self.place["number"]
         found = self.records.threads.get(int(number)) if is_number(number) else None
         if found is None:

@@ -20,7 +20,6 @@ READMES = ("README.md", "README.rst", "README.txt", "README")
 
 
 def get_contents(call: RestCall) -> RestAnswer:
-    """A file, or the list of what is in a folder."""
     ref, commit = _commit_asked_for(call)
     path = call.place.get("path", "").strip("/")
     entry = call.repository.entry(commit.tree, path) if path else TreeEntry(FOLDER, commit.tree)
@@ -100,7 +99,6 @@ def decoded(text: str) -> bytes:
 
 
 def signature(call: RestCall, field: str, default: Signature) -> Signature:
-    """An author or committer from the body of a request."""
     given = call.body.get(field)
     if given is None:
         return default

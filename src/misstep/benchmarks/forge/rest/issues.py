@@ -16,7 +16,6 @@ from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread
 
 
 def _add_labels(call: RestCall, names: list[str]) -> None:
-    """Create labels that don't exist yet."""
     for name in names:
         if not name.strip():
             raise invalid("Label", "name")
@@ -89,7 +88,6 @@ def list_issues(call: RestCall) -> RestAnswer:
 
 
 def ordered(call: RestCall, threads: Iterable[IssueThread]) -> list[IssueThread]:
-    """Sort by the `sort` and `direction` parameters."""
     by = call.query.get("sort", "created")
     keys = {
         "created": lambda each: (each.made, each.number),

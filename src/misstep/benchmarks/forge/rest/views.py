@@ -127,7 +127,6 @@ class Views(msgspec.Struct, frozen=True):
         return view
 
     def _thread(self, thread: IssueThread) -> View:
-        """The fields that issues and pull requests have in common."""
         assigned = [self.user(login) for login in thread.assignees]
         return {
             "number": thread.number,
@@ -209,7 +208,6 @@ class Views(msgspec.Struct, frozen=True):
         }
 
     def branch(self, name: str, sha: str) -> View:
-        """A branch as in lists."""
         return {
             "name": shown(name),
             "commit": {"sha": sha, "url": f"{self.home}/commits/{sha}"},
@@ -279,7 +277,6 @@ class Views(msgspec.Struct, frozen=True):
         return self.user(login) if login else None
 
     def entry(self, path: str, entry: TreeEntry, size: int | None) -> View:
-        """A tree entry."""
         folder = {"tree": "trees", "commit": "commits"}.get(entry.kind, "blobs")
         view: View = {"path": shown(path), "mode": entry.mode.zfill(6), "type": entry.kind, "sha": entry.sha}
         if size is not None:

@@ -55,7 +55,7 @@ class _Pages:
 
     def start(self, request: Request) -> Response:
         """Redirect to the first item without a label."""
-        return self._go_on(request, -1)
+        return self._go_to(request, self._labelling.find_open())
 
     def item(self, request: Request) -> Response:
         place = self._place(request)
@@ -92,16 +92,13 @@ class _Pages:
             self._labelling.keep(place, LABELS[said])
         if changed and place + 1 < len(self._labelling.items):
             return self._go_to(request, place + 1)
-        return self._go_on(request, place)
+        return self._go_to(request, self._labelling.find_open(place))
 
     def _place(self, request: Request) -> int:
         number: int = request.path_params["number"]
         if not 1 <= number <= len(self._labelling.items):
             raise HTTPException(404, "there is no such item")
         return number - 1
-
-    def _go_on(self, request: Request, after: int) -> Response:
-        return self._go_to(request, self._labelling.find_open(after))
 
     def _go_to(self, request: Request, place: int | None) -> Response:
         url = request.url_for("done") if place is None else request.url_for("item", number=place + 1)

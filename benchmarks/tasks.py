@@ -12,7 +12,7 @@ from misstep.benchmarks.files.tools import TOOLS
 from misstep.benchmarks.tree import lay, survey
 from misstep.core.results.benchmark import BenchmarkReport, Task
 from misstep.core.settings import Settings
-from misstep.features.bench.benchmark import Room
+from misstep.features.bench.environments import TaskFolder
 from misstep.features.bench.run import run_benchmark
 
 TASKS = 100
@@ -58,7 +58,7 @@ def _do_all(tasks: Sequence[Task], folder: Path) -> None:
     """All that has to be done whoever does it."""
     calls = {tool.__name__: tool for tool in TOOLS}
     for task in tasks:
-        Room(folder).clear()
+        TaskFolder(folder).clear()
         world = world_of(task)
         lay(world.initial, folder)
         with contextlib.chdir(folder):

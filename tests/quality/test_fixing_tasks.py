@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from misstep.benchmarks.files.suite import public_tasks
-from misstep.benchmarks.forge.judging import solution
-from misstep.benchmarks.forge.tasks import forge_tasks
+from misstep.benchmarks.forge.tasks import forge_tasks, solution
 from misstep.core.results.benchmark import Solution, Task
 from misstep.features.bench.suites import FileBenchmark
 from tests.conftest import Command, misstep

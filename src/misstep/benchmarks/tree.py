@@ -74,15 +74,20 @@ MOST = 20  # lines
 LONGEST = 60  # characters of a quoted line
 
 
-def differences(expected: Tree, found: Tree, initial: Tree, most: int = MOST) -> tuple[str, ...]:
+def differences(expected: Tree, found: Tree, initial: Tree) -> tuple[str, ...]:
     """A line for each difference, none if the trees are exactly equal.
 
     Paths, types and bytes count, empty folders too; times and modes don't. `initial` is the tree at the start
     and only makes the messages clearer.
     """
-    lines = list(_differences(complete(expected), complete(found), complete(initial)))
-    left = len(lines) - most
-    return (*lines[:most], *([f"… and {left:,} more"] if left > 0 else []))
+    return first_lines(_differences(complete(expected), complete(found), complete(initial)))
+
+
+def first_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """The first lines, and how many more there are."""
+    told = list(lines)
+    left = len(told) - MOST
+    return (*told[:MOST], *([f"… and {left:,} more"] if left > 0 else []))
 
 
 def _differences(expected: Tree, found: Tree, initial: Tree) -> Iterator[str]:
@@ -145,20 +150,16 @@ def _changes(path: str, right: Content, wrong: Content) -> Iterator[str]:
 
 
 def _altered(right: bytes, wrong: bytes) -> str:
-    """The first line that differs."""
     if not wrong or not right:
-        return f"is {_length(wrong)}, should be {_length(right)}"
+        is_, should = (f"{len(data):,} bytes long" if data else "empty" for data in (wrong, right))
+        return f"is {is_}, should be {should}"
     lines = zip_longest(right.split(b"\n"), wrong.split(b"\n"))
-    number, (should, is_) = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
-    if should is None:
-        return f"goes on after line {number - 1} with {_quoted(is_, b'')}"
-    if is_ is None:
-        return f"ends after line {number - 1}, should go on with {_quoted(should, b'')}"
-    return f"line {number} is {_quoted(is_, should)}, should be {_quoted(should, is_)}"
-
-
-def _length(data: bytes) -> str:
-    return f"{len(data):,} bytes long" if data else "empty"
+    number, (good, bad) = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    if good is None:
+        return f"goes on after line {number - 1} with {_quoted(bad, b'')}"
+    if bad is None:
+        return f"ends after line {number - 1}, should go on with {_quoted(good, b'')}"
+    return f"line {number} is {_quoted(bad, good)}, should be {_quoted(good, bad)}"
 
 
 def _quoted(line: bytes, other: bytes) -> str:
@@ -172,25 +173,15 @@ def _quoted(line: bytes, other: bytes) -> str:
 
 
 def _named(path: str, content: Content) -> str:
-    match content:
-        case Folder():
-            return f"{visible(path)}/"
-        case Other(what):
-            return f"{visible(path)}, {what}"
-        case _:
-            return visible(path)
+    if isinstance(content, Other):
+        return f"{visible(path)}, {content.what}"
+    return f"{visible(path)}/" if isinstance(content, Folder) else visible(path)
 
 
 def _kind(content: Content) -> str:
-    match content:
-        case File():
-            return "a file"
-        case Folder():
-            return "a folder"
-        case Link():
-            return "a link"
-        case Other(what):
-            return what
+    if isinstance(content, Other):
+        return content.what
+    return "a file" if isinstance(content, File) else "a folder" if isinstance(content, Folder) else "a link"
 
 
 LONGEST_NAME = 255  # bytes, on every file system in use
@@ -205,9 +196,18 @@ def lay(tree: Tree, root: Path) -> None:
     for path in tree:
         require_plain(path)
     whole = complete(tree)
-    for path in whole:
-        _require_folders(path, whole)
-    _require_empty(root)
+    for path, content in whole.items():
+        for parent in parents(path):
+            if not isinstance(whole[parent], Folder):
+                raise _refused(path, f"it leads through '{shown(parent)}', which is no folder")
+        if isinstance(content, Other):
+            raise _refused(path, f"it is {content.what}, which can't be made")
+    try:
+        names = os.listdir(root)
+    except OSError as error:
+        raise UsageError(f"no folder for the files of a task: {error.strerror}", where=str(root)) from error
+    if names:
+        raise UsageError("the folder for the files of a task is not empty", where=str(root))
     try:
         for path, content in whole.items():
             _write(root / path, content)
@@ -232,23 +232,6 @@ def require_plain(path: str) -> None:
         raise _refused(path, "it can't be written as UTF-8") from error
     if longest > LONGEST_NAME:
         raise _refused(path, f"it has a name of more than {LONGEST_NAME} bytes")
-
-
-def _require_folders(path: str, tree: Tree) -> None:
-    for parent in parents(path):
-        if not isinstance(tree[parent], Folder):
-            raise _refused(path, f"it leads through '{shown(parent)}', which is no folder")
-    if isinstance(content := tree[path], Other):
-        raise _refused(path, f"it is {content.what}, which can't be made")
-
-
-def _require_empty(root: Path) -> None:
-    try:
-        names = os.listdir(root)
-    except OSError as error:
-        raise UsageError(f"no folder for the files of a task: {error.strerror}", where=str(root)) from error
-    if names:
-        raise UsageError("the folder for the files of a task is not empty", where=str(root))
 
 
 def _write(place: Path, content: Content) -> None:
@@ -353,22 +336,3 @@ _SORTS = {
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
-
-
-__all__ = [
-    "Bounds",
-    "Content",
-    "File",
-    "Folder",
-    "Link",
-    "Other",
-    "Tree",
-    "complete",
-    "differences",
-    "lay",
-    "parents",
-    "require_plain",
-    "shown",
-    "survey",
-    "visible",
-]

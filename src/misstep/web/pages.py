@@ -12,7 +12,7 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from misstep.errors import MisstepError, StoreError, UsageError
@@ -36,14 +36,15 @@ def show(request: Request, template: str, status: int = 200, **values: Any) -> R
         return str(request.url_for(route, **parts).path)
 
     links: tuple[NavigationLink, ...] = request.scope.get(NAVIGATION, ())
-    current = max((link for link in links if _leads_to(link, request)), key=_length, default=None)
+    here = f"{request.url.path.rstrip('/')}/"
+    leading = [link for link in links if here.startswith(f"{link.path.rstrip('/')}/")]
+    current = max(leading, key=lambda link: len(link.path), default=None)
     page = environment().get_template(template)
     return HTMLResponse(page.render(path=path, navigation=links, current=current, **values), status)
 
 
 @cache
 def environment() -> Environment:
-    """What all templates share."""
     made = Environment(
         loader=PackageLoader("misstep.web"),
         autoescape=True,
@@ -74,14 +75,6 @@ class IsolatedApp:
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         own = {name: value for name, value in scope.items() if name not in ("router", "app_root_path")}
         await self._app(own, receive, send)
-
-
-def _leads_to(link: NavigationLink, request: Request) -> bool:
-    return f"{request.url.path.rstrip('/')}/".startswith(f"{link.path.rstrip('/')}/")
-
-
-def _length(link: NavigationLink) -> int:
-    return len(link.path)
 
 
 def complaints() -> dict[Any, Callable[[Request, Any], Response]]:
@@ -172,6 +165,11 @@ def _contents() -> dict[str, bytes]:
     found = {name: assets.asset(name).encode() for name in assets.FILES}
     found["figure.css"] = assets.style_of_figures().encode()
     return found | {file.name: file.read_bytes() for file in files("misstep.web").joinpath("data").iterdir()}
+
+
+def see_other(path: str) -> Response:
+    """A redirect after a form was taken."""
+    return RedirectResponse(path, 303)
 
 
 def run_path(run: str) -> str:

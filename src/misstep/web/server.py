@@ -23,7 +23,6 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
 
-SEE_OTHER = 303
 SHUT = (
     "this page is for those who have its address with the token: "
     "open the one that misstep serve has printed, in this browser, or start it anew for another"
@@ -58,7 +57,7 @@ class Access:
         if not _same(query["token"], self._token):
             return PlainTextResponse(SHUT, 403)
         rest = urlencode([(name, value) for name, value in query.multi_items() if name != "token"])
-        answer = RedirectResponse(f"/{path.lstrip('/')}{'?' if rest else ''}{rest}", SEE_OTHER)
+        answer = RedirectResponse(f"/{path.lstrip('/')}{'?' if rest else ''}{rest}", 303)
         secure = headers.get("x-forwarded-proto", "") == "https"
         answer.set_cookie(self._name, self._pass, httponly=True, samesite="strict", secure=secure)
         return answer

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.benchmarks.files import paper_setup
+from misstep.benchmarks.files import shell
 from misstep.benchmarks.files.paper_tasks import doubts, judge_paper, printed_paths, read_paper
 from misstep.benchmarks.tree import File, Folder, Link, survey
 from misstep.errors import UsageError
@@ -162,12 +162,12 @@ def test_a_script_is_run_to_its_end_and_what_it_leaves_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(paper_setup, "PATIENCE", 5.0)
-    assert paper_setup.set_up('touch "$1/a.txt"; sleep 1000 & echo $! >pid; exit 0\n') == ""
+    monkeypatch.setattr(shell, "SETUP_PATIENCE", 5.0)
+    assert shell.set_up('touch "$1/a.txt"; sleep 1000 & echo $! >pid; exit 0\n') == ""
     assert (tmp_path / "a.txt").exists()
     wait_for_end(int((tmp_path / "pid").read_text()))
-    assert paper_setup.set_up("# " + "long " * 50_000 + "\ntouch b.txt\n") == ""
+    assert shell.set_up("# " + "long " * 50_000 + "\ntouch b.txt\n") == ""
     assert (tmp_path / "b.txt").exists()
-    assert paper_setup.set_up("yes | head -c 100000; echo; echo no way; exit 3\n").endswith("\nno way")
-    monkeypatch.setattr(paper_setup, "PATIENCE", 0.2)
-    assert paper_setup.set_up("sleep 1000\n") == "it took longer than 0.2 seconds"
+    assert shell.set_up("yes | head -c 100000; echo; echo no way; exit 3\n").endswith("\nno way")
+    monkeypatch.setattr(shell, "SETUP_PATIENCE", 0.2)
+    assert shell.set_up("sleep 1000\n") == "it took longer than 0.2 seconds"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from misstep.benchmarks.files.executing import Clash, carry_out, execute, sorts_clearly
 from misstep.benchmarks.files.operations import (
+    Clash,
     Into,
     Move,
     Operation,
@@ -12,8 +12,11 @@ from misstep.benchmarks.files.operations import (
     Selection,
     Words,
     Write,
+    carry_out,
     chosen,
+    execute,
     is_clear,
+    sorts_clearly,
 )
 from misstep.benchmarks.tree import File, Folder, Tree, complete
 from misstep.core.results.benchmark import TaskStep

@@ -5,8 +5,8 @@ from hashlib import sha256
 
 import msgspec
 
-from misstep.benchmarks.files.growing import load_domains, load_types
 from misstep.benchmarks.files.kinds import KINDS
+from misstep.benchmarks.files.scene import load_domains, load_types
 from misstep.benchmarks.files.suite import FreshTasks, build, public_tasks, world_of
 from misstep.features.bench.suites import MOST_FRESH
 

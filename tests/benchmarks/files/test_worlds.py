@@ -14,9 +14,9 @@ import pytest
 from misstep.benchmarks.files import operations as ops
 from misstep.benchmarks.files import tools
 from misstep.benchmarks.files.answers import Number, Paths
-from misstep.benchmarks.files.growing import load_phrasings
 from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.operations import Selection, chosen, files_of, name_of
+from misstep.benchmarks.files.scene import load_phrasings
 from misstep.benchmarks.files.suite import FreshTasks, TaskWorld, judge_files, public_tasks, world_of
 from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, differences, lay, survey
 from misstep.core.results.benchmark import Task

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from misstep.benchmarks.forge import tools
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state
+from misstep.benchmarks.forge.tasks import initial_state
 from tests.benchmarks.forge.asking import ask
 
 PLAIN = {

@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state
+from misstep.benchmarks.forge.tasks import initial_state
 from tests.benchmarks.forge.asking import ask
 
 NEW = {"message": "m", "content": "eA==", "branch": "herbs"}

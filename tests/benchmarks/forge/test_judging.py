@@ -3,9 +3,8 @@
 import pytest
 
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state, judge_forge, solution
-from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.tasks import forge_tasks, goal_of
+from misstep.benchmarks.forge.repository import Repository
+from misstep.benchmarks.forge.tasks import forge_tasks, goal_of, initial_state, judge_forge, solution
 from misstep.benchmarks.forge.tools import TOOLS
 from misstep.core.results.benchmark import Task
 from tests.benchmarks.forge.asking import ask

@@ -7,8 +7,8 @@ from urllib.parse import quote
 import pytest
 
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state
-from misstep.benchmarks.forge.repository.program import is_path
+from misstep.benchmarks.forge.git import is_path
+from misstep.benchmarks.forge.tasks import initial_state
 from tests.benchmarks.forge.asking import ask
 from tests.benchmarks.forge.test_git import PLAIN, git
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state
+from misstep.benchmarks.forge.tasks import initial_state
 
 github: Any = pytest.importorskip("github")
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from misstep.benchmarks.forge import tools
-from misstep.benchmarks.forge.client import ForgeError
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state
-from misstep.benchmarks.forge.repository.program import GitTrouble
+from misstep.benchmarks.forge.git import GitTrouble
+from misstep.benchmarks.forge.tasks import initial_state
+from misstep.benchmarks.forge.tools import ForgeError
 from misstep.errors import UsageError
 from tests.benchmarks.forge.asking import ask
 

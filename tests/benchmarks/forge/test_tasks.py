@@ -8,10 +8,15 @@ import pytest
 from msgspec import structs
 
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import expected_state, initial_state, judge_forge, solution
-from misstep.benchmarks.forge.ledger import our_project
-from misstep.benchmarks.forge.state import Comment, IssueThread, Review, State
-from misstep.benchmarks.forge.tasks import forge_tasks, goal_of
+from misstep.benchmarks.forge.state import Comment, IssueThread, Review, State, our_project
+from misstep.benchmarks.forge.tasks import (
+    expected_state,
+    forge_tasks,
+    goal_of,
+    initial_state,
+    judge_forge,
+    solution,
+)
 from misstep.benchmarks.forge.tools import TOOLS
 from misstep.benchmarks.tree import File
 from misstep.core.results.benchmark import Task, TaskStep
@@ -66,13 +71,13 @@ def test_requests_say_everything(task: Task) -> None:
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: f"{task.kind}-{task.seed}")
 def test_right_idle_and_damage(forge: Forge, task: Task) -> None:
     done = solution(task)
-    idle, why = judge_forge(task, initial_state(), "I have done everything.")
+    idle, why = judge_forge(task, initial_state())
     assert (idle, len(why)) == ("failed", 1)
     for step in done.steps:
         carry_out(step)
     assert judge_forge(task, forge.state()) == ("passed", ())
     carry_out(done.damage)
-    verdict, why = judge_forge(task, forge.state(), "All is well.")
+    verdict, why = judge_forge(task, forge.state())
     assert (verdict, len(why)) == ("failed", 1)
 
 

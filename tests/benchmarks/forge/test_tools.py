@@ -11,10 +11,9 @@ import pytest
 
 from misstep.adapters.toolset.spec import tools_from
 from misstep.benchmarks.forge import tools
-from misstep.benchmarks.forge.client import ForgeError
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import initial_state, judge_forge
-from misstep.benchmarks.forge.tasks import Goal, forge_tasks, goal_of
+from misstep.benchmarks.forge.tasks import Goal, forge_tasks, goal_of, initial_state, judge_forge
+from misstep.benchmarks.forge.tools import ForgeError
 from tests.conformance.subject_subprocess import find_python
 
 HERE = Path(__file__).parent

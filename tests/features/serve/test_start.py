@@ -17,7 +17,7 @@ from misstep.core.settings import Settings, Span
 from misstep.errors import UsageError
 from misstep.features.plan_test.run import resume_run
 from misstep.features.serve.launch import MOST_AT_ONCE, Launcher, LaunchOrder, agents_for
-from misstep.features.serve.start import Starting
+from misstep.features.serve.server import Starting
 from misstep.runs.lookup import find_run, view_run
 from misstep.store.runs import Store
 from misstep.web.server import OriginGuard

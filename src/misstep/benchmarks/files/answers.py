@@ -101,7 +101,6 @@ def _without_places(text: str) -> str:
 
 
 def _in_digits(text: str) -> Iterator[tuple[int, int, str]]:
-    """Numbers in digits, each with start and end."""
     for match in _IN_DIGITS.finditer(text):
         sign, digits, unit = match["sign"] or "", match["digits"], match["unit"].strip()
         if unit.lower() in _UNITS:

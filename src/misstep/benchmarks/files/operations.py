@@ -1,11 +1,14 @@
-"""Operations that requests ask for, and selections of the files they apply to."""
+"""Operations that requests ask for, the files they apply to, and the reference for what they do to a tree."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from misstep.benchmarks.tree import File, Folder, Tree
+from misstep.benchmarks.tree import Content, File, Folder, Tree, complete, parents
+from misstep.core.results.benchmark import TaskStep
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -24,7 +27,6 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
     larger: int | None = None
 
     def covers(self, path: str) -> bool:
-        """Whether a path is in the place that is searched."""
         if not self.deep:
             return path.rpartition("/")[0] == self.folder
         return not self.folder or path.startswith(f"{self.folder}/")
@@ -42,12 +44,10 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def chosen(what: Selection, tree: Tree) -> list[str]:
-    """The paths of the selected files, sorted."""
     return sorted(path for path, data in files_of(tree).items() if what.chooses(path, data))
 
 
 def covered(what: Selection, tree: Tree) -> list[str]:
-    """All files in the place that a selection searches, sorted."""
     return sorted(path for path in files_of(tree) if what.covers(path))
 
 
@@ -63,28 +63,21 @@ def name_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
+def joined(*parts: str) -> str:
+    return "/".join(part for part in parts if part)
+
+
 def is_clear(what: Selection, tree: Tree) -> bool:
     """Whether the rule is unambiguous, whether or not case matters and parts of words count."""
     strict = chosen(what, tree)
-    return all(_loosely(what, path) == (path in strict) for path in _otherwise_chosen(what, tree)) and all(
-        _wholly(what, path) for path in strict
-    )
-
-
-def _otherwise_chosen(what: Selection, tree: Tree) -> list[str]:
-    return chosen(msgspec.structs.replace(what, suffix="", prefix="", word=""), tree)
-
-
-def _loosely(what: Selection, path: str) -> bool:
-    name = name_of(path).lower()
-    fits = name.endswith(what.suffix.lower()) and name.startswith(what.prefix.lower())
-    return fits and what.word.lower() in name
-
-
-def _wholly(what: Selection, path: str) -> bool:
-    """Whether the word stands alone in the name; adjacent digits and underscores are fine."""
-    pattern = rf"(?<![^\W\d_]){re.escape(what.word)}(?![^\W\d_])"
-    return not what.word or re.search(pattern, name_of(path)) is not None
+    for path in chosen(msgspec.structs.replace(what, suffix="", prefix="", word=""), tree):
+        name = name_of(path).lower()
+        fits = name.endswith(what.suffix.lower()) and name.startswith(what.prefix.lower())
+        if (fits and what.word.lower() in name) != (path in strict):
+            return False
+    # The word has to stand alone in each name; adjacent digits and underscores are fine.
+    alone = re.compile(rf"(?<![^\W\d_]){re.escape(what.word)}(?![^\W\d_])")
+    return not what.word or all(alone.search(name_of(path)) for path in strict)
 
 
 class Into(msgspec.Struct, frozen=True, tag=True):
@@ -225,3 +218,137 @@ class Unroll(msgspec.Struct, frozen=True, tag=True):
 
 
 Operation: TypeAlias = Move | Copy | Delete | Remove | Prune | MakeFolder | Write | Unroll
+
+
+def sorts_clearly(texts: list[str]) -> bool:
+    """Whether all usual ways of sorting agree: by bytes, ignoring case, by letters alone."""
+    letters = {text: "".join(filter(str.isalnum, text)).casefold() for text in texts}
+    first, *others = (sorted(texts, key=key) for key in (str, str.casefold, letters.__getitem__))
+    is_unique = len({*letters.values()}) == len(texts)
+    return is_unique and all(text.isascii() for text in texts) and all(order == first for order in others)
+
+
+_DATE = re.compile(r"(\d{4})-(\d{2})-\d{2}")
+_DATE_LINE = re.compile(r"^Date: (\d{4})-(\d{2})-\d{2}$", re.MULTILINE)
+
+
+class Clash(Exception):
+    """Operations without a single right result, such as two files for one path."""
+
+
+def execute(operations: Iterable[Operation], tree: Tree) -> tuple[dict[str, Content], tuple[TaskStep, ...]]:
+    """The resulting tree, and tool calls that produce it. Raises `Clash` if operations conflict."""
+    taken = list[TaskStep]()
+    now = complete(tree)
+    for operation in operations:
+        for step in list(steps(operation, now)):
+            now = carry_out(step, now)
+            taken.append(step)
+    return complete(now), tuple(taken)
+
+
+def steps(operation: Operation, tree: Tree) -> Iterator[TaskStep]:
+    match operation:
+        case Move(what, to) | Copy(what, to):
+            files = files_of(tree)
+            for source in chosen(what, tree):
+                destination = _destination(source, files[source].decode(), what, to)
+                if destination != source:
+                    tool = "move" if isinstance(operation, Move) else "copy"
+                    yield TaskStep(tool, {"source": source, "destination": destination})
+        case Delete(what):
+            yield from (TaskStep("delete", {"path": path}) for path in chosen(what, tree))
+        case Remove(folder):
+            yield TaskStep("delete", {"path": folder})
+        case Prune(folder):
+            holding = {parent for path in files_of(tree) for parent in parents(path)}
+            empty = [path for path in folders_of(tree) if path not in holding]
+            empty = [path for path in empty if path.startswith(f"{folder}/")]
+            topmost = [path for path in empty if not {*parents(path)} & {*empty}]
+            yield from (TaskStep("delete", {"path": path}) for path in topmost)
+        case MakeFolder(path):
+            yield TaskStep("make_folder", {"path": path})
+        case Write(path, text):
+            yield TaskStep("write_file", {"path": path, "text": _written(text, tree)})
+        case Unroll(listing, folder, make, ending, text):
+            for line in files_of(tree)[listing].decode().splitlines():
+                path = joined(folder, line + ending)
+                if make == "folders":
+                    yield TaskStep("make_folder", {"path": path})
+                else:
+                    yield TaskStep("write_file", {"path": path, "text": text.replace("{}", line)})
+
+
+def _destination(source: str, text: str, what: Selection, to: Target) -> str:
+    above, name = source.rpartition("/")[0], name_of(source)
+    match to:
+        case Into(folder):
+            return joined(folder, name)
+        case Beneath(folder):
+            return joined(folder, source[len(what.folder) :].strip("/"))
+        case Exactly(path):
+            return path
+        case ByType(folder):
+            return joined(folder, name.rpartition(".")[2], name)
+        case ByDate(folder, layout, source_of_date):
+            found = _DATE.match(name) if source_of_date == "name" else _DATE_LINE.search(text)
+            return joined(folder, dated(layout, *found.groups()), name) if found else source
+        case Replaced(old, new):
+            return joined(above, name.replace(old, new))
+        case Prefixed(text):
+            return joined(above, text + name)
+        case Ending(old, new):
+            return joined(above, name.removesuffix(old) + new) if name.endswith(old) else source
+        case Lowered():
+            return joined(above, name.lower())
+
+
+def dated(layout: Layout, year: str, month: str) -> str:
+    return {"2024": year, "2024-05": f"{year}-{month}", "2024/05": f"{year}/{month}"}[layout]
+
+
+def _written(text: Text, tree: Tree) -> str:
+    if isinstance(text, Words):
+        return text.text
+    files = files_of(tree)
+    sizes = {path: len(files[path]) for path in chosen(text.what, tree)}
+    match text:
+        case Listing(form="path"):
+            return "".join(f"{path}\n" for path in sorted(sizes))
+        case Listing(_, form, total):
+            named = [(name_of(path), sizes[path]) for path in sorted(sizes, key=name_of)]
+            named += [("TOTAL", sum(sizes.values()))] if total else []
+            return "".join(f"{name}\n" if form == "name" else f"{name} {size}\n" for name, size in named)
+        case Totals():
+            return f"{len(sizes)} files, {sum(sizes.values())} bytes\n"
+        case Types():
+            counts = Counter(name_of(path).rpartition(".")[2] for path in sizes)
+            return "".join(f"{ending} {counts[ending]}\n" for ending in sorted(counts))
+
+
+def carry_out(step: TaskStep, tree: Tree) -> dict[str, Content]:
+    """Apply one call to a tree. Missing parent folders are created."""
+    given = step.arguments
+    match step.tool:
+        case "move":
+            moved = _placed(tree[given["source"]], given["destination"], tree)
+            return {path: content for path, content in moved.items() if path != given["source"]}
+        case "copy":
+            return _placed(tree[given["source"]], given["destination"], tree)
+        case "delete":
+            gone = given["path"]
+            return {path: each for path, each in tree.items() if not f"{path}/".startswith(f"{gone}/")}
+        case "make_folder":
+            return _placed(Folder(), given["path"], tree)
+        case "write_file":
+            return _placed(File(given["text"].encode()), given["path"], tree)
+        case _:
+            return dict(tree)
+
+
+def _placed(content: Content, path: str, tree: Tree) -> dict[str, Content]:
+    if path in tree:
+        raise Clash(f"{path} is there already")
+    if any([not isinstance(tree.get(parent, Folder()), Folder) for parent in parents(path)]):
+        raise Clash(f"{path} leads through a file")
+    return {**tree, **{parent: Folder() for parent in parents(path)}, path: content}

@@ -12,14 +12,12 @@ import msgspec
 from msgspec.structs import replace
 
 from misstep.benchmarks.files.answers import Answer, objections
-from misstep.benchmarks.files.drawing import Plan, Scene
-from misstep.benchmarks.files.executing import Clash, execute
-from misstep.benchmarks.files.growing import Domain, load_domains, load_phrasings
 from misstep.benchmarks.files.kinds import KINDS
-from misstep.benchmarks.files.operations import Operation, Prune
+from misstep.benchmarks.files.operations import Clash, Operation, Prune, execute
+from misstep.benchmarks.files.scene import Domain, Plan, Scene, load_domains, load_phrasings
 from misstep.benchmarks.tree import Tree, complete, differences
 from misstep.core.outcome import Judgement
-from misstep.core.results.benchmark import ID, Split, Task, TaskStep, task_id
+from misstep.core.results.benchmark import ID, Task, TaskStep, task_id
 from misstep.core.rng import Dice, derive_seed
 from misstep.errors import InternalError, UsageError, did_you_mean
 
@@ -42,7 +40,11 @@ def world_of(task: Task) -> TaskWorld:
     """The world of a task, the same for the same kind, domain and seed, whatever the phrasing."""
     if task.benchmark != "files":
         raise UsageError(f"task '{task.id}' is one of the {task.benchmark} benchmark, not of files")
-    return build(task.kind, _domain(task.domain), task.seed)
+    domains, name = load_domains(), task.domain
+    if name not in domains:
+        hint = did_you_mean(name, domains) or f"known domains: {', '.join(domains)}"
+        raise UsageError(f"unknown domain '{name}'", hint)
+    return build(task.kind, domains[name], task.seed)
 
 
 def judge_files(task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[str, ...]]:
@@ -75,33 +77,17 @@ def build(kind: str, domain: Domain, seed: int) -> TaskWorld:
 
 
 def _world(kind: str, plan: Plan, expected: Tree, steps: tuple[TaskStep, ...]) -> TaskWorld:
+    note = ""
+    held, hold = ({path.rpartition("/")[0] for path in tree if "/" in path} for tree in (plan.tree, expected))
+    if any([path in expected and path not in hold for path in held]):  # the request has to mention them
+        pruned = any([isinstance(operation, Prune) for operation in plan.operations])
+        note = (
+            "All other folders stay, even empty ones." if pruned else "Folders that end up empty should stay."
+        )
     phrasings = load_phrasings()[kind][plan.form]
-    note = " ".join(_notes(plan, expected))
     requests = tuple(f"{phrasing.format(**plan.words)} {note}".strip() for phrasing in phrasings)
     initial = complete(plan.tree)
     return TaskWorld(initial, expected, plan.answer, (_LOOK, *steps), plan.operations, requests)
-
-
-def _notes(plan: Plan, expected: Tree) -> Iterator[str]:
-    """What the request has to say about folders that end up empty."""
-    held, hold = _parents(plan.tree), _parents(expected)
-    if any([path in expected and path not in hold for path in held]):
-        pruned = any([isinstance(operation, Prune) for operation in plan.operations])
-        yield (
-            "All other folders stay, even empty ones." if pruned else "Folders that end up empty should stay."
-        )
-
-
-def _parents(tree: Tree) -> set[str]:
-    return {path.rpartition("/")[0] for path in tree if "/" in path}
-
-
-def _domain(name: str) -> Domain:
-    domains = load_domains()
-    if name not in domains:
-        hint = did_you_mean(name, domains) or f"known domains: {', '.join(domains)}"
-        raise UsageError(f"unknown domain '{name}'", hint)
-    return domains[name]
 
 
 PUBLIC_SEED = 2026
@@ -121,7 +107,8 @@ def public_tasks() -> Sequence[Task]:
                 for draw in itertools.count()
             )
             task = next(task for task in proposed if task.request not in tasks)
-            tasks[task.request] = replace(task, split=_split(place, slot))
+            validated = slot == place % PER_DOMAIN or (place % 5 < 2 and slot == (place + 3) % PER_DOMAIN)
+            tasks[task.request] = replace(task, split="validation" if validated else "test")
     return tuple(tasks.values())
 
 
@@ -160,11 +147,6 @@ def _drafts(seed: int, kinds: Collection[str], domains: Collection[str]) -> Iter
             domain = Dice(own).pick(known)
             if domain in domains:
                 yield kind, domain, own
-
-
-def _split(place: int, slot: int) -> Split:
-    chosen = {place % PER_DOMAIN} | ({(place + 3) % PER_DOMAIN} if place % 5 < 2 else set[int]())
-    return "validation" if slot in chosen else "test"
 
 
 def _task(kind: str, domain: str, seed: int, digits: int = ID) -> Task:

@@ -6,38 +6,29 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from misstep.benchmarks.forge.ledger import ForgeRecords, Project, our_project
-from misstep.benchmarks.forge.repository.program import HEADS
-from misstep.benchmarks.forge.repository.repository import Repository, require_sound, seed
+from misstep.benchmarks.forge.git import HEADS
+from misstep.benchmarks.forge.repository import Repository, require_sound, seed
 from misstep.benchmarks.forge.rest.application import Application, HttpRequest, Response
-from misstep.benchmarks.forge.rest.call import House, Keys, RestRefusal
+from misstep.benchmarks.forge.rest.call import Keys, RestRefusal
 from misstep.benchmarks.forge.rest.signatures import read_public_key
 from misstep.benchmarks.forge.rest.views import Views
 from misstep.benchmarks.forge.server import ASKS, ForgeServer, serve_git, speaks_git
-from misstep.benchmarks.forge.state import Branch, State
+from misstep.benchmarks.forge.state import ForgeRecords, Project, State, our_project
 from misstep.benchmarks.tree import Content
 from misstep.errors import UsageError
 
 
-def survey(repository: Repository, ledger: ForgeRecords) -> State:
+def survey(repository: Repository, records: ForgeRecords) -> State:
     """The whole state as a value; nothing may change while it is read."""
     refs, known = repository.refs(), dict[str, Content]()
+    branches = {name.removeprefix(HEADS): sha for name, sha in refs.items() if name.startswith(HEADS)}
     return State(
-        {
-            name.removeprefix(HEADS): _branch(repository, sha, known)
-            for name, sha in refs.items()
-            if name.startswith(HEADS)
-        },
-        dict(ledger.threads),
-        tuple(ledger.labels.values()),
+        {name: repository.branch(sha, known) for name, sha in branches.items()},
+        dict(records.threads),
+        tuple(records.labels.values()),
         {name: sha for name, sha in refs.items() if not name.startswith(HEADS)},
         repository.parents(),
     )
-
-
-def _branch(repository: Repository, tip: str, known: dict[str, Content]) -> Branch:
-    tree = repository.objects.commit(tip).tree
-    return Branch(repository.files(tree, known), tip, repository.executable(tree))
 
 
 class Forge:
@@ -100,17 +91,15 @@ class Forge:
         return list(self._running().errors)
 
     def state(self) -> State:
-        """The current state."""
         self._running()
         with self._application.lock:
-            return survey(self._git, self._ledger)
+            return survey(self._git, self._records)
 
     def reset(self) -> None:
-        """Restore the initial state."""
         self._running()
         with self._application.lock:
             self._git.restore(self._refs)
-            self._ledger.reset()
+            self._records.reset()
 
     def __enter__(self) -> Self:
         self._made = Path(tempfile.mkdtemp(prefix="misstep-forge-")) if self._folder is None else None
@@ -138,11 +127,10 @@ class Forge:
             seed(folder, self.project)
         self._git = Repository(folder)
         self._refs = self._git.refs()
-        self._ledger = ForgeRecords(self.project)
+        self._records = ForgeRecords(self.project)
         server = ForgeServer(self._port)
-        views = Views(server.url, self.project, self._git, self._ledger)
-        house = House(self.project, self._git, self._ledger, self._keys, views, self.private)
-        self._application = Application(house)
+        views = Views(server.url, self.project, self._git, self._records, self.private)
+        self._application = Application(views, self._keys)
         server.start(self._answer)
         self._server = server
 
@@ -154,7 +142,7 @@ class Forge:
             visitor = self._keys.visitor(request.headers.get("authorization"))
         except RestRefusal:
             return Response(401, ASKS, b"Bad credentials\n")
-        return serve_git(self._git.git.folder, rest, request, visitor, self.private)
+        return serve_git(self._git.folder, rest, request, visitor, self.private)
 
     def _running(self) -> ForgeServer:
         if self._server is None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from misstep.benchmarks.forge.repository.program import PATIENCE, environment, find_git, misleads
+from misstep.benchmarks.forge.git import PATIENCE, environment, find_git, misleads
 from misstep.benchmarks.forge.rest.application import HttpRequest, Response, refused
 from misstep.benchmarks.forge.rest.call import RestRefusal, Visitor
 from misstep.errors import UsageError
@@ -32,26 +32,21 @@ _END = b"0000"
 def objections(body: bytes) -> bytes:
     """The response to git's client if a pushed branch has a forbidden name; empty if all is well."""
     commands = [found for line in _lines(body) if (found := _COMMAND.fullmatch(line))]
-    refs = [found["ref"] for found in commands]
-    refused = [found["ref"] for found in commands if found["new"] != _GONE and _misleads(found["ref"])]
+    new = [found["ref"] for found in commands if found["new"] != _GONE]
+    refused = [ref for ref in new if misleads(ref.decode("utf-8", "surrogateescape"))]
     if not refused:
         return b""
     report = _packed(b"unpack ok\n")
-    for ref in refs:
+    for found in commands:
+        ref = found["ref"]
         why = b"no name for a branch" if ref in refused else b"pushed together with one that is refused"
         report += _packed(b"ng %s %s\n" % (ref, why))
-    aside = b"side-band-64k" in (commands[0]["abilities"] or b"")
-    return _aside(report + _END) if aside else report + _END
-
-
-def _aside(report: bytes) -> bytes:
-    """The report in side-band format, for clients that multiplex several streams."""
+    report += _END
+    if b"side-band-64k" not in (commands[0]["abilities"] or b""):
+        return report
+    # The client multiplexes several streams, and wants the report in the first one.
     starts = range(0, len(report), LONGEST)
     return b"".join(_packed(b"\x01" + report[start : start + LONGEST]) for start in starts) + _END
-
-
-def _misleads(ref: bytes) -> bool:
-    return misleads(ref.decode("utf-8", "surrogateescape"))
 
 
 def _lines(body: bytes) -> Iterator[bytes]:
@@ -69,7 +64,8 @@ def _packed(data: bytes) -> bytes:
 
 
 WRITES = "git-receive-pack"
-ASKS = {"WWW-Authenticate": 'Basic realm="GitHub"', "Content-Type": "text/plain"}
+PLAIN = {"Content-Type": "text/plain"}
+ASKS = {"WWW-Authenticate": 'Basic realm="GitHub"', **PLAIN}
 SAID = ("content-type", "cache-control", "expires", "pragma")  # headers that are passed on
 
 
@@ -87,12 +83,12 @@ def serve_git(folder: Path, rest: str, request: HttpRequest, visitor: Visitor, p
     """Clone and fetch for callers who may read, push for those who may write."""
     query = urlsplit(request.target).query
     writes = rest == WRITES or WRITES in query
-    if (writes and visitor.kind not in ("user", "installation")) or (private and not visitor.may_see):
+    if (writes and not visitor.may_write) or (private and not visitor.may_see):
         if visitor.kind == "nobody":
             return Response(401, ASKS, b"Authentication required\n")
-        return Response(403, {"Content-Type": "text/plain"}, b"Permission denied\n")
+        return Response(403, PLAIN, b"Permission denied\n")
     if not query and rest == "info/refs":
-        return Response(403, {"Content-Type": "text/plain"}, b"Please upgrade your git client.\n")
+        return Response(403, PLAIN, b"Please upgrade your git client.\n")
     variables = {
         "GIT_PROJECT_ROOT": str(folder),
         "GIT_HTTP_EXPORT_ALL": "1",
@@ -108,9 +104,9 @@ def serve_git(folder: Path, rest: str, request: HttpRequest, visitor: Visitor, p
         **({"REMOTE_USER": visitor.kind} if writes else {}),
     }
     if any("\0" in value for value in variables.values()):
-        return Response(400, {"Content-Type": "text/plain"}, b"Bad request\n")
+        return Response(400, PLAIN, b"Bad request\n")
     if rest == WRITES and variables["HTTP_CONTENT_ENCODING"]:
-        return Response(415, {"Content-Type": "text/plain"}, b"A push has to be sent as it is\n")
+        return Response(415, PLAIN, b"A push has to be sent as it is\n")
     if rest == WRITES and (report := objections(request.body)):
         return Response(200, {"Content-Type": f"application/x-{WRITES}-result"}, report)
     return _answered(variables, request.body)
@@ -127,9 +123,9 @@ def _answered(variables: dict[str, str], body: bytes) -> Response:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return Response(504, {"Content-Type": "text/plain"}, b"git took too long\n")
+        return Response(504, PLAIN, b"git took too long\n")
     if done.returncode and done.stdout.endswith(b"\r\n\r\n"):  # it started to answer and failed
-        return Response(400, {"Content-Type": "text/plain"}, b"This is not git's protocol\n")
+        return Response(400, PLAIN, b"This is not git's protocol\n")
     head, _, data = done.stdout.partition(b"\r\n\r\n")
     lines = (line.partition(": ") for line in head.decode("latin-1").split("\r\n"))
     headers = {name.lower(): value for name, _, value in lines}
@@ -146,13 +142,7 @@ IDLE = 600.0  # seconds that a connection may be idle; models are slow
 Answering = Callable[[HttpRequest], Response]
 
 
-class TooLarge(Exception):
-    """A request body is too large."""
-
-
 class Handler(BaseHTTPRequestHandler):
-    """Reads a request, has it answered, and writes the response."""
-
     protocol_version = "HTTP/1.1"
     server_version = "misstep-forge"
     sys_version = ""
@@ -163,7 +153,7 @@ class Handler(BaseHTTPRequestHandler):
     def _handle(self) -> None:
         try:
             body = self._body()
-        except TooLarge:
+        except OverflowError:
             self._give_up(413, "The request is larger than this forge takes.")
             return
         except ValueError:
@@ -188,11 +178,7 @@ class Handler(BaseHTTPRequestHandler):
         """Refuse and close the connection: the unread body can't be told from the next request."""
         self.close_connection = True
         self._write(refused(RestRefusal(status, message)))
-        self._hear_out()
-
-    def _hear_out(self) -> None:
-        """Read and discard what the client still sends: most clients read the response only afterwards."""
-        with suppress(OSError):
+        with suppress(OSError):  # most clients read the response only when all has been sent
             self.connection.shutdown(socket.SHUT_WR)
             self.connection.settimeout(LINGER)
             ignored = 0
@@ -219,7 +205,7 @@ class Handler(BaseHTTPRequestHandler):
         if length < 0:
             raise ValueError(length)
         if length > LARGEST:
-            raise TooLarge
+            raise OverflowError
         return self.rfile.read(length)
 
     def _chunks(self) -> list[bytes]:
@@ -227,7 +213,7 @@ class Handler(BaseHTTPRequestHandler):
         while size := int(self.rfile.readline(100).split(b";")[0], 16):
             total += size
             if total > LARGEST:
-                raise TooLarge
+                raise OverflowError
             chunks.append(self.rfile.read(size))
             self.rfile.readline(100)
         self.rfile.readline(100)
@@ -272,7 +258,10 @@ class ForgeServer(ThreadingHTTPServer):
         self._thread.join()
         self.server_close()
         for connection in list(self._connections):
-            _cut(connection)
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                connection.close()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self._connections.add(request)
@@ -288,10 +277,3 @@ class ForgeServer(ThreadingHTTPServer):
 
 def _closed(_: HttpRequest) -> Response:
     return Response(503, {})
-
-
-def _cut(connection: socket.socket) -> None:
-    try:
-        connection.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        connection.close()

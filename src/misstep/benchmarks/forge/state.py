@@ -1,14 +1,17 @@
-"""The state of a forge as a value, and the differences between two states."""
+"""The state of a forge as a value, its differences from another, and the records that requests change."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from importlib.resources import files
 from typing import Any, Literal
 
 import msgspec
+from msgspec import structs
 
-from misstep.benchmarks.tree import Tree
+from misstep.benchmarks.tree import Tree, first_lines
 from misstep.benchmarks.tree import differences as tree_differences
 
-MOST = 20  # lines
 LONGEST = 120  # characters of a quoted value
 
 
@@ -47,8 +50,6 @@ class PullProposal(msgspec.Struct, frozen=True):
 
 
 class IssueThread(msgspec.Struct, frozen=True):
-    """An issue or a pull request, with its comments."""
-
     number: int
     title: str
     body: str
@@ -93,50 +94,39 @@ class State(msgspec.Struct, frozen=True):
         return commit in seen
 
 
-def differences(
-    expected: State, found: State, initial: State | None = None, most: int = MOST
-) -> tuple[str, ...]:
+def differences(expected: State, found: State, initial: State | None = None) -> tuple[str, ...]:
     """A line for each difference, none if the states are equal; `initial` only makes the messages clearer."""
-    lines = list(_differences(expected, found, initial or expected))
-    left = len(lines) - most
-    return (*lines[:most], *([f"… and {left:,} more"] if left > 0 else []))
+    return first_lines(_differences(expected, found, initial or expected))
 
 
 def _differences(expected: State, found: State, initial: State) -> Iterator[str]:
-    for name in _names(expected.branches, found.branches):
-        right, wrong = expected.branches.get(name), found.branches.get(name)
-        yield from _branch(name, right, wrong, initial)
-        if (
-            right
-            and wrong
-            and right.follows
-            and not found.has_behind(wrong.tip or wrong.follows, right.follows)
-        ):
-            yield f"branch {_quoted(name)}: its history was rewritten, it should follow {right.follows[:7]}"
-    for number in _names(expected.threads, found.threads):
+    for name in sorted({*expected.branches, *found.branches}):
+        what, right, wrong = f"branch {_quoted(name)}", expected.branches.get(name), found.branches.get(name)
+        if right is None or wrong is None:
+            yield f"{'missing' if right else 'unexpected'}: {what}"
+            continue
+        yield from _branch(what, right, wrong, initial.branches.get(name, right))
+        if right.follows and not found.has_behind(wrong.tip or wrong.follows, right.follows):
+            yield f"{what}: its history was rewritten, it should follow {right.follows[:7]}"
+    for number in sorted({*expected.threads, *found.threads}):
         yield from _thread(number, expected.threads.get(number), found.threads.get(number))
-    yield from _field("labels of the repository", _label_names(expected), _label_names(found))
-    if _label_names(expected) == _label_names(found):
-        yield from _field("labels of the repository", _labels(expected), _labels(found))
+    names = [[label.name for label in state.labels] for state in (expected, found)]
+    labels = [
+        [(label.name, label.color, label.description) for label in state.labels]
+        for state in (expected, found)
+    ]
+    yield from _field("labels of the repository", *(labels if names[0] == names[1] else names))
     yield from _field("refs that are no branches", dict(expected.refs), dict(found.refs))
 
 
-def _names(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> list[Any]:
-    return sorted({*one, *other})
-
-
-def _branch(name: str, right: Branch | None, wrong: Branch | None, initial: State) -> Iterator[str]:
-    if right is None or wrong is None:
-        yield f"{'missing' if right else 'unexpected'}: branch {_quoted(name)}"
-        return
-    before = initial.branches.get(name, right)
+def _branch(what: str, right: Branch, wrong: Branch, before: Branch) -> Iterator[str]:
     lines = tree_differences(right.files, wrong.files, before.files)
-    yield from (f"branch {_quoted(name)}: {line}" for line in lines)
+    yield from (f"{what}: {line}" for line in lines)
     both = right.files.keys() & wrong.files.keys()
     modes = [sorted(each.executable & both) for each in (right, wrong)]
-    yield from _field(f"branch {_quoted(name)}: files that may be run", *modes)
+    yield from _field(f"{what}: files that may be run", *modes)
     if not lines and right.tip and right.tip != wrong.tip:
-        yield f"branch {_quoted(name)}: is at commit {wrong.tip[:7]}, should be at {right.tip[:7]}"
+        yield f"{what}: is at commit {wrong.tip[:7]}, should be at {right.tip[:7]}"
 
 
 def _thread(number: int, right: IssueThread | None, wrong: IssueThread | None) -> Iterator[str]:
@@ -148,49 +138,157 @@ def _thread(number: int, right: IssueThread | None, wrong: IssueThread | None) -
         return
     for field in ("title", "body", "author", "state", "labels", "assignees", "locked"):
         yield from _field(f"{what}: {field}", getattr(right, field), getattr(wrong, field))
-    yield from _comments(what, right.comments, wrong.comments)
-    yield from _field(f"{what}: its sort", bool(right.pull), bool(wrong.pull))
-    if right.pull and wrong.pull:
-        yield from _proposal(what, right.pull, wrong.pull)
-
-
-def _proposal(what: str, right: PullProposal, wrong: PullProposal) -> Iterator[str]:
-    for field in ("head", "base", "draft", "reviewers"):
-        yield from _field(f"{what}: {field}", getattr(right, field), getattr(wrong, field))
-    told = [[(each.author, each.verdict, each.body) for each in one.reviews] for one in (right, wrong)]
-    yield from _field(f"{what}: reviews", *told)
-
-
-def _comments(what: str, right: Sequence[Comment], wrong: Sequence[Comment]) -> Iterator[str]:
-    for place, (one, other) in enumerate(zip(right, wrong, strict=False), 1):
+    for place, (one, other) in enumerate(zip(right.comments, wrong.comments, strict=False), 1):
         yield from _field(f"{what}: comment {place}", one.body, other.body)
         yield from _field(f"{what}: author of comment {place}", one.author, other.author)
-    yield from (f"missing: {what}: comment {_quoted(each.body)}" for each in right[len(wrong) :])
-    yield from (f"unexpected: {what}: comment {_quoted(each.body)}" for each in wrong[len(right) :])
+    missing, unexpected = right.comments[len(wrong.comments) :], wrong.comments[len(right.comments) :]
+    yield from (f"missing: {what}: comment {_quoted(each.body)}" for each in missing)
+    yield from (f"unexpected: {what}: comment {_quoted(each.body)}" for each in unexpected)
+    yield from _field(f"{what}: its sort", bool(right.pull), bool(wrong.pull))
+    if right.pull and wrong.pull:
+        for field in ("head", "base", "draft", "reviewers"):
+            yield from _field(f"{what}: {field}", getattr(right.pull, field), getattr(wrong.pull, field))
+        told = [
+            [(each.author, each.verdict, each.body) for each in one.reviews]
+            for one in (right.pull, wrong.pull)
+        ]
+        yield from _field(f"{what}: reviews", *told)
 
 
 def _field(what: str, right: object, wrong: object) -> Iterator[str]:
     if right != wrong:
-        start = _parting(right, wrong)
+        pairs = enumerate(zip(repr(right), repr(wrong), strict=False))
+        same = next((place for place, (one, other) in pairs if one != other), 0)
+        start = same - LONGEST // 2 if same > LONGEST else 0  # so that the first difference is visible
         yield f"changed: {what} is {_quoted(wrong, start)}, should be {_quoted(right, start)}"
-
-
-def _label_names(state: State) -> list[str]:
-    return [label.name for label in state.labels]
-
-
-def _labels(state: State) -> list[tuple[str, str, str]]:
-    return [(label.name, label.color, label.description) for label in state.labels]
-
-
-def _parting(one: object, other: object) -> int:
-    """Where to start quoting, so that the first difference between two long values is visible."""
-    pairs = enumerate(zip(repr(one), repr(other), strict=False))
-    same = next((place for place, (a, b) in pairs if a != b), 0)
-    return same - LONGEST // 2 if same > LONGEST else 0
 
 
 def _quoted(value: object, start: int = 0) -> str:
     text = repr(list(value) if isinstance(value, tuple) else value)
     end = start + LONGEST
     return f"{'…' if start else ''}{text[start:end]}{'…' if end < len(text) else ''}"
+
+
+class Person(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    login: str
+    name: str
+    email: str
+
+
+class PendingCommit(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"start": "from"}):
+    """A commit to create; `start` is the branch that a new branch starts from."""
+
+    branch: str
+    author: str
+    message: str
+    files: dict[str, str]
+    start: str = ""
+
+
+class Project(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The content of a new forge. Tokens act as `account`."""
+
+    owner: str
+    name: str
+    description: str
+    default: str
+    account: str
+    start: datetime
+    people: tuple[Person, ...]
+    labels: tuple[IssueLabel, ...]
+    commits: tuple[PendingCommit, ...]
+    threads: tuple[IssueThread, ...]
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+    def person(self, login: str) -> Person | None:
+        return next((each for each in self.people if each.login.lower() == login.lower()), None)
+
+
+def read_data(name: str) -> bytes:
+    return (files("misstep.benchmarks.forge") / "data" / name).read_bytes()
+
+
+@cache
+def our_project() -> Project:
+    return msgspec.toml.decode(read_data("project.toml"), type=Project)
+
+
+TICK = timedelta(minutes=1)  # from one change to the next
+LATEST = 253_402_300_799  # the last second of the year 9999
+OPENING = timedelta(days=30)  # from the first commit to the first change by a client
+
+
+class ForgeRecords:
+    """Issues, pull requests and labels, changed by requests.
+
+    Its clock advances with each change only, so that dates are reproducible.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.reset()
+
+    def reset(self) -> None:
+        self._now = self.project.start
+        self._last_id = 1000
+        self.labels = {label.name: label for label in self.project.labels}
+        self.threads = {each.number: self._dated(each) for each in self.project.threads}
+        self._now = self.project.start + OPENING
+
+    @property
+    def seconds(self) -> int:
+        """The time of the last change, in seconds since 1970."""
+        return int(self._now.timestamp())
+
+    def tick(self) -> str:
+        """Advance the clock and return the time, unique to this change."""
+        self._now += TICK
+        return self._now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def new_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    def open(self, title: str, body: str, author: str, pull: PullProposal | None = None) -> IssueThread:
+        at = self.tick()
+        number = max(self.threads, default=0) + 1
+        return self.keep(IssueThread(number, title, body, author, pull=pull, made=at, changed=at))
+
+    def keep(self, thread: IssueThread) -> IssueThread:
+        self.threads[thread.number] = thread
+        return thread
+
+    def change(self, thread: IssueThread, **fields: Any) -> IssueThread:
+        return self.keep(structs.replace(thread, changed=self.tick(), **fields))
+
+    def comment(self, thread: IssueThread, author: str, body: str) -> Comment:
+        comment = Comment(author, body, self.new_id(), self.tick())
+        self.keep(structs.replace(thread, comments=(*thread.comments, comment), changed=comment.at))
+        return comment
+
+    def find_comment(self, id: int) -> tuple[IssueThread, Comment] | None:
+        return next(
+            ((thread, each) for thread in self.threads.values() for each in thread.comments if each.id == id),
+            None,
+        )
+
+    def close_pulls(self, branch: str) -> None:
+        """Close pull requests of a branch that was deleted."""
+        for thread in list(self.threads.values()):
+            if thread.pull and thread.state == "open" and branch in (thread.pull.head, thread.pull.base):
+                self.change(thread, state="closed")
+
+    def _dated(self, thread: IssueThread) -> IssueThread:
+        """A thread from the project file, with ids and times added."""
+        at = self.tick()
+        comments = [structs.replace(each, id=self.new_id(), at=self.tick()) for each in thread.comments]
+        changed = comments[-1].at if comments else at
+        return structs.replace(thread, comments=tuple(comments), made=at, changed=changed)
+
+
+def told(seconds: int) -> str:
+    """A time in the API's format; commits may claim any time, but years have four digits."""
+    return datetime.fromtimestamp(min(seconds, LATEST), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -6,17 +6,21 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from msgspec import structs
-
+from misstep.benchmarks.simulated import Simulated
 from misstep.core.agent import Agent
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Task, TaskReport
-from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
 from misstep.core.tool import Probe, Reaction
 from misstep.errors import UsageError
-from misstep.features.bench.benchmark import OVERFULL, Room, TaskEnv, is_overfull
-from misstep.features.bench.env_pool import EnvPool, Stand, informed
+from misstep.features.bench.environments import (
+    OVERFULL,
+    BenchmarkSuite,
+    EnvPool,
+    EnvWithTools,
+    TaskFolder,
+    is_overfull,
+)
 from misstep.runs.budget import RunBudget
 from misstep.runs.execution import at_work
 from misstep.runs.setup.agent_session import Over, UsageMeter, refuse_unreachable, unless
@@ -37,13 +41,13 @@ class Attempts:
 
     def __init__(
         self,
-        stands: EnvPool,
+        pool: EnvPool,
         settings: Settings,
         run_budget: RunBudget,
         find: Callable[[], Agent],
         left: Iterable[tuple[int, Task]],
     ) -> None:
-        self._stands = stands
+        self._pool = pool
         self._settings = settings
         self._run_budget = run_budget
         self._find = find
@@ -54,18 +58,17 @@ class Attempts:
 
     def work(self, tell: Callable[[TaskReport], None]) -> None:
         """Run tasks in an environment of this thread's own until none is left."""
-        with self._stands.lend() as stand:
-            asyncio.run(self._work(stand, tell))
+        with self._pool.lend() as lent:
+            asyncio.run(self._work(lent, tell))
 
-    async def _work(self, stand: Stand, tell: Callable[[TaskReport], None]) -> None:
+    async def _work(self, lent: EnvWithTools, tell: Callable[[TaskReport], None]) -> None:
         agent = self._find()
         async with at_work(agent):
             while not self._is_over() and (taken := self._take()):
                 place, task = taken
-                attempt = _Attempt(task, stand, self._settings, UsageMeter(self._run_budget), self._outage)
-                whoever = informed(agent, task, self._stands.suite)
+                informed = _informed(agent, task, self._pool.suite)
                 try:
-                    tell(structs.replace(await attempt.made_by(whoever, self._is_over), place=place))
+                    tell(await self._attempt(informed, place, task, lent))
                 except Over:
                     return
                 except UsageError as error:
@@ -79,35 +82,26 @@ class Attempts:
     def _is_over(self) -> bool:
         return self._run_budget.is_over() or bool(self._run_budget.lacking or self.lost)
 
-
-class _Attempt:
-    """One task, from setting up its environment to the verdict."""
-
-    def __init__(
-        self, task: Task, stand: Stand, settings: Settings, usage_meter: UsageMeter, outage: Outage
-    ) -> None:
-        self._task = task
-        self._arena: TaskEnv = stand.arena
-        self._benches = stand.benches
-        self._settings = settings
-        self._usage_meter = usage_meter
-        self._outage = outage
-
-    async def made_by(self, agent: Agent, is_over: Callable[[], bool]) -> TaskReport:
-        began = time.monotonic()
-        folder = self._arena.surroundings.folder
-        bench = _Laid(self._benches, folder, lambda: self._arena.lay(self._task), is_over)
-        usage_meter, admit = self._usage_meter, lambda: _go_on(is_over)
-        trier = Trier(agent, bench, self._settings, usage_meter, admit, usage_meter.grant, self._outage)
-        names = [tool.name for tool in bench.tools]
-        trial = await unless(is_over, trier.run(self._task.request, names), float("inf"))
+    async def _attempt(self, agent: Agent, place: int, task: Task, lent: EnvWithTools) -> TaskReport:
+        """One task, from setting up its environment to the verdict."""
+        began, usage_meter = time.monotonic(), UsageMeter(self._run_budget)
+        tools = _LaidTools(
+            lent.hosts, lent.env.surroundings.folder, lambda: lent.env.lay(task), self._is_over
+        )
+        trier = Trier(agent, tools, self._settings, usage_meter, self._go_on, usage_meter.grant, self._outage)
+        names = [tool.name for tool in tools.tools]
+        trial = await unless(self._is_over, trier.run(task.request, names), float("inf"))
         refuse_unreachable([trial])
-        for each in self._benches:
-            each.forget()  # so that no tool works in the environment any more
-        verdict, why = self._judge(trial)
-        if bench.is_overfull:
+        for host in lent.hosts:
+            host.forget()  # so that no tool works in the environment any more
+        verdict: Judgement = "errored"
+        why: tuple[str, ...] = (trial.error,)
+        if trial.ended != "error":
+            verdict, why = lent.env.judge(task, trial.answer)
+            if not trial.is_usable:
+                verdict, why = "failed", (trial.error, *why)
+        if tools.is_overfull:
             verdict, why = "failed", (OVERFULL,)
-        task = self._task
         return TaskReport(
             task.id,
             task.kind,
@@ -120,17 +114,21 @@ class _Attempt:
             usage=usage_meter.added_to({}),
             seconds=round(time.monotonic() - began, 3),
             notes=tuple(trier.notes),
-            sandbox=self._benches[0].sandbox.words,
+            sandbox=lent.hosts[0].sandbox.words,
+            place=place,
         )
 
-    def _judge(self, trial: Trial) -> tuple[Judgement, tuple[str, ...]]:
-        if trial.ended == "error":
-            return "errored", (trial.error,)
-        verdict, why = self._arena.judge(self._task, trial.answer)
-        return (verdict, why) if trial.is_usable else ("failed", (trial.error, *why))
+    def _go_on(self) -> None:
+        if self._is_over():
+            raise Over
 
 
-class _Laid(JoinedBench):
+def _informed(agent: Agent, task: Task, suite: BenchmarkSuite) -> Agent:
+    """The agent for a task: simulated agents are told the solution."""
+    return agent.knowing(lambda: suite.solve(task)) if isinstance(agent, Simulated) else agent
+
+
+class _LaidTools(JoinedBench):
     """Tool hosts in an environment that is set up again on every reset.
 
     If tools write more into its folder than is allowed, they are stopped, the folder is emptied, and it
@@ -161,7 +159,9 @@ class _Laid(JoinedBench):
             made = list(super().run([probe], patience))
             if is_overfull(self._folder):
                 made = made or [Reaction("died", detail=OVERFULL)]
-                self._empty()
+                self._forget()
+                TaskFolder(Path(self._folder)).clear()
+                self.is_overfull = True
             if not made:
                 return
             yield from made
@@ -173,16 +173,6 @@ class _Laid(JoinedBench):
         self._next_look = time.monotonic() + SOON
         return is_overfull(self._folder)
 
-    def _empty(self) -> None:
-        self._forget()
-        Room(Path(self._folder)).clear()
-        self.is_overfull = True
-
     def _forget(self) -> None:
         for bench in self._benches:
             bench.forget()
-
-
-def _go_on(is_over: Callable[[], bool]) -> None:
-    if is_over():
-        raise Over

@@ -29,7 +29,7 @@ from misstep.cli.output import hint, own_output, point_to_page, print_json_text,
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.features.bench.benchmark import claimed_room
+from misstep.features.bench.environments import new_task_folder
 from misstep.features.bench.run import find_task, resume_benchmark, run_benchmark, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
 from misstep.store.location import way_to
@@ -40,7 +40,7 @@ TAKEN = ("serve", "port", "json")  # the only options that have a meaning with -
 def serve_forge(port: int, as_json: bool) -> int:
     """Print the address of the forge, and serve it until Ctrl-C."""
     _refuse_vain()
-    with claimed_room() as room, Forge(room.folder, port=port) as served, suppress(KeyboardInterrupt):
+    with new_task_folder() as folder, Forge(folder.path, port) as served, suppress(KeyboardInterrupt):
         _tell(served, as_json)
         click.echo("until Ctrl-C", err=True)
         threading.Event().wait()
@@ -146,7 +146,6 @@ def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | N
 
 
 def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int:
-    """Run a benchmark as the command line asks."""
     if settings.resume and tools:
         raise UsageError(
             f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
@@ -171,7 +170,6 @@ def show_stored(settings: Settings, run: str, most: int) -> None:
 
 
 def show_part(settings: Settings, run: str, name: str) -> None:
-    """Show one task in full."""
     stored, task = find_task(settings, run, name)
     if settings.json:
         print_json_text(task_as_json(task))

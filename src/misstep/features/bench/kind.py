@@ -1,16 +1,17 @@
-"""Stored runs of `misstep bench`: a report for each task."""
+"""Stored runs of `misstep bench`: a report for each task, and the comparison of two runs task by task."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from misstep.core.event import TaskJudged
 from misstep.core.results.benchmark import TaskReport
-from misstep.core.results.comparison import Held, TaskComparison
+from misstep.core.results.comparison import Effort, Held, KindPairing, TaskComparison
 from misstep.core.results.report import Format, Issue, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
-from misstep.features.bench.compare import compare_tasks
-from misstep.features.bench.run import view_benchmark
+from misstep.core.stats import holm
+from misstep.errors import UsageError
+from misstep.features.bench.run import benchmark_of, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, tasks
 from misstep.interop.episodes import Episode, episode_of_task
 from misstep.interop.tables import RowSubject, TableRow, TaskRow, task_row
@@ -20,11 +21,16 @@ from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
 from misstep.runs.baseline import held_of
+from misstep.runs.compare import SIGNIFICANT, find_two, pairing_of
 from misstep.runs.reporting.items import TEXT, ReportSource, spot_of_agent
 from misstep.runs.reporting.reported import ReportedRuns
 from misstep.runs.summary import summarise_tasks
 from misstep.store.location import way_to
 from misstep.store.runs import Run, Store
+
+# A task that both runs have judged.
+Pair: TypeAlias = tuple[TaskReport, TaskReport]
+MOST_CALLS = 20
 
 
 class BenchRuns(ReportedRuns[TaskReport]):
@@ -35,7 +41,7 @@ class BenchRuns(ReportedRuns[TaskReport]):
         return TaskJudged(run, report)
 
     def item(self, report: TaskReport, home: ReportSource) -> ReportItem:
-        return task_entry(report, home)
+        return _item(report, home)
 
     def rows(self, subject: RowSubject, report: TaskReport) -> Iterable[TableRow]:
         return [task_row(subject, report)]
@@ -55,16 +61,13 @@ class BenchRuns(ReportedRuns[TaskReport]):
         return map(episode_of_task, self.reports(store, run))
 
     def compare(self, settings: Settings, first: str, second: str) -> TaskComparison:
-        return compare_tasks(settings, first, second)
+        return _compare_tasks(settings, first, second)
 
     def hold(self, settings: Settings, baseline: str, run: str) -> Held:
         return held_of(self.compare(settings, baseline, run), "task")
 
 
-MOST_CALLS = 20
-
-
-def task_entry(task: TaskReport, home: ReportSource) -> ReportItem:
+def _item(task: TaskReport, home: ReportSource) -> ReportItem:
     failed = task.verdict == "failed"
     why = "\n".join(plain(line, TEXT) for line in task.why)
     return ReportItem(
@@ -91,6 +94,63 @@ def _issue_of_task(task: TaskReport, home: ReportSource, why: str) -> Issue:
         details={"request": task.request[:TEXT]},
         replay=home.replay(task.name),
         spot=spot_of_agent(home),
+    )
+
+
+def _compare_tasks(settings: Settings, first: str, second: str) -> TaskComparison:
+    """Compare the second run with the first, on the tasks that passed or failed in both."""
+    with Store(settings.store) as store:
+        runs = find_two(store, first, second)
+        for run in runs:
+            benchmark_of(run)
+        ours, known = (_judged(store, run) for run in runs)
+    pairs = [(ours[key], known[key]) for key in ours if key in known]
+    if not pairs:
+        raise UsageError(
+            f"runs {runs[0].id} and {runs[1].id} have no judged task in common",
+            "run both on the same benchmark and split; fresh tasks need the same seed",
+        )
+    pairing = pairing_of([_passed(pair) for pair in pairs])
+    return TaskComparison(
+        first=runs[0].id,
+        second=runs[1].id,
+        pairing=pairing,
+        significant=pairing.p < SIGNIFICANT,
+        kinds=_kinds(pairs),
+        effort=(_effort([pair[0] for pair in pairs]), _effort([pair[1] for pair in pairs])),
+        lost=tuple(pair[0].name for pair in pairs if _passed(pair) == (True, False)),
+        won=tuple(pair[0].name for pair in pairs if _passed(pair) == (False, True)),
+    )
+
+
+def _judged(store: Store, run: Run) -> dict[tuple[str, str], TaskReport]:
+    """The tasks that passed or failed, by id and request, in the order of the run."""
+    tasks = sorted(store.tool_documents(run.id, TaskReport), key=lambda task: task.place)
+    return {(task.name, task.request): task for task in tasks if task.verdict in ("passed", "failed")}
+
+
+def _passed(pair: Pair) -> tuple[bool, bool]:
+    return pair[0].verdict == "passed", pair[1].verdict == "passed"
+
+
+def _kinds(pairs: Sequence[Pair]) -> tuple[KindPairing, ...]:
+    """One for each kind; none if there is only one kind."""
+    kinds = list(dict.fromkeys(pair[0].kind for pair in pairs))
+    if len(kinds) == 1:
+        return ()
+    pairings = [pairing_of([_passed(pair) for pair in pairs if pair[0].kind == kind]) for kind in kinds]
+    corrected = holm([pairing.p for pairing in pairings])
+    return tuple(
+        KindPairing(kind, pairing, p) for kind, pairing, p in zip(kinds, pairings, corrected, strict=True)
+    )
+
+
+def _effort(tasks: Sequence[TaskReport]) -> Effort:
+    tokens = sum(usage.input + usage.output for task in tasks for usage in task.usage.values())
+    return Effort(
+        calls=sum(task.calls for task in tasks) / len(tasks),
+        tokens=tokens / len(tasks),
+        seconds=sum(task.seconds for task in tasks) / len(tasks),
     )
 
 

@@ -16,8 +16,7 @@ from misstep.core.settings import Settings, check_settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.benchmark import BenchmarkSuite
-from misstep.features.bench.env_pool import EnvPool, check_contestant, contestant
+from misstep.features.bench.environments import BenchmarkSuite, EnvPool, check_task_agent, find_task_agent
 from misstep.features.bench.suites import find_suite, kinds_of
 from misstep.runs.budget import RunBudget, cost_of_run
 from misstep.runs.cases import absolute_places, stored_specs
@@ -40,12 +39,12 @@ def run_benchmark(
     suite = find_suite(benchmark, settings)
     specs = _specs(tools, suite)
     _refuse_early(settings)
-    with EnvPool(suite, specs, settings) as stands:
-        stands.look()
+    with EnvPool(suite, specs, settings) as pool:
+        pool.check_tools()
         with Store(settings.store, create=True) as store:
             purpose = RunSpec(benchmark, tools=specs, descriptions=read_text(settings.descriptions))
             run = store.add_run(settings, len(suite.tasks), time.time(), purpose=purpose)
-            return _hold(store, run, stands, suite, listeners)
+            return _hold(store, run, pool, listeners)
 
 
 def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Listener) -> BenchmarkReport:
@@ -57,13 +56,12 @@ def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Liste
             return _view(store, run)
         suite = find_suite(benchmark, run.settings)
         _refuse_early(run.settings)
-        with EnvPool(suite, run.purpose.tools, run.settings) as stands:
-            stands.look()
-            return _hold(store, run, stands, suite, listeners)
+        with EnvPool(suite, run.purpose.tools, run.settings) as pool:
+            pool.check_tools()
+            return _hold(store, run, pool, listeners)
 
 
 def view_benchmark(settings: Settings, name: str) -> BenchmarkReport:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
 
@@ -77,7 +75,6 @@ def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskRepo
 
 
 def benchmark_of(run: Run) -> Benchmark:
-    """The benchmark of a run."""
     if run.purpose.kind.group != "bench":
         raise UsageError(f"run {run.id} is not from a benchmark, but from {run.purpose.command}")
     benchmark: Benchmark = msgspec.convert(run.purpose.verb, Benchmark)
@@ -100,7 +97,7 @@ def _refuse_early(settings: Settings) -> None:
     """Report problems that would stop the run later, before it starts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
-    check_contestant(settings)
+    check_task_agent(settings)
 
 
 def _view(store: Store, run: Run) -> BenchmarkReport:
@@ -120,31 +117,24 @@ def _view(store: Store, run: Run) -> BenchmarkReport:
     )
 
 
-def _hold(
-    store: Store, run: Run, stands: EnvPool, suite: BenchmarkSuite, listeners: Sequence[Listener]
-) -> BenchmarkReport:
+def _hold(store: Store, run: Run, pool: EnvPool, listeners: Sequence[Listener]) -> BenchmarkReport:
     session = ToolRunSession(store, run, listeners, TaskReport, summarise_tasks)
-    session.hold(
-        lambda: _work(session, stands, suite), lambda report: TaskJudged(run.id, report), unit="task"
-    )
+    session.hold(lambda: _work(session, pool), lambda report: TaskJudged(run.id, report), unit="task")
     return _view(store, run)
 
 
-def _work(
-    session: ToolRunSession[TaskReport], stands: EnvPool, suite: BenchmarkSuite
-) -> Generator[TaskReport | Event]:
-    """Run the agent on the remaining tasks."""
-    settings, run_budget = session.run.settings, session.run_budget
+def _work(session: ToolRunSession[TaskReport], pool: EnvPool) -> Generator[TaskReport | Event]:
+    settings, run_budget, tasks = session.run.settings, session.run_budget, pool.suite.tasks
     done = {*session.kept}
-    left = ((place, task) for place, task in enumerate(suite.tasks) if task.id not in done)
+    left = ((place, task) for place, task in enumerate(tasks) if task.id not in done)
 
     def find() -> Agent:
-        return contestant(settings, session.notice, run_budget.rate_limiters)
+        return find_task_agent(settings, session.notice, run_budget.rate_limiters)
 
-    attempts = Attempts(stands, settings, run_budget, find, left)
+    attempts = Attempts(pool, settings, run_budget, find, left)
     session.lost = attempts.lost
     workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, settings.jobs)
-    jobs = range(min(settings.jobs, len(suite.tasks) - len(done)))
+    jobs = range(min(settings.jobs, len(tasks) - len(done)))
     with stopping(run_budget), closing(workers.work(jobs)) as work:
         yield from work
 
@@ -161,8 +151,8 @@ def replay_task(
     if task is None:
         raise UsageError(f"there is no task '{before.name}' now", f"run {stored.id} is of another version")
     run_budget, made = RunBudget(Budget(), Spent()), list[TaskReport]()
-    with EnvPool(suite, stored.purpose.tools, own) as stands:
-        attempts = Attempts(stands, own, run_budget, lambda: contestant(own, tell), [(before.place, task)])
+    with EnvPool(suite, stored.purpose.tools, own) as pool:
+        attempts = Attempts(pool, own, run_budget, lambda: find_task_agent(own, tell), [(before.place, task)])
         attempts.work(made.append)
     for where, why in attempts.lost.items():
         raise UsageError(why, where=where)

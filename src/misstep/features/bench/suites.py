@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import get_args
 
-from misstep.benchmarks.files.growing import load_domains
 from misstep.benchmarks.files.kinds import KINDS
 from misstep.benchmarks.files.paper_tasks import VERBS, PaperTask, doubts, judge_paper, read_paper, read_text
+from misstep.benchmarks.files.scene import load_domains
 from misstep.benchmarks.files.suite import FreshTasks, TaskWorld, judge_files, public_tasks, world_of
 from misstep.benchmarks.forge.forge import Forge
-from misstep.benchmarks.forge.judging import judge_forge, solution
-from misstep.benchmarks.forge.tasks import Kind, forge_tasks
+from misstep.benchmarks.forge.tasks import Kind, forge_tasks, judge_forge, solution
 from misstep.benchmarks.tree import File, Tree, lay, survey
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Benchmark, Solution, Task, TaskStep
@@ -20,7 +19,14 @@ from misstep.core.rng import Dice, derive_seed
 from misstep.core.settings import Settings
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.errors import UsageError, did_you_mean
-from misstep.features.bench.benchmark import GONE, BenchmarkSuite, Room, Surroundings, TaskEnv, claimed_room
+from misstep.features.bench.environments import (
+    GONE,
+    BenchmarkSuite,
+    Surroundings,
+    TaskEnv,
+    TaskFolder,
+    new_task_folder,
+)
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions, Limits
 
@@ -42,8 +48,8 @@ class FileBenchmark:
 
     @contextmanager
     def open(self) -> Iterator[TaskEnv]:
-        with claimed_room() as room:
-            yield _Place(room)
+        with new_task_folder() as folder:
+            yield _FileEnv(folder)
 
     def solve(self, task: Task) -> Solution:
         world = world_of(task)
@@ -57,36 +63,34 @@ def _damage(world: TaskWorld, task: Task) -> TaskStep:
     if not files or not dice.below(3):
         return TaskStep("write_file", {"path": STRAY, "text": "x"})
     path = dice.pick(files)
-    deleted, overwritten = (
-        TaskStep("delete", {"path": path}),
-        TaskStep("write_file", {"path": path, "text": "\0"}),
-    )
-    return deleted if dice.below(2) else overwritten
+    if dice.below(2):
+        return TaskStep("delete", {"path": path})
+    return TaskStep("write_file", {"path": path, "text": "\0"})
 
 
-class _Place:
-    """A room in which the files of tasks are created; it is a `TaskEnv`."""
+class _FileEnv:
+    """A folder in which the files of tasks are created; it is a `TaskEnv`."""
 
-    def __init__(self, room: Room) -> None:
-        self._room = room
-        self.surroundings = Surroundings(folder=str(room.folder))
+    def __init__(self, folder: TaskFolder) -> None:
+        self._folder = folder
+        self.surroundings = Surroundings(folder=str(folder.path))
 
     def lay(self, task: Task) -> None:
-        self._room.clear()
-        lay(world_of(task).initial, self._room.folder)
+        self._folder.clear()
+        lay(world_of(task).initial, self._folder.path)
 
     def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
-        if self._room.is_gone:
+        if self._folder.is_gone:
             return "failed", (GONE,)
-        return judge_files(task, survey(self._room.folder), said)
+        return judge_files(task, survey(self._folder.path), said)
 
 
-SETTING_UP = "misstep.benchmarks.files.paper_setup:TOOLS"
+SETTING_UP = "misstep.benchmarks.files.shell:set_up"
 MOST_DOUBTS = 3
 PATIENCE = 90.0  # seconds for a script, with a margin
 
 
-class PaperFiles:
+class PaperBenchmark:
     """Tasks on files in the ToolFuzz paper's layout, set up by its scripts; it is a `BenchmarkSuite`."""
 
     tools = FILE_TOOLS
@@ -98,43 +102,43 @@ class PaperFiles:
 
     @contextmanager
     def open(self) -> Iterator[TaskEnv]:
-        with claimed_room() as room:
+        with new_task_folder() as folder:
             limits = Limits(timeout=PATIENCE, memory=self._settings.memory << 20)
-            conditions = CallConditions(self._settings.sandbox, limits, folder=str(room.folder))
+            conditions = CallConditions(self._settings.sandbox, limits, folder=str(folder.path))
             with ToolHost(SETTING_UP, conditions) as bench:
-                yield _PaperPlace(room, bench, self._known)
+                yield _PaperEnv(folder, bench, self._known)
 
     def solve(self, task: Task) -> Solution:
         hint = "simulated agents know nothing of it: name one that can read"
         raise UsageError(f"nobody knows how task '{task.id}' of the paper is done", hint)
 
 
-class _PaperPlace:
-    """A room that is set up for one task after the other; it is a `TaskEnv`."""
+class _PaperEnv:
+    """A folder that is set up for one task after the other; it is a `TaskEnv`."""
 
-    def __init__(self, room: Room, bench: ToolHost, known: dict[str, PaperTask]) -> None:
-        self._room = room
+    def __init__(self, folder: TaskFolder, bench: ToolHost, known: dict[str, PaperTask]) -> None:
+        self._folder = folder
         self._bench = bench
         self._known = known
         self._initial: Tree = {}
-        self.surroundings = Surroundings(folder=str(room.folder))
+        self.surroundings = Surroundings(folder=str(folder.path))
 
     def lay(self, task: Task) -> None:
         each = self._known[task.id]
         self._bench.forget()
-        self._room.clear()
+        self._folder.clear()
         call = Invocation("set_up", json.dumps({"script": read_text(each.setup)}))
         reactions = list(self._bench.run([Probe(call)]))
         if problem := _problem(reactions):
             raise UsageError(f"the set-up script failed: {problem}", where=str(each.setup))
         self._bench.forget()  # so that nothing it started keeps running
-        self._initial = survey(self._room.folder)
+        self._initial = survey(self._folder.path)
 
     def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:  # noqa: ARG002
-        if self._room.is_gone:
+        if self._folder.is_gone:
             return "failed", (GONE,)
         each = self._known[task.id]
-        verdict, why = judge_paper(each, survey(self._room.folder), self._initial)
+        verdict, why = judge_paper(each, survey(self._folder.path), self._initial)
         odd = () if verdict == "passed" else doubts(each, self._initial)[:MOST_DOUBTS]
         return verdict, (*why, *odd)
 
@@ -155,7 +159,7 @@ FORGE_TOOLS = {
 }
 
 
-class OnForge:
+class ForgeBenchmark:
     """Tasks on a local forge; it is a `BenchmarkSuite`. Tools reach the forge over this machine's network."""
 
     tools = FORGE_TOOLS
@@ -165,14 +169,14 @@ class OnForge:
 
     @contextmanager
     def open(self) -> Iterator[TaskEnv]:
-        with claimed_room() as room, Forge(room.folder) as forge:
-            yield _House(forge)
+        with new_task_folder() as folder, Forge(folder.path) as forge:
+            yield _ForgeEnv(forge)
 
     def solve(self, task: Task) -> Solution:
         return solution(task)
 
 
-class _House:
+class _ForgeEnv:
     """A forge that is reset for each task; it is a `TaskEnv`."""
 
     def __init__(self, forge: Forge) -> None:
@@ -183,8 +187,8 @@ class _House:
         del task  # all tasks have the same start state
         self._forge.reset()
 
-    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
-        return judge_forge(task, self._forge.state(), said)
+    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:  # noqa: ARG002
+        return judge_forge(task, self._forge.state())
 
 
 FRESH = 100  # tasks by default
@@ -198,13 +202,13 @@ def find_suite(benchmark: Benchmark, settings: Settings) -> BenchmarkSuite:
         if is_fresh:
             hint = "take --split validation, test or all"
             raise UsageError("the tasks on the forge are always the same", hint)
-        return OnForge(chosen(forge_tasks(), settings))
+        return ForgeBenchmark(chosen(forge_tasks(), settings))
     if settings.data:
         if is_fresh:
             hint = "the folder has all tasks that there are"
             raise UsageError("--split fresh can't go with --data", hint)
         known = read_paper(Path(settings.data))
-        return PaperFiles(known, chosen([each.task for each in known], settings), settings)
+        return PaperBenchmark(known, chosen([each.task for each in known], settings), settings)
     return FileBenchmark(_fresh(settings) if is_fresh else chosen(public_tasks(), settings))
 
 

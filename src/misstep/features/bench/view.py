@@ -127,7 +127,6 @@ def _head(task: TaskReport) -> Text:
 
 
 def benchmark_as_json(report: BenchmarkReport) -> dict[str, Any]:
-    """The object that `--json` prints."""
     return {
         "run": report.run,
         "benchmark": report.benchmark,
@@ -147,7 +146,6 @@ def benchmark_as_json(report: BenchmarkReport) -> dict[str, Any]:
 
 
 def task_as_json(task: TaskReport) -> dict[str, Any]:
-    """A task in full."""
     return {
         **_line_as_json(task),
         "request": task.request,

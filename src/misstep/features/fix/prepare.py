@@ -10,7 +10,7 @@ from misstep.core.results.fixing import FixReport, Part, Trying, wording_of
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.features.bench.benchmark import BenchmarkSuite
+from misstep.features.bench.environments import BenchmarkSuite
 from misstep.features.bench.suites import find_suite
 from misstep.features.fix.apply import digest_at
 from misstep.fuzzing.descriptions.evidence import (

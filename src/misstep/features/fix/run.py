@@ -13,8 +13,7 @@ from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.features.bench.benchmark import BenchmarkSuite
-from misstep.features.bench.env_pool import check_contestant
+from misstep.features.bench.environments import BenchmarkSuite, check_task_agent
 from misstep.features.fix.apply import refuse_changed, refuse_overridden, refuse_unwritable
 from misstep.features.fix.prepare import Knowledge, benchmark_suite_of, prepared
 from misstep.features.fix.search import DescriptionSearch, OnRequests, OnTasks, Scorer, without_secrets
@@ -107,7 +106,7 @@ def _refuse_early(settings: Settings, suite: BenchmarkSuite | None) -> Prompts:
     if suite is None:
         refuse_missing(settings)
     else:
-        check_contestant(settings)
+        check_task_agent(settings)
         asyncio.run(open_model(settings, lambda _: None, "generator").close())
     return Prompts(settings.prompts)
 

@@ -34,8 +34,7 @@ from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation
 from misstep.errors import UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.benchmark import BenchmarkSuite
-from misstep.features.bench.env_pool import EnvPool, contestant
+from misstep.features.bench.environments import BenchmarkSuite, EnvPool, find_task_agent
 from misstep.fuzzing.descriptions.evidence import SHOWN_REASON, judge_trial
 from misstep.fuzzing.descriptions.proposing import Call, Proposer
 from misstep.runs.budget import RunBudget
@@ -172,10 +171,10 @@ class OnTasks:
         jobs, run_budget = min(settings.jobs, len(trying)), self._run_budget
 
         def find() -> Agent:
-            return contestant(settings, self._tell, run_budget.rate_limiters)
+            return find_task_agent(settings, self._tell, run_budget.rate_limiters)
 
-        with EnvPool(self._suite, self._specs, settings) as stands:
-            attempts = Attempts(stands, settings, run_budget, find, tasks)
+        with EnvPool(self._suite, self._specs, settings) as pool:
+            attempts = Attempts(pool, settings, run_budget, find, tasks)
             workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, jobs)
             with closing(workers.work(range(jobs))) as work:
                 for done in work:

@@ -96,7 +96,6 @@ def go_through(
 
 
 def _ask(labelling: Labelling, console: Console, place: int, read_key: Callable[[], str]) -> str:
-    """Ask until a key with a meaning is pressed, and return it."""
     more = is_cut(labelling.items[place])
     keys = KEYS + (MORE if more else "")
     hint(console, keys)

@@ -8,7 +8,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from misstep.core.settings import Settings
@@ -16,12 +16,21 @@ from misstep.errors import MisstepError, UsageError
 from misstep.features.label import view as label_view
 from misstep.features.label.run import LONGEST_NAME, Labelling, check_labeller, open_labelling
 from misstep.features.label.view import QUESTION, shown
-from misstep.web.pages import IsolatedApp, Secret, complain_of, complaints, read_form, run_path, shipped, show
+from misstep.web.pages import (
+    IsolatedApp,
+    Secret,
+    complain_of,
+    complaints,
+    read_form,
+    run_path,
+    see_other,
+    shipped,
+    show,
+)
 from misstep.web.server import HOST, Address, serve
 
 LABELS = {"erroneous": True, "correct": False}
 SKIPPED = "skip"
-SEE_OTHER = 303
 
 
 def labelling_app(labelling: Labelling, secret: Secret | None = None) -> Any:
@@ -46,7 +55,7 @@ class _Pages:
 
     def start(self, request: Request) -> Response:
         """Redirect to the first item without a label."""
-        return self._go_on(request, -1)
+        return self._go_to(request, self._labelling.find_open())
 
     def item(self, request: Request) -> Response:
         place = self._place(request)
@@ -83,7 +92,7 @@ class _Pages:
             self._labelling.keep(place, LABELS[said])
         if changed and place + 1 < len(self._labelling.items):
             return self._go_to(request, place + 1)
-        return self._go_on(request, place)
+        return self._go_to(request, self._labelling.find_open(place))
 
     def _place(self, request: Request) -> int:
         number: int = request.path_params["number"]
@@ -91,12 +100,9 @@ class _Pages:
             raise HTTPException(404, "there is no such item")
         return number - 1
 
-    def _go_on(self, request: Request, after: int) -> Response:
-        return self._go_to(request, self._labelling.find_open(after))
-
     def _go_to(self, request: Request, place: int | None) -> Response:
         url = request.url_for("done") if place is None else request.url_for("item", number=place + 1)
-        return RedirectResponse(url.path, SEE_OTHER)
+        return see_other(url.path)
 
     def _page(self, request: Request, name: str, **values: Any) -> Response:
         return show(request, name, labelling=self._labelling, words=label_view, **values)
@@ -132,7 +138,7 @@ class LabelPages:
             check_labeller(name)
         except UsageError as error:
             return self._form(request, run, None, f"{error.message}: {error.hints[0]}", 400)
-        return RedirectResponse(f"{run_path(run)}/label/{_as_part(name)}/", SEE_OTHER)
+        return see_other(f"{run_path(run)}/label/{_as_part(name)}/")
 
     async def label(self, scope: Any, receive: Any, send: Any) -> None:
         """The labelling application of one run for one person."""

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from misstep.core.results.consistency import ConsistencyReport, PromptSet, set_id
+from misstep.core.results.consistency import ConsistencyReport, set_id
 from misstep.core.results.finding import RUNTIME_ERRORS, ReachAttempt, ToolReport
 from misstep.core.results.label import PER_TOOL, Item, Label, LabelReport, draw_items, report_on
 from misstep.core.results.trial import Trial
@@ -29,7 +29,6 @@ class Labelling:
         return {label.item: label.erroneous for label in labels if label.item in self._ids}
 
     def keep(self, place: int, erroneous: bool) -> None:
-        """Store a label for an item, replacing an earlier one."""
         label = Label(self.items[place].id, self.labeller, erroneous, time.time())
         self._store.keep_label(self.run, label)
 
@@ -40,7 +39,6 @@ class Labelling:
         return next((place for place in places if self.items[place].id not in said), None)
 
     def report(self) -> LabelReport:
-        """The results of everybody's labels on these items."""
         return report_on(self.run, self.items, self._store.labels(self.run))
 
 
@@ -55,7 +53,8 @@ def open_labelling(
     check_labeller(labeller)
     with Store(settings.store) as store:
         run = store.find_run(name)
-        yield Labelling(store, run.id, _drawn(run, find_items(store, run), per_tool), labeller)
+        items = draw_items(find_items(store, run), run.settings.seed, per_tool)
+        yield Labelling(store, run.id, items, labeller)
 
 
 def view_labels(settings: Settings, name: str, per_tool: int = PER_TOOL) -> LabelReport:
@@ -63,7 +62,8 @@ def view_labels(settings: Settings, name: str, per_tool: int = PER_TOOL) -> Labe
     with Store(settings.store) as store:
         run = store.find_run(name)
         items, labels = find_items(store, run), store.labels(run.id)
-        wanted = {label.item for label in labels} | {item.id for item in _drawn(run, items, per_tool)}
+        drawn = draw_items(items, run.settings.seed, per_tool)
+        wanted = {label.item for label in labels} | {item.id for item in drawn}
         return report_on(run.id, [item for item in items if item.id in wanted], labels)
 
 
@@ -92,7 +92,7 @@ def find_items(store: Store, run: Run) -> list[Item]:
 
 
 def check_labeller(name: str) -> str:
-    """The name of a labeller, if it is valid."""
+    """The name, if it is valid."""
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or "\\" in name:
         raise UsageError(
             f"{name[:LONGEST_NAME]!r} won't do",
@@ -102,22 +102,14 @@ def check_labeller(name: str) -> str:
     return name
 
 
-def _drawn(run: Run, items: Sequence[Item], per_tool: int) -> list[Item]:
-    return draw_items(items, run.settings.seed, per_tool)
-
-
 def _items_of_sets(store: Store, run: str) -> list[Item]:
-    reports = store.tool_documents(run, ConsistencyReport)
-    return [_item(report.name, one) for report in reports for one in report.sets if _is_judged(one)]
-
-
-def _is_judged(one: PromptSet) -> bool:
-    return one.verdict in ("passed", "failed") and any(trial.is_usable for trial in one.trials)
-
-
-def _item(tool: str, one: PromptSet) -> Item:
-    usable = tuple(trial for trial in one.trials if trial.is_usable)
-    return Item(one.id, tool, usable, one.verdict == "failed")
+    found = list[Item]()
+    for report in store.tool_documents(run, ConsistencyReport):
+        for each in report.sets:
+            usable = tuple(trial for trial in each.trials if trial.is_usable)
+            if usable and each.verdict in ("passed", "failed"):
+                found.append(Item(each.id, report.name, usable, each.verdict == "failed"))
+    return found
 
 
 def _items_of_trials(store: Store, run: str) -> list[Item]:

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.results.label import Agreement, Item, LabelReport, LabelScore, Opinion, Rate
-from misstep.core.results.trial import Trial, Use
+from misstep.core.results.trial import Trial
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import few_lines, plain
@@ -37,8 +37,14 @@ class Shown(msgspec.Struct, frozen=True):
 
 def shown(trial: Trial, most: int = WHOLE, lines: int = WHOLE) -> Shown:
     """A trial with each of its texts cut to this many characters and lines."""
-    calls = tuple((_call(use, most), _text(use.result, most, lines)) for use in trial.uses)
-    return Shown(_text(trial.request, most, lines), calls, _text(trial.answer, most, lines))
+
+    def text(said: str) -> str:
+        return few_lines(said.strip("\n") or NOTHING, most, lines)
+
+    calls = tuple(
+        (written(use.tool, read_arguments(use.arguments), most), text(use.result)) for use in trial.uses
+    )
+    return Shown(text(trial.request), calls, text(trial.answer))
 
 
 def is_cut(item: Item) -> bool:
@@ -47,22 +53,17 @@ def is_cut(item: Item) -> bool:
 
 
 def item_view(item: Item, place: int, of: int, whole: bool = False) -> RenderableType:
-    """One item, number `place` of `of`."""
     limits = (WHOLE, WHOLE) if whole else (SHORT, SHORT_LINES)
     parts: list[RenderableType] = [Text(f"{place} of {of}", style="bold reverse")]
-    several = len(item.trials) > 1
-    for number, trial in enumerate(item.trials, 1):
-        parts += _trial_view(shown(trial, *limits), f" {number}" if several else "")
+    for number, each in enumerate(item.trials, 1):
+        trial = shown(each, *limits)
+        parts += _part(f"request {number}" if len(item.trials) > 1 else "request", trial.request, "bold")
+        for call, result in trial.calls:
+            parts += [*_part("tool", call, "cyan"), _indented(result)]
+        if not trial.calls:
+            parts += _part("tool", "(not called)", "dim")
+        parts += _part("answer", trial.answer)
     return Trimmed(Group(*parts))
-
-
-def _trial_view(trial: Shown, number: str) -> list[RenderableType]:
-    parts = _part(f"request{number}", trial.request, "bold")
-    for call, result in trial.calls:
-        parts += [*_part("tool", call, "cyan"), _indented(result)]
-    if not trial.calls:
-        parts += _part("tool", "(not called)", "dim")
-    return parts + _part("answer", trial.answer)
 
 
 def _part(heading: str, text: str, style: str = "") -> list[RenderableType]:
@@ -71,14 +72,6 @@ def _part(heading: str, text: str, style: str = "") -> list[RenderableType]:
 
 def _indented(text: str, style: str = "") -> RenderableType:
     return Padding(Text(text, style=style), (0, 0, 0, 2))
-
-
-def _call(use: Use, most: int) -> str:
-    return written(use.tool, read_arguments(use.arguments), most)
-
-
-def _text(text: str, most: int, lines: int) -> str:
-    return few_lines(text.strip("\n") or NOTHING, most, lines)
 
 
 TERMS = (
@@ -91,8 +84,13 @@ def labels_view(report: LabelReport) -> RenderableType:
     """The labels compared with the verdicts of the run, and with each other."""
     found = f"{report.discovered} of them called erroneous by run {report.run}"
     parts: list[RenderableType] = [Text(f"{counted(report.items, 'item')}, {found}")]
-    parts += [section(_heading(opinion), _scores(opinion)) for opinion in report.opinions]
-    parts += [section(_pair(agreement), _agreement(agreement)) for agreement in report.agreements]
+    for opinion in report.opinions:
+        left = f", {opinion.left} left" if opinion.left else ""
+        heading = f"{plain(opinion.labeller)}: {opinion.labelled} labelled{left}"
+        parts.append(section(heading, _scores(opinion)))
+    for agreement in report.agreements:
+        pair = f"{plain(agreement.first)} and {plain(agreement.second)}"
+        parts.append(section(pair, _agreement(agreement)))
     parts.append(Text(f"\n{TERMS}" if report.opinions else "nobody has labelled any yet", style="dim"))
     return Trimmed(Group(*parts))
 
@@ -105,7 +103,6 @@ def rate_in_words(rate: Rate) -> str:
 
 
 def kappa_in_words(agreement: Agreement) -> str:
-    """Cohen's kappa and its interval."""
     if not agreement.equal.total:
         return "not known: no item has a label of both"
     if agreement.kappa is None:
@@ -124,40 +121,27 @@ def rows_of(opinion: Opinion) -> list[tuple[str, LabelScore]]:
     return [*tools, ("all tools", opinion.score)] if len(tools) > 1 else tools
 
 
-def _heading(opinion: Opinion) -> str:
-    left = f", {opinion.left} left" if opinion.left else ""
-    return f"{plain(opinion.labeller)}: {opinion.labelled} labelled{left}"
-
-
-def _pair(agreement: Agreement) -> str:
-    return f"{plain(agreement.first)} and {plain(agreement.second)}"
-
-
 def _scores(opinion: Opinion) -> Table:
     table = bare_table()
     table.add_column("tool", overflow="fold", min_width=9)
-    table.add_column("false discoveries", overflow="fold")
-    table.add_column("missed", overflow="fold")
+    for heading in ("false discoveries", "missed"):
+        table.add_column(heading, overflow="fold")
     for name, score in rows_of(opinion):
         table.add_row(Text(name), rate_in_words(score.false_discoveries), rate_in_words(score.missed))
     return table
 
 
 def _agreement(agreement: Agreement) -> RenderableType:
-    lines: list[RenderableType] = [
+    lines = (
         Text(f"same label  {rate_in_words(agreement.equal)}"),
         Text(f"kappa       {kappa_in_words(agreement)}"),
-    ]
-    if agreement.disagreements:
-        lines += [Text(), _disagreements(agreement)]
-    return Group(*lines)
-
-
-def _disagreements(agreement: Agreement) -> Table:
+    )
+    if not agreement.disagreements:
+        return Group(*lines)
     table = bare_table()
     for heading in ("differ on", "tool", plain(agreement.first), plain(agreement.second)):
         table.add_column(Text(heading), overflow="fold")
     for one in agreement.disagreements:
         said = (label_in_words(one.first), label_in_words(one.second))
         table.add_row(Text(plain(one.item, 100)), Text(plain(one.tool, 100)), *said)
-    return table
+    return Group(*lines, Text(), table)

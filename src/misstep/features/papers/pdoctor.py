@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any, Literal
 
@@ -16,7 +16,7 @@ from misstep.core.results.diagnosis import Dissection
 from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite, RunSpec
 from misstep.core.settings import Settings, Span, check_settings
-from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
+from misstep.errors import BudgetExceeded, Interrupted, UsageError
 from misstep.features.capability.run import measure_capability, view_capability
 from misstep.features.dissect.run import dissect, view_dissection
 from misstep.planning.synthesis.suite import make_case
@@ -99,7 +99,9 @@ def examine_agents(
             measured += [measure_capability(each, *listeners)] if each.agent else []
         dissected += [_dissected(settings, curve, listeners) for curve in measured]
     except (Interrupted, BudgetExceeded) as error:
-        raise _with_way_back(error, question, measured) from error
+        uses = "".join(f" --use {curve.run}" for curve in measured)
+        way = f"then, with every finished curve: misstep paper {question}{uses} --use RUN …"
+        raise type(error)(error.message, *error.hints, way) from error
     return Replication(
         question,
         capabilities=tuple(measured),
@@ -113,15 +115,6 @@ def _check_all(several: Sequence[Settings]) -> None:
     """Check all agents first, so that a missing one is not found after hours."""
     for settings in several:
         check_agent(check_settings(settings))
-
-
-def _with_way_back(
-    error: Interrupted | BudgetExceeded, question: Question, measured: Sequence[Capability]
-) -> MisstepError:
-    """The same error with hints on how to use what has been measured."""
-    uses = "".join(f" --use {curve.run}" for curve in measured)
-    way = f"then, with every finished curve: misstep paper {question}{uses} --use RUN …"
-    return type(error)(error.message, *error.hints, way)
 
 
 def _stored_curve(settings: Settings, name: str) -> Capability:
@@ -144,47 +137,31 @@ def _dissected(settings: Settings, curve: Capability, listeners: Sequence[Listen
 
 
 def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
-    """Test an agent for a given time."""
     settings = lasting(check_settings(settings))
-    suite, clock = suite_of(settings), _Stopwatch()
+    suite, synthesis_seconds = suite_of(settings), 0.0
     limit = settings.budget_time or PRESETS["rq1"]["budget_time"]
 
     def cases() -> Iterator[Case]:
         return (make_case(suite, index) for index in count())
 
-    def campaign(_: object) -> FixedSuite:
-        return FixedSuite(_until(time.monotonic() + limit, clock.watch(cases())))
+    def timed(end: float) -> Iterator[Case]:
+        nonlocal synthesis_seconds
+        for index in count():
+            start_of_case = time.perf_counter()
+            case = make_case(suite, index)
+            synthesis_seconds += time.perf_counter() - start_of_case
+            if time.monotonic() >= end:
+                return
+            yield case
 
     # The run should end normally when the time is over, so the time is not set as a budget.
     timeless = settings.overlay({"budget_time": None})
-    began = time.monotonic()
-    summary = start(
-        timeless, RunWork(campaign, cases, most=LIKELY, purpose=RunSpec("paper")), listeners, None
+    work = RunWork(
+        lambda _: FixedSuite(timed(time.monotonic() + limit)), cases, most=LIKELY, purpose=RunSpec("paper")
     )
-    return Effectiveness(summary, round(clock.seconds, 3), round(time.monotonic() - began, 3))
-
-
-def _until(end: float, cases: Iterable[Case]) -> Iterator[Case]:
-    for case in cases:
-        if time.monotonic() >= end:
-            return
-        yield case
-
-
-class _Stopwatch:
-    """Adds up the time that an iterator takes to make its items."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-
-    def watch(self, cases: Iterator[Case]) -> Iterator[Case]:
-        while True:
-            began = time.perf_counter()
-            case = next(cases, None)
-            self.seconds += time.perf_counter() - began
-            if case is None:
-                return
-            yield case
+    began = time.monotonic()
+    summary = start(timeless, work, listeners, None)
+    return Effectiveness(summary, round(synthesis_seconds, 3), round(time.monotonic() - began, 3))
 
 
 def _blamed_topics(settings: Settings, dissected: Sequence[Dissection]) -> dict[str, int]:

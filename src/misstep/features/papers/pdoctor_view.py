@@ -28,34 +28,35 @@ TOPIC = 200  # characters
 
 
 def paper_view(replication: Replication) -> RenderableType:
-    """The results for a question."""
     if replication.question == "rq1":
         return _titled(
             "Table 2: errors found in a given time", _effectiveness_table(replication.effectiveness)
         )
-    timed = replication.question == "rq3"
+    timed, curves = replication.question == "rq3", replication.capabilities
+    # The paper publishes no curve in numbers, and no levels for timed problems.
+    levels = () if timed else published_levels()
+    plot = Group(capability_plot(curves, levels), Text(), how_far_table(curves, levels))
+    errors = [counted_column(each, each.errors) for each in curves]
+    errors += _published(replication, "timed_errors" if timed else "errors")
+    causes = [counted_column(each, each.causes) for each in replication.dissections]
+    causes += _published(replication, "timed_causes" if timed else "causes")
     parts = [
-        _titled(f"Figure {9 if timed else 8}: success by the number of actions", _curves(replication, timed)),
+        _titled(f"Figure {9 if timed else 8}: success by the number of actions", plot),
         _titled(
             f"Table {6 if timed else 3}: kinds of errors within the capability limit",
-            _errors_table(replication, timed),
+            shares_table("error", KINDS, errors),
         ),
-        _titled(f"Table {7 if timed else 4}: causes of errors", _causes_table(replication, timed)),
+        _titled(f"Table {7 if timed else 4}: causes of errors", shares_table("cause", CAUSES, causes)),
     ]
     if not timed:
-        tests = [Text(line) for line in _topic_tests(replication)]
+        named = zip(curves, replication.breakdowns, strict=True)
+        tests = [Text(f"{agent_name(curve)}: {finding(each)}") for curve, each in named]
         parts.append(_titled("Table 5: topics to blame", Group(_topics_table(replication.topics), *tests)))
     return Group(*parts)
 
 
 def _titled(title: str, body: RenderableType) -> RenderableType:
     return Group(Text(f"\n{title}", style="bold"), body)
-
-
-def _curves(replication: Replication, timed: bool) -> RenderableType:
-    """The curves. The paper publishes no curve in numbers, and no levels for timed problems."""
-    curves, levels = replication.capabilities, () if timed else published_levels()
-    return Group(capability_plot(curves, levels), Text(), how_far_table(curves, levels))
 
 
 def _effectiveness_table(rows: Sequence[Effectiveness]) -> RenderableType:
@@ -83,20 +84,7 @@ def _effectiveness_table(rows: Sequence[Effectiveness]) -> RenderableType:
     return Group(table, Text(note, style="dim"))
 
 
-def _errors_table(replication: Replication, timed: bool) -> Table:
-    measured = [counted_column(each, each.errors) for each in replication.capabilities]
-    published = _published(replication, "timed_errors" if timed else "errors")
-    return shares_table("error", KINDS, [*measured, *published])
-
-
-def _causes_table(replication: Replication, timed: bool) -> Table:
-    measured = [counted_column(each, each.causes) for each in replication.dissections]
-    published = _published(replication, "timed_causes" if timed else "causes")
-    return shares_table("cause", CAUSES, [*measured, *published])
-
-
 def _published(replication: Replication, what: str) -> list[Column]:
-    """What the paper says about its agents, if anything."""
     agents = [curve.agent for curve in replication.capabilities]
     found = {f"paper: {o.framework} {o.model}": getattr(o, what) for o in _comparable(agents)}
     return [Column(name, shares, style="dim") for name, shares in found.items() if shares]
@@ -106,12 +94,6 @@ def _comparable(agents: Sequence[str]) -> list[PublishedAgent]:
     """The paper's agents of the same paradigms; all of them if there are none."""
     everyone = load_paper().agent
     return [other for other in everyone if other.paradigm in agents] or list(everyone)
-
-
-def _topic_tests(replication: Replication) -> list[str]:
-    """For each agent, whether it fails significantly more often on some topics."""
-    named = zip(replication.capabilities, replication.breakdowns, strict=True)
-    return [f"{agent_name(curve)}: {finding(each)}" for curve, each in named]
 
 
 def _topics_table(topics: Mapping[str, int]) -> Table:

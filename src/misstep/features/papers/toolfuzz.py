@@ -12,7 +12,6 @@ from misstep.core.results.consistency import (
     Check,
     ConsistencyReport,
     ConsistencyRun,
-    PromptSet,
     group_sets,
 )
 from misstep.core.results.finding import FuzzReport, Richness, ToolReport, errors_in
@@ -176,43 +175,36 @@ def _compared(
 
 def _at_run_time(method: Method, report: FuzzReport) -> MethodResult:
     trials = [trial for tool in report.tools if tool.journey for trial in tool.journey.trials]
-    calls = sum(len(trial.uses) for trial in trials)
-    errors = len(errors_in(trials))
-    notes = _notes(report.tools)
-    return MethodResult(method, report.run, errors, calls, richness_of(trials), notes=notes)
+    calls, errors = sum(len(trial.uses) for trial in trials), len(errors_in(trials))
+    return MethodResult(method, report.run, errors, calls, richness_of(trials), notes=_notes(report.tools))
 
 
 def _on_answers(
     store: Store, method: Method, run: ConsistencyRun, checks: tuple[Check, ...] | None
 ) -> MethodResult:
-    judged = [_judged(tool, checks) for tool in run.tools]
+    judged = [
+        tool.sets if checks is None else [judge_again(each, checks) for each in tool.sets]
+        for tool in run.tools
+    ]
     sizes = [len(group.sets) for sets in judged for group in group_sets(sets)]
     failed = {each.id for sets in judged for each in sets if each.verdict == "failed"}
-    calls = sum(tool.calls for tool in run.tools)
+    late = [
+        f"{tool.name}: time was up before all sets were made" for tool in run.tools if tool.ended == "time"
+    ]
     return MethodResult(
         method,
         run.run,
         len(sizes),
-        calls,
+        sum(tool.calls for tool in run.tools),
         chao1(sizes) if sizes else None,
         _false_discoveries(store, run.run, failed),
-        (*_notes(run.tools), *_sets_left(run.tools)),
+        (*_notes(run.tools), *late),
     )
 
 
 def _notes(tools: Iterable[ToolReport | ConsistencyReport]) -> tuple[str, ...]:
     """The notes of a run, each with its tool."""
     return tuple(f"{tool.name}: {note}" for tool in tools for note in tool.notes)
-
-
-def _sets_left(tools: Iterable[ConsistencyReport]) -> tuple[str, ...]:
-    return tuple(
-        f"{tool.name}: time was up before all sets were made" for tool in tools if tool.ended == "time"
-    )
-
-
-def _judged(tool: ConsistencyReport, checks: tuple[Check, ...] | None) -> Sequence[PromptSet]:
-    return tool.sets if checks is None else [judge_again(each, checks) for each in tool.sets]
 
 
 def _false_discoveries(store: Store, run: str, failed: set[str]) -> Rate | None:

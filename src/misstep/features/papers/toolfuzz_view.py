@@ -4,13 +4,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import resources
+from typing import Literal
 
 import msgspec
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.finding import Richness
 from misstep.features.papers.toolfuzz import MethodComparison, MethodResult
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted, percent
@@ -52,19 +52,18 @@ def methods_view(comparison: MethodComparison) -> RenderableType:
     """Runtime errors, then wrong answers: measured results, and below them the paper's."""
     paper, parts = load_paper(), list[RenderableType]()
     if comparison.runtime:
-        parts.append(section("errors at run time", _runtime_table(comparison.runtime, paper.runtime)))
+        parts.append(section("errors at run time", _table("TC/UE", comparison.runtime, paper.runtime)))
     if comparison.correctness:
-        parts.append(section("wrong answers", _answers_table(comparison.correctness, paper.correctness)))
+        parts.append(section("wrong answers", _table("FDR", comparison.correctness, paper.correctness)))
     return Trimmed(Group(*parts, *[Text(line, style="dim") for line in _notes(comparison)]))
 
 
 def methods_as_json(comparison: MethodComparison) -> dict[str, object]:
-    """The object that `--json` prints."""
     return {
         "specs": list(comparison.specs),
         "tools": comparison.tools,
-        "runtime": [_as_json(result) for result in comparison.runtime],
-        "correctness": [_as_json(result) for result in comparison.correctness],
+        "runtime": list(map(_as_json, comparison.runtime)),
+        "correctness": list(map(_as_json, comparison.correctness)),
         "fuzzer_calls": comparison.fuzzer_calls,
     }
 
@@ -74,36 +73,31 @@ def _as_json(result: MethodResult) -> dict[str, object]:
     return {**told, "calls_per_error": result.calls_per_error}
 
 
-def _runtime_table(results: Sequence[MethodResult], paper: Mapping[str, PublishedMethod]) -> Table:
-    table = _table("UE", "TC/UE", "TUE-CI")
+def _table(
+    measure: Literal["TC/UE", "FDR"], results: Sequence[MethodResult], paper: Mapping[str, PublishedMethod]
+) -> Table:
+    """Measured results, with the measure that only this kind of errors has, then the paper's."""
+    table = bare_table()
+    for heading in ("method", "run"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("UE", measure, "TUE-CI"):
+        table.add_column(heading, justify="right", no_wrap=True)
     for result in results:
         often = result.calls_per_error
-        table.add_row(*_head(result), NOTHING if often is None else f"{often:,.1f}", _interval(result.total))
+        own = _labelled(result) if measure == "FDR" else NOTHING if often is None else f"{often:,.1f}"
+        total = f"[{result.total.low:.0f}, {result.total.high:.0f}]" if result.total else NOTHING
+        table.add_row(NAMES[result.method], result.run, str(result.unique_errors), own, total)
     for place, library in enumerate(LIBRARIES):
         for method, said in paper.items():
-            each = said.calls_per_error[place] if said.calls_per_error else NOTHING
-            table.add_row(*_published(method, said, library, place, str(each)), style="dim")
+            own = NOTHING
+            if measure == "FDR" and said.fdr:
+                own = f"{said.fdr[place]:.2f}"
+            elif measure == "TC/UE" and said.calls_per_error:
+                own = str(said.calls_per_error[place])
+            low, high = said.total[place]
+            errors = str(said.unique_errors[place])
+            table.add_row(NAMES[method], f"paper: {library}", errors, own, f"[{low}, {high}]", style="dim")
     return table
-
-
-def _answers_table(results: Sequence[MethodResult], paper: Mapping[str, PublishedMethod]) -> Table:
-    table = _table("UE", "FDR", "TUE-CI")
-    for result in results:
-        table.add_row(*_head(result), _labelled(result), _interval(result.total))
-    for place, library in enumerate(LIBRARIES):
-        for method, said in paper.items():
-            each = f"{said.fdr[place]:.2f}" if said.fdr else NOTHING
-            table.add_row(*_published(method, said, library, place, each), style="dim")
-    return table
-
-
-def _head(result: MethodResult) -> tuple[str, str, str]:
-    return NAMES[result.method], result.run, str(result.unique_errors)
-
-
-def _published(method: str, said: PublishedMethod, library: str, place: int, own: str) -> tuple[str, ...]:
-    low, high = said.total[place]
-    return NAMES[method], f"paper: {library}", str(said.unique_errors[place]), own, f"[{low}, {high}]"
 
 
 def _labelled(result: MethodResult) -> str:
@@ -112,10 +106,6 @@ def _labelled(result: MethodResult) -> str:
         return NOTHING
     low, high = result.fdr.interval
     return f"{result.fdr.share:.2f} ({percent(low)} to {percent(high)})"
-
-
-def _interval(total: Richness | None) -> str:
-    return f"[{total.low:.0f}, {total.high:.0f}]" if total else NOTHING
 
 
 def _notes(comparison: MethodComparison) -> list[str]:
@@ -136,19 +126,6 @@ def _notes(comparison: MethodComparison) -> list[str]:
             )
         if all([result.fdr is None for result in comparison.correctness]):
             told.append("FDR needs people: misstep label RUN, then this command with --use RUN for every run")
-    return [*told, *_run_notes(comparison)]
-
-
-def _run_notes(comparison: MethodComparison) -> list[str]:
-    """The notes of the runs, once for each run: rows of the same run share them."""
+    # Rows of the same run share its notes.
     notes = {result.run: result.notes for result in (*comparison.runtime, *comparison.correctness)}
-    return [f"{run}: {plain(note)}" for run, some in notes.items() for note in some]
-
-
-def _table(*headings: str) -> Table:
-    table = bare_table()
-    table.add_column("method", no_wrap=True)
-    table.add_column("run", no_wrap=True)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
+    return [*told, *(f"{run}: {plain(note)}" for run, some in notes.items() for note in some)]

@@ -90,7 +90,7 @@ class Launcher:
         if self._elsewhere and all(launch.ended.is_set() for launch in launches):
             shutil.rmtree(self._elsewhere, ignore_errors=True)  # else a continuing run still uses it
         for launch in launches:
-            launch.close()
+            launch.log.close()
 
     def start(self, order: LaunchOrder) -> int:
         """Start a run; returns the number of its launch."""
@@ -103,7 +103,9 @@ class Launcher:
                 )
             self._count += 1
             self._launches[self._count] = self._launch(order)
-            self._forget()
+            over = [number for number, each in self._launches.items() if each.ended.is_set()]
+            for number in over[: max(0, len(self._launches) - REMEMBERED)]:
+                self._launches.pop(number).log.close()
             return self._count
 
     def wait(self, number: int, seconds: float) -> LaunchProgress | None:
@@ -137,7 +139,7 @@ class Launcher:
         """Refuse an order that is visibly wrong."""
         if order.agent not in agents_for(self._settings):
             raise UsageError(f"'{order.agent}' is not an agent that can be started here")
-        if self._is_own(order) and self._settings.cases:
+        if order.agent == self._settings.agent and self._settings.cases:
             raise UsageError(
                 f"the settings say that cases come from {self._settings.cases}",
                 "leave that out where you start misstep serve, or start the run on the command line",
@@ -147,11 +149,8 @@ class Launcher:
             raise UsageError(f"{order.count:,} cases are more than {MOST_CASES:,}", hint)
         suite_of(Settings().overlay({"actions": order.actions, "family": order.family, "seed": order.seed}))
 
-    def _is_own(self, order: LaunchOrder) -> bool:
-        return order.agent == self._settings.agent
-
     def _launch(self, order: LaunchOrder) -> "_Launch":
-        if self._is_own(order):
+        if order.agent == self._settings.agent:
             return _Launch(_command(order), os.getcwd(), {**os.environ, _STORE: self._settings.store})
         # Settings for the configured agent would be wrong for another one, whether they come from the
         # environment or from a file in this folder.
@@ -159,12 +158,6 @@ class Launcher:
         clean[_STORE] = _lasting(self._settings.store)
         self._elsewhere = self._elsewhere or tempfile.mkdtemp(prefix="misstep-")
         return _Launch(_command(order), self._elsewhere, clean)
-
-    def _forget(self) -> None:
-        """Remove the oldest launches that have ended."""
-        over = [number for number, each in self._launches.items() if each.ended.is_set()]
-        for number in over[: max(0, len(self._launches) - REMEMBERED)]:
-            self._launches.pop(number).close()
 
     def _going(self, run: str) -> "_Launch | None":
         with self._lock:
@@ -189,7 +182,7 @@ class _Launch:
     """One process in its own session, and its output."""
 
     def __init__(self, command: list[str], folder: str, environment: Mapping[str, str]) -> None:
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115  it lives as long as this
         self.began, self.run = time.time(), ""
         self.ended = threading.Event()
         self.process = subprocess.Popen(
@@ -197,30 +190,25 @@ class _Launch:
             cwd=folder,
             env=dict(environment),
             stdin=subprocess.DEVNULL,
-            stdout=self._log,
+            stdout=self.log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        threading.Thread(target=self._forget_ended, daemon=True).start()
+        threading.Thread(target=self._wait, daemon=True).start()
 
     def named(self) -> list[str]:
         """Possible names of the run, until it is known."""
         if self.run:
             return []
-        said = os.pread(self._log.fileno(), BEGINNING, 0)
+        said = os.pread(self.log.fileno(), BEGINNING, 0)
         return list(dict.fromkeys(found.decode() for found in _RUN.findall(said)))
 
     def said(self) -> str:
-        """The end of the process's output."""
-        size = os.fstat(self._log.fileno()).st_size
-        return os.pread(self._log.fileno(), END, max(0, size - END)).decode(errors="replace").strip()
+        size = os.fstat(self.log.fileno()).st_size
+        return os.pread(self.log.fileno(), END, max(0, size - END)).decode(errors="replace").strip()
 
-    def close(self) -> None:
-        """Close its output."""
-        self._log.close()
-
-    def _forget_ended(self) -> None:
-        """Wait for the ended process, so that it does not stay a zombie."""
+    def _wait(self) -> None:
+        """Wait for the process, so that it does not stay a zombie."""
         self.process.wait()
         self.ended.set()
 

@@ -56,9 +56,7 @@ class RunWatch:
         with Store(self._settings.store) as store:
             run = store.find_run(self._name)
             summary = run.summary or self._summarise(store, run)
-            return self._progress(run, is_live(store, run), summary, _used(store, run))
-
-    def _progress(self, run: Run, live: bool, summary: Summary, used: Cost) -> RunProgress:
+            live, used = is_live(store, run), _used(store, run)
         done = summary.cases
         if self._pace is None:
             self._pace = Pace(done, self._clock)
@@ -131,12 +129,9 @@ class RunEvents:
                 if progress.finished:
                     yield event("done", {})
                     return
-            await self._rest(max(PAUSE, SHARE * (time.monotonic() - began)))
-
-    async def _rest(self, seconds: float) -> None:
-        until = time.monotonic() + seconds
-        while time.monotonic() < until and not self._stopping():
-            await anyio.sleep(NAP)
+            until = time.monotonic() + max(PAUSE, SHARE * (time.monotonic() - began))
+            while time.monotonic() < until and not self._stopping():
+                await anyio.sleep(NAP)
 
 
 def event(name: str, data: dict[str, Any]) -> bytes:
@@ -146,7 +141,7 @@ def event(name: str, data: dict[str, Any]) -> bytes:
 
 def told(progress: RunProgress) -> dict[str, Any]:
     """What a page shows of the progress."""
-    summary = progress.summary
+    summary, is_known = progress.summary, progress.summary.success is not None
     low, high = summary.interval
     return {
         "done": progress.done,
@@ -154,8 +149,8 @@ def told(progress: RunProgress) -> dict[str, Any]:
         "live": progress.live,
         "finished": progress.finished,
         "verdicts": {verdict: getattr(summary, verdict) for verdict in JUDGEMENTS},
-        "success": percent(summary.success) if summary.success is not None else "",
-        "interval": f"{percent(low)} to {percent(high)}" if summary.success is not None else "",
+        "success": percent(summary.success) if is_known else "",
+        "interval": f"{percent(low)} to {percent(high)}" if is_known else "",
         "rate": f"{progress.rate:,.2g} {progress.unit}/s" if progress.rate else "",
         "left": f"{duration(progress.left)} left" if progress.left is not None else "",
         "spent": spending_in_words(progress.used, progress.budget),

@@ -29,6 +29,8 @@ from misstep.store.runs import DamagedRun, Run
 from misstep.web.pages import NavigationLink, case_path, complain, run_path, show
 
 AT_ONCE = 50  # runs on one page
+MOST = 500  # runs to choose from
+CHOICE = 70  # characters
 NAMED = 10  # runs or cases that are suggested if the requested one does not exist
 
 
@@ -42,18 +44,13 @@ class StopButton(msgspec.Struct, frozen=True):
 StopButtons: TypeAlias = Callable[[str], StopButton | None]
 
 
-def no_button(_: str) -> None:
-    """For pages that can't stop runs."""
-
-
 class RunPages:
     """Serves the runs of the store that the settings name."""
 
-    def __init__(self, settings: Settings, stop_button: StopButtons = no_button) -> None:
+    def __init__(self, settings: Settings, stop_button: StopButtons) -> None:
         self._settings, self._stop_button = settings, stop_button
 
     def overview(self, request: Request) -> Response:
-        """The runs of the store, the newest first."""
         page = page_number(request)
         try:
             found, total = look_over(self._settings, AT_ONCE * (page - 1), AT_ONCE)
@@ -106,9 +103,8 @@ class RunPages:
         case = placed.outcome.case.id
         if case != wanted:
             return RedirectResponse(case_path(run.id, case))
-        beside = [
-            case_path(run.id, each) if each is not None else None for each in (placed.before, placed.behind)
-        ]
+        beside = (placed.before, placed.behind)
+        before, behind = (None if each is None else case_path(run.id, each) for each in beside)
         return show(
             request,
             "case.html",
@@ -116,10 +112,50 @@ class RunPages:
             case=case,
             data=f"{run_path(run.id)}/data/cases/{quote(case, safe='')}.json",
             back=run_path(run.id),
-            before=beside[0],
-            behind=beside[1],
-            again=f"{self._show(run.id, case)}",
+            before=before,
+            behind=behind,
+            again=self._show(run.id, case),
         )
+
+    def compare(self, request: Request) -> Response:
+        """The differences between the two runs in the address, and a form to choose others."""
+        picked = [request.query_params.get(name, "") for name in ("first", "second")]
+        parts, wrong = list[Safe](), "pick two runs" if any(picked) else ""
+        if all(picked):
+            try:
+                parts, wrong = self._differences(*picked), ""
+            except UsageError as error:
+                wrong = " ".join((f"{error.message}:", *error.hints[:1]))
+        return show(
+            request,
+            "compare.html",
+            400 if wrong else 200,
+            parts=parts,
+            wrong=wrong,
+            choices=self._choices(),
+            picked=picked,
+        )
+
+    def _differences(self, first: str, second: str) -> list[Safe]:
+        comparison = compare(self._settings, first, second)
+        runs = [find_run(self._settings, name) for name in (comparison.first, comparison.second)]
+        names = [subject_name(run.settings, run.purpose) for run in runs]
+        links = [run_path(run.id) for run in runs]
+        made = comparison_parts(comparison, names, links, case_path)
+        return [Safe(part.source) for part in made]
+
+    def _choices(self) -> list[NavigationLink]:
+        """Runs to choose from, as ids and names."""
+        try:
+            found, _ = list_runs(self._settings, MOST)
+        except NoStoreYet:
+            return []
+        return [
+            NavigationLink(
+                plain(f"{run.id} · {', '.join(subject_lines(run.settings, run.purpose))}", CHOICE), run.id
+            )
+            for run in (each.run for each in found)
+        ]
 
     def index(self, request: Request) -> Response:
         return self._data(lambda run: case_index(self._settings, run), request)
@@ -154,9 +190,10 @@ class RunPages:
         except NoStoreYet:
             return []
         return [
-            NavigationLink(_in_short(each), run_path(each.run.id))
-            for each in found
-            if isinstance(each, Overview)
+            NavigationLink(
+                f"run {run.id}: {', '.join(subject_lines(run.settings, run.purpose))}", run_path(run.id)
+            )
+            for run in (each.run for each in found if isinstance(each, Overview))
         ]
 
     def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
@@ -179,19 +216,12 @@ def page_number(request: Request) -> int:
     return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
 
 
-def _in_short(each: Overview) -> str:
-    return f"run {each.run.id}: {', '.join(subject_lines(each.run.settings, each.run.purpose))}"
-
-
-def _sizes(run: Run) -> str:
-    return f"{run.settings.actions} actions" if not run.settings.cases else "cases from a file"
-
-
 def _row(each: Overview) -> dict[str, Any]:
     """The row of a run in the list."""
     run, summary = each.run, each.summary
     name, *more = subject_lines(run.settings, run.purpose)
     started = datetime.fromtimestamp(run.started).astimezone()
+    sizes = "cases from a file" if run.settings.cases else f"{run.settings.actions} actions"
     low, high = summary.interval
     judged = summary.passed + summary.failed if not run.purpose.kind.is_inquiry else 0
     planned = run.purpose.kind.has_cases
@@ -200,7 +230,7 @@ def _row(each: Overview) -> dict[str, Any]:
         "id": run.id,
         "path": run_path(run.id),
         "name": plain(name),
-        "more": more if run.purpose.verb != "test" else [run.purpose.command, *more, _sizes(run)],
+        "more": more if run.purpose.verb != "test" else [run.purpose.command, *more, sizes],
         "started": started,
         "done": summary.cases,
         "total": run.total,
@@ -212,55 +242,3 @@ def _row(each: Overview) -> dict[str, Any]:
         "chance": percent(summary.chance) if judged and planned and summary.chance is not None else "",
         "baselines": baseline_rates(summary.baselines) if judged and summary.baselines else {},
     }
-
-
-MOST = 500  # runs to choose from
-CHOICE = 70  # characters
-
-
-class ComparisonPages:
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-
-    def compare(self, request: Request) -> Response:
-        """The differences between the two runs in the address, and a form to choose others."""
-        picked = [request.query_params.get(name, "") for name in ("first", "second")]
-        try:
-            parts, wrong = (self._parts(*picked), "") if all(picked) else ([], _missing(picked))
-        except UsageError as error:
-            parts, wrong = [], " ".join((f"{error.message}:", *error.hints[:1]))
-        choices = self._choices()
-        return show(
-            request,
-            "compare.html",
-            400 if wrong else 200,
-            parts=parts,
-            wrong=wrong,
-            choices=choices,
-            picked=picked,
-        )
-
-    def _parts(self, first: str, second: str) -> list[Safe]:
-        comparison = compare(self._settings, first, second)
-        runs = [find_run(self._settings, name) for name in (comparison.first, comparison.second)]
-        names = [subject_name(run.settings, run.purpose) for run in runs]
-        links = [run_path(run.id) for run in runs]
-        made = comparison_parts(comparison, names, links, case_path)
-        return [Safe(part.source) for part in made]
-
-    def _choices(self) -> list[NavigationLink]:
-        """Runs to choose from, as ids and names."""
-        try:
-            found, _ = list_runs(self._settings, MOST)
-        except NoStoreYet:
-            return []
-        return [
-            NavigationLink(
-                plain(f"{run.id} · {', '.join(subject_lines(run.settings, run.purpose))}", CHOICE), run.id
-            )
-            for run in (each.run for each in found)
-        ]
-
-
-def _missing(picked: list[str]) -> str:
-    return "pick two runs" if any(picked) else ""

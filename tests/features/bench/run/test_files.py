@@ -14,7 +14,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.env_pool import EnvPool, contestant
+from misstep.features.bench.environments import EnvPool, find_task_agent
 from misstep.features.bench.run import find_task, replay_task, run_benchmark, view_benchmark
 from misstep.features.bench.suites import FILE_TOOLS, FileBenchmark
 from misstep.features.bench.view import spent_in_words
@@ -65,12 +65,12 @@ def test_tasks_that_are_asked_for_in_the_same_words_are_told_apart(tmp_path: Pat
     alike = FileBenchmark([task for task in tasks if requests.count(task.request) > 1])
     assert len(alike.tasks) > 1
     settings, made = settings_in(tmp_path), list[TaskReport]()
-    with EnvPool(alike, [FILE_TOOLS["plain"]], settings) as stands:
+    with EnvPool(alike, [FILE_TOOLS["plain"]], settings) as pool:
         Attempts(
-            stands,
+            pool,
             settings,
             RunBudget(Budget(), Spent()),
-            lambda: contestant(settings),
+            lambda: find_task_agent(settings),
             list(enumerate(alike.tasks)),
         ).work(made.append)
     assert [report.verdict for report in made] == ["passed"] * len(alike.tasks)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 DYING = """
 import os, signal
-from misstep.features.bench.suites import OnForge
-with OnForge([]).open():
+from misstep.features.bench.suites import ForgeBenchmark
+with ForgeBenchmark([]).open():
     os.kill(os.getpid(), signal.SIGKILL)
 """
 SWEEPING = "from misstep.tool_host.sandbox.scratch_dir import sweep; sweep()"

@@ -150,7 +150,7 @@ def test_a_folder_is_not_filled_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     bound = {"MOST_BYTES": 1 << 20, "MOST_ENTRIES": 200}[what]
-    monkeypatch.setattr(f"misstep.features.bench.benchmark.{what}", bound)
+    monkeypatch.setattr(f"misstep.features.bench.environments.{what}", bound)
     fill = {"MOST_BYTES": "head -c 2000000 /dev/zero > big", "MOST_ENTRIES": "seq 300 | xargs touch"}[what]
     script = wild(calling("run_command", command=fill), calling("run_command", command="ls"))
     (task,) = run(tmp_path, "shell", script=script, count=1).tasks
@@ -162,7 +162,7 @@ def test_a_folder_is_not_filled_without_end(
 def test_a_call_that_fills_the_folder_is_ended_while_it_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("misstep.features.bench.benchmark.MOST_BYTES", 1 << 20)
+    monkeypatch.setattr("misstep.features.bench.environments.MOST_BYTES", 1 << 20)
     filling = "for n in $(seq 600); do head -c 200000 /dev/zero > $n; sleep 0.1; done"
     script = wild(calling("run_command", command=filling), calling("run_command", command="ls"))
     (task,) = run(tmp_path, "shell", script=script, count=1).tasks

@@ -1,7 +1,7 @@
 """The kinds of tasks, each with its forms."""
 
-from misstep.benchmarks.files.drawing import Form
-from misstep.benchmarks.files.kinds import making, mixing, single
+from misstep.benchmarks.files.kinds import several, single
+from misstep.benchmarks.files.scene import Form
 
 KINDS: dict[str, tuple[Form, ...]] = {
     "find": (single.find_named, single.find_line),
@@ -17,8 +17,8 @@ KINDS: dict[str, tuple[Form, ...]] = {
         single.delete_folder,
         single.delete_by_content,
     ),
-    "create": (making.folders, making.files, making.skeleton),
-    "summary": (making.sizes, making.totals, making.paths, making.types),
-    "steps": (mixing.gather, mixing.release, mixing.tidy),
+    "create": (several.folders, several.files, several.skeleton),
+    "summary": (several.sizes, several.totals, several.paths, several.types),
+    "steps": (several.gather, several.release, several.tidy),
     "names": (single.rename, single.move, single.swap),
 }

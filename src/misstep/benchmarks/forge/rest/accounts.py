@@ -5,10 +5,8 @@ import time
 
 import msgspec
 
-from misstep.benchmarks.forge.ledger import told
-from misstep.benchmarks.forge.repository.objects import TreeEntry
+from misstep.benchmarks.forge.git import TreeEntry
 from misstep.benchmarks.forge.rest.call import RestAnswer, RestCall, RestRefusal, not_found
-from misstep.benchmarks.forge.rest.gitviews import content_view
 from misstep.benchmarks.forge.rest.issues import ordered
 from misstep.benchmarks.forge.rest.views import View
 from misstep.benchmarks.forge.state import IssueThread
@@ -26,8 +24,8 @@ def get_me(call: RestCall) -> RestAnswer:
 
 def get_user(call: RestCall) -> RestAnswer:
     login = call.place["login"]
-    if login.lower() == call.house.project.owner.lower():
-        return RestAnswer(call.views.profile(call.house.project.owner))
+    if login.lower() == call.project.owner.lower():
+        return RestAnswer(call.views.profile(call.project.owner))
     return RestAnswer(call.views.profile(call.person(login).login))
 
 
@@ -39,17 +37,15 @@ def get_rate_limit(_: RestCall) -> RestAnswer:
 
 def get_app(call: RestCall) -> RestAnswer:
     _require_app(call)
-    made = told(int(call.house.project.start.timestamp()))
     return RestAnswer(
         {
             "id": APP,
             "slug": call.me.login,
             "name": call.me.name,
-            "owner": call.views.user(call.house.project.owner),
+            "owner": call.views.user(call.project.owner),
             "description": "",
             "html_url": f"{call.views.url}/apps/{call.me.login}",
-            "created_at": made,
-            "updated_at": made,
+            **call.views.project_dates,
             "permissions": PERMISSIONS,
             "events": [],
         }
@@ -70,7 +66,7 @@ def get_installation(call: RestCall) -> RestAnswer:
 
 def create_access_token(call: RestCall) -> RestAnswer:
     get_installation(call)
-    token, ends = call.house.keys.lend()
+    token, ends = call.keys.lend()
     view = {"token": token, "expires_at": ends, "permissions": PERMISSIONS, "repository_selection": "all"}
     return RestAnswer(view, 201)
 
@@ -81,12 +77,12 @@ def _require_app(call: RestCall) -> None:
 
 
 def _installation(call: RestCall) -> View:
-    url, made = call.views.url, told(int(call.house.project.start.timestamp()))
+    url = call.views.url
     return {
         "id": INSTALLATION,
         "app_id": APP,
         "app_slug": call.me.login,
-        "account": call.views.user(call.house.project.owner),
+        "account": call.views.user(call.project.owner),
         "target_type": "Organization",
         "repository_selection": "all",
         "access_tokens_url": f"{url}/app/installations/{INSTALLATION}/access_tokens",
@@ -94,8 +90,7 @@ def _installation(call: RestCall) -> View:
         "html_url": f"{url}/settings/installations/{INSTALLATION}",
         "permissions": PERMISSIONS,
         "events": [],
-        "created_at": made,
-        "updated_at": made,
+        **call.views.project_dates,
     }
 
 
@@ -121,25 +116,22 @@ QUALIFIERS = (
 
 def search_issues(call: RestCall) -> RestAnswer:
     search = _search(call)
-    found = [each for each in call.ledger.threads.values() if _matches(search, each)]
+    found = [each for each in call.records.threads.values() if _matches(search, each)]
     found = found if _is_here(call, search) else []
     views = [call.views.issue(each) | {"score": 1.0} for each in ordered(call, found)]
     return RestAnswer(views, is_list=True, wrapped="items")
 
 
 def search_code(call: RestCall) -> RestAnswer:
-    """Search names and contents on the default branch."""
     search = _search(call)
-    commit = call.repository.commit_at(call.house.project.default)
+    commit = call.repository.commit_at(call.project.default)
     assert commit is not None
     files = [(path, entry) for path, entry in call.repository.walk(commit.tree) if entry.kind == "blob"]
     found = [(path, entry) for path, entry in files if _holds(call, search, path, entry)]
     found = found if _is_here(call, search) else []
-    repo, ref = call.views.repo(call.house.private, False), call.house.project.default
-    views = [
-        content_view(call.views, path, entry, ref, None) | {"repository": repo, "score": 1.0}
-        for path, entry in found
-    ]
+    more = {"repository": call.views.repo(may_write=False), "score": 1.0}
+    ref = call.project.default
+    views = [call.views.content(path, entry, ref, None) | more for path, entry in found]
     return RestAnswer(views, is_list=True, wrapped="items")
 
 
@@ -159,8 +151,7 @@ def _search(call: RestCall) -> Search:
 
 
 def _is_here(call: RestCall, search: Search) -> bool:
-    """Whether the search includes this repository."""
-    full, owner = call.house.project.full_name.lower(), call.house.project.owner.lower()
+    full, owner = call.project.full_name.lower(), call.project.owner.lower()
     return all([name == full for name in search.values("repo")]) and all(
         [name == owner for key in ("org", "user") for name in search.values(key)]
     )
@@ -169,19 +160,16 @@ def _is_here(call: RestCall, search: Search) -> bool:
 def _matches(search: Search, thread: IssueThread) -> bool:
     said = (thread.title, thread.body, *(each.body for each in thread.comments))
     text = "\n".join(said).lower()
+    named = [value for key in ("is", "state", "type") for value in search.values(key)]
+    sorts = [value for value in named if value not in ("public", "private", "unlocked")]
     is_ = {thread.state, "pr" if thread.pull else "issue", "pull-request" if thread.pull else "issue"}
     return (
         all([word in text for word in search.words])
-        and is_.issuperset(_sorts(search))
+        and is_.issuperset(sorts)
         and {name.lower() for name in thread.labels}.issuperset(search.values("label"))
         and all([login == thread.author.lower() for login in search.values("author")])
         and {login.lower() for login in thread.assignees}.issuperset(search.values("assignee"))
     )
-
-
-def _sorts(search: Search) -> list[str]:
-    named = [value for key in ("is", "state", "type") for value in search.values(key)]
-    return [value for value in named if value not in ("public", "private", "unlocked")]
 
 
 def _holds(call: RestCall, search: Search, path: str, entry: TreeEntry) -> bool:
@@ -193,5 +181,5 @@ def _holds(call: RestCall, search: Search, path: str, entry: TreeEntry) -> bool:
     )
     if not placed or not search.words:
         return placed
-    text = call.repository.objects.read(entry.sha).data.decode("utf-8", "replace").lower()
+    text = call.repository.read(entry.sha).data.decode("utf-8", "replace").lower()
     return all([word in text or word in path.lower() for word in search.words])

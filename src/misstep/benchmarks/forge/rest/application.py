@@ -9,25 +9,13 @@ from urllib.parse import parse_qsl, unquote_to_bytes, urlencode, urlsplit
 
 import msgspec
 
-from misstep.benchmarks.forge.repository.program import GitTrouble
+from misstep.benchmarks.forge.git import GitTrouble
 from misstep.benchmarks.forge.rest import accounts, contents, gitdata, issues, pulls
 from misstep.benchmarks.forge.rest.accounts import LIMIT
-from misstep.benchmarks.forge.rest.call import House, RestAnswer, RestCall, RestRefusal, Visitor, not_found
+from misstep.benchmarks.forge.rest.call import Keys, RestAnswer, RestCall, RestRefusal, not_found
+from misstep.benchmarks.forge.rest.views import Views
 
 Work: TypeAlias = Callable[[RestCall], RestAnswer]
-
-
-class Route(msgspec.Struct, frozen=True):
-    """The function for a method and path."""
-
-    method: str
-    pattern: "re.Pattern[str]"
-    work: Work
-
-    @property
-    def changes(self) -> bool:
-        """Whether it requires write access; creating an app's access token does not."""
-        return self.method != "GET" and self.work is not accounts.create_access_token
 
 
 # {name} is one part of a path, {name*} the rest of it. Paths below ~ are about the repository.
@@ -115,15 +103,15 @@ def _compiled(pattern: str) -> "re.Pattern[str]":
     return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", whole), re.DOTALL)
 
 
-ROUTES = tuple(Route(method, _compiled(pattern), work) for method, pattern, work in _TABLE)
+_ROUTES = tuple((method, _compiled(pattern), work) for method, pattern, work in _TABLE)
 
 
-def find_route(method: str, path: str) -> tuple[Route, dict[str, str]] | None:
-    """The route for a path as it was sent, with its variables unescaped."""
-    for route in ROUTES:
-        if route.method == method and (match := route.pattern.fullmatch(path)):
-            return route, {name: _plain(part) for name, part in match.groupdict().items()}
-    return None
+def _find_route(method: str, path: str) -> tuple[Work, dict[str, str]]:
+    """The function for a path as it was sent, and the variables in the path, unescaped."""
+    for known, pattern, work in _ROUTES:
+        if known == method and (match := pattern.fullmatch(path)):
+            return work, {name: _plain(part) for name, part in match.groupdict().items()}
+    raise not_found()
 
 
 def _plain(part: str) -> str:
@@ -155,8 +143,8 @@ class Response(msgspec.Struct, frozen=True):
 class Application:
     """Answers one request at a time, so that what a request has read can't change before it writes."""
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, views: Views, keys: Keys) -> None:
+        self._views, self._keys = views, keys
         self.lock = threading.RLock()
 
     def answer(self, request: HttpRequest) -> Response:
@@ -169,30 +157,21 @@ class Application:
             return refused(RestRefusal(409, trouble.message))
 
     def _respond(self, request: HttpRequest) -> Response:
-        visitor = self._house.keys.visitor(request.headers.get("authorization"))
+        visitor = self._keys.visitor(request.headers.get("authorization"))
         parts = urlsplit(request.target)
         method = "GET" if request.method == "HEAD" else request.method
-        found = find_route(method, parts.path.rstrip("/") or "/")
-        if found is None:
-            raise not_found()
-        route, place = found
-        self._let_in(visitor, place)
-        if route.changes:
+        work, place = _find_route(method, parts.path.rstrip("/") or "/")
+        if "repo" in place:
+            asked = f"{place['owner']}/{place['repo']}"
+            hidden = self._views.private and not visitor.may_see and visitor.kind != "app"
+            if asked.lower() != self._views.project.full_name.lower() or hidden:
+                raise not_found()
+        if method != "GET" and work is not accounts.create_access_token:
             visitor.require_write()
         query = _asked(parts.query)
         body = {} if method == "GET" else _parsed(request.body, parts.path)
-        answer = route.work(RestCall(self._house, visitor, place, query, body))
+        answer = work(RestCall(self._views, self._keys, visitor, place, query, body))
         return self._sent(answer, request, parts.path, query)
-
-    def _let_in(self, visitor: Visitor, place: dict[str, str]) -> None:
-        """Raise 404 for other repositories, and for a private one without access."""
-        project = self._house.project
-        if "repo" not in place:
-            return
-        asked = f"{place['owner']}/{place['repo']}"
-        hidden = self._house.private and not visitor.may_see and visitor.kind != "app"
-        if asked.lower() != project.full_name.lower() or hidden:
-            raise not_found()
 
     def _sent(self, answer: RestAnswer, request: HttpRequest, path: str, query: dict[str, str]) -> Response:
         if answer.text is not None:
@@ -201,7 +180,7 @@ class Application:
             return Response(204, {})
         value, headers = answer.value, dict[str, str]()
         if answer.is_list:
-            value, link = _page(value, f"{self._house.views.url}{path}", query)
+            value, link = _page(value, f"{self._views.url}{path}", query)
             headers = {"Link": link} if link else {}
             if answer.wrapped:
                 total = {"total_count": len(answer.value), "incomplete_results": False}

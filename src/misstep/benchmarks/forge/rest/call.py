@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from misstep.benchmarks.forge.ledger import ForgeRecords, Person, Project, told
-from misstep.benchmarks.forge.repository.repository import Repository
+from misstep.benchmarks.forge.repository import Repository
 from misstep.benchmarks.forge.rest.signatures import PublicKey, read_claims
 from misstep.benchmarks.forge.rest.views import Views
-from misstep.benchmarks.forge.state import IssueThread
+from misstep.benchmarks.forge.state import ForgeRecords, IssueThread, Person, Project, PullProposal, told
 
 DOCUMENTATION = "https://docs.github.com/rest"
 
@@ -42,10 +41,6 @@ class RestRefusal(Exception):
 
 def not_found(message: str = "Not Found") -> RestRefusal:
     return RestRefusal(404, message)
-
-
-def unprocessable(message: str) -> RestRefusal:
-    return RestRefusal(422, message)
 
 
 def not_supplied(field: str) -> RestRefusal:
@@ -81,7 +76,11 @@ class Visitor(msgspec.Struct, frozen=True):
     @property
     def may_see(self) -> bool:
         """Whether private data may be read too."""
-        return self.kind in ("user", "reader", "installation")
+        return self.may_write or self.kind == "reader"
+
+    @property
+    def may_write(self) -> bool:
+        return self.kind in ("user", "installation")
 
     def require_write(self) -> None:
         if self.kind == "nobody":
@@ -113,7 +112,9 @@ class Keys:
             return Visitor("nobody")
         token = _token(authorization)
         if token.count(".") == 2:
-            return self._signed(token)
+            if self._app is None or read_claims(token, self._app) is None:
+                raise RestRefusal(401, "A JSON web token could not be decoded")
+            return Visitor("app")
         if _same(token, self.write):
             return Visitor("user")
         if _same(token, self.read):
@@ -121,11 +122,6 @@ class Keys:
         if any([_same(token, each) for each, ends in self._lent.items() if ends > time.time()]):
             return Visitor("installation")
         raise RestRefusal(401, "Bad credentials")
-
-    def _signed(self, token: str) -> Visitor:
-        if self._app is None or read_claims(token, self._app) is None:
-            raise RestRefusal(401, "A JSON web token could not be decoded")
-        return Visitor("app")
 
 
 def _token(authorization: str) -> str:
@@ -145,51 +141,39 @@ def _same(one: str, other: str) -> bool:
 
 
 def is_number(text: str) -> bool:
-    """Whether it can be an issue or comment number."""
     return text.isascii() and text.isdecimal() and len(text) < 20
-
-
-class House(msgspec.Struct, frozen=True):
-    """Everything that request handlers need."""
-
-    project: Project
-    repository: Repository
-    ledger: ForgeRecords
-    keys: Keys
-    views: Views
-    private: bool = False
 
 
 class RestCall(msgspec.Struct, frozen=True):
     """An authorized request. `place` are the variable parts of its path."""
 
-    house: House
+    views: Views
+    keys: Keys
     visitor: Visitor
     place: dict[str, str]
     query: dict[str, str]
     body: dict[str, Any]
 
     @property
-    def ledger(self) -> ForgeRecords:
-        return self.house.ledger
+    def project(self) -> Project:
+        return self.views.project
 
     @property
     def repository(self) -> Repository:
-        return self.house.repository
+        return self.views.repository
 
     @property
-    def views(self) -> Views:
-        return self.house.views
+    def records(self) -> ForgeRecords:
+        return self.views.records
 
     @property
     def me(self) -> Person:
         """The user in whose name things are done."""
-        person = self.house.project.person(self.house.project.account)
+        person = self.project.person(self.project.account)
         assert person is not None
         return person
 
     def text(self, field: str) -> str:
-        """A required text field."""
         value = self.body.get(field)
         if value is None:
             raise not_supplied(field)
@@ -216,21 +200,21 @@ class RestCall(msgspec.Struct, frozen=True):
         return list(dict.fromkeys(value))
 
     def thread(self) -> IssueThread:
-        """The issue or pull request whose number is in the path."""
         number = self.place["number"]
-        found = self.ledger.threads.get(int(number)) if is_number(number) else None
+        found = self.records.threads.get(int(number)) if is_number(number) else None
         if found is None:
             raise not_found()
         return found
 
-    def pull(self) -> IssueThread:
+    def pull(self) -> tuple[IssueThread, PullProposal]:
+        """The pull request whose number is in the path, as an issue and what makes it more."""
         thread = self.thread()
         if thread.pull is None:
             raise not_found()
-        return thread
+        return thread, thread.pull
 
     def person(self, login: str) -> Person:
-        person = self.house.project.person(login)
+        person = self.project.person(login)
         if person is None:
             raise not_found()
         return person

@@ -5,37 +5,35 @@ import binascii
 from typing import Any
 from urllib.parse import quote
 
-from misstep.benchmarks.forge.repository.objects import FILE, FOLDER, Commit, Signature, TreeEntry
-from misstep.benchmarks.forge.repository.program import HEADS, is_path
-from misstep.benchmarks.forge.repository.repository import RefRefused
+from misstep.benchmarks.forge.git import FILE, FOLDER, HEADS, Commit, Signature, TreeEntry, is_path
+from misstep.benchmarks.forge.repository import RefRefused
 from misstep.benchmarks.forge.rest.call import (
     RestAnswer,
     RestCall,
     RestRefusal,
     not_found,
     not_supplied,
-    unprocessable,
     wrong_type,
 )
-from misstep.benchmarks.forge.rest.gitviews import content_view, git_commit_view
 
 READMES = ("README.md", "README.rst", "README.txt", "README")
 
 
 def get_contents(call: RestCall) -> RestAnswer:
-    """A file, or the list of what is in a folder."""
-    ref, commit = commit_asked_for(call)
+    ref, commit = _commit_asked_for(call)
     path = call.place.get("path", "").strip("/")
     entry = call.repository.entry(commit.tree, path) if path else TreeEntry(FOLDER, commit.tree)
     if entry is None:
         raise not_found()
-    if entry.mode == FOLDER:
-        return RestAnswer(_listing(call, path, entry, ref))
-    return RestAnswer(_file_view(call, path, entry, ref))
+    if entry.mode != FOLDER:
+        return RestAnswer(_file_view(call, path, entry, ref))
+    before = f"{path}/" if path else ""
+    inside = call.repository.read_folder(entry.sha).items()
+    return RestAnswer([call.views.content(before + name, each, ref, None) for name, each in inside])
 
 
 def get_readme(call: RestCall) -> RestAnswer:
-    ref, commit = commit_asked_for(call)
+    ref, commit = _commit_asked_for(call)
     for name in READMES:
         if entry := call.repository.entry(commit.tree, name):
             return RestAnswer(_file_view(call, name, entry, ref))
@@ -49,27 +47,21 @@ def get_raw(call: RestCall) -> RestAnswer:
         commit = call.repository.commit_at("/".join(parts[:count]))
         entry = call.repository.entry(commit.tree, "/".join(parts[count:])) if commit else None
         if entry and entry.kind == "blob":
-            return RestAnswer(text=call.repository.objects.read(entry.sha).data)
+            return RestAnswer(text=call.repository.read(entry.sha).data)
     raise not_found()
 
 
-def commit_asked_for(call: RestCall) -> tuple[str, Commit]:
-    ref = call.query.get("ref") or call.house.project.default
+def _commit_asked_for(call: RestCall) -> tuple[str, Commit]:
+    ref = call.query.get("ref") or call.project.default
     commit = call.repository.commit_at(ref.removeprefix(HEADS))
     if commit is None:
         raise not_found(f"No commit found for the ref {ref}")
     return ref.removeprefix(HEADS), commit
 
 
-def _listing(call: RestCall, path: str, entry: TreeEntry, ref: str) -> list[dict[str, Any]]:
-    before = f"{path}/" if path else ""
-    inside = call.repository.objects.folder(entry.sha).items()
-    return [content_view(call.views, before + name, each, ref, None) for name, each in inside]
-
-
 def _file_view(call: RestCall, path: str, entry: TreeEntry, ref: str) -> dict[str, Any]:
-    data = call.repository.objects.read(entry.sha).data if entry.kind == "blob" else None
-    return content_view(call.views, path, entry, ref, data)
+    data = call.repository.read(entry.sha).data if entry.kind == "blob" else None
+    return call.views.content(path, entry, ref, data)
 
 
 def put_contents(call: RestCall) -> RestAnswer:
@@ -80,11 +72,10 @@ def put_contents(call: RestCall) -> RestAnswer:
     had = _at(call, commit, path)
     if had is not None:
         _require_same(call, path, had)
-    mode = had.mode if had else FILE
-    entry = TreeEntry(mode, call.repository.write_blob(data))
+    entry = TreeEntry(had.mode if had else FILE, call.repository.write_blob(data))
     made = _commit(call, branch, commit, {path: entry}, message)
-    content = content_view(call.views, path, entry, branch, None) | {"size": len(data)}
-    return RestAnswer({"content": content, "commit": git_commit_view(call.views, made)}, 200 if had else 201)
+    content = call.views.content(path, entry, branch, None) | {"size": len(data)}
+    return RestAnswer({"content": content, "commit": call.views.git_commit(made)}, 200 if had else 201)
 
 
 def delete_contents(call: RestCall) -> RestAnswer:
@@ -97,18 +88,17 @@ def delete_contents(call: RestCall) -> RestAnswer:
         raise not_found()
     _require_same(call, path, had)
     made = _commit(call, branch, commit, {path: None}, message)
-    return RestAnswer({"content": None, "commit": git_commit_view(call.views, made)})
+    return RestAnswer({"content": None, "commit": call.views.git_commit(made)})
 
 
 def decoded(text: str) -> bytes:
     try:
         return base64.b64decode("".join(text.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise unprocessable("content is not valid Base64") from None
+        raise RestRefusal(422, "content is not valid Base64") from None
 
 
 def signature(call: RestCall, field: str, default: Signature) -> Signature:
-    """An author or committer from the body of a request."""
     given = call.body.get(field)
     if given is None:
         return default
@@ -118,23 +108,20 @@ def signature(call: RestCall, field: str, default: Signature) -> Signature:
     for key, value in (("name", name), ("email", email)):
         if not isinstance(value, str) or not value.strip(" .,:;<>\"'\\\0\n"):
             raise not_supplied(key)
-    return Signature(_one_line(str(name)), _one_line(str(email)), default.when)
+    name, email = (" ".join(str(value).replace("\0", " ").split()) for value in (name, email))
+    return Signature(name, email, default.when)
 
 
 def now(call: RestCall) -> Signature:
     """The caller, at the forge's current time."""
-    call.ledger.tick()
-    return Signature(call.me.name, call.me.email, call.ledger.seconds)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.replace("\0", " ").split())
+    call.records.tick()
+    return Signature(call.me.name, call.me.email, call.records.seconds)
 
 
 def _path(call: RestCall) -> str:
     path = call.place["path"]
     if not is_path(path):
-        raise unprocessable("path contains a malformed path component")
+        raise RestRefusal(422, "path contains a malformed path component")
     return path
 
 
@@ -146,11 +133,11 @@ def _message(call: RestCall) -> str:
 
 
 def _branch(call: RestCall) -> tuple[str, Commit]:
-    name = call.text_or("branch", call.house.project.default).removeprefix(HEADS)
+    name = call.text_or("branch", call.project.default).removeprefix(HEADS)
     tip = call.repository.tip(name)
     if tip is None:
         raise not_found(f"Branch {name} not found")
-    return name, call.repository.objects.commit(tip)
+    return name, call.repository.read_commit(tip)
 
 
 def _at(call: RestCall, commit: Commit, path: str) -> TreeEntry | None:
@@ -159,10 +146,10 @@ def _at(call: RestCall, commit: Commit, path: str) -> TreeEntry | None:
     for count in range(1, len(parts)):
         above = call.repository.entry(commit.tree, "/".join(parts[:count]))
         if above and above.mode != FOLDER:
-            raise unprocessable("path contains a file where a folder is needed")
+            raise RestRefusal(422, "path contains a file where a folder is needed")
     found = call.repository.entry(commit.tree, path)
     if found and found.mode == FOLDER:
-        raise unprocessable("path is a folder")
+        raise RestRefusal(422, "path is a folder")
     return found
 
 
@@ -176,8 +163,8 @@ def _require_same(call: RestCall, path: str, had: TreeEntry) -> None:
 def _commit(
     call: RestCall, branch: str, onto: Commit, changes: dict[str, TreeEntry | None], message: str
 ) -> Commit:
-    repository, today = call.repository, now(call)
-    committer = signature(call, "committer", today)
+    repository = call.repository
+    committer = signature(call, "committer", now(call))
     author = signature(call, "author", committer)
     tree = repository.write_tree(onto.tree, changes)
     sha = repository.write_commit(tree, [onto.sha], message, author, committer)
@@ -185,4 +172,4 @@ def _commit(
         repository.move(HEADS + branch, sha, onto.sha)
     except RefRefused:
         raise RestRefusal(409, f"{quote(branch)} is at another commit than expected") from None
-    return repository.objects.commit(sha)
+    return repository.read_commit(sha)

@@ -3,27 +3,26 @@
 import base64
 from typing import Any
 
-from misstep.benchmarks.forge.repository.objects import FOLDER, Object, TreeEntry
-from misstep.benchmarks.forge.repository.program import HEADS, KEPT, is_path, is_ref, misleads
-from misstep.benchmarks.forge.repository.repository import RefRefused
+from misstep.benchmarks.forge.git import (
+    FOLDER,
+    HEADS,
+    KEPT,
+    Object,
+    TreeEntry,
+    is_path,
+    is_ref,
+    misleads,
+)
+from misstep.benchmarks.forge.repository import RefRefused
 from misstep.benchmarks.forge.rest.call import (
     RestAnswer,
     RestCall,
     RestRefusal,
     not_found,
     not_supplied,
-    unprocessable,
     wrong_type,
 )
 from misstep.benchmarks.forge.rest.contents import decoded, now, signature
-from misstep.benchmarks.forge.rest.gitviews import (
-    branch_view,
-    commit_view,
-    entry_view,
-    git_commit_view,
-    ref_view,
-    whole_branch_view,
-)
 
 ENCODINGS = ("utf-8", "base64")
 MODES = ("100644", "100755", "120000", "040000")
@@ -31,50 +30,50 @@ MODES = ("100644", "100755", "120000", "040000")
 
 def get_ref(call: RestCall) -> RestAnswer:
     name = _ref(call)
-    return RestAnswer(ref_view(call.views, name, call.repository.objects.read(_pointed(call, name))))
+    return RestAnswer(call.views.ref(name, call.repository.read(_pointed(call, name))))
 
 
 def list_refs(call: RestCall) -> RestAnswer:
     """All refs that start with the prefix in the path."""
     start = f"refs/{call.place.get('ref', '')}"
     found = [(name, sha) for name, sha in call.repository.refs().items() if name.startswith(start)]
-    read = call.repository.objects.read
-    return RestAnswer([ref_view(call.views, name, read(sha)) for name, sha in found], is_list=True)
+    read = call.repository.read
+    return RestAnswer([call.views.ref(name, read(sha)) for name, sha in found], is_list=True)
 
 
 def create_ref(call: RestCall) -> RestAnswer:
     name, sha = call.text("ref"), call.text("sha")
     if not name.startswith("refs/") or name.count("/") < 2:
-        raise unprocessable("Reference name must start with 'refs/' and have at least two slashes.")
+        raise RestRefusal(422, "Reference name must start with 'refs/' and have at least two slashes.")
     if not is_ref(name) or misleads(name):
-        raise unprocessable(f"{name} is not a valid ref name.")
+        raise RestRefusal(422, f"{name} is not a valid ref name.")
     if name.startswith(KEPT):
-        raise unprocessable(f"{KEPT} is kept for pull requests: no reference can be created there.")
+        raise RestRefusal(422, f"{KEPT} is kept for pull requests: no reference can be created there.")
     pointed = _object(call, sha, name)
     if call.repository.ref(name) is not None:
-        raise unprocessable("Reference already exists")
+        raise RestRefusal(422, "Reference already exists")
     _move(call, name, pointed.sha, None)
-    return RestAnswer(ref_view(call.views, name, pointed), 201)
+    return RestAnswer(call.views.ref(name, pointed), 201)
 
 
 def update_ref(call: RestCall) -> RestAnswer:
     name, sha, force = _ref(call), call.text("sha"), call.flag("force")
     had, pointed = _pointed(call, name), _object(call, call.text("sha"), name)
     if not force and call.repository.fork_point(had, sha) != had:
-        raise unprocessable("Update is not a fast forward")
+        raise RestRefusal(422, "Update is not a fast forward")
     _move(call, name, pointed.sha, had)
-    return RestAnswer(ref_view(call.views, name, pointed))
+    return RestAnswer(call.views.ref(name, pointed))
 
 
 def delete_ref(call: RestCall) -> RestAnswer:
     name = _ref(call)
     had = call.repository.ref(name)
     if had is None:
-        raise unprocessable("Reference does not exist")
-    if name == HEADS + call.house.project.default:
-        raise unprocessable("Cannot delete the default branch")
+        raise RestRefusal(422, "Reference does not exist")
+    if name == HEADS + call.project.default:
+        raise RestRefusal(422, "Cannot delete the default branch")
     _move(call, name, None, had)
-    call.ledger.close_pulls(name.removeprefix(HEADS))
+    call.records.close_pulls(name.removeprefix(HEADS))
     return RestAnswer(status=204)
 
 
@@ -91,47 +90,42 @@ def _pointed(call: RestCall, name: str) -> str:
 
 def _object(call: RestCall, sha: str, name: str) -> Object:
     """The object that a ref will point to; branches accept commits only."""
-    found = call.repository.objects.find(sha) if _is_sha(sha) else None
+    found = call.repository.find_sha(sha)
     if found is None:
-        raise unprocessable("Object does not exist")
+        raise RestRefusal(422, "Object does not exist")
     if name.startswith(HEADS) and found.kind != "commit":
-        raise unprocessable("Object is not a commit")
+        raise RestRefusal(422, "Object is not a commit")
     return found
-
-
-def _is_sha(text: str) -> bool:
-    return len(text) == 40 and all(letter in "0123456789abcdef" for letter in text)
 
 
 def _move(call: RestCall, name: str, new: str | None, old: str | None) -> None:
     try:
         call.repository.move(name, new, old)
     except RefRefused:
-        raise unprocessable(f"Reference {name} cannot be changed: another reference is in its way.") from None
+        raise RestRefusal(
+            422, f"Reference {name} cannot be changed: another reference is in its way."
+        ) from None
 
 
 def get_git_commit(call: RestCall) -> RestAnswer:
-    return RestAnswer(git_commit_view(call.views, call.repository.objects.commit(_found(call, "commit").sha)))
+    return RestAnswer(call.views.git_commit(call.repository.read_commit(_found(call, "commit").sha)))
 
 
 def create_commit(call: RestCall) -> RestAnswer:
     message = call.text("message").replace("\0", "")
     tree, parents = call.text("tree"), call.texts("parents") or []
     for sha, kind in ((tree, "tree"), *((each, "commit") for each in parents)):
-        found = call.repository.objects.find(sha) if _is_sha(sha) else None
-        if found is None or found.kind != kind:
-            raise unprocessable(f"{kind.capitalize()} SHA does not exist or is not a {kind} object")
-    today = now(call)
-    author = signature(call, "author", today)
+        if not call.repository.find_sha(sha, kind):
+            raise RestRefusal(422, f"{kind.capitalize()} SHA does not exist or is not a {kind} object")
+    author = signature(call, "author", now(call))
     committer = signature(call, "committer", author)
     sha = call.repository.write_commit(tree, parents, message, author, committer)
-    return RestAnswer(git_commit_view(call.views, call.repository.objects.commit(sha)), 201)
+    return RestAnswer(call.views.git_commit(call.repository.read_commit(sha)), 201)
 
 
 def get_tree(call: RestCall) -> RestAnswer:
     """By its sha, by that of a commit, or by a branch."""
-    name = call.place["sha"]
-    commit = call.repository.commit_at(name)
+    commit = call.repository.commit_at(call.place["sha"])
     sha = commit.tree if commit else _found(call, "tree").sha
     return RestAnswer(_tree_view(call, sha, recursive="recursive" in call.query))
 
@@ -141,9 +135,9 @@ def create_tree(call: RestCall) -> RestAnswer:
     if not isinstance(given, list):
         raise not_supplied("tree")
     changes = dict([_change(call, each) for each in given])
-    found = call.repository.objects.find(f"{start}^{{tree}}") if _is_sha(start) else None
+    found = call.repository.find(f"{start}^{{tree}}") if call.repository.find_sha(start) else None
     if start and found is None:
-        raise unprocessable("base_tree is not a valid tree oid")
+        raise RestRefusal(422, "base_tree is not a valid tree oid")
     sha = call.repository.write_tree(found.sha if found else None, changes)
     return RestAnswer(_tree_view(call, sha, recursive=False), 201)
 
@@ -154,33 +148,29 @@ def _change(call: RestCall, given: Any) -> tuple[str, TreeEntry | None]:
         raise wrong_type("tree", "an array of objects")
     path, mode, sha, content = (given.get(key) for key in ("path", "mode", "sha", "content"))
     if not isinstance(path, str) or not is_path(path):
-        raise unprocessable("tree.path contains a malformed path component")
+        raise RestRefusal(422, "tree.path contains a malformed path component")
     if mode not in MODES:
-        raise unprocessable("Must supply a valid tree.mode")
+        raise RestRefusal(422, "Must supply a valid tree.mode")
     kind = "tree" if mode == "040000" else "blob"
     if isinstance(content, str) and kind == "blob":
         return path, TreeEntry(mode, call.repository.write_blob(content.encode("utf-8", "replace")))
     if "sha" in given and sha is None:
         return path, None
-    found = call.repository.objects.find(sha) if isinstance(sha, str) and _is_sha(sha) else None
-    if found is None or found.kind != kind:
-        raise unprocessable(f"tree.sha is not a valid {kind} oid")
+    found = call.repository.find_sha(sha, kind)
+    if found is None:
+        raise RestRefusal(422, f"tree.sha is not a valid {kind} oid")
     return path, TreeEntry(FOLDER if kind == "tree" else mode, found.sha)
 
 
 def _tree_view(call: RestCall, sha: str, recursive: bool) -> dict[str, Any]:
-    most, folder = call.repository.most, call.repository.objects.folder
-    entries = list(call.repository.walk(sha) if recursive else folder(sha).items())
-    lines = [
-        entry_view(call.views, path, each, _size(call, each) if each.kind == "blob" else None)
-        for path, each in entries[:most]
-    ]
+    repository = call.repository
+    entries = list(repository.walk(sha) if recursive else repository.read_folder(sha).items())
+    lines = list[dict[str, Any]]()
+    for path, each in entries[: repository.most]:
+        size = len(repository.read(each.sha).data) if each.kind == "blob" else None
+        lines.append(call.views.entry(path, each, size))
     url = f"{call.views.home}/git/trees/{sha}"
-    return {"sha": sha, "url": url, "tree": lines, "truncated": len(entries) > most}
-
-
-def _size(call: RestCall, entry: TreeEntry) -> int:
-    return len(call.repository.objects.read(entry.sha).data)
+    return {"sha": sha, "url": url, "tree": lines, "truncated": len(entries) > repository.most}
 
 
 def get_blob(call: RestCall) -> RestAnswer:
@@ -204,16 +194,14 @@ def _blob_view(call: RestCall, sha: str) -> dict[str, Any]:
 
 
 def _found(call: RestCall, kind: str) -> Object:
-    sha = call.place["sha"]
-    found = call.repository.objects.find(sha) if _is_sha(sha) else None
-    if found is None or found.kind != kind:
+    found = call.repository.find_sha(call.place["sha"], kind)
+    if found is None:
         raise not_found()
     return found
 
 
 def get_repository(call: RestCall) -> RestAnswer:
-    may_write = call.visitor.kind in ("user", "installation")
-    return RestAnswer(call.views.repo(call.house.private, may_write))
+    return RestAnswer(call.views.repo(call.visitor.may_write))
 
 
 def list_repositories(call: RestCall) -> RestAnswer:
@@ -226,7 +214,7 @@ def list_installed(call: RestCall) -> RestAnswer:
 
 def list_branches(call: RestCall) -> RestAnswer:
     found = call.repository.branches().items()
-    return RestAnswer([branch_view(call.views, name, sha) for name, sha in found], is_list=True)
+    return RestAnswer([call.views.branch(name, sha) for name, sha in found], is_list=True)
 
 
 def get_branch(call: RestCall) -> RestAnswer:
@@ -234,17 +222,16 @@ def get_branch(call: RestCall) -> RestAnswer:
     tip = call.repository.tip(name)
     if tip is None:
         raise not_found("Branch not found")
-    return RestAnswer(whole_branch_view(call.views, name, call.repository.objects.commit(tip)))
+    return RestAnswer(call.views.whole_branch(name, call.repository.read_commit(tip)))
 
 
 def list_commits(call: RestCall) -> RestAnswer:
-    name = call.query.get("sha") or call.house.project.default
-    commit = call.repository.commit_at(name)
+    commit = call.repository.commit_at(call.query.get("sha") or call.project.default)
     if commit is None:
         raise not_found()
     path = call.query.get("path", "").strip("/")
     shas = call.repository.history(commit.sha, path=path) if not path or is_path(path) else []
-    views = [commit_view(call.views, call.repository.objects.commit(sha)) for sha in shas]
+    views = [call.views.commit(call.repository.read_commit(sha)) for sha in shas]
     return RestAnswer(views, is_list=True)
 
 
@@ -252,7 +239,7 @@ def get_commit(call: RestCall) -> RestAnswer:
     commit = call.repository.commit_at(call.place["ref"])
     if commit is None:
         raise RestRefusal(422, f"No commit found for SHA: {call.place['ref']}")
-    return RestAnswer(commit_view(call.views, commit))
+    return RestAnswer(call.views.commit(commit))
 
 
 def list_nothing(_: RestCall) -> RestAnswer:
@@ -262,7 +249,7 @@ def list_nothing(_: RestCall) -> RestAnswer:
 
 def list_people(call: RestCall) -> RestAnswer:
     """All users; each can be assigned work or asked for a review."""
-    return RestAnswer([call.views.user(each.login) for each in call.house.project.people], is_list=True)
+    return RestAnswer([call.views.user(each.login) for each in call.project.people], is_list=True)
 
 
 def is_one_of_us(call: RestCall) -> RestAnswer:

@@ -15,21 +15,20 @@ from misstep.benchmarks.forge.rest.call import (
 from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread
 
 
-def add_labels(call: RestCall, names: list[str]) -> None:
-    """Create labels that don't exist yet."""
+def _add_labels(call: RestCall, names: list[str]) -> None:
     for name in names:
         if not name.strip():
             raise invalid("Label", "name")
-        if name not in call.ledger.labels:
-            call.ledger.label(IssueLabel(name))
+        if name not in call.records.labels:
+            call.records.labels[name] = IssueLabel(name)
 
 
 def list_labels(call: RestCall) -> RestAnswer:
-    return RestAnswer([call.views.label(each) for each in call.ledger.labels.values()], is_list=True)
+    return RestAnswer([call.views.label(each) for each in call.records.labels.values()], is_list=True)
 
 
 def get_label(call: RestCall) -> RestAnswer:
-    label = call.ledger.labels.get(call.place["name"])
+    label = call.records.labels.get(call.place["name"])
     if label is None:
         raise not_found()
     return RestAnswer(call.views.label(label))
@@ -37,11 +36,12 @@ def get_label(call: RestCall) -> RestAnswer:
 
 def create_label(call: RestCall) -> RestAnswer:
     name = call.text("name")
-    if name in call.ledger.labels:
+    if name in call.records.labels:
         raise invalid("Label", "name", "already_exists")
-    add_labels(call, [name])
+    _add_labels(call, [name])
     label = IssueLabel(name, call.text_or("color", "ededed"), call.text_or("description", ""))
-    return RestAnswer(call.views.label(call.ledger.label(label)), 201)
+    call.records.labels[name] = label
+    return RestAnswer(call.views.label(label), 201)
 
 
 def list_issue_labels(call: RestCall) -> RestAnswer:
@@ -50,13 +50,13 @@ def list_issue_labels(call: RestCall) -> RestAnswer:
 
 def add_issue_labels(call: RestCall) -> RestAnswer:
     new = call.texts("labels") or []
-    add_labels(call, new)
+    _add_labels(call, new)
     return _relabel(call, dict.fromkeys((*call.thread().labels, *new)))
 
 
 def set_issue_labels(call: RestCall) -> RestAnswer:
     new = call.texts("labels") or []
-    add_labels(call, new)
+    _add_labels(call, new)
     return _relabel(call, new)
 
 
@@ -73,7 +73,7 @@ def remove_issue_labels(call: RestCall) -> RestAnswer:
 
 
 def _relabel(call: RestCall, names: Iterable[str]) -> RestAnswer:
-    thread = call.ledger.change(call.thread(), labels=tuple(names))
+    thread = call.records.change(call.thread(), labels=tuple(names))
     return RestAnswer(call.views.labels(thread.labels))
 
 
@@ -83,12 +83,11 @@ LONGEST_BODY = 65_536
 
 def list_issues(call: RestCall) -> RestAnswer:
     """Issues, newest first, filtered by labels, assignee and creator."""
-    found = [each for each in call.ledger.threads.values() if _is_asked_for(call, each)]
+    found = [each for each in call.records.threads.values() if _is_asked_for(call, each)]
     return RestAnswer([call.views.issue(each) for each in ordered(call, found)], is_list=True)
 
 
 def ordered(call: RestCall, threads: Iterable[IssueThread]) -> list[IssueThread]:
-    """Sort by the `sort` and `direction` parameters."""
     by = call.query.get("sort", "created")
     keys = {
         "created": lambda each: (each.made, each.number),
@@ -125,9 +124,9 @@ def get_issue(call: RestCall) -> RestAnswer:
 def create_issue(call: RestCall) -> RestAnswer:
     title, body = checked_title(call), checked_body(call, required=False)
     labels, assignees = call.texts("labels") or [], _people(call, call.texts("assignees") or [])
-    thread = call.ledger.open(title, body, call.me.login)
-    add_labels(call, labels)
-    thread = call.ledger.keep(structs.replace(thread, labels=tuple(labels), assignees=assignees))
+    thread = call.records.open(title, body, call.me.login)
+    _add_labels(call, labels)
+    thread = call.records.keep(structs.replace(thread, labels=tuple(labels), assignees=assignees))
     return RestAnswer(call.views.issue(thread), 201)
 
 
@@ -143,20 +142,15 @@ def edited(call: RestCall, thread: IssueThread) -> IssueThread:
     if "body" in call.body:
         fields["body"] = checked_body(call, required=False)
     if call.body.get("state") is not None:
-        fields["state"] = _state(call)
+        fields["state"] = state = call.text("state")
+        if state not in ("open", "closed"):
+            raise invalid("Issue", "state")
     if (labels := call.texts("labels")) is not None:
-        add_labels(call, labels)
+        _add_labels(call, labels)
         fields["labels"] = tuple(labels)
     if (assignees := call.texts("assignees")) is not None:
         fields["assignees"] = _people(call, assignees)
-    return call.ledger.change(thread, **fields) if fields else thread
-
-
-def _state(call: RestCall) -> str:
-    state = call.text("state")
-    if state not in ("open", "closed"):
-        raise invalid("Issue", "state")
-    return state
+    return call.records.change(thread, **fields) if fields else thread
 
 
 def checked_title(call: RestCall) -> str:
@@ -178,7 +172,7 @@ def checked_body(call: RestCall, required: bool) -> str:
 
 
 def _people(call: RestCall, logins: list[str]) -> tuple[str, ...]:
-    found = [call.house.project.person(login) for login in logins]
+    found = [call.project.person(login) for login in logins]
     if not all(found):
         raise invalid("Issue", "assignees")
     return tuple(each.login for each in found if each)
@@ -193,7 +187,7 @@ def create_comment(call: RestCall) -> RestAnswer:
     thread, body = call.thread(), checked_body(call, required=True)
     if thread.locked:
         raise RestRefusal(403, "Unable to create comment because issue is locked.")
-    comment = call.ledger.comment(thread, call.me.login, body)
+    comment = call.records.comment(thread, call.me.login, body)
     return RestAnswer(call.views.comment(thread, comment), 201)
 
 
@@ -215,7 +209,7 @@ def delete_comment(call: RestCall) -> RestAnswer:
 
 def _comment(call: RestCall) -> tuple[IssueThread, Comment]:
     id = call.place["id"]
-    found = call.ledger.find_comment(int(id)) if is_number(id) else None
+    found = call.records.find_comment(int(id)) if is_number(id) else None
     if found is None:
         raise not_found()
     return found
@@ -224,4 +218,4 @@ def _comment(call: RestCall) -> tuple[IssueThread, Comment]:
 def _put(call: RestCall, thread: IssueThread, comment: Comment, instead: tuple[Comment, ...]) -> None:
     place = thread.comments.index(comment)
     comments = (*thread.comments[:place], *instead, *thread.comments[place + 1 :])
-    call.ledger.change(thread, comments=comments)
+    call.records.change(thread, comments=comments)

@@ -18,8 +18,6 @@ _SHA256 = bytes.fromhex("3031300d060960864801650304020105000420")  # the prefix 
 
 
 class PublicKey(msgspec.Struct, frozen=True):
-    """An RSA public key."""
-
     modulus: int
     exponent: int
 

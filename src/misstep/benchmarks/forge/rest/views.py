@@ -1,14 +1,24 @@
-"""Users, repositories, issues and pull requests in GitHub's JSON format."""
+"""Everything on the forge in GitHub's JSON format."""
 
+import base64
 import zlib
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
 
-from misstep.benchmarks.forge.ledger import ForgeRecords, Project, told
-from misstep.benchmarks.forge.repository.repository import Repository
-from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread, PullProposal, Review
+from misstep.benchmarks.forge.git import LINK, Commit, Object, Signature, TreeEntry
+from misstep.benchmarks.forge.repository import Repository
+from misstep.benchmarks.forge.state import (
+    Comment,
+    ForgeRecords,
+    IssueLabel,
+    IssueThread,
+    Project,
+    PullProposal,
+    Review,
+    told,
+)
 
 View = dict[str, Any]
 
@@ -19,7 +29,8 @@ class Views(msgspec.Struct, frozen=True):
     url: str
     project: Project
     repository: Repository
-    ledger: ForgeRecords
+    records: ForgeRecords
+    private: bool
 
     @property
     def home(self) -> str:
@@ -46,18 +57,22 @@ class Views(msgspec.Struct, frozen=True):
     def profile(self, login: str) -> View:
         person = self.project.person(login)
         named = {"name": person.name, "email": person.email} if person else {"name": login, "email": None}
-        made = told(int(self.project.start.timestamp()))
-        return self.user(login) | named | {"created_at": made, "updated_at": made, "public_repos": 1}
+        return self.user(login) | named | self.project_dates | {"public_repos": 1}
 
-    def repo(self, private: bool, may_write: bool) -> View:
-        made, changed = told(int(self.project.start.timestamp())), told(self.ledger.seconds)
-        waiting = [each for each in self.ledger.threads.values() if each.state == "open"]
+    @property
+    def project_dates(self) -> View:
+        made = told(int(self.project.start.timestamp()))
+        return {"created_at": made, "updated_at": made}
+
+    def repo(self, may_write: bool) -> View:
+        changed = told(self.records.seconds)
+        waiting = [each for each in self.records.threads.values() if each.state == "open"]
         return {
             **_identity("Repository", self.project.full_name),
             "name": self.project.name,
             "full_name": self.project.full_name,
-            "private": private,
-            "visibility": "private" if private else "public",
+            "private": self.private,
+            "visibility": "private" if self.private else "public",
             "owner": self.user(self.project.owner),
             "description": self.project.description,
             "url": self.home,
@@ -68,7 +83,7 @@ class Views(msgspec.Struct, frozen=True):
             "open_issues_count": len(waiting),
             "open_issues": len(waiting),
             "permissions": {"admin": False, "push": may_write, "pull": True},
-            "created_at": made,
+            **self.project_dates,
             "updated_at": changed,
             "pushed_at": changed,
             **dict.fromkeys(("fork", "archived", "disabled", "is_template"), False),
@@ -89,7 +104,7 @@ class Views(msgspec.Struct, frozen=True):
         }
 
     def labels(self, names: tuple[str, ...]) -> list[View]:
-        return [self.label(self.ledger.labels[name]) for name in names if name in self.ledger.labels]
+        return [self.label(self.records.labels[name]) for name in names if name in self.records.labels]
 
     def issue(self, thread: IssueThread) -> View:
         """An issue; pull requests are issues too, marked as such."""
@@ -112,7 +127,6 @@ class Views(msgspec.Struct, frozen=True):
         return view
 
     def _thread(self, thread: IssueThread) -> View:
-        """The fields that issues and pull requests have in common."""
         assigned = [self.user(login) for login in thread.assignees]
         return {
             "number": thread.number,
@@ -145,7 +159,7 @@ class Views(msgspec.Struct, frozen=True):
             "updated_at": comment.at,
         }
 
-    def pull(self, thread: IssueThread, proposal: PullProposal, private: bool) -> View:
+    def pull(self, thread: IssueThread, proposal: PullProposal) -> View:
         """A pull request as in lists, without the size of its changes."""
         url = f"{self.home}/pulls/{thread.number}"
         issue = f"{self.home}/issues/{thread.number}"
@@ -165,18 +179,18 @@ class Views(msgspec.Struct, frozen=True):
             "merge_commit_sha": None,
             "requested_reviewers": [self.user(login) for login in proposal.reviewers],
             "requested_teams": [],
-            "head": self._side(proposal.head, self.repository.tip(proposal.head) or proposal.tip, private),
-            "base": self._side(proposal.base, self.repository.tip(proposal.base) or "", private),
+            "head": self._side(proposal.head, self.repository.tip(proposal.head) or proposal.tip),
+            "base": self._side(proposal.base, self.repository.tip(proposal.base) or ""),
         }
 
-    def _side(self, branch: str, sha: str, private: bool) -> View:
+    def _side(self, branch: str, sha: str) -> View:
         owner = self.project.owner
         return {
             "label": f"{owner}:{branch}",
             "ref": branch,
             "sha": sha,
             "user": self.user(owner),
-            "repo": self.repo(private, True),
+            "repo": self.repo(may_write=True),
         }
 
     def review(self, thread: IssueThread, review: Review) -> View:
@@ -193,7 +207,113 @@ class Views(msgspec.Struct, frozen=True):
             "submitted_at": review.at,
         }
 
+    def branch(self, name: str, sha: str) -> View:
+        return {
+            "name": shown(name),
+            "commit": {"sha": sha, "url": f"{self.home}/commits/{sha}"},
+            "protected": False,
+        }
+
+    def whole_branch(self, name: str, commit: Commit) -> View:
+        url = f"{self.home}/branches/{quote(name)}"
+        return self.branch(name, commit.sha) | {
+            "commit": self.commit(commit),
+            "_links": {"self": url, "html": f"{self.page}/tree/{quote(name)}"},
+            "protection": {"enabled": False},
+            "protection_url": f"{url}/protection",
+        }
+
+    def ref(self, ref: str, pointed: Object) -> View:
+        folder = {"commit": "commits", "tag": "tags", "tree": "trees"}.get(pointed.kind, "blobs")
+        return {
+            "ref": shown(ref),
+            "node_id": f"Ref_{quote(ref, safe='', errors='surrogateescape')}",
+            "url": f"{self.home}/git/{quote(ref, errors='surrogateescape')}",
+            "object": {
+                "type": pointed.kind,
+                "sha": pointed.sha,
+                "url": f"{self.home}/git/{folder}/{pointed.sha}",
+            },
+        }
+
+    def git_commit(self, commit: Commit) -> View:
+        """The commit as git has it."""
+        return {
+            "sha": commit.sha,
+            "node_id": f"Commit_{commit.sha}",
+            "url": f"{self.home}/git/commits/{commit.sha}",
+            "html_url": f"{self.page}/commit/{commit.sha}",
+            "message": commit.message.removesuffix("\n"),
+            "author": self._signature(commit.author),
+            "committer": self._signature(commit.committer),
+            "tree": {"sha": commit.tree, "url": f"{self.home}/git/trees/{commit.tree}"},
+            "parents": [self._parent("git/commits", sha) for sha in commit.parents],
+            "verification": {"verified": False, "reason": "unsigned", "signature": None, "payload": None},
+        }
+
+    def commit(self, commit: Commit) -> View:
+        """The commit as the forge shows it: with accounts instead of names."""
+        return {
+            "sha": commit.sha,
+            "node_id": f"Commit_{commit.sha}",
+            "url": f"{self.home}/commits/{commit.sha}",
+            "html_url": f"{self.page}/commit/{commit.sha}",
+            "comments_url": f"{self.home}/commits/{commit.sha}/comments",
+            "commit": self.git_commit(commit) | {"comment_count": 0},
+            "author": self._account(commit.author),
+            "committer": self._account(commit.committer),
+            "parents": [self._parent("commits", sha) for sha in commit.parents],
+        }
+
+    def _parent(self, folder: str, sha: str) -> View:
+        url = f"{self.home}/{folder}/{sha}"
+        return {"sha": sha, "url": url, "html_url": f"{self.page}/commit/{sha}"}
+
+    def _signature(self, who: Signature) -> View:
+        return {"name": who.name, "email": who.email, "date": told(who.when)}
+
+    def _account(self, who: Signature) -> View | None:
+        login = next((each.login for each in self.project.people if each.email == who.email), None)
+        return self.user(login) if login else None
+
+    def entry(self, path: str, entry: TreeEntry, size: int | None) -> View:
+        folder = {"tree": "trees", "commit": "commits"}.get(entry.kind, "blobs")
+        view: View = {"path": shown(path), "mode": entry.mode.zfill(6), "type": entry.kind, "sha": entry.sha}
+        if size is not None:
+            view["size"] = size
+        return view | {"url": f"{self.home}/git/{folder}/{entry.sha}"}
+
+    def content(self, path: str, entry: TreeEntry, ref: str, data: bytes | None) -> View:
+        """A file or folder; with `data`, the file's content is included."""
+        kind = {"tree": "dir", "commit": "submodule"}.get(entry.kind, "file")
+        kind = "symlink" if entry.mode == LINK else kind
+        place = quote(path, errors="surrogateescape")
+        url = f"{self.home}/contents/{place}?ref={quote(ref, safe='')}"
+        raw = f"{self.page}/raw/{quote(ref)}/{place}" if kind == "file" else None
+        git = f"{self.home}/git/{'trees' if kind == 'dir' else 'blobs'}/{entry.sha}"
+        html = f"{self.page}/blob/{quote(ref)}/{place}"
+        view = {
+            "name": shown(path.rpartition("/")[2]),
+            "path": shown(path),
+            "sha": entry.sha,
+            "size": len(data) if data is not None else 0,
+            "type": kind,
+            "url": url,
+            "git_url": git,
+            "html_url": html,
+            "download_url": raw,
+            "_links": {"self": url, "git": git, "html": html},
+        }
+        if data is not None:
+            view |= {"encoding": "base64", "content": base64.encodebytes(data).decode("ascii")}
+        return view
+
 
 def _identity(kind: str, name: str) -> View:
     """A stable id for an object."""
     return {"id": zlib.crc32(f"{kind}:{name}".encode()), "node_id": f"{kind}_{quote(name, safe='')}"}
+
+
+def shown(name: str) -> str:
+    """A name or path that JSON can represent, whatever its bytes."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,11 +1,15 @@
-"""Runs the git program without the user's configuration, and checks ref names and paths."""
+"""Runs the git program without the user's configuration, reads objects, and checks ref names and paths."""
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+import msgspec
 
 from misstep.errors import UsageError
 
@@ -59,7 +63,6 @@ def _is_gits_own(part: str) -> bool:
 
 
 def _is_text(name: str) -> bool:
-    """Whether it can be encoded as UTF-8."""
     return not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
@@ -89,36 +92,75 @@ def find_git() -> str:
 
 def environment() -> dict[str, str]:
     """Git's environment: none of the user's own configuration, no prompts, no other repository."""
-    return {
+    found = {
         "PATH": os.environ.get("PATH", os.defpath),
         "HOME": os.devnull,
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_COUNT": str(len(SETTINGS)),
         "GIT_LITERAL_PATHSPECS": "1",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "LC_ALL": "C",
-        **_settings(),
     }
-
-
-def _settings() -> dict[str, str]:
-    """Our own configuration as environment variables for git."""
-    found = {"GIT_CONFIG_COUNT": str(len(SETTINGS))}
     for place, (key, value) in enumerate(SETTINGS):
         found |= {f"GIT_CONFIG_KEY_{place}": key, f"GIT_CONFIG_VALUE_{place}": value}
     return found
 
 
+FOLDER = "40000"
+FILE = "100644"
+PROGRAM = "100755"
+LINK = "120000"
+OTHER_REPOSITORY = "160000"
+
+
+class TreeEntry(msgspec.Struct, frozen=True):
+    """A directory entry; `mode` as git writes it."""
+
+    mode: str
+    sha: str
+
+    @property
+    def kind(self) -> str:
+        return {FOLDER: "tree", OTHER_REPOSITORY: "commit"}.get(self.mode, "blob")
+
+
+class Signature(msgspec.Struct, frozen=True):
+    """Author or committer, and the time in seconds since 1970."""
+
+    name: str
+    email: str
+    when: int
+
+
+class Commit(msgspec.Struct, frozen=True):
+    sha: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Signature
+    committer: Signature
+    message: str
+
+
+class Object(msgspec.Struct, frozen=True):
+    sha: str
+    kind: str
+    data: bytes
+
+
 class Git:
-    """Runs git on one bare repository."""
+    """Runs git on one bare repository.
+
+    Objects are read through one long-running process, because starting one for each is slow.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._program = find_git()
-
-    def command(self, *arguments: str) -> list[str]:
-        return [self._program, f"--git-dir={self.folder}", *arguments]
+        self._lock = threading.Lock()
+        self._reader: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def run(self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None) -> bytes:
         """Git's output; raises `GitTrouble` with git's message if it fails."""
@@ -132,7 +174,7 @@ class Git:
     ) -> "subprocess.CompletedProcess[bytes]":
         try:
             return subprocess.run(
-                self.command(*arguments),
+                self._command(*arguments),
                 input=stdin,
                 capture_output=True,
                 env=environment() | dict(extra or {}),
@@ -151,3 +193,91 @@ class Git:
             hint or "start a forge without a folder of its own, or with an empty one",
             where=str(self.folder),
         )
+
+    def find(self, name: str) -> Object | None:
+        """The object with this name, which is a sha, a ref or a revision expression."""
+        if not name or any(letter in name for letter in "\n\0"):
+            return None
+        with self._lock:
+            return self._ask(name.encode("utf-8", "replace"))
+
+    def find_sha(self, sha: object, kind: str = "") -> Object | None:
+        is_sha = isinstance(sha, str) and re.fullmatch("[0-9a-f]{40}", sha)
+        found = self.find(str(sha)) if is_sha else None
+        return found if found and kind in ("", found.kind) else None
+
+    def read(self, sha: str) -> Object:
+        """An object that has to exist."""
+        found = self.find(sha)
+        if found is None:
+            raise self.trouble(f"object {sha} is missing".encode())
+        return found
+
+    def read_folder(self, sha: str) -> dict[str, TreeEntry]:
+        return dict(_entries(self.read(sha).data))
+
+    def read_commit(self, sha: str) -> Commit:
+        found = self.read(sha)
+        head, _, message = found.data.decode("utf-8", "replace").partition("\n\n")
+        fields = [line.partition(" ")[::2] for line in head.split("\n")]
+        named = dict(reversed(fields))
+        parents = tuple(value for key, value in fields if key == "parent")
+        author, committer = (_signature(named[role]) for role in ("author", "committer"))
+        return Commit(found.sha, named["tree"], parents, author, committer, message)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            reader, self._reader = self._reader, None
+            if reader is not None:
+                _end(reader)
+
+    def _command(self, *arguments: str) -> list[str]:
+        return [self._program, f"--git-dir={self.folder}", *arguments]
+
+    def _ask(self, name: bytes) -> Object | None:
+        if self._closed:
+            raise self.trouble(b"it has been closed")
+        reader = self._reader = self._reader or self._start_reader()
+        assert reader.stdin
+        assert reader.stdout
+        try:
+            reader.stdin.write(name + b"\n")
+            reader.stdin.flush()
+            head = reader.stdout.readline().rsplit(maxsplit=2)
+            if len(head) == 3 and head[2].isdigit():
+                data = reader.stdout.read(int(head[2]) + 1)[:-1]
+                return Object(head[0].decode(), head[1].decode(), data)
+            if head:  # missing or ambiguous
+                return None
+        except BrokenPipeError:
+            pass
+        self._reader = None
+        raise self.trouble(_end(reader))
+
+    def _start_reader(self) -> "subprocess.Popen[bytes]":
+        pipe = subprocess.PIPE
+        command = self._command("cat-file", "--batch")
+        return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment())
+
+
+def _end(process: "subprocess.Popen[bytes]") -> bytes:
+    """Its error output."""
+    with contextlib.suppress(BrokenPipeError):
+        return process.communicate()[1]
+    return b""
+
+
+def _entries(data: bytes) -> Iterator[tuple[str, TreeEntry]]:
+    start = 0
+    while start < len(data):
+        end = data.index(b"\0", start)
+        mode, _, name = data[start:end].partition(b" ")
+        start = end + 21
+        yield name.decode("utf-8", "surrogateescape"), TreeEntry(mode.decode(), data[end + 1 : start].hex())
+
+
+def _signature(text: str) -> Signature:
+    name, _, rest = text.partition(" <")
+    email, _, when = rest.rpartition("> ")
+    return Signature(name, email, int(when.split()[0]))

@@ -1,28 +1,22 @@
 """The forge's git repository: creating it reproducibly, checking an existing one, reading and writing."""
 
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from misstep.benchmarks.forge.ledger import PendingCommit, Project
-from misstep.benchmarks.forge.repository.objects import (
+from misstep.benchmarks.forge.git import (
     FOLDER,
+    HEADS,
     LINK,
     PROGRAM,
     Commit,
-    Objects,
-    Signature,
-    TreeEntry,
-)
-from misstep.benchmarks.forge.repository.program import (
-    HEADS,
     Git,
     GitTrouble,
-    environment,
-    find_git,
+    Signature,
+    TreeEntry,
     is_branch,
     is_ref,
 )
+from misstep.benchmarks.forge.state import Branch, Project
 from misstep.benchmarks.tree import Content, File, Link, Other
 
 SHOWN = 3  # problems of one kind
@@ -45,12 +39,15 @@ def require_sound(folder: Path, default: str) -> None:
 
 
 def _problems(folder: Path, default: str) -> Iterator[str]:
-    if (folder / ".git").exists():
-        yield from _work_tree(folder)
-        return
+    if (own := folder / ".git").exists():
+        yield from _unfinished(own)
+        changed = _lines(Git(own).attempt(f"--work-tree={folder}", "status", "--porcelain").stdout)
+        if changed:
+            names = ", ".join(line[3:] for line in changed[:SHOWN])
+            yield f"the repository has a work tree with changes: {names}"
+        yield "the repository has a work tree, a forge serves bare repositories only"
     if not (folder / "HEAD").is_file() or not (folder / "objects").is_dir():
         yield "there is something in this folder, but no git repository"
-        return
     yield from _unfinished(folder)
     locks = sorted(str(path.relative_to(folder)) for path in folder.rglob("*.lock"))
     if locks:
@@ -60,10 +57,9 @@ def _problems(folder: Path, default: str) -> Iterator[str]:
         yield f"HEAD is detached, at {head[:40]!r}"
     if head != f"ref: refs/heads/{default}":
         yield f"HEAD is at {head.removeprefix('ref: ')[:100]!r}, not at the branch {default}"
-    checked = _git(folder, "fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+    checked = Git(folder).attempt("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     if checked.returncode != 0:
-        words = checked.stdout + checked.stderr
-        yield f"the repository is broken: {'; '.join(words.strip().splitlines()[:SHOWN])}"
+        yield f"the repository is broken: {'; '.join(_lines(checked.stdout + checked.stderr)[:SHOWN])}"
 
 
 def _unfinished(folder: Path) -> Iterator[str]:
@@ -72,24 +68,8 @@ def _unfinished(folder: Path) -> Iterator[str]:
             yield f"{what} is half done in the repository: {name}"
 
 
-def _work_tree(folder: Path) -> Iterator[str]:
-    yield from _unfinished(folder / ".git")
-    changed = _git(folder / ".git", f"--work-tree={folder}", "status", "--porcelain").stdout.splitlines()
-    if changed:
-        names = ", ".join(line[3:] for line in changed[:SHOWN])
-        yield f"the repository has a work tree with changes: {names}"
-    yield "the repository has a work tree, a forge serves bare repositories only"
-
-
-def _git(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [find_git(), f"--git-dir={folder}", *arguments],
-        capture_output=True,
-        text=True,
-        errors="replace",
-        env=environment(),
-        check=False,
-    )
+def _lines(said: bytes) -> list[str]:
+    return said.decode("utf-8", "replace").splitlines()
 
 
 NOTHING = "0" * 40
@@ -99,33 +79,22 @@ class RefRefused(Exception):
     """Git refused to move a ref; the message is for the client."""
 
 
-class Repository:
+class Repository(Git):
     """A bare repository. Nothing in it is ever checked out."""
 
     most = 20_000  # files and folders below one tree
 
-    def __init__(self, folder: Path) -> None:
-        self.git = Git(folder)
-        self.objects = Objects(self.git)
-
-    def close(self) -> None:
-        self.objects.close()
-
-    # Reading.
-
     def refs(self) -> dict[str, str]:
         """The objects that refs point to, by full name; a pushed name may contain any bytes."""
-        said = self.git.run("for-each-ref", "--format=%(objectname) %(refname)")
+        said = self.run("for-each-ref", "--format=%(objectname) %(refname)")
         lines = said.decode("utf-8", "surrogateescape").split("\n")[:-1]
         return {name: sha for sha, _, name in (line.partition(" ") for line in lines)}
 
     def branches(self) -> dict[str, str]:
-        """The commits at the tips of branches."""
         return {name.removeprefix(HEADS): sha for name, sha in self.refs().items() if name.startswith(HEADS)}
 
     def ref(self, name: str) -> str | None:
-        """The object that a ref points to."""
-        found = self.objects.find(name) if is_ref(name) else None
+        found = self.find(name) if is_ref(name) else None
         return found.sha if found else None
 
     def tip(self, branch: str) -> str | None:
@@ -137,14 +106,13 @@ class Repository:
         is_sha = 4 <= len(name) <= 40 and all(letter in "0123456789abcdef" for letter in name)
         if sha is None and (is_sha or name == "HEAD"):
             sha = name
-        found = self.objects.find(f"{sha}^{{commit}}") if sha else None
-        return self.objects.commit(found.sha) if found else None
+        found = self.find(f"{sha}^{{commit}}") if sha else None
+        return self.read_commit(found.sha) if found else None
 
     def entry(self, tree: str, path: str) -> TreeEntry | None:
-        """The entry at a path below a tree."""
         entry = TreeEntry(FOLDER, tree)
         for part in path.split("/"):
-            if entry.mode != FOLDER or (step := self.objects.folder(entry.sha).get(part)) is None:
+            if entry.mode != FOLDER or (step := self.read_folder(entry.sha).get(part)) is None:
                 return None
             entry = step
         return entry
@@ -154,71 +122,58 @@ class Repository:
 
         It stops after `most` entries: a few objects can make a tree that is too large to list.
         """
-        ahead = [*reversed(self.objects.folder(tree).items())]
+        ahead = [*reversed(self.read_folder(tree).items())]
         for _ in range(self.most + 1):
             if not ahead:
                 return
             path, entry = ahead.pop()
             yield path, entry
             if entry.mode == FOLDER:
-                inside = self.objects.folder(entry.sha).items()
+                inside = self.read_folder(entry.sha).items()
                 ahead += [(f"{path}/{name}", each) for name, each in reversed(inside)]
 
-    def files(self, tree: str, known: dict[str, Content] | None = None) -> dict[str, Content]:
-        """The contents of all files below a tree; `known` caches what has been read."""
-        known = {} if known is None else known
-        entries = list(self.walk(tree))
+    def branch(self, tip: str, known: dict[str, Content]) -> Branch:
+        """The branch with this commit at its tip; `known` caches what has been read."""
+        entries = list(self.walk(self.read_commit(tip).tree))
+        executable = frozenset(path for path, entry in entries if entry.mode == PROGRAM)
         if len(entries) > self.most:
-            return {"…": Other(f"more than {self.most:,} files and folders")}
-        found = {path: entry for path, entry in entries if entry.mode != FOLDER}
-        for entry in found.values():
-            if entry.mode + entry.sha not in known:
-                known[entry.mode + entry.sha] = self._content(entry)
-        return {path: known[entry.mode + entry.sha] for path, entry in found.items()}
-
-    def executable(self, tree: str) -> frozenset[str]:
-        """The paths of all executable files below a tree."""
-        return frozenset(path for path, entry in self.walk(tree) if entry.mode == PROGRAM)
+            return Branch({"…": Other(f"more than {self.most:,} files and folders")}, tip, executable)
+        files = dict[str, Content]()
+        for path, entry in entries:
+            if entry.mode != FOLDER:
+                key = entry.mode + entry.sha
+                files[path] = known[key] = known.get(key) or self._content(entry)
+        return Branch(files, tip, executable)
 
     def _content(self, entry: TreeEntry) -> Content:
         if entry.kind == "commit":
             return Other("a commit of another repository")
-        data = self.objects.read(entry.sha).data
+        data = self.read(entry.sha).data
         return Link(data.decode("utf-8", "surrogateescape")) if entry.mode == LINK else File(data)
 
     def history(self, *revisions: str, path: str = "") -> list[str]:
         """The commits that lead there, newest first."""
-        return self.git.run("rev-list", *revisions, "--", *([path] if path else [])).decode().split()
+        return self.run("rev-list", *revisions, "--", *([path] if path else [])).decode().split()
 
     def parents(self) -> dict[str, tuple[str, ...]]:
-        """The parents of each commit that refs lead to."""
-        lines = self.git.run("rev-list", "--all", "--parents").decode().splitlines()
+        lines = self.run("rev-list", "--all", "--parents").decode().splitlines()
         return {sha: tuple(before) for sha, *before in (line.split() for line in lines)}
 
     def fork_point(self, one: str, other: str) -> str | None:
-        done = self.git.attempt("merge-base", one, other)
+        done = self.attempt("merge-base", one, other)
         return done.stdout.decode().strip() or None
 
     def patch(self, old: str, new: str) -> str:
-        """The diff between two commits, as git prints it."""
         options = ("--no-color", "--no-ext-diff", "--no-renames", "--no-textconv")
-        return self.git.run("-c", "core.quotePath=false", "diff", *options, old, new).decode(
-            "utf-8", "replace"
-        )
-
-    # Writing.
+        said = self.run("-c", "core.quotePath=false", "diff", *options, old, new)
+        return said.decode("utf-8", "replace")
 
     def write_blob(self, data: bytes) -> str:
-        return self.git.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
-
-    def write_folder(self, entries: Mapping[str, TreeEntry]) -> str:
-        lines = (f"{each.mode.zfill(6)} {each.kind} {each.sha}\t{name}\0" for name, each in entries.items())
-        data = "".join(lines).encode("utf-8", "surrogateescape")
-        return self.git.run("mktree", "-z", stdin=data).decode().strip()
+        return self.run("hash-object", "-w", "--stdin", stdin=data).decode().strip()
 
     def write_tree(self, tree: str | None, changes: Mapping[str, TreeEntry | None]) -> str:
         """The tree with entries set or removed at paths; folders that end up empty are removed."""
-        entries = self.objects.folder(tree) if tree else {}
+        entries = self.read_folder(tree) if tree else {}
         below = dict[str, dict[str, TreeEntry | None]]()
         for path, entry in changes.items():
             name, _, rest = path.partition("/")
@@ -231,28 +186,32 @@ class Repository:
         for name, inner in below.items():
             had = entries.pop(name, None)
             sha = self.write_tree(had.sha if had and had.mode == FOLDER else None, inner)
-            if self.objects.folder(sha):
+            if self.read_folder(sha):
                 entries[name] = TreeEntry(FOLDER, sha)
-        return self.write_folder(entries)
+        lines = (f"{each.mode.zfill(6)} {each.kind} {each.sha}\t{name}\0" for name, each in entries.items())
+        data = "".join(lines).encode("utf-8", "surrogateescape")
+        return self.run("mktree", "-z", stdin=data).decode().strip()
 
     def write_commit(
         self, tree: str, parents: Iterable[str], message: str, author: Signature, committer: Signature
     ) -> str:
         arguments = [part for parent in parents for part in ("-p", parent)]
-        who = _identity("AUTHOR", author) | _identity("COMMITTER", committer)
+        who = dict[str, str]()
+        for role, each in (("AUTHOR", author), ("COMMITTER", committer)):
+            who |= {f"GIT_{role}_NAME": each.name, f"GIT_{role}_EMAIL": each.email}
+            who[f"GIT_{role}_DATE"] = f"{each.when} +0000"
         stdin = message.encode("utf-8", "replace")
-        return (
-            self.git.run("commit-tree", tree, *arguments, "-F", "-", stdin=stdin, extra=who).decode().strip()
-        )
+        made = self.run("commit-tree", tree, *arguments, "-F", "-", stdin=stdin, extra=who)
+        return made.decode().strip()
 
     def move(self, ref: str, new: str | None, old: str | None) -> None:
         """Move a ref, if it still has its old value; None stands for no ref."""
         change = ("-d", ref, old or NOTHING) if new is None else (ref, new, old or NOTHING)
-        done = self.git.attempt("update-ref", *change)
+        done = self.attempt("update-ref", *change)
         if done.returncode == 0:
             return
         if b".lock'" in done.stderr and b"File exists" in done.stderr:
-            raise self.git.trouble(done.stderr)
+            raise self.trouble(done.stderr)
         raise RefRefused(done.stderr.decode("utf-8", "replace").strip())
 
     def restore(self, refs: Mapping[str, str]) -> None:
@@ -262,17 +221,8 @@ class Repository:
         back = [f"update {name} {sha}\n" for name, sha in refs.items() if now.get(name) != sha]
         for commands in (gone, back):  # in this order: a/b can't be created while there is an a
             if commands:
-                self.git.run(
-                    "update-ref", "--stdin", stdin="".join(commands).encode("utf-8", "surrogateescape")
-                )
-
-
-def _identity(role: str, who: Signature) -> dict[str, str]:
-    return {
-        f"GIT_{role}_NAME": who.name,
-        f"GIT_{role}_EMAIL": who.email,
-        f"GIT_{role}_DATE": f"{who.when} +0000",
-    }
+                stdin = "".join(commands).encode("utf-8", "surrogateescape")
+                self.run("update-ref", "--stdin", stdin=stdin)
 
 
 BETWEEN = 3600  # seconds from one commit to the next
@@ -280,49 +230,32 @@ BETWEEN = 3600  # seconds from one commit to the next
 
 def seed(folder: Path, project: Project) -> None:
     """Write the project's commits into an empty folder, with fixed dates."""
-    _init(folder, project.default)
-    stream = b"".join(_stream(project))
-    Git(folder).run("fast-import", "--quiet", "--date-format=raw", stdin=stream)
-
-
-def _init(folder: Path, default: str) -> None:
-    command = [
-        find_git(),
-        "init",
-        "--quiet",
-        "--bare",
-        "--template=",
-        f"--initial-branch={default}",
-        str(folder),
-    ]
-    done = subprocess.run(command, capture_output=True, env=environment(), check=False)
+    git = Git(folder)
+    options = ("--quiet", "--bare", "--template=", f"--initial-branch={project.default}")
+    done = git.attempt("init", *options)
     if done.returncode != 0:
         said = done.stderr.decode("utf-8", "replace").strip()
         raise GitTrouble(f"git can't make a repository: {said}", where=str(folder))
+    git.run("fast-import", "--quiet", "--date-format=raw", stdin=b"".join(_stream(project)))
 
 
 def _stream(project: Project) -> Iterator[bytes]:
     marks = dict[str, int]()
     for number, change in enumerate(project.commits, 1):
-        before = marks.get(change.branch) or marks.get(change.start)
-        yield from _commit(project, change, number, before)
+        person = project.person(change.author)
+        assert person is not None, change.author
+        when = int(project.start.timestamp()) + number * BETWEEN
+        yield f"commit {HEADS}{change.branch}\nmark :{number}\n".encode()
+        for role in ("author", "committer"):
+            yield f"{role} {person.name} <{person.email}> {when} +0000\n".encode()
+        yield _data(change.message)
+        if before := marks.get(change.branch) or marks.get(change.start):
+            yield f"from :{before}\n".encode()
+        for path, text in change.files.items():
+            yield f"M 100644 inline {path}\n".encode() + _data(text)
+        yield b"\n"
         marks[change.branch] = number
     yield b"done\n"
-
-
-def _commit(project: Project, change: PendingCommit, number: int, before: int | None) -> Iterator[bytes]:
-    person = project.person(change.author)
-    assert person is not None, change.author
-    when = int(project.start.timestamp()) + number * BETWEEN
-    yield f"commit {HEADS}{change.branch}\nmark :{number}\n".encode()
-    for role in ("author", "committer"):
-        yield f"{role} {person.name} <{person.email}> {when} +0000\n".encode()
-    yield _data(change.message)
-    if before:
-        yield f"from :{before}\n".encode()
-    for path, text in change.files.items():
-        yield f"M 100644 inline {path}\n".encode() + _data(text)
-    yield b"\n"
 
 
 def _data(text: str) -> bytes:

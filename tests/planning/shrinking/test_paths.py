@@ -4,9 +4,8 @@ import pytest
 
 from misstep.core.constraint import Family
 from misstep.planning.language.clarity import is_clear
-from misstep.planning.language.remarks import Timed, TimedRelative
 from misstep.planning.language.rendering import write
-from misstep.planning.language.syntax import Clause, Group, Relative, Sentence
+from misstep.planning.language.syntax import Clause, Group, Relative, Sentence, Timed, TimedRelative
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.editing.cutting import bare, hoist, untangled, without
 from misstep.planning.variation.editing.lines import close, lines_of

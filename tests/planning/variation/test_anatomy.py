@@ -8,8 +8,7 @@ from misstep.core.constraint import Family, Repeat, Window
 from misstep.core.rng import Dice
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.lexicon import load_topics
-from misstep.planning.language.remarks import Duty, Giving
-from misstep.planning.language.syntax import Clause, Free, Group, Sentence
+from misstep.planning.language.syntax import Clause, Duty, Free, Giving, Group, Sentence
 from misstep.planning.synthesis.suite import ASSISTANT, Suite, make_case
 from misstep.planning.variation.anatomy import Anatomy, again, assemble, demands_of, take_apart
 from misstep.planning.variation.phrasing import draw_words

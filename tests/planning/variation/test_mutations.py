@@ -7,8 +7,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import Adjacent, Before, Family, Window
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import load_topics
-from misstep.planning.language.remarks import Alternative
-from misstep.planning.language.syntax import Clause, Group, Sentence
+from misstep.planning.language.syntax import Alternative, Clause, Group, Sentence
 from misstep.planning.language.wording import PhraseDrawer
 from misstep.planning.plans.order import order_of
 from misstep.planning.synthesis.suite import Suite, make_case

@@ -21,7 +21,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.errors import UsageError
-from misstep.planning.language.figures import clock
+from misstep.planning.language.requests import clock
 from misstep.planning.world.tool_table import START_TIME
 from misstep.schemas.schema import fits
 

@@ -25,7 +25,7 @@ from misstep.planning.dissection.hypotheses import (
     Several,
     expected,
 )
-from misstep.planning.language.figures import listed
+from misstep.planning.language.requests import listed
 from misstep.planning.plans.order import Order
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.elements import Element, where

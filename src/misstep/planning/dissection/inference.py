@@ -25,7 +25,7 @@ from misstep.planning.dissection.hypotheses import (
     hypotheses,
     log_marginal,
 )
-from misstep.planning.language.figures import how_often
+from misstep.planning.language.requests import how_often
 from misstep.planning.variation.anatomy import again
 from misstep.planning.variation.elements import Element
 

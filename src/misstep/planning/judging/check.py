@@ -13,7 +13,7 @@ from misstep.core.constraint import Choice, Repeat, StandIn
 from misstep.core.outcome import Call, ErrorKind, Transcript, Verdict, storable
 from misstep.planning.judging.breaches import View, judge_plain, retrace
 from misstep.planning.judging.reasons import Reasons
-from misstep.planning.language.figures import how_often
+from misstep.planning.language.requests import how_often
 from misstep.planning.plans import search
 from misstep.planning.plans.order import nearest_order, order_of
 from misstep.planning.world.history import ActSlip, History

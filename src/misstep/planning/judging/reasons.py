@@ -21,7 +21,7 @@ from misstep.core.constraint import (
 )
 from misstep.core.outcome import storable
 from misstep.planning.judging.breaches import View
-from misstep.planning.language.figures import clock, euros, how_often, listed
+from misstep.planning.language.requests import clock, euros, how_often, listed
 from misstep.planning.plans.survey import least_cost
 from misstep.planning.world.history import Deed, ParameterSlip, reported
 from misstep.planning.world.simulator import minutes_of

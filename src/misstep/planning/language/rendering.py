@@ -4,19 +4,21 @@ from collections.abc import Sequence
 from functools import cache
 
 from misstep.core.rng import Dice
-from misstep.planning.language.clarity import without_times
-from misstep.planning.language.figures import listed
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import Side, is_of
-from misstep.planning.language.remarks import Direction, Neighbours, TimedRelative
+from misstep.planning.language.requests import listed
 from misstep.planning.language.syntax import (
     Clause,
+    Direction,
     Free,
     Group,
+    Neighbours,
     Paragraph,
     Relative,
     Sentence,
     SubSentence,
+    TimedRelative,
+    groups_in,
 )
 from misstep.planning.language.wording import (
     Mood,
@@ -48,14 +50,12 @@ def render(
 
 def possible_moods(paragraph: Paragraph, side: Side | None = None) -> tuple[Mood, ...]:
     """The moods that all sentences of a paragraph can have; only sentences about order can be indicative."""
-    only_order = all(_is_about_order(part) for sentence in paragraph for part in sentence.parts)
+    parts = [part for sentence in paragraph for part in sentence.parts]
+    times = [
+        group for part in parts for group in groups_in(part) if isinstance(group.relative, TimedRelative)
+    ]
+    only_order = not times and all(isinstance(part, Clause | Free | Neighbours) for part in parts)
     return _moods(side) if only_order else ("modal",)
-
-
-def _is_about_order(part: SubSentence) -> bool:
-    if isinstance(part, Clause):
-        return without_times(part) == part
-    return isinstance(part, Free | Neighbours)
 
 
 @cache

@@ -6,34 +6,32 @@ from typing import NoReturn, TypeVar
 
 from misstep.core.constraint import Condition, Constraint, Given
 from misstep.errors import UsageError
-from misstep.planning.language.remarks import (
+from misstep.planning.language.syntax import (
+    JOINS,
     Alternative,
     Bound,
     BudgetRemark,
+    Clause,
     Conditional,
     Direction,
     Duty,
     Edge,
     End,
+    Free,
     Giving,
+    Group,
     HandOver,
+    Join,
     Limited,
     Neighbours,
-    RepeatRemark,
-    Replacing,
-    Timed,
-    TimedRelative,
-)
-from misstep.planning.language.syntax import (
-    JOINS,
-    Clause,
-    Free,
-    Group,
-    Join,
     Paragraph,
     Relative,
+    RepeatRemark,
+    Replacing,
     Sentence,
     SubSentence,
+    Timed,
+    TimedRelative,
     skeleton,
 )
 

@@ -8,10 +8,10 @@ from typing import Any, Literal, Protocol, TypeAlias, assert_never
 import msgspec
 
 from misstep.core.rng import Dice
-from misstep.planning.language.figures import clock, euros, in_words, listed
 from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
 from misstep.planning.language.parts import Side, is_of
-from misstep.planning.language.remarks import (
+from misstep.planning.language.requests import clock, euros, in_words, listed
+from misstep.planning.language.syntax import (
     Alternative,
     BudgetRemark,
     Conditional,

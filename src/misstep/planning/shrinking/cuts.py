@@ -5,10 +5,23 @@ from typing import TypeAlias, TypeVar
 
 import msgspec
 
-from misstep.planning.language.remarks import Duty, Giving, Limited, Timed, TimedRelative
-from misstep.planning.language.syntax import Clause, Free, Group, Sentence, SubSentence
+from misstep.planning.language.syntax import (
+    Clause,
+    Duty,
+    Free,
+    Giving,
+    Group,
+    Limited,
+    Relative,
+    Sentence,
+    SubSentence,
+    Timed,
+    TimedRelative,
+    actions_in,
+    change_groups,
+)
 from misstep.planning.variation.anatomy import Anatomy, is_about_order
-from misstep.planning.variation.editing.cutting import actions_in, groups_in, hoisted, regrouped
+from misstep.planning.variation.editing.cutting import hoisted, places_in, regrouped
 from misstep.planning.variation.editing.lines import (
     EditedSentence,
     actions_in_line,
@@ -65,7 +78,7 @@ def drop_parts(anatomy: Anatomy) -> Steps:
 def drop_relatives(anatomy: Anatomy) -> Steps:
     for number, place, said in spoken(anatomy):
         if isinstance(said.part, Clause):
-            for path, group in groups_in(said.part):
+            for path, group in places_in(said.part):
                 if group.relative:
                     changed = regrouped(said.part, path, Group(group.actions))
                     yield rewrite(anatomy, number, place, [Piece(changed, said.words)])
@@ -81,7 +94,7 @@ def shorten_lists(anatomy: Anatomy) -> Steps:
 def _shortened(part: SubSentence) -> Iterator[SubSentence]:
     match part:
         case Clause():
-            for path, group in groups_in(part):
+            for path, group in places_in(part):
                 for actions in _one_fewer(group.actions):
                     yield regrouped(part, path, Group(actions, group.relative))
         case Free(group):
@@ -145,7 +158,7 @@ def _chunks(count: int) -> Iterator[set[int]]:
         size = -(-size // 2)
 
 
-Time = TypeVar("Time", Timed, TimedRelative)
+Time = TypeVar("Time", bound=Timed | Relative | TimedRelative | None)
 
 
 def drop_actions_tightly(anatomy: Anatomy) -> Steps:
@@ -173,15 +186,12 @@ def _tighter(part: SubSentence, minutes: int) -> SubSentence:
             return msgspec.structs.replace(part, most=max(1, most - 1))
         case Timed():
             return _sooner(part, minutes)
-        case Clause():
-            for path, group in groups_in(part):
-                if isinstance(group.relative, TimedRelative):
-                    part = regrouped(part, path, Group(group.actions, _sooner(group.relative, minutes)))
-    return part
+        case _:
+            return change_groups(part, lambda group: Group(group.actions, _sooner(group.relative, minutes)))
 
 
 def _sooner(said: Time, minutes: int) -> Time:
-    """Move a deadline earlier; an earliest time stays as it is."""
-    if said.bound == "after":
+    """Move a deadline earlier; everything else stays as it is."""
+    if not isinstance(said, Timed | TimedRelative) or said.bound == "after":
         return said
     return msgspec.structs.replace(said, time=max(0, said.time - minutes))

@@ -10,13 +10,26 @@ import msgspec
 
 from misstep.core.case import World
 from misstep.planning.language.clarity import is_clear
-from misstep.planning.language.remarks import Conditional, Neighbours, RepeatRemark, Timed, TimedRelative
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Clause, Form, Group, Relative, Sentence, SubSentence
+from misstep.planning.language.syntax import (
+    Clause,
+    Conditional,
+    Form,
+    Group,
+    Neighbours,
+    Relative,
+    RepeatRemark,
+    Sentence,
+    SubSentence,
+    Timed,
+    TimedRelative,
+    actions_in,
+    groups_in,
+)
 from misstep.planning.language.wording import Option
 from misstep.planning.shrinking.cuts import Steps
 from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement
-from misstep.planning.variation.editing.cutting import actions_in, groups_in, hoist, regrouped
+from misstep.planning.variation.editing.cutting import hoist, places_in, regrouped
 from misstep.planning.variation.editing.lines import EditedSentence, close, lines_of, rewrite, spoken
 from misstep.planning.variation.editing.paths import Piece, fill, paths
 from misstep.planning.variation.phrasing import options_of
@@ -39,7 +52,7 @@ def measure(anatomy: Anatomy) -> Measure:
     What there is to do comes first, then what is demanded, then how it is said.
     """
     parts = [part for sentence in anatomy.paragraph for part in sentence.parts]
-    relatives = [relative for part in parts for relative in _relatives_in(part)]
+    relatives = [group.relative for part in parts for group in groups_in(part) if group.relative]
     announced = [(announcement.sentence, announcement.words) for announcement in anatomy.announcements]
     worded = [*zip(anatomy.paragraph, anatomy.words, strict=True), *announced]
     return (
@@ -56,11 +69,6 @@ def measure(anatomy: Anatomy) -> Measure:
     )
 
 
-def _relatives_in(part: SubSentence) -> list[Relative | TimedRelative]:
-    """The relative clauses of a sub-sentence, outer ones first."""
-    return [*_hanging_on(part.subject), *_hanging_on(part.object)] if isinstance(part, Clause) else []
-
-
 def stiffness(said: SubSentence | Relative | TimedRelative) -> int:
     """How far its form is from the plainest of its kind."""
     match said:
@@ -70,13 +78,6 @@ def stiffness(said: SubSentence | Relative | TimedRelative) -> int:
             return int(form != "verb")
         case _:
             return 0
-
-
-def _hanging_on(group: Group) -> list[Relative | TimedRelative]:
-    relative = group.relative
-    if relative is None:
-        return []
-    return [relative, *(_hanging_on(relative.object) if isinstance(relative, Relative) else ())]
 
 
 def _demands(part: SubSentence, anatomy: Anatomy) -> int:
@@ -116,7 +117,7 @@ def split_sentences(anatomy: Anatomy) -> Steps:
 
 def _unnested(said: Piece) -> Iterator[tuple[Piece, ...]]:
     if isinstance(said.part, Clause):
-        for path, group in groups_in(said.part):
+        for path, group in places_in(said.part):
             clause = hoist(said, path, group)
             if clause:
                 yield Piece(regrouped(said.part, path, Group(group.actions)), said.words), clause
@@ -191,7 +192,7 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
         case Timed(form="fronted"):
             yield msgspec.structs.replace(part, form="verb")
     if isinstance(part, Clause):
-        for path, group in groups_in(part):
+        for path, group in places_in(part):
             if isinstance(group.relative, Relative) and group.relative.form != "verb":
                 relative = msgspec.structs.replace(group.relative, form="verb")
                 yield regrouped(part, path, Group(group.actions, relative))

@@ -14,9 +14,9 @@ import msgspec
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.constraint import Before, Constraint, Given
 from misstep.core.rng import Dice
-from misstep.planning.language.figures import clock
 from misstep.planning.language.hearing import read_result, read_rules
 from misstep.planning.language.reader import Relation, SentenceReading, read
+from misstep.planning.language.requests import clock
 from misstep.planning.plans.demands import Demands
 from misstep.planning.plans.order import Order, order_of
 from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove

@@ -6,14 +6,19 @@ Every function adds something, or returns False and leaves the problem unchanged
 from collections.abc import Callable
 
 from misstep.core.constraint import Condition, Family, StandIn
+from misstep.planning.language.clarity import most_actions
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.remarks import (
+from misstep.planning.language.syntax import (
     CONDITIONAL_FORMS,
+    DIRECTIONS,
+    FORMS,
     NEIGHBOUR_FORMS,
     Alternative,
     BudgetRemark,
+    Clause,
     Conditional,
     End,
+    Group,
     HandOver,
     Limited,
     Neighbours,
@@ -21,7 +26,6 @@ from misstep.planning.language.remarks import (
     RepeatRemark,
     Replacing,
 )
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, most_actions
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order
 from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, draw_values

@@ -11,26 +11,22 @@ from itertools import permutations, product
 import msgspec
 
 from misstep.core.rng import Dice
-from misstep.planning.language.clarity import joined
+from misstep.planning.language.clarity import OBJECT_LAST, Pronouns, joined, most_actions, spoken_order
 from misstep.planning.language.parts import Side
-from misstep.planning.language.remarks import Direction
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
-    OBJECT_LAST,
     OPPOSITE,
     RELATIVE_FORMS,
     Clause,
+    Direction,
     Free,
     Group,
     Paragraph,
-    Pronouns,
     Relative,
     Sentence,
     SubSentence,
-    most_actions,
-    spoken_order,
 )
 from misstep.planning.plans.order import Order, bits
 

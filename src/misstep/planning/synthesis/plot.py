@@ -7,11 +7,11 @@ import msgspec
 from misstep.core.case import World
 from misstep.core.constraint import Before, Constraint
 from misstep.core.rng import Dice
+from misstep.planning.language.clarity import MANY
 from misstep.planning.language.lexicon import Value
 from misstep.planning.language.parts import is_of
-from misstep.planning.language.remarks import Giving, Remark
 from misstep.planning.language.semantics import constraints_of, part_relations
-from misstep.planning.language.syntax import MANY, Clause, Sentence
+from misstep.planning.language.syntax import Clause, Giving, Remark, Sentence
 from misstep.planning.plans.order import Order, bits
 from misstep.planning.plans.survey import Survey, possible_roles, survey
 from misstep.planning.synthesis.paragraphs import Recipe

@@ -15,8 +15,8 @@ from misstep.core.outcome import Call, Transcript
 from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.planning.judging.check import judge
-from misstep.planning.language.figures import clock
-from misstep.planning.language.remarks import Duty, Giving
+from misstep.planning.language.requests import clock
+from misstep.planning.language.syntax import Duty, Giving
 from misstep.planning.plans.order import Order
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove

@@ -6,7 +6,7 @@ from itertools import pairwise
 import msgspec
 
 from misstep.planning.language.clarity import with_time
-from misstep.planning.language.remarks import TIMED, Bound, Edge, Timed, TimedRelative
+from misstep.planning.language.syntax import TIMED, Bound, Edge, Timed, TimedRelative
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.search import find_plan
 from misstep.planning.synthesis.paragraphs import GROUP_RATE

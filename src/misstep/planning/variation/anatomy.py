@@ -14,11 +14,19 @@ from misstep.core.rng import derive_seed
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
-from misstep.planning.language.remarks import Giving, HandOver
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.semantics import constraints_of, mentioned
 from misstep.planning.language.skeletons import read_skeleton, shown
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, Paragraph, Sentence
+from misstep.planning.language.syntax import (
+    DIRECTIONS,
+    FORMS,
+    Clause,
+    Giving,
+    Group,
+    HandOver,
+    Paragraph,
+    Sentence,
+)
 from misstep.planning.plans.order import Order, order_of
 from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.survey import survey

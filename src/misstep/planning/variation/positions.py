@@ -7,12 +7,10 @@ import msgspec
 
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.constraint import Adjacent, Before, Choice, Condition, Constraint, Handover, StandIn
-from misstep.planning.language.remarks import Duty
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Sentence
+from misstep.planning.language.syntax import Duty, Sentence, renumbered
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of, is_about_order
-from misstep.planning.variation.editing.lines import renumbered
 from misstep.planning.variation.phrasing import Drawn, draw_words, say
 from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator
 
-from misstep.planning.language.remarks import Duty, Neighbours, Timed, TimedRelative
 from misstep.planning.language.semantics import Relation, relations
 from misstep.planning.language.syntax import (
     Clause,
-    Free,
+    Duty,
     Group,
+    Neighbours,
     Sentence,
-    SubSentence,
+    Timed,
+    TimedRelative,
+    groups_in,
 )
 from misstep.planning.plans.order import Order, bits
 
@@ -87,33 +89,23 @@ TIMES = {"verb": "time", "fronted": "fronted time", "relative": "relative time"}
 
 def forms_of(sentence: Sentence) -> set[str]:
     """The names of the forms in a sentence; clause forms are named as in the reader."""
-    found = {form for part in sentence.parts for form in _part_forms(part)}
-    return found | {JOINED} if sentence.joins else found
-
-
-def _part_forms(part: SubSentence) -> Iterator[str]:
-    match part:
-        case Clause(form, _, subject, object_):
-            yield form
-            yield from _group_forms(subject)
-            yield from _group_forms(object_)
-        case Free(subject):
-            yield from _group_forms(subject)
-        case Timed(form, _, _, _, actions):
-            yield TIMES[form]
-            yield from _group_forms(Group(actions))
-        case Duty(actions):
-            yield from _group_forms(Group(actions))
-        case Neighbours(form):
-            yield f"adjacent {form}"
-
-
-def _group_forms(group: Group) -> Iterator[str]:
-    if len(group.actions) > 1:
-        yield LIST
-    relative = group.relative
-    if isinstance(relative, TimedRelative):
-        yield TIMES["relative"]
-    elif relative:
-        yield f"relative {relative.form}"
-        yield from _group_forms(relative.object)
+    found = {JOINED} if sentence.joins else set[str]()
+    for part in sentence.parts:
+        groups = groups_in(part)
+        match part:
+            case Clause(form):
+                found.add(form)
+            case Timed(form, _, _, _, actions):
+                found.add(TIMES[form])
+                groups = (Group(actions),)
+            case Duty(actions):
+                groups = (Group(actions),)
+            case Neighbours(form):
+                found.add(f"adjacent {form}")
+        for group in groups:
+            found |= {LIST} if len(group.actions) > 1 else set()
+            if isinstance(group.relative, TimedRelative):
+                found.add(TIMES["relative"])
+            elif group.relative:
+                found.add(f"relative {group.relative.form}")
+    return found

@@ -7,8 +7,16 @@ from typing import Any
 from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.constraint import Condition
-from misstep.planning.language.figures import clock, euros, in_hours, literal
-from misstep.planning.language.requests import describe_parameter, describe_with, load_requests, say
+from misstep.planning.language.requests import (
+    clock,
+    describe_parameter,
+    describe_with,
+    euros,
+    in_hours,
+    literal,
+    load_requests,
+    say,
+)
 from misstep.planning.world.history import ActSlip, Deed, ParameterSlip, reported
 from misstep.planning.world.simulator import Simulator, StepResult
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry

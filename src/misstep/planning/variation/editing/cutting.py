@@ -5,9 +5,17 @@ from collections.abc import Iterator, Set
 import msgspec
 
 from misstep.planning.language.clarity import is_clear
-from misstep.planning.language.remarks import Conditional, Duty, Timed, TimedRelative
-from misstep.planning.language.semantics import mentioned
-from misstep.planning.language.syntax import Clause, Free, Group, Relative, Sentence, SubSentence
+from misstep.planning.language.syntax import (
+    Clause,
+    Conditional,
+    Duty,
+    Free,
+    Group,
+    Relative,
+    Timed,
+    TimedRelative,
+    actions_in,
+)
 from misstep.planning.language.wording import Option
 from misstep.planning.variation.editing.paths import Path, Piece
 
@@ -51,11 +59,6 @@ def hoist(said: Piece, path: Path, group: Group) -> Piece | None:
 def _below(said: Piece, path: Path) -> dict[Path, Option]:
     depth = len(path)
     return {other[depth:]: word for other, word in said.words.items() if other[:depth] == path}
-
-
-def actions_in(part: SubSentence) -> set[int]:
-    """The actions that a sub-sentence mentions."""
-    return mentioned((Sentence((part,)),))
 
 
 def without(said: Piece, gone: Set[int]) -> tuple[Piece, ...]:
@@ -102,7 +105,7 @@ def _cut_group(group: Group, gone: Set[int]) -> Group | None:
     return Group(kept, relative)
 
 
-def groups_in(clause: Clause) -> Iterator[tuple[Path, Group]]:
+def places_in(clause: Clause) -> Iterator[tuple[Path, Group]]:
     """Every group with the path to it: ("subject",), ("object", "relative", "object"), …"""
     yield from _from(("subject",), clause.subject)
     yield from _from(("object",), clause.object)

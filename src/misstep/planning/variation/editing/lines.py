@@ -5,35 +5,29 @@ budget as tight as before.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from misstep.core.case import Action, World
 from misstep.core.constraint import Before
 from misstep.planning.language.clarity import rejoined
-from misstep.planning.language.remarks import (
-    Alternative,
-    BudgetRemark,
-    Conditional,
-    Duty,
-    End,
-    Giving,
-    HandOver,
-    Limited,
-    Neighbours,
-    Remark,
-    RepeatRemark,
-    Replacing,
-    Timed,
-    TimedRelative,
-)
 from misstep.planning.language.semantics import relations
-from misstep.planning.language.syntax import Clause, Free, Group, Join, Paragraph, Sentence, SubSentence
+from misstep.planning.language.syntax import (
+    BudgetRemark,
+    Clause,
+    Free,
+    Giving,
+    Join,
+    Paragraph,
+    Sentence,
+    actions_in,
+    renumbered,
+)
 from misstep.planning.plans.survey import least_cost
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, demands_of, fitting_world, spoken_of
-from misstep.planning.variation.editing.cutting import actions_in, untangled, without
+from misstep.planning.variation.editing.cutting import untangled, without
 from misstep.planning.variation.editing.paths import Piece, attribute, fill
 from misstep.planning.variation.shapes import told_order
 
@@ -87,48 +81,6 @@ def _most(sentence: Sentence) -> int:
     """The budget, if the sentence is about one, else 0."""
     part = sentence.parts[0]
     return part.most if isinstance(part, BudgetRemark) else 0
-
-
-_NAMING: dict[type[Remark], tuple[str, ...]] = {
-    Timed: ("actions",),
-    Neighbours: ("subject", "object"),
-    End: ("action",),
-    Alternative: ("options",),
-    Conditional: ("asks", "then", "otherwise"),
-    RepeatRemark: ("action",),
-    Limited: ("action",),
-    BudgetRemark: (),
-    HandOver: ("giver", "taker"),
-    Replacing: ("action", "by"),
-    Duty: ("actions",),
-    Giving: ("action",),
-}
-
-
-def renumbered(part: SubSentence, numbers: Mapping[int, int]) -> SubSentence:
-    """The same sub-sentence with its actions renumbered."""
-    match part:
-        case Clause(form, direction, subject, object_):
-            return Clause(form, direction, _in_group(subject, numbers), _in_group(object_, numbers))
-        case Free(subject):
-            return Free(_in_group(subject, numbers))
-        case _:
-            changed = {name: _changed(getattr(part, name), numbers) for name in _NAMING[type(part)]}
-            return msgspec.structs.replace(part, **changed)
-
-
-def _in_group(group: Group, numbers: Mapping[int, int]) -> Group:
-    relative = group.relative
-    if relative and not isinstance(relative, TimedRelative):
-        relative = msgspec.structs.replace(relative, object=_in_group(relative.object, numbers))
-    return Group(_changed(group.actions, numbers), relative)
-
-
-def _changed(named: Any, numbers: Mapping[int, int]) -> Any:
-    """An action, several of them, or none."""
-    if isinstance(named, tuple):
-        return tuple([numbers[action] for action in named])
-    return None if named is None else numbers[named]
 
 
 class EditedSentence(msgspec.Struct, frozen=True):

@@ -5,30 +5,28 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
-from misstep.planning.language.remarks import (
+from misstep.planning.language.clarity import spoken_order
+from misstep.planning.language.syntax import (
     Alternative,
     BudgetRemark,
+    Clause,
     Conditional,
     Duty,
     End,
+    Free,
     Giving,
+    Group,
     HandOver,
     Limited,
     Neighbours,
+    Relative,
     Remark,
     RepeatRemark,
     Replacing,
-    Timed,
-    TimedRelative,
-)
-from misstep.planning.language.syntax import (
-    Clause,
-    Free,
-    Group,
-    Relative,
     Sentence,
     SubSentence,
-    spoken_order,
+    Timed,
+    TimedRelative,
 )
 from misstep.planning.language.wording import Option
 from misstep.planning.variation.phrasing import Drawn, draw_words

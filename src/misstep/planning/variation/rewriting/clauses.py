@@ -7,16 +7,19 @@ import msgspec
 
 from misstep.core.rng import Dice
 from misstep.planning.language.clarity import is_clear, with_time
-from misstep.planning.language.remarks import Direction, Timed, TimedRelative
 from misstep.planning.language.syntax import (
     FORMS,
     OPPOSITE,
     RELATIVE_FORMS,
     Clause,
+    Direction,
     Form,
     Group,
     Relative,
     Sentence,
+    Timed,
+    TimedRelative,
+    groups_in,
 )
 from misstep.planning.variation.phrasing import Drawn, options_of
 from misstep.planning.variation.shapes import LIST
@@ -194,16 +197,9 @@ def appointments_in(paragraph: Sequence[Sentence]) -> Iterator[Appointment]:
         if isinstance(part, Timed):
             window = TimedRelative(part.edge, part.bound, part.time)
             yield Appointment(part.actions, window, part.form)
-        elif isinstance(part, Clause):
-            yield from _appointments_hanging(part.subject)
-            yield from _appointments_hanging(part.object)
-
-
-def _appointments_hanging(group: Group) -> Iterator[Appointment]:
-    if isinstance(group.relative, TimedRelative):
-        yield Appointment(group.actions, group.relative, "relative")
-    elif group.relative:
-        yield from _appointments_hanging(group.relative.object)
+        for group in groups_in(part):
+            if isinstance(group.relative, TimedRelative):
+                yield Appointment(group.actions, group.relative, "relative")
 
 
 def tell_time(said: Appointment, sentences: list[Sentence], dice: Dice) -> list[Sentence]:

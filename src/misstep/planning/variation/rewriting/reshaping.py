@@ -8,9 +8,8 @@ import msgspec
 from misstep.core.constraint import Before, Place, family_of
 from misstep.core.rng import Dice
 from misstep.planning.language.clarity import without_times
-from misstep.planning.language.remarks import Duty, Replacing
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Clause, Free, SubSentence
+from misstep.planning.language.syntax import Clause, Duty, Free, Replacing, SubSentence
 from misstep.planning.plans.order import Order, count_orders
 from misstep.planning.synthesis.paragraphs import Recipe, draft_for_order
 from misstep.planning.variation.anatomy import Anatomy, demands_of, fitting_world, is_about_order

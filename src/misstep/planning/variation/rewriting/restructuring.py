@@ -5,13 +5,17 @@ from collections.abc import Collection, Iterator, Sequence
 import msgspec
 
 from misstep.planning.language.clarity import rejoined
-from misstep.planning.language.remarks import NEIGHBOUR_FORMS, Duty, Neighbours, Timed, TimedRelative
 from misstep.planning.language.syntax import (
+    NEIGHBOUR_FORMS,
     Clause,
+    Duty,
     Free,
     Group,
+    Neighbours,
     Sentence,
     SubSentence,
+    Timed,
+    TimedRelative,
 )
 from misstep.planning.variation.phrasing import Drawn, draw_words, options_of
 from misstep.planning.variation.rewriting.clauses import (

@@ -7,27 +7,25 @@ import msgspec
 
 from misstep.core.rng import Dice
 from misstep.planning.language.clarity import is_clear, joined
-from misstep.planning.language.remarks import (
-    NEIGHBOUR_FORMS,
-    Alternative,
-    Conditional,
-    Duty,
-    Neighbours,
-    Remark,
-    Timed,
-)
 from misstep.planning.language.semantics import Relation, relations
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
+    NEIGHBOUR_FORMS,
     OPPOSITE,
+    Alternative,
     Clause,
+    Conditional,
+    Duty,
     Form,
     Free,
     Group,
+    Neighbours,
     Paragraph,
+    Remark,
     Sentence,
     SubSentence,
+    Timed,
 )
 from misstep.planning.plans.order import Order
 from misstep.planning.synthesis.paragraphs import JOIN_RATE, MOST_PARTS, Recipe, draft_for_order

@@ -8,8 +8,7 @@ from typing import Any, Literal
 from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Before
 from misstep.errors import MissingExtra, MisstepError
-from misstep.planning.judging.encoding import Encoding
-from misstep.planning.judging.smtlib import Script, Term, different, implied
+from misstep.planning.judging.encoding import Encoding, Script, Term, different, implied
 from misstep.planning.world.history import History
 
 Answer = Literal["yes", "no", "unknown"]

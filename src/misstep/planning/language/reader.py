@@ -13,8 +13,6 @@ from misstep.core.constraint import Constraint
 from misstep.planning.language.lexicon import Lexicon, load_lexicon
 from misstep.planning.language.reading.clauses import (
     ClauseText,
-    Facts,
-    ReadClause,
     Relation,
     TimeWindow,
     meanings,
@@ -58,7 +56,10 @@ def read(sentence: str, activities: Iterable[str], lexicon: Lexicon | None = Non
     grammar = _grammar(lexicon) if lexicon else _own_grammar()
     text = ClauseText(sentence[0].lower() + sentence[1:], activities, grammar.table)
     found: dict[object, SentenceReading] = {}
-    for reading in sorted(_readings(text, grammar.frames), key=_length):
+    readings = sorted(
+        _readings(text, grammar.frames), key=lambda reading: len(reading.relations) + len(reading.demands)
+    )
+    for reading in readings:
         pairs = frozenset((relation.first, relation.then) for relation in reading.relations)
         # Given arguments can't be hashed.
         demands = frozenset(map(repr, reading.demands))
@@ -91,21 +92,13 @@ def _own_grammar() -> _Grammar:
 def _readings(text: ClauseText, frames: Index) -> Iterator[SentenceReading]:
     for clauses in text.sentences():
         for facts in meanings(clauses):
-            yield _reading(clauses, facts)
+            stated = [fact for _, fact in sorted(facts, key=lambda fact: fact[0])]
+            windows = [fact for fact in stated if isinstance(fact, TimeWindow)]
+            yield SentenceReading(
+                tuple(fact for fact in stated if isinstance(fact, Relation)),
+                mentioned(clauses),
+                tuple(dict.fromkeys(each.window for each in windows)),
+                tuple(dict.fromkeys(phrase for each in windows for phrase in each.phrases)),
+            )
     for found in find(text, frames):
         yield SentenceReading((), found.mentioned, found.demands, found.phrases)
-
-
-def _length(reading: SentenceReading) -> int:
-    return len(reading.relations) + len(reading.demands)
-
-
-def _reading(clauses: tuple[ReadClause, ...], facts: Facts) -> SentenceReading:
-    stated = [fact for _, fact in sorted(facts, key=lambda fact: fact[0])]
-    deadlines = [fact for fact in stated if isinstance(fact, TimeWindow)]
-    return SentenceReading(
-        tuple(fact for fact in stated if isinstance(fact, Relation)),
-        mentioned(clauses),
-        tuple(dict.fromkeys(deadline.window for deadline in deadlines)),
-        tuple(dict.fromkeys(phrase for deadline in deadlines for phrase in deadline.phrases)),
-    )

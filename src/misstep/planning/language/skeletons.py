@@ -86,15 +86,10 @@ class _Reader:
     def _read_sentence(self) -> Sentence:
         parts, joins = [self._part()], list[Join]()
         while not self._take("."):
-            joins.append(self._join())
+            join = next((join for join in JOINS if self._take(f"{join} ")), None)
+            joins.append(join or self._refuse())
             parts.append(self._part())
         return Sentence(tuple(parts), tuple(joins))
-
-    def _join(self) -> Join:
-        for join in JOINS:
-            if self._take(f"{join} "):
-                return join
-        return self._refuse()
 
     def _part(self) -> SubSentence:
         if self._take("P"):
@@ -120,14 +115,11 @@ class _Reader:
             self._need(" ")
             return Timed("fronted", self._edge(), "before", time, actions)
         if self._take("IF "):
-            return self._conditional()
+            asks = self._action()
+            self._need(" THEN ")
+            then = self._action()
+            return Conditional(asks, self._said(Condition).finding, then, self._otherwise())
         return BudgetRemark(self._number()) if self._take("SPEND ") else None
-
-    def _conditional(self) -> Conditional:
-        asks = self._action()
-        self._need(" THEN ")
-        then = self._action()
-        return Conditional(asks, self._said(Condition).finding, then, self._otherwise())
 
     def _otherwise(self) -> int | None:
         return self._action() if self._take(" ELSE ") else None

@@ -27,14 +27,13 @@ from misstep.planning.language.syntax import (
     groups_in,
 )
 from misstep.planning.language.wording import Option
-from misstep.planning.shrinking.cuts import Steps
 from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement
-from misstep.planning.variation.editing.cutting import hoist, places_in, regrouped
-from misstep.planning.variation.editing.lines import EditedSentence, close, lines_of, rewrite, spoken
-from misstep.planning.variation.editing.paths import Piece, fill, paths
+from misstep.planning.variation.lines import EditedSentence, close, lines_of, rewrite, spoken
 from misstep.planning.variation.phrasing import options_of
+from misstep.planning.variation.pieces import Piece, fill, hoist, paths, places_in, regrouped
 
 Measure: TypeAlias = tuple[int, ...]
+Steps: TypeAlias = Iterator[Anatomy | None]
 
 # The plainest first: "A precedes B" is shortest, and opening phrases reverse the order.
 PLAINNESS: tuple[Form, ...] = (

@@ -10,7 +10,15 @@ from misstep.core.constraint import Constraint, family_of
 from misstep.core.rng import Dice
 from misstep.planning.language.semantics import Relation, mentioned, relations
 from misstep.planning.language.syntax import Sentence
-from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement, assemble, demands_of
+from misstep.planning.variation.anatomy import (
+    Anatomy,
+    Worded,
+    WordedAnnouncement,
+    assemble,
+    demands_of,
+    said_in,
+    saying,
+)
 from misstep.planning.variation.extent import (
     ACTIONS,
     CHARACTERS,
@@ -22,6 +30,7 @@ from misstep.planning.variation.extent import (
     with_fewer_sentences,
 )
 from misstep.planning.variation.mutations import change_topic, rename, substitute_words
+from misstep.planning.variation.phrasing import Choosing, NothingLeft
 from misstep.planning.variation.positions import (
     mentions,
     misplaced,
@@ -30,9 +39,8 @@ from misstep.planning.variation.positions import (
     sentences_at,
     without_positions,
 )
-from misstep.planning.variation.rewriting.reshaping import reshaped, without_families
-from misstep.planning.variation.rewriting.restructuring import restructure
-from misstep.planning.variation.rewriting.retelling import arranged
+from misstep.planning.variation.restructuring import restructure
+from misstep.planning.variation.retelling import arranged, reshaped, without_families
 from misstep.planning.variation.shapes import (
     READING_ORDER,
     SHAPES,
@@ -42,7 +50,6 @@ from misstep.planning.variation.shapes import (
     shapes_of,
     told_order,
 )
-from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
 
 DRAFTS = 6  # from which the one that keeps most of the other elements is chosen
 DRAFTED = ("structure", "constraint", "size")  # the kinds in which drafts differ
@@ -181,7 +188,7 @@ def _reformed(
 
 
 def _pairs(anatomy: Anatomy) -> list[Relation]:
-    ids = [action.id for action in anatomy.actions]
+    ids = anatomy.ids
     pairs = [pair for demand in demands_of(anatomy) for pair in relations_of(demand)]
     return [(ids.index(first), ids.index(then)) for first, then in pairs]
 
@@ -189,7 +196,7 @@ def _pairs(anatomy: Anatomy) -> list[Relation]:
 def _misplaced(anatomy: Anatomy) -> list[Constraint]:
     said = zip(anatomy.paragraph, anatomy.words, strict=True)
     order = dict.fromkeys([action for sentence, words in said for action in mentions(sentence, words)])
-    return misplaced(demands_of(anatomy), [action.id for action in anatomy.actions], list(order))
+    return misplaced(demands_of(anatomy), anatomy.ids, list(order))
 
 
 def _demands(anatomy: Anatomy) -> Iterator[str]:

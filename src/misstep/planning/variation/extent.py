@@ -11,11 +11,10 @@ from misstep.planning.language.clarity import joined
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.syntax import Clause
 from misstep.planning.synthesis.paragraphs import MOST_PARTS
-from misstep.planning.variation.anatomy import Anatomy, demands_of
-from misstep.planning.variation.editing.lines import forget
-from misstep.planning.variation.phrasing import say
-from misstep.planning.variation.rewriting.restructuring import parts_of
-from misstep.planning.variation.words import NothingLeft, Worded, said_in, saying
+from misstep.planning.variation.anatomy import Anatomy, Worded, demands_of, said_in, saying
+from misstep.planning.variation.lines import forget
+from misstep.planning.variation.phrasing import NothingLeft, say
+from misstep.planning.variation.restructuring import parts_of
 
 FEWEST_ACTIONS = 2
 FEWEST_CHARACTERS = 300  # in nearly every request

@@ -10,9 +10,16 @@ from misstep.core.constraint import Adjacent, Before, Choice, Condition, Constra
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import Duty, Sentence, renumbered
 from misstep.planning.synthesis.plot import IDS
-from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of, is_about_order
-from misstep.planning.variation.phrasing import Drawn, draw_words, say
-from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
+from misstep.planning.variation.anatomy import (
+    Anatomy,
+    Worded,
+    assemble,
+    demands_of,
+    is_about_order,
+    said_in,
+    saying,
+)
+from misstep.planning.variation.phrasing import Choosing, Drawn, NothingLeft, draw_words, say
 
 _NUMBER = re.compile(r"\0(\d+)\0")
 _MARKS = tuple(f"\0{number}\0" for number in range(MOST_ACTIONS))
@@ -90,7 +97,7 @@ def misplaced_tools(anatomy: Anatomy) -> list[int]:
     """
     if anatomy.distractors or not is_about_order(anatomy):
         return []
-    ids = [action.id for action in anatomy.actions]
+    ids = anatomy.ids
     wrong = misplaced(demands_of(anatomy), ids, range(len(ids)))
     return [constraint.sentence for constraint in wrong if constraint.sentence is not None]
 
@@ -113,7 +120,7 @@ def _listed_as_plan(anatomy: Anatomy) -> Anatomy:
     case = assemble(anatomy)
     if case is None:
         raise NothingLeft("there is no plan to list the tools by")
-    old = [action.id for action in anatomy.actions]
+    old = anatomy.ids
     places = {old.index(name): place for place, name in enumerate(case.witness)}
     actions = [
         msgspec.structs.replace(anatomy.actions[number], id=IDS[place]) for number, place in places.items()

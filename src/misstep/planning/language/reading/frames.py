@@ -83,11 +83,10 @@ def _signs(one: SentenceFrame, table: Table, usual: frozenset[str]) -> Iterator[
         elif phrases := [
             phrase for (kind, _), those in table.items() if kind == part.name for phrase in those
         ]:
-            yield frozenset(_sign(phrase, usual) for phrase in phrases)
-
-
-def _sign(phrase: Phrase, usual: frozenset[str]) -> str:
-    return next((word for word in phrase.words if word not in usual), phrase.words[0])
+            yield frozenset(
+                next((word for word in phrase.words if word not in usual), phrase.words[0])
+                for phrase in phrases
+            )
 
 
 def find(text: SentenceText, frames: Index) -> Iterator[FrameMatch]:
@@ -130,11 +129,11 @@ def _read(slot: str, text: SentenceText, at: int, filled: Filled) -> Iterator[tu
             return text.arguments(at)
         case _ if slot in _ACTIONS:
             return text.actions(at)
-    return ((phrase, end) for phrase, end in text.phrases(slot, at) if _agrees(phrase, filled))
-
-
-def _agrees(phrase: Phrase, filled: Filled) -> bool:
-    return bool(filled["s"].agrees(phrase)) if "s" in filled else phrase.one
+    return (
+        (phrase, end)
+        for phrase, end in text.phrases(slot, at)
+        if (filled["s"].agrees(phrase) if "s" in filled else phrase.one)
+    )
 
 
 def _mentioned(filled: Filled) -> tuple[str, ...]:
@@ -153,94 +152,55 @@ def _phrases(one: SentenceFrame, filled: Filled) -> tuple[str, ...]:
     return tuple(dict.fromkeys([one.name, *names] if one.name else names))
 
 
-Demands = tuple[Constraint, ...]
-
-
 def family_frames(lexicon: Lexicon) -> Iterator[SentenceFrame]:
     """Every frame that a sentence of a family can have."""
     yield frame("{s} {duty}", lambda _: ())
-    yield from _times()
-    yield from _places()
-    yield from _conditions()
-    yield frame("{a} {repeated} {times}", _repeat)
-    # In a frame of the lexicon "verb" stands for a neutral verb.
-    yield from (frame(text.replace("{verb}", "{neutral}"), _choice, text) for text in lexicon.choices)
-    for texts, means in (
-        (lexicon.repeats.limits, _limit),
-        (lexicon.budgets, _spend),
-        (lexicon.data.frames, _handover),
-        (lexicon.stand_ins, _stand_in),
-        (lexicon.given, _given),
-    ):
-        yield from (frame(text, means, text) for text in texts)
-
-
-def _times() -> Iterator[SentenceFrame]:
     yield frame("{s} {start} {after} {time}", _window("start", "after"))
     yield frame("{s} {start} {before} {time}", _window("start", "before"))
     yield frame("{s} {end} {before} {time}", _window("end", "before"))
     yield frame("{front_before} {time}, {s} {end}", _window("end", "before"))
-
-
-def _places() -> Iterator[SentenceFrame]:
     yield frame("{a} {near_verb} {b}", _adjacent("near_verb"))
     yield frame("{a} {neutral} {near} {b}", _adjacent("near"))
     yield frame("{front_near} {b}, {a} {neutral}", _adjacent("front_near"))
     yield frame("{a} {first}", lambda filled: (Place(filled["a"], "first"),))
     yield frame("{a} {last}", lambda filled: (Place(filled["a"], "last"),))
-
-
-def _conditions() -> Iterator[SentenceFrame]:
     asks_first = "{opener} {a} {report} {finding}, {b} {obligation}"
     then_first = "{b} {repeated} after {a} {opener} the latter {report} {finding}"
     for if_so in (asks_first, then_first):
         yield frame(if_so + "; {otherwise}, {b} {skip}", _condition)
         yield frame(if_so + "; {otherwise}, {c} {other_obligation}", _condition)
+    yield frame("{a} {repeated} {times}", lambda filled: (Repeat(filled["a"], filled["times"].count),))
+    for texts, means in _lexical_frames(lexicon):
+        # In a frame of the lexicon "verb" stands for a neutral verb.
+        yield from (frame(text.replace("{verb}", "{neutral}"), means, text) for text in texts)
+
+
+def _lexical_frames(lexicon: Lexicon) -> Iterator[tuple[tuple[str, ...], Meaning]]:
+    """Frames that the lexicon has as a whole."""
+    yield lexicon.choices, lambda filled: (Choice((filled["a"], filled["b"])),)
+    yield lexicon.repeats.limits, lambda filled: (Limit(filled["a"], filled["count"].count),)
+    yield lexicon.budgets, lambda filled: (Spend(filled["amount"]),)
+    yield lexicon.data.frames, _handover
+    yield lexicon.stand_ins, lambda filled: (StandIn(filled["a"], filled["b"]),)
+    yield lexicon.given, lambda filled: (Given(filled["a"], filled["arguments"]),)
 
 
 def _window(edge: Literal["start", "end"], bound: Literal["after", "before"]) -> Meaning:
-    def means(filled: Filled) -> Demands:
-        return tuple(Window(action, edge, bound, filled["time"]) for action in filled["s"].actions)
-
-    return means
+    return lambda filled: tuple(Window(action, edge, bound, filled["time"]) for action in filled["s"].actions)
 
 
 def _adjacent(slot: str) -> Meaning:
-    def means(filled: Filled) -> Demands:
+    def means(filled: Filled) -> tuple[Constraint, ...]:
         a, b = filled["a"], filled["b"]
         return (Adjacent(a, b) if filled[slot].before else Adjacent(b, a),)
 
     return means
 
 
-def _condition(filled: Filled) -> Demands:
+def _condition(filled: Filled) -> tuple[Constraint, ...]:
     return (Condition(filled["a"], filled["finding"].name, filled["b"], filled.get("c", "")),)
 
 
-def _repeat(filled: Filled) -> Demands:
-    return (Repeat(filled["a"], filled["times"].count),)
-
-
-def _choice(filled: Filled) -> Demands:
-    return (Choice((filled["a"], filled["b"])),)
-
-
-def _limit(filled: Filled) -> Demands:
-    return (Limit(filled["a"], filled["count"].count),)
-
-
-def _spend(filled: Filled) -> Demands:
-    return (Spend(filled["amount"]),)
-
-
-def _handover(filled: Filled) -> Demands:
+def _handover(filled: Filled) -> tuple[Constraint, ...]:
     value = filled["a_value"] if "a_value" in filled else filled["value"]
     return (Handover(filled["giver"], filled["taker"], value.name),)
-
-
-def _stand_in(filled: Filled) -> Demands:
-    return (StandIn(filled["a"], filled["b"]),)
-
-
-def _given(filled: Filled) -> Demands:
-    return (Given(filled["a"], filled["arguments"]),)

@@ -59,7 +59,8 @@ class Laboratory:
     def __init__(self, case: Case, anatomy: Anatomy) -> None:
         self._case = case
         self._anatomy = anatomy
-        self.elements = _suspects(anatomy)
+        # Without sizes that it can't be reduced below.
+        self.elements = elements_of(anatomy) - of(elements_of(smallest(anatomy)), "size")
         self._remembered: dict[Avoided, Condition] = {}
         self._impossible = set[Avoided]()
 
@@ -177,12 +178,6 @@ def _thresholds(elements: frozenset[Element], unit: str) -> list[Element]:
     """The sizes in a unit, in ascending order."""
     own = [element for element in of(elements, "size") if least_of([element.name], unit)]
     return sorted(own, key=lambda element: least_of([element.name], unit) or 0)
-
-
-def _suspects(anatomy: Anatomy) -> frozenset[Element]:
-    """The elements of a case, except sizes that it can't be reduced below."""
-    found = elements_of(anatomy)
-    return found - of(elements_of(smallest(anatomy)), "size")
 
 
 def _half(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> frozenset[Element]:

@@ -1,7 +1,7 @@
 """Partial orders as bitsets, the fast basis of synthesis and checking."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from math import comb
@@ -9,15 +9,13 @@ from math import comb
 
 def bits(mask: int) -> Sequence[int]:
     """The positions of the set bits, lowest first."""
-    return _SMALL[mask] if mask < len(_SMALL) else [*_SMALL[mask % len(_SMALL)], *_high_bits(mask)]
+    if mask < len(_SMALL):
+        return _SMALL[mask]
+    return [*_SMALL[mask % len(_SMALL)], *(_WIDTH + position for position in bits(mask >> _WIDTH))]
 
 
-def _high_bits(mask: int) -> Iterator[int]:
-    shift = len(_SMALL).bit_length() - 1
-    return (shift + position for position in bits(mask >> shift))
-
-
-_SMALL = tuple(tuple(i for i in range(10) if mask >> i & 1) for mask in range(1 << 10))
+_WIDTH = 10
+_SMALL = tuple(tuple(i for i in range(_WIDTH) if mask >> i & 1) for mask in range(1 << _WIDTH))
 
 
 class Order:

@@ -65,6 +65,19 @@ def steps(
                 yield unit, start + timing.durations[unit]
 
 
+def ends_of(demands: Demands, units: Sequence[int]) -> list[int] | None:
+    """When each unit ends if they are executed in this order, as early as possible; None if it is wrong."""
+    done, forced, clock = 0, -1, demands.timing.begin if demands.timing else 0
+    ends = list[int]()
+    for unit in units:
+        end = dict(steps(demands, done, forced, clock)).get(unit)
+        if end is None:
+            return None
+        done, forced, clock = done | 1 << unit, demands.next.get(unit, -1), end
+        ends.append(end)
+    return ends
+
+
 def may_follow(demands: Demands, done: int, forced: int, unit: int) -> bool:
     """Whether a unit may come next, ignoring time; `forced` is the one that has to, if there is one."""
     if done >> unit & 1 or demands.before[unit] & ~done:

@@ -96,6 +96,11 @@ def total(terms: Sequence[Number]) -> Term:
     return _joined("+", terms, Term("0"))
 
 
+def count(formulas: Iterable[Term]) -> Term:
+    """How many of the formulas hold."""
+    return total([either(formula, 1, 0) for formula in formulas])
+
+
 def different(*terms: Number) -> Term:
     """All terms are different."""
     return _applied("distinct", *terms) if len(terms) > 1 else ALWAYS
@@ -185,7 +190,7 @@ class Encoding:
             self._units[action.id] = list(self._make_units(number, action.id, done))
             self._calls[action.id] = script.number(f"calls{number}")
         self._all = [unit for units in self._units.values() for unit in units]
-        self._total = script.define("total", self._count(self._all))
+        self._total = script.define("total", count(unit.present for unit in self._all))
 
     def _make_units(self, number: int, action: str, deeds: Sequence[Deed]) -> Iterator[Unit]:
         usual = self._stand_ins.get(action, action) if action in self._case.world.broken else action
@@ -209,7 +214,7 @@ class Encoding:
             for one, next_ in pairwise(units):
                 yield implied(next_.present, every(one.present, one.place < next_.place))
         for action, calls in self._calls.items():
-            yield calls >= self._count(unit for unit in self._all if unit.tool == action)
+            yield calls >= count(unit.present for unit in self._all if unit.tool == action)
         if self._case.world.day:
             yield from self._timed(*self._case.world.day)
 
@@ -225,7 +230,7 @@ class Encoding:
     def complete(self) -> Iterator[Term]:
         """Everything due is executed, with one option of every choice."""
         for action, units in self._units.items():
-            yield self._count(units) >= self._due(action)
+            yield count(unit.present for unit in units) >= self._due(action)
         for constraint in self._case.constraints:
             if isinstance(constraint, Choice):
                 yield some(*[self._is_done(option) for option in constraint.options])
@@ -269,9 +274,10 @@ class Encoding:
             case Adjacent(first, then):
                 return every(*self._side_by_side(first, then))
             case Place(action, place):
-                return self._is_first(action) if place == "first" else self._is_last(action)
+                starts = [unit.place == 0 for unit in self._units[action]]
+                return some(self._total == 0, *starts) if place == "first" else self._is_last(action)
             case Choice(options):
-                return total([either(self._is_done(option), 1, 0) for option in options]) <= 1
+                return count([self._is_done(option) for option in options]) <= 1
             case Condition():
                 return every(*self._is_decided(constraint))
             case Repeat(action, times):
@@ -285,18 +291,12 @@ class Encoding:
                 return negation(self._is_done(by))
         assert_never(constraint)
 
-    def _count(self, units: Iterable[Unit]) -> Term:
-        return total([either(unit.present, 1, 0) for unit in units])
-
     def _is_done(self, action: str) -> Term:
         return self._units[action][0].present
 
     def _earlier(self, action: str, unit: Unit) -> list[Term]:
         """For each unit of the action, whether it is executed before the given one."""
         return [every(each.present, each.place < unit.place) for each in self._units[action]]
-
-    def _how_many(self, formulas: Sequence[Term]) -> Term:
-        return total([either(formula, 1, 0) for formula in formulas])
 
     def _due(self, action: str) -> Number:
         """How often an action has to be carried out."""
@@ -316,7 +316,7 @@ class Encoding:
     def _waits(self, unit: Unit, first: str, announced: str) -> Term:
         """Everything due of `first` comes before the unit, if it is executed after the announcement."""
         bound = every(unit.present, some(*self._earlier(announced, unit))) if announced else unit.present
-        enough = self._how_many(self._earlier(first, unit)) >= self._due(first)
+        enough = count(self._earlier(first, unit)) >= self._due(first)
         none_later = [implied(each.present, each.place < unit.place) for each in self._units[first]]
         return implied(bound, every(enough, *none_later))
 
@@ -329,7 +329,7 @@ class Encoding:
         """The unit gets the newest value, numbered by how often the giver has returned one."""
         self._handed += 1
         passed = self._script.number(f"handed{self._handed}")
-        newest = self._how_many(self._earlier(giver, unit))
+        newest = count(self._earlier(giver, unit))
         return implied(unit.present, every(passed >= 1, passed == newest))
 
     def _is_right(self, tools: Container[str | None], parameters: Container[str]) -> Term:
@@ -349,10 +349,6 @@ class Encoding:
         for one in self._units[then]:
             leads = [every(unit.present, unit.place == one.place - 1) for unit in self._units[first]]
             yield implied(one.present, some(*leads))
-
-    def _is_first(self, action: str) -> Term:
-        starts = [unit.place == 0 for unit in self._units[action]]
-        return some(self._total == 0, *starts)
 
     def _is_last(self, action: str) -> Term:
         return every(

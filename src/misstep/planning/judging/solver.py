@@ -39,16 +39,6 @@ def satisfiable(case: Case) -> Answer:
     return _answer(solver.check(*labels))
 
 
-def contradiction(case: Case) -> tuple[int, ...]:
-    """A minimal set of constraints, by index, that no plan meets; empty if there is none.
-
-    Tests compare the cycles that we report to users with it. If no plan can be executed whatever the
-    constraints, the set is empty too.
-    """
-    solver, labels = _encode(case)
-    return _core(solver, labels)
-
-
 def violated_by(case: Case, plan: Plan) -> tuple[int, ...]:
     """The constraints that a plan breaks, each decided individually.
 
@@ -59,13 +49,17 @@ def violated_by(case: Case, plan: Plan) -> tuple[int, ...]:
     return tuple(i for i, label in enumerate(labels) if not _decided(solver.check(label)))
 
 
-def conflict(case: Case, plan: Plan) -> tuple[int, ...]:
-    """A minimal set of constraints that contradicts a plan; empty if none does.
+def conflict(case: Case, plan: Plan | None = None) -> tuple[int, ...]:
+    """A minimal set of constraints, by index, that contradict a plan, or all plans; empty if there is none.
 
-    Tests compare the `core` of a verdict with it, in which one broken constraint is enough.
+    No verdict depends on it: tests compare with it the `core` of a verdict, in which one broken constraint is
+    enough, and the cycles that we report to users. If no plan can be executed whatever the constraints, the
+    set is empty too.
     """
     solver, labels = _encode(case, plan)
-    return _core(solver, labels)
+    if _decided(solver.check(*labels)):
+        return ()
+    return tuple(sorted(int(str(label)[1:]) for label in solver.unsat_core()))
 
 
 def accepts(case: Case, history: History) -> bool:
@@ -119,12 +113,6 @@ def _add_order(script: Script, labels: list[Term], case: Case, order: Sequence[B
         script.require(places[action] == place)
     for label, constraint in zip(labels, order, strict=True):
         script.require(implied(label, places[constraint.first] < places[constraint.then]))
-
-
-def _core(solver: Any, labels: list[Any]) -> tuple[int, ...]:
-    if _decided(solver.check(*labels)):
-        return ()
-    return tuple(sorted(int(str(label)[1:]) for label in solver.unsat_core()))
 
 
 def _answer(result: Any) -> Answer:

@@ -59,10 +59,10 @@ def part_of(portions: Sequence[Portion]) -> LanguagePart:
 
 
 @cache
-def topics_of(side: Side) -> tuple[str, ...]:
-    names = list(load_topics())
+def topics_of(side: Side | None) -> tuple[str, ...]:
+    names = enumerate(load_topics(), 1)
     return tuple(
-        [name for number, name in enumerate(names, 1) if (number % TOPICS == 0) == (side == "unseen")]
+        [name for number, name in names if side is None or (number % TOPICS == 0) == (side == "unseen")]
     )
 
 

@@ -67,15 +67,6 @@ def possible_worlds(constraints: Sequence[Constraint], world: World) -> Iterator
         yield msgspec.structs.replace(world, findings=dict(zip(asks, reported, strict=True)))
 
 
-def possible_roles(
-    actions: Sequence[str], constraints: Sequence[Constraint], world: World
-) -> Iterator[frozenset[str]]:
-    """The sets of actions that may be executed together."""
-    for possible in possible_worlds(constraints, world):
-        for demands in selections(actions, constraints, possible):
-            yield frozenset(demands.roles)
-
-
 def find_idle(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Constraint | None:
     """A constraint that can't be broken without breaking others; None if there is none.
 

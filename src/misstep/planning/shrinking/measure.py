@@ -57,8 +57,9 @@ def measure(anatomy: Anatomy) -> Measure:
     return (
         len(anatomy.actions),
         len(anatomy.distractors),
-        len(anatomy.announced) + sum([_demands(part, anatomy) for part in parts]),
-        _trouble(anatomy.world) + sum(map(_figure, parts)),
+        len(anatomy.announced)
+        + sum([len(constraints_of(Sentence((part,)), anatomy.ids, 0)) for part in parts]),
+        _trouble(anatomy.world) + sum([part.times for part in parts if isinstance(part, RepeatRemark)]),
         len(relatives),
         sum([len(sentence.joins) for sentence in anatomy.paragraph]),
         sum([len(actions_in(part)) for part in parts]),
@@ -79,17 +80,9 @@ def stiffness(said: SubSentence | Relative | TimedRelative) -> int:
             return 0
 
 
-def _demands(part: SubSentence, anatomy: Anatomy) -> int:
-    return len(constraints_of(Sentence((part,)), [action.id for action in anatomy.actions], 0))
-
-
 def _trouble(world: World) -> int:
     """Number of failures in a world, and whether there is a day to schedule."""
     return (world.day is not None) + world.attempts + sum(world.failures.values()) + len(world.broken)
-
-
-def _figure(part: SubSentence) -> int:
-    return part.times if isinstance(part, RepeatRemark) else 0
 
 
 def _rarity(sentence: Sentence, words: Sequence[Option]) -> int:
@@ -160,20 +153,21 @@ def simplify_phrases(anatomy: Anatomy) -> Steps:
 def simplify_announcements(anatomy: Anatomy) -> Steps:
     """Use the plainest forms and phrases for announcements."""
     if anatomy.announced:
-        yield anatomy.announcing(map(_plainly_announced, anatomy.announcements))
+        plain = [(each.voice, _plainest(each.sentence.parts[0])) for each in anatomy.announcements]
+        yield anatomy.announcing([announced_plainly(voice, part) for voice, part in plain])
 
 
-def _plainly_announced(announcement: WordedAnnouncement) -> WordedAnnouncement:
-    part = _plainest(announcement.sentence.parts[0])
+def announced_plainly(voice: str, part: SubSentence) -> WordedAnnouncement:
+    """An announcement of this in the plainest phrases."""
     sentence = Sentence((part,))
-    return WordedAnnouncement(announcement.voice, sentence, fill(sentence, [Piece(part, {})]))
+    return WordedAnnouncement(voice, sentence, fill(sentence, [Piece(part, {})]))
 
 
 def _reworded(anatomy: Anatomy, change: Callable[[Piece], Piece]) -> Anatomy | None:
-    lines = [
-        msgspec.structs.replace(line, parts=tuple(map(change, line.parts))) for line in lines_of(anatomy)
-    ]
-    return close(anatomy, lines)
+    lines = lines_of(anatomy)
+    return close(
+        anatomy, [msgspec.structs.replace(line, parts=tuple(map(change, line.parts))) for line in lines]
+    )
 
 
 def _plainest(part: SubSentence) -> SubSentence:
@@ -186,8 +180,9 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
     match part:
         case Clause() | Neighbours():
             for form in PLAINNESS[: stiffness(part)]:
-                if isinstance(part, Clause) or form != "conjunction":
-                    yield from _if_clear(msgspec.structs.replace(part, form=form))
+                plainer = msgspec.structs.replace(part, form=form)
+                if is_clear(plainer) and (isinstance(part, Clause) or form != "conjunction"):
+                    yield plainer
         case Timed(form="fronted"):
             yield msgspec.structs.replace(part, form="verb")
     if isinstance(part, Clause):
@@ -195,8 +190,3 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
             if isinstance(group.relative, Relative) and group.relative.form != "verb":
                 relative = msgspec.structs.replace(group.relative, form="verb")
                 yield regrouped(part, path, Group(group.actions, relative))
-
-
-def _if_clear(part: SubSentence) -> Iterator[SubSentence]:
-    if is_clear(part):
-        yield part

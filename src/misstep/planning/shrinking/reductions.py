@@ -30,6 +30,7 @@ from misstep.planning.language.syntax import (
 )
 from misstep.planning.shrinking.measure import (
     Steps,
+    announced_plainly,
     ease_remarks,
     measure,
     simplify_announcements,
@@ -49,7 +50,7 @@ from misstep.planning.variation.lines import (
     rewrite,
     spoken,
 )
-from misstep.planning.variation.pieces import Piece, fill, hoisted, places_in, regrouped
+from misstep.planning.variation.pieces import Piece, hoisted, places_in, regrouped
 from misstep.planning.variation.retelling import mention
 
 
@@ -142,26 +143,18 @@ def _mentioning(lines: Sequence[EditedSentence], actions: Sequence[int], free: b
     for number, line in enumerate(lines):
         part = line.parts[0].part
         if isinstance(part, Free | Duty) and len(line.parts) == 1:
-            longer = _longer(part, actions)
-            return [
-                *lines[:number],
-                EditedSentence((Piece(longer, line.parts[0].words),)),
-                *lines[number + 1 :],
-            ]
+            if isinstance(part, Duty):
+                longer: Free | Duty = Duty((*part.actions, *actions))
+            else:
+                longer = Free(Group((*part.subject.actions, *actions), part.subject.relative))
+            said = EditedSentence((Piece(longer, line.parts[0].words),))
+            return [*lines[:number], said, *lines[number + 1 :]]
     return [*lines, EditedSentence((Piece(mention(actions, free).parts[0], {}),))]
-
-
-def _longer(part: Free | Duty, actions: Sequence[int]) -> Free | Duty:
-    if isinstance(part, Duty):
-        return Duty((*part.actions, *actions))
-    return Free(Group((*part.subject.actions, *actions), part.subject.relative))
 
 
 def _one_fewer(actions: tuple[int, ...]) -> list[tuple[int, ...]]:
     """A list without each of its members; empty for a single one."""
-    if len(actions) == 1:
-        return []
-    return [actions[:place] + actions[place + 1 :] for place in range(len(actions))]
+    return [*_less_one(actions)] if len(actions) > 1 else []
 
 
 def _chunks(count: int) -> Iterator[set[int]]:
@@ -303,8 +296,7 @@ def _shorter(announcement: WordedAnnouncement) -> Iterator[tuple[WordedAnnouncem
         for lost in actions if len(actions) > 1 else ():
             left = Group(tuple([action for action in actions if action != lost]))
             part = msgspec.structs.replace(clause, **{side: left})
-            sentence = Sentence((part,))
-            yield WordedAnnouncement(announcement.voice, sentence, fill(sentence, [Piece(part, {})])), lost
+            yield announced_plainly(announcement.voice, part), lost
 
 
 def _easier(world: World) -> Iterator[dict[str, Any]]:

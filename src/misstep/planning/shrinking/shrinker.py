@@ -242,7 +242,10 @@ class _Shrinking:
     def _confirm(self) -> Search[bool]:
         """Run the smallest problem some more; it is rejected if it fails too rarely after all."""
         case = self._trail[-1].case
-        yield from self._ledger.run([(case, self._confirmations())])
+        rate, doubt = self._yardstick.rate, 1 - self._yardstick.confidence
+        # As many runs as it takes to see it fail again.
+        runs = STEADY - 1 if rate == 1 else ceil(log(doubt) / log(1 - rate))
+        yield from self._ledger.run([(case, runs)])
         if self._decide(case) is not False:
             return True
         if self._yardstick.rate == 1:
@@ -253,26 +256,16 @@ class _Shrinking:
             return False
         return True
 
-    def _confirmations(self) -> int:
-        """As many runs as it takes to see it fail again."""
-        rate, doubt = self._yardstick.rate, 1 - self._yardstick.confidence
-        return STEADY - 1 if rate == 1 else ceil(log(doubt) / log(1 - rate))
-
     def _trials(self, case: Case) -> TrialCounts:
         return self._ledger.trials[case.id]
 
     def _decide(self, case: Case) -> bool | None:
         return self._yardstick.decide(self._trials(case))
 
-    def _beyond(self) -> set[str]:
-        """The ids of all problems that are one step from the smallest."""
-        anatomy = self._trail[-1].anatomy
-        cases = [assemble(each) for steps in STAGES for each in smaller(anatomy, steps)]
-        return {case.id for case in cases if case}
-
     def _reduction(self, minimal: bool) -> Reduction:
         first, smallest = self._trail[0].case, self._trail[-1].case
-        beyond = self._beyond()
+        steps = [step for stage in STAGES for step in smaller(self._trail[-1].anatomy, stage)]
+        beyond = {case.id for case in map(assemble, steps) if case}
         unjudged = sum(self._ledger.trials[name].broken > MOST_BROKEN for name in beyond)
         trials, failure = self._trials(smallest), self._ledger.failures.get(smallest.id)
         return Reduction(

@@ -193,11 +193,9 @@ def _arguments(tool: Tool, move: StrategyMove) -> dict[str, Any]:
     """The tool's required arguments; made up if unknown."""
     properties, required = tool.parameters.get("properties", {}), tool.parameters.get("required", [])
     known = {START_TIME: clock(move.start), **move.values}
-    return {name: known.get(name, _made_up(properties.get(name, {}).get("type"))) for name in required}
-
-
-def _made_up(kind: object) -> Any:
-    return {"integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}.get(str(kind), "unknown")
+    made_up = {"integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}
+    types = {name: str(properties.get(name, {}).get("type")) for name in required}
+    return {name: known.get(name, made_up.get(kind, "unknown")) for name, kind in types.items()}
 
 
 def _news(move: StrategyMove, result: str, understood: Understanding) -> News:

@@ -213,7 +213,7 @@ def _say_if_news(plot: Plot, remark: Remark) -> bool:
     plot.say(remark)
     if 0 < plot.survey().chance < before:
         return True
-    plot.unsay()
+    plot.sentences.pop()
     return False
 
 

@@ -359,13 +359,12 @@ class _Cast:
         """Remove and return an action that may be in `direction` to all others, if that is new."""
         mask = sum([1 << other for other in others])
         for place, action in enumerate(self.spare):
-            if self._allows(action, direction, mask) and not self._order.stands(action, direction, mask):
+            if self._target:
+                allowed = self._target.stands(action, direction, mask)
+            else:
+                allowed = not (self._order.before if direction == "<" else self._order.after)[action] & mask
+            if allowed and not self._order.stands(action, direction, mask):
                 del self.spare[place]
                 self.leave_out(action)
                 return action
         return None
-
-    def _allows(self, action: int, direction: Direction, mask: int) -> bool:
-        if self._target:
-            return self._target.stands(action, direction, mask)
-        return not (self._order.before if direction == "<" else self._order.after)[action] & mask

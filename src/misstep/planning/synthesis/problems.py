@@ -169,7 +169,7 @@ def draft_plot(plot: Plot, families: Sequence[Family]) -> bool:
         return False
     if plot.unmentioned:
         plot.say(Duty(tuple(plot.dice.shuffled(plot.unmentioned))), *plot.unmentioned)
-    plot.shuffle()
+    plot.sentences = plot.dice.shuffled(plot.sentences)
     return plot.room >= 0
 
 

@@ -160,7 +160,7 @@ class Simulator:
             return StepResult("done", self._slip("repeated", action))
         deed = Deed(role, self._step, start, end, action if role != action else "")
         world = self._world
-        announcement = self._announcement(role) if world.announcements else ""
+        announcement = "" if done else world.announcements.get(role, "")
         self._deeds.append(deed)
         self._clock = end
         return StepResult(
@@ -173,11 +173,6 @@ class Simulator:
             world.costs.get(action),
             announcement,
         )
-
-    def _announcement(self, role: str) -> str:
-        """What the action announces when it is executed for the first time."""
-        done = any(deed.action == role for deed in self._deeds)
-        return "" if done else self._world.announcements.get(role, "")
 
     def _fails(self, action: str) -> bool:
         """Whether the tool is unavailable this time."""

@@ -17,10 +17,10 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from misstep.core.case import MEASURES, Baselines, Case, Difficulty, World, families_of, plain_order
-from misstep.core.constraint import Adjacent, Before, Choice, Condition, Constraint, Handover, Repeat, StandIn
+from misstep.core.constraint import Before, Choice, Condition, Constraint, Handover, Repeat, StandIn
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.plans.demands import Demands, selections
-from misstep.planning.plans.order import Order, first_available, nearest_order
+from misstep.planning.plans.order import Order, first_available, nearest_order, relations_of
 from misstep.planning.plans.search import ends_of, nearest_plan
 
 
@@ -134,22 +134,11 @@ def measure(case: Case) -> Difficulty:
     )
 
 
-def _relations(constraint: Constraint) -> list[tuple[str, str]]:
-    """Pairs of actions of which the first must come before the second."""
-    match constraint:
-        case Before(first, then) | Adjacent(first, then) | Handover(first, then):
-            return [(first, then)]
-        case Condition(asks, _, then, otherwise):
-            return [(asks, branch) for branch in (then, otherwise) if branch]
-        case _:
-            return []
-
-
 def _order(case: Case) -> Order:
     numbers = {action.id: number for number, action in enumerate(case.actions)}
     order = Order(len(numbers))
     for constraint in case.constraints:
-        for first, then in _relations(constraint):
+        for first, then in relations_of(constraint):
             order.add(numbers[first], numbers[then])
     return order
 

@@ -28,7 +28,7 @@ from misstep.errors import InternalError
 from misstep.planning.judging import solver
 from misstep.planning.judging.check import check
 from misstep.planning.judging.verification import verify
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
 from tests.planning.judging import semantics
 from tests.planning.judging.random_cases import random_case
 

@@ -81,7 +81,7 @@ class _Checker:
         replaced = self._replacing.values()
         self._out_of_service = [action for action in case.world.broken if action not in replaced]
         for index, constraint in enumerate(case.constraints):
-            for action in _optional_in(constraint):
+            for action in optional_in(constraint):
                 if action in self._optional:
                     _refuse(
                         index,
@@ -201,7 +201,7 @@ class _Checker:
         self._seen[said] = index
 
 
-def _optional_in(constraint: Constraint) -> Sequence[str]:
+def optional_in(constraint: Constraint) -> Sequence[str]:
     """Actions that become optional because of a constraint."""
     match constraint:
         case Choice(options):

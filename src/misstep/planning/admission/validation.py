@@ -16,8 +16,7 @@ from misstep.planning.admission.constraints import NAME, check_constraints
 from misstep.planning.judging.check import check
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.order import Order, bits, count_orders, find_cycle, first_available, order_of
-from misstep.planning.plans.search import TooManyPlans, ends_of
-from misstep.planning.plans.survey import Survey, survey
+from misstep.planning.plans.search import Survey, TooManyPlans, ends_of, survey
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
 
 MOST_UNITS = 24  # executions of actions in total

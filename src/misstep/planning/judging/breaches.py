@@ -24,7 +24,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.core.outcome import Call, Transcript, Verdict
-from misstep.planning.world.history import Deed, History, ParameterSlip
+from misstep.planning.world.simulator import Deed, History, ParameterSlip
 
 _COUNTING = frozenset([Repeat, Choice, Condition, StandIn])
 _WRONG_VALUES = frozenset(["value", "stale", "swapped"])

@@ -16,8 +16,7 @@ from misstep.planning.judging.reasons import Reasons
 from misstep.planning.language.requests import how_often
 from misstep.planning.plans import search
 from misstep.planning.plans.order import nearest_order, order_of
-from misstep.planning.world.history import ActSlip, History
-from misstep.planning.world.simulator import Simulator
+from misstep.planning.world.simulator import ActSlip, History, Simulator
 from misstep.planning.world.tool_table import START_OVER, ToolTable
 
 Parallel = Literal["ordered", "forbid"]

@@ -3,7 +3,7 @@
 A solver parses text several times faster than it builds formulas through its API.
 """
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import assert_never
 
@@ -25,7 +25,11 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
+
+
+def _operator(symbol: str) -> "Callable[[Term, Number], Term]":
+    return lambda self, other: _applied(symbol, self, other)
 
 
 class Term:
@@ -37,29 +41,14 @@ class Term:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def __lt__(self, other: "Number") -> "Term":
-        return _applied("<", self, other)
-
-    def __le__(self, other: "Number") -> "Term":
-        return _applied("<=", self, other)
-
-    def __gt__(self, other: "Number") -> "Term":
-        return _applied(">", self, other)
-
-    def __ge__(self, other: "Number") -> "Term":
-        return _applied(">=", self, other)
-
-    def __eq__(self, other: "Number") -> "Term":  # type: ignore[override]
-        return _applied("=", self, other)
-
-    def __ne__(self, other: "Number") -> "Term":  # type: ignore[override]
-        return _applied("distinct", self, other)
-
-    def __add__(self, other: "Number") -> "Term":
-        return _applied("+", self, other)
-
-    def __sub__(self, other: "Number") -> "Term":
-        return _applied("-", self, other)
+    __lt__ = _operator("<")
+    __le__ = _operator("<=")
+    __gt__ = _operator(">")
+    __ge__ = _operator(">=")
+    __eq__ = _operator("=")  # type: ignore[assignment]
+    __ne__ = _operator("distinct")  # type: ignore[assignment]
+    __add__ = _operator("+")
+    __sub__ = _operator("-")
 
     def __bool__(self) -> bool:
         raise TypeError("a formula is neither true nor false before a solver has read it")

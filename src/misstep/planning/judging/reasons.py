@@ -22,9 +22,8 @@ from misstep.core.constraint import (
 from misstep.core.outcome import storable
 from misstep.planning.judging.breaches import View
 from misstep.planning.language.requests import clock, euros, how_often, listed
-from misstep.planning.plans.survey import least_cost
-from misstep.planning.world.history import Deed, ParameterSlip, reported
-from misstep.planning.world.simulator import minutes_of
+from misstep.planning.plans.search import least_cost
+from misstep.planning.world.simulator import Deed, ParameterSlip, minutes_of, reported
 
 LONGEST_SHOWN = 80  # characters of what an agent has said
 

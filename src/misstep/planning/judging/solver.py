@@ -9,7 +9,7 @@ from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Before
 from misstep.errors import MissingExtra, MisstepError
 from misstep.planning.judging.encoding import Encoding, Script, Term, different, implied
-from misstep.planning.world.history import History
+from misstep.planning.world.simulator import History
 
 Answer = Literal["yes", "no", "unknown"]
 Plan = Sequence[str] | History

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.reading.phrases import NUMBERS
+from misstep.planning.language.phrases import NUMBERS
 from misstep.planning.language.requests import load_requests
 
 Outcome: TypeAlias = Literal["done", "unavailable", "broken", "over", "price", "error"]

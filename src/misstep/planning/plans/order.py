@@ -6,6 +6,8 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from math import comb
 
+from misstep.core.constraint import Adjacent, Before, Condition, Constraint, Handover
+
 
 def bits(mask: int) -> Sequence[int]:
     """The positions of the set bits, lowest first."""
@@ -63,6 +65,17 @@ def order_of(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> Order:
     """The order given by pairs of names; names are numbered by position."""
     numbers = {name: number for number, name in enumerate(names)}
     return Order(len(numbers), [(numbers[first], numbers[then]) for first, then in pairs])
+
+
+def relations_of(constraint: Constraint) -> list[tuple[str, str]]:
+    """Pairs of actions of which a constraint puts the first before the second."""
+    match constraint:
+        case Before(first, then) | Adjacent(first, then) | Handover(first, then):
+            return [(first, then)]
+        case Condition(asks, _, then, otherwise):
+            return [(asks, branch) for branch in (then, otherwise) if branch]
+        case _:
+            return []
 
 
 def find_cycle(relations: Sequence[tuple[int, int]]) -> list[int]:

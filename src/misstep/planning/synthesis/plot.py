@@ -14,7 +14,7 @@ from misstep.planning.language.semantics import constraints_of, part_relations
 from misstep.planning.language.syntax import Clause, Giving, Remark, Sentence
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order, bits
-from misstep.planning.plans.survey import Survey, possible_worlds, survey
+from misstep.planning.plans.search import Survey, possible_worlds, survey
 from misstep.planning.synthesis.paragraphs import Recipe
 
 IDS = tuple(f"a{number}" for number in range(1, 21))

@@ -18,9 +18,8 @@ from misstep.planning.judging.check import judge
 from misstep.planning.language.requests import clock
 from misstep.planning.language.syntax import Duty, Giving
 from misstep.planning.plans.order import Order
-from misstep.planning.plans.search import TooManyPlans
+from misstep.planning.plans.search import Survey, TooManyPlans, find_idle
 from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove
-from misstep.planning.plans.survey import Survey, find_idle
 from misstep.planning.synthesis.families import ADDING, add_spending, add_stand_in
 from misstep.planning.synthesis.paragraphs import Recipe, continue_draft
 from misstep.planning.synthesis.plot import IDS, Plot

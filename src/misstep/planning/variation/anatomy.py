@@ -29,11 +29,9 @@ from misstep.planning.language.syntax import (
     Sentence,
 )
 from misstep.planning.plans.order import order_of
-from misstep.planning.plans.search import TooManyPlans
-from misstep.planning.plans.survey import survey
+from misstep.planning.plans.search import TooManyPlans, survey
 from misstep.planning.synthesis.composition import (
     CaseText,
-    Proof,
     Setting,
     needed_values,
     order_case,
@@ -178,8 +176,13 @@ def assemble(anatomy: Anatomy) -> Case | None:
         except ValueError:  # it contradicts itself
             return None
         return order_case(anatomy.seed, setting, told, order)
-    proof = _prove(anatomy.ids, constraints, world)
-    return None if proof is None else problem_case(anatomy.seed, setting, told, world, proof)
+    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
+    with suppress(TooManyPlans):
+        found = survey(anatomy.ids, constraints, world)
+        solution = rehearse(anatomy.ids, free, world) if found.witness else None
+        if solution is not None:
+            return problem_case(anatomy.seed, setting, told, world, found, solution)
+    return None
 
 
 def again(case: Case, number: int) -> Case:
@@ -212,16 +215,6 @@ def demands_of(anatomy: Anatomy) -> list[Constraint]:
 def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:
     plain = all([type(constraint) is Before and not constraint.announced for constraint in constraints])
     return plain and world == World()
-
-
-def _prove(ids: Sequence[str], constraints: Sequence[Constraint], world: World) -> Proof | None:
-    """The survey and solution of a problem; None if it can't be solved with what is told, or is too large."""
-    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
-    with suppress(TooManyPlans):
-        found = survey(ids, constraints, world)
-        solution = rehearse(ids, free, world) if found.witness else None
-        return None if solution is None else Proof(found, solution)
-    return None
 
 
 def _dissect(case: Case) -> Anatomy:

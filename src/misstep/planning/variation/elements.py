@@ -6,10 +6,11 @@ from typing import Literal, get_args
 
 import msgspec
 
-from misstep.core.constraint import Constraint, family_of
+from misstep.core.constraint import Before, Constraint, family_of
 from misstep.core.rng import Dice
 from misstep.planning.language.semantics import Relation, mentioned, relations
 from misstep.planning.language.syntax import Sentence
+from misstep.planning.plans.order import relations_of
 from misstep.planning.variation.anatomy import (
     Anatomy,
     Worded,
@@ -35,7 +36,6 @@ from misstep.planning.variation.positions import (
     mentions,
     misplaced,
     positions_of,
-    relations_of,
     sentences_at,
     without_positions,
 )
@@ -189,7 +189,8 @@ def _reformed(
 
 def _pairs(anatomy: Anatomy) -> list[Relation]:
     ids = anatomy.ids
-    pairs = [pair for demand in demands_of(anatomy) for pair in relations_of(demand)]
+    told = [c for c in demands_of(anatomy) if not (isinstance(c, Before) and c.announced)]
+    pairs = [pair for demand in told for pair in relations_of(demand)]
     return [(ids.index(first), ids.index(then)) for first, then in pairs]
 
 

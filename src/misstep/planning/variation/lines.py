@@ -24,7 +24,7 @@ from misstep.planning.language.syntax import (
     actions_in,
     renumbered,
 )
-from misstep.planning.plans.survey import least_cost
+from misstep.planning.plans.search import least_cost
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, demands_of, fitting_world, spoken_of
 from misstep.planning.variation.pieces import Piece, attribute, fill, untangled, without

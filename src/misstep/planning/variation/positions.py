@@ -6,9 +6,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import msgspec
 
 from misstep.core.case import MOST_ACTIONS
-from misstep.core.constraint import Adjacent, Before, Choice, Condition, Constraint, Handover, StandIn
+from misstep.core.constraint import Before, Constraint, StandIn
+from misstep.planning.admission.constraints import optional_in
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import Duty, Sentence, renumbered
+from misstep.planning.plans.order import relations_of
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import (
     Anatomy,
@@ -31,28 +33,16 @@ def mentions(sentence: Sentence, words: Drawn) -> list[int]:
     return list(dict.fromkeys([int(number) for number in _NUMBER.findall(text)]))
 
 
-def relations_of(constraint: Constraint) -> list[tuple[str, str]]:
-    """Pairs of actions that a constraint stated in the request orders."""
-    match constraint:
-        case Before(first, then, announced=""):
-            return [(first, then)]
-        case Adjacent(first, then) | Handover(first, then):
-            return [(first, then)]
-        case Condition(asks, _, then, otherwise):
-            return [(asks, branch) for branch in (then, otherwise) if branch]
-        case _:
-            return []
-
-
 def misplaced(
     constraints: Iterable[Constraint], ids: Sequence[str], mentioned: Sequence[int]
 ) -> list[Constraint]:
-    """The constraints whose actions the text first names in the opposite order."""
+    """The constraints of the request whose actions the text first names in the opposite order."""
     places = {ids[action]: place for place, action in enumerate(mentioned)}
     return [
         constraint
         for constraint in constraints
-        if any(
+        if not (isinstance(constraint, Before) and constraint.announced)
+        and any(
             [
                 first in places and then in places and places[then] < places[first]
                 for first, then in relations_of(constraint)
@@ -148,15 +138,9 @@ def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
 
 def _due(anatomy: Anatomy) -> list[int]:
     """The actions that are always due."""
-    optional = set[str | None]()
-    for demand in demands_of(anatomy):
-        match demand:
-            case Choice(options):
-                optional.update(options)
-            case Condition(_, _, then, otherwise):
-                optional.update((then, otherwise))
-            case StandIn(action, by):
-                optional.update((action, by))
+    demands = demands_of(anatomy)
+    optional = {action for demand in demands for action in optional_in(demand)}
+    optional |= {demand.action for demand in demands if isinstance(demand, StandIn)}
     due = [number for number, action in enumerate(anatomy.actions) if action.id not in optional]
     if not due:
         raise NothingLeft("no action is due whatever happens")

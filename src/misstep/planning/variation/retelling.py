@@ -29,7 +29,7 @@ from misstep.planning.language.syntax import (
     SubSentence,
     Timed,
 )
-from misstep.planning.plans.order import Order, count_orders
+from misstep.planning.plans.order import Order, count_orders, relations_of
 from misstep.planning.synthesis.paragraphs import JOIN_RATE, MOST_PARTS, Recipe, draft_for_order
 from misstep.planning.variation.anatomy import (
     Anatomy,
@@ -42,7 +42,7 @@ from misstep.planning.variation.anatomy import (
     spoken_of,
 )
 from misstep.planning.variation.phrasing import Choosing, Drawn, Keeping, draw_words, options_of
-from misstep.planning.variation.positions import mentions, relations_of
+from misstep.planning.variation.positions import mentions
 from misstep.planning.variation.restructuring import (
     appointments_in,
     parts_of,
@@ -293,8 +293,8 @@ def _bound(anatomy: Anatomy) -> Order:
     for constraint in demands_of(anatomy):
         pairs = relations_of(constraint)
         match constraint:
-            case Before(first, then):
-                pairs = [(first, then)] if constraint.announced else []
+            case Before(announced=""):
+                pairs = []
             case Place(action, "first"):
                 pairs = [(action, other) for other in ids if other != action]
             case Place(action):

@@ -17,8 +17,7 @@ from misstep.planning.language.requests import (
     load_requests,
     say,
 )
-from misstep.planning.world.history import ActSlip, Deed, ParameterSlip, reported
-from misstep.planning.world.simulator import Simulator, StepResult
+from misstep.planning.world.simulator import ActSlip, Deed, ParameterSlip, Simulator, StepResult, reported
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry
 
 

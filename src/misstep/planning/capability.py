@@ -64,7 +64,6 @@ class CurveTally:
 
 
 def measure_point(actions: int, tally: Tally) -> Point:
-    """The point for all cases with this number of actions."""
     summary = tally.summary("", "")
     return Point(
         actions=actions,
@@ -169,7 +168,6 @@ def adaptive_steps(design: Design, batch: int) -> Steps:
 
 
 def _is_narrow(design: Design, counts: Sequence[Count], share: float) -> bool:
-    """Whether the interval of the 50 % point is narrow enough."""
     fit = fit_logistic(counts)
     width = _width(fit)
     if fit is None or width is None:

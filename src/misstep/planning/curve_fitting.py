@@ -185,7 +185,6 @@ def _add(known: Information, told: Information, cases: int) -> Information:
 
 
 def _weigh(places: Range, spreads: Range, counts: Sequence[Count]) -> list[tuple[Curve, float]]:
-    """Evenly spaced curves with their probabilities."""
     curves = [(half, spread) for half in _even(places, PLACES) for spread in _even(spreads, SPREADS)]
     fits = [_log_likelihood(half, exp(-spread), counts) for half, spread in curves]
     best = max(fits)

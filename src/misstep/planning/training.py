@@ -202,8 +202,6 @@ class ExampleOrigin(msgspec.Struct, frozen=True):
 
 
 class Demonstration(msgspec.Struct, frozen=True):
-    """A whole successful conversation, for supervised training."""
-
     messages: tuple[Message, ...]
     tools: tuple[Offered, ...]
     misstep: ExampleOrigin

@@ -52,7 +52,6 @@ def check_constraints(case: Case) -> None:
 
 
 def actions_of(constraint: Constraint) -> Sequence[str]:
-    """The ids of the actions in a constraint."""
     match constraint:
         case Before(first, then, _, announced):
             return (first, then, announced) if announced else (first, then)

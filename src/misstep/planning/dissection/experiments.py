@@ -86,7 +86,6 @@ class Laboratory:
 
     @property
     def original(self) -> Condition:
-        """What the failed case itself contains."""
         return self._condition(self.elements, SAME) | {RequestText(self._case.query)}
 
     def make(self, number: int, avoid: Avoided) -> Experiment | None:
@@ -170,7 +169,6 @@ def sayings(elements: frozenset[Element]) -> Avoided:
 
 
 def of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
-    """The elements of one kind."""
     return frozenset([element for element in elements if element.cause == cause])
 
 
@@ -221,7 +219,6 @@ class Check(msgspec.Struct, frozen=True):
     by_size: bool = False
 
     def own(self, runs: Sequence[VariantRun]) -> list[VariantRun]:
-        """The runs that were made this way."""
         return [run for run in runs if run.avoid in self.avoid and self.fits(run.condition)]
 
     def fits(self, condition: Condition) -> bool:
@@ -235,7 +232,6 @@ class Check(msgspec.Struct, frozen=True):
         return sum([1 - (run.outcome.case.chance or 0.0) for run in seen]) >= self.times
 
     def is_refuted(self, runs: Sequence[VariantRun]) -> bool:
-        """Whether it has been tried often enough without success."""
         return len(self.own(runs)) >= self.tries
 
 

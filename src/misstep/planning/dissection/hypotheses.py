@@ -86,8 +86,6 @@ class ElementHistory:
 
 
 class RequestText(msgspec.Struct, frozen=True):
-    """The exact text of a case."""
-
     text: str
 
 

@@ -269,7 +269,6 @@ def judge_plain(case: Case, order: Sequence[Before], transcript: Transcript, tra
 
 
 def retrace(case: Case, calls: Sequence[Call], forbids_parallel: bool) -> Trace:
-    """Trace the calls in a case with ordering constraints only."""
     ids = {action.tool: action.id for action in case.actions}
     places: dict[str, int] = {}
     unfit = 0

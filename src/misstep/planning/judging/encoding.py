@@ -91,7 +91,6 @@ def count(formulas: Iterable[Term]) -> Term:
 
 
 def different(*terms: Number) -> Term:
-    """All terms are different."""
     return _applied("distinct", *terms) if len(terms) > 1 else ALWAYS
 
 
@@ -288,7 +287,6 @@ class Encoding:
         return [every(each.present, each.place < unit.place) for each in self._units[action]]
 
     def _due(self, action: str) -> Number:
-        """How often an action has to be carried out."""
         broken = action in self._case.world.broken and action not in self._stand_ins
         if broken or action in self._stand_ins.values():
             return 0

@@ -36,7 +36,6 @@ class Reasons:
         self._names = {action.id: f"the {action.name}" for action in view.case.actions}
 
     def breach(self, constraint: Constraint, step: int) -> str:
-        """How a call broke a constraint."""
         deeds = self._view.deeds
         place = next(place for place, deed in enumerate(deeds) if deed.step == step)
         what = self._breach(constraint, place, deeds[place])
@@ -145,7 +144,6 @@ class Reasons:
         )
 
     def lost(self, missing: Sequence[str]) -> str:
-        """What was due but not executed."""
         reasons, told = list[str](), list[str]()
         for constraint in self._case.constraints:
             for actions, reason in self._losses(constraint, missing):

@@ -83,10 +83,12 @@ def _script(case: Case, names: Sequence[str], plan: Plan | None, complete: bool)
     script = Script()
     labels = [script.truth(name) for name in names]
     order = plain_order(case)
-    if order is not None and (plan is None or _is_whole(case, plan)):
-        _add_order(script, labels, case, order, plan or ())
+    deeds = plan.deeds if isinstance(plan, History) else ()
+    planned = [deed.action for deed in deeds] if isinstance(plan, History) else plan
+    if order is not None and (planned is None or len(planned) == len(case.actions)):
+        _add_order(script, labels, case, order, planned or ())
         return script
-    encoding = Encoding(script, case, plan.deeds if isinstance(plan, History) else ())
+    encoding = Encoding(script, case, deeds)
     script.require(*encoding.basics())
     if isinstance(plan, History):
         script.require(*encoding.follow(plan))
@@ -99,14 +101,10 @@ def _script(case: Case, names: Sequence[str], plan: Plan | None, complete: bool)
     return script
 
 
-def _is_whole(case: Case, plan: Plan) -> bool:
-    """Whether every action of a plain case is in the plan."""
-    return len(plan.deeds if isinstance(plan, History) else plan) == len(case.actions)
-
-
-def _add_order(script: Script, labels: list[Term], case: Case, order: Sequence[Before], plan: Plan) -> None:
+def _add_order(
+    script: Script, labels: list[Term], case: Case, order: Sequence[Before], plan: Sequence[str]
+) -> None:
     """A position for each action, all different: enough if every action is executed and order is all."""
-    plan = [deed.action for deed in plan.deeds] if isinstance(plan, History) else plan
     places = {action.id: script.number(f"a{number}") for number, action in enumerate(case.actions)}
     script.require(different(*places.values()))
     for place, action in enumerate(plan):

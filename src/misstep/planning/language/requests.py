@@ -131,6 +131,8 @@ def write_rules(
     own = own_tools or Given in kinds
     if kinds <= {Before} and world == World() and not distractors and not own:
         return ()
+    givers = {constraint.giver for constraint in constraints if isinstance(constraint, Handover)}
+    repeated = [constraint.action for constraint in constraints if isinstance(constraint, Repeat)]
     takes_something = own or Handover in kinds or world.day is not None or bool(world.costs)
     applying = {
         "once": True,
@@ -143,7 +145,7 @@ def write_rules(
         "stand_in": StandIn in kinds,
         "own_arguments": own and StandIn in kinds,
         "data": Handover in kinds,
-        "data_again": _gives_again(constraints),
+        "data_again": not givers.isdisjoint(repeated),
         "time": world.day is not None,
         "budget": bool(world.costs),
         "retry": world.retries > 0,
@@ -156,12 +158,6 @@ def write_rules(
     }
     rules, figures = load_requests().rules, _figures(world)
     return tuple([rules[name].format(**figures) for name, applies in applying.items() if applies])
-
-
-def _gives_again(constraints: Sequence[Constraint]) -> bool:
-    """Whether an action returns a value more than once."""
-    givers = {constraint.giver for constraint in constraints if isinstance(constraint, Handover)}
-    return any(isinstance(constraint, Repeat) and constraint.action in givers for constraint in constraints)
 
 
 def _figures(world: World) -> dict[str, str]:

@@ -18,28 +18,15 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
+from misstep.planning.language import syntax
 from misstep.planning.language.syntax import (
-    Alternative,
-    BudgetRemark,
     Clause,
-    Conditional,
     Direction,
-    Duty,
-    End,
     Free,
-    Giving,
-    HandOver,
-    Limited,
-    Neighbours,
     Paragraph,
     Relative,
-    Remark,
-    RepeatRemark,
-    Replacing,
     Sentence,
     SubSentence,
-    Timed,
-    TimedRelative,
     actions_in,
     nested,
 )
@@ -57,7 +44,7 @@ def part_relations(part: SubSentence) -> list[Relation]:
     return [
         pair
         for actions, said in _statements(part)
-        if not isinstance(said, TimedRelative)
+        if not isinstance(said, syntax.TimedRelative)
         for pair in _cross(actions, said.direction, said.object.actions)
     ]
 
@@ -74,13 +61,12 @@ def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[
 
 
 def mentioned(paragraph: Paragraph) -> set[int]:
-    """The actions that a paragraph mentions."""
     return {action for sentence in paragraph for part in sentence.parts for action in actions_in(part)}
 
 
 def _statements(
     part: SubSentence,
-) -> Iterator[tuple[tuple[int, ...], Clause | Relative | TimedRelative]]:
+) -> Iterator[tuple[tuple[int, ...], Clause | Relative | syntax.TimedRelative]]:
     """What a clause and its relative clauses say, in the order stated, each with the actions it is about."""
     if isinstance(part, Clause):
         yield from ((group.actions, group.relative) for group in nested(part.subject) if group.relative)
@@ -99,7 +85,7 @@ def _demands(part: SubSentence, ids: Sequence[str], number: int) -> list[Constra
         return _remark_demands(part, ids, number)
     found = list[Constraint]()
     for actions, said in _statements(part):
-        if isinstance(said, TimedRelative):
+        if isinstance(said, syntax.TimedRelative):
             found += _windows(said, actions, ids, number)
         else:
             pairs = _cross(actions, said.direction, said.object.actions)
@@ -108,38 +94,38 @@ def _demands(part: SubSentence, ids: Sequence[str], number: int) -> list[Constra
 
 
 def _windows(
-    said: Timed | TimedRelative, actions: tuple[int, ...], ids: Sequence[str], number: int
+    said: syntax.Timed | syntax.TimedRelative, actions: tuple[int, ...], ids: Sequence[str], number: int
 ) -> list[Constraint]:
     return [Window(ids[action], said.edge, said.bound, said.time, number) for action in actions]
 
 
-def _remark_demands(remark: Remark, ids: Sequence[str], number: int) -> list[Constraint]:
+def _remark_demands(remark: syntax.Remark, ids: Sequence[str], number: int) -> list[Constraint]:
     match remark:
-        case Timed(actions=actions):
+        case syntax.Timed(actions=actions):
             return _windows(remark, actions, ids, number)
-        case Neighbours(_, direction, subject, object_):
+        case syntax.Neighbours(_, direction, subject, object_):
             first, then = (subject, object_) if direction == "<" else (object_, subject)
             return [Adjacent(ids[first], ids[then], number)]
-        case End(place, action):
+        case syntax.End(place, action):
             return [Place(ids[action], place, number)]
-        case Alternative(options):
+        case syntax.Alternative(options):
             return [Choice(tuple([ids[option] for option in options]), number)]
-        case Conditional(asks, finding, then, otherwise):
+        case syntax.Conditional(asks, finding, then, otherwise):
             other = "" if otherwise is None else ids[otherwise]
             return [Condition(ids[asks], finding, ids[then], other, number)]
-        case RepeatRemark(action, times):
+        case syntax.RepeatRemark(action, times):
             return [Repeat(ids[action], times, number)]
-        case Limited(action, most):
+        case syntax.Limited(action, most):
             return [Limit(ids[action], most, number)]
-        case BudgetRemark(most):
+        case syntax.BudgetRemark(most):
             return [Spend(most, number)]
-        case HandOver(giver, taker, value):
+        case syntax.HandOver(giver, taker, value):
             return [Handover(ids[giver], ids[taker], value.replace(" ", "_"), number)]
-        case Replacing(action, by):
+        case syntax.Replacing(action, by):
             return [StandIn(ids[action], ids[by], number)]
-        case Duty():
+        case syntax.Duty():
             return []
-        case Giving(action, arguments):
+        case syntax.Giving(action, arguments):
             return [Given(ids[action], arguments, number)]
         case _:
             assert_never(remark)

@@ -246,7 +246,6 @@ def groups_in(part: SubSentence) -> tuple[Group, ...]:
 
 
 def actions_in(part: SubSentence) -> set[int]:
-    """The actions that a sub-sentence mentions."""
     named = {action for group in groups_in(part) for action in group.actions}
     for field in _NAMING.get(type(part), ()):
         value = getattr(part, field)

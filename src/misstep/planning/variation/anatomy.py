@@ -121,7 +121,6 @@ class Anatomy(msgspec.Struct, frozen=True):
 
     @property
     def has_own_tools(self) -> bool:
-        """Whether the tools are the user's own."""
         return any([action.parameters is not None for action in self.actions])
 
     @property
@@ -197,7 +196,6 @@ def spoken_of(paragraph: Paragraph) -> set[int]:
 
 
 def is_about_order(anatomy: Anatomy) -> bool:
-    """Whether there are only ordering constraints, with generated tools."""
     return _is_about_order(demands_of(anatomy), anatomy.world) and not anatomy.has_own_tools
 
 
@@ -278,13 +276,11 @@ class Worded(msgspec.Struct, frozen=True):
 
 
 def said_in(anatomy: Anatomy) -> list[Worded]:
-    """The sentences of a case."""
     told = zip(anatomy.paragraph, anatomy.words, strict=True)
     return [Worded(*each, redundant=number in anatomy.redundant) for number, each in enumerate(told)]
 
 
 def saying(anatomy: Anatomy, said: Iterable[Worded]) -> Anatomy:
-    """The case with these sentences."""
     said = list(said)
     return msgspec.structs.replace(
         anatomy,

@@ -14,7 +14,6 @@ from misstep.planning.synthesis.paragraphs import MOST_PARTS
 from misstep.planning.variation.anatomy import Anatomy, Worded, demands_of, said_in, saying
 from misstep.planning.variation.lines import forget
 from misstep.planning.variation.phrasing import NothingLeft, say
-from misstep.planning.variation.restructuring import parts_of
 
 FEWEST_ACTIONS = 2
 FEWEST_CHARACTERS = 300  # in nearly every request
@@ -48,7 +47,6 @@ def least_of(names: Collection[str], unit: str) -> int | None:
 
 
 def length_of(anatomy: Anatomy) -> int:
-    """The characters of the whole request."""
     rules = write_rules(demands_of(anatomy), anatomy.world, len(anatomy.distractors), anatomy.has_own_tools)
     sentences = say(anatomy.paragraph, anatomy.names, anatomy.words)
     return len(write_request(anatomy.request, anatomy.topic, sentences, rules))
@@ -82,11 +80,18 @@ def with_fewer_sentences(anatomy: Anatomy, most: int, dice: Dice) -> Anatomy:
     for small in _ever_smaller(anatomy, dice):
         said = said_in(small)
         while len(said) > most:
-            ways = [at for at, (one, other) in enumerate(pairwise(said)) if _can_join(one, other)]
+            pairs = [(*one.sentence.parts, *other.sentence.parts) for one, other in pairwise(said)]
+            ways = [
+                at
+                for at, parts in enumerate(pairs)
+                if len(parts) <= MOST_PARTS and all([isinstance(part, Clause) for part in parts])
+            ]
             if not ways:
                 break
             at = dice.pick(ways)
-            said[at : at + 2] = [_join(said[at], said[at + 1], dice)]
+            one, other = said[at : at + 2]
+            sentence, words = joined(pairs[at], dice), (*one.words, *other.words)
+            said[at : at + 2] = [Worded(sentence, words, one.redundant and other.redundant)]
         if len(said) <= most:
             return saying(small, said)
     raise NothingLeft(f"it can't be said in {most} sentences")
@@ -109,14 +114,3 @@ def _ever_smaller(anatomy: Anatomy, dice: Dice) -> Iterator[Anatomy]:
         with suppress(NothingLeft):
             anatomy = with_fewer_actions(anatomy, most, dice)
             yield anatomy
-
-
-def _can_join(one: Worded, other: Worded) -> bool:
-    parts = (*one.sentence.parts, *other.sentence.parts)
-    return len(parts) <= MOST_PARTS and all([isinstance(part, Clause) for part in parts])
-
-
-def _join(one: Worded, other: Worded, dice: Dice) -> Worded:
-    parts = [*parts_of(one), *parts_of(other)]
-    words = tuple([word for _, drawn in parts for word in drawn])
-    return Worded(joined([part for part, _ in parts], dice), words, one.redundant and other.redundant)

@@ -93,7 +93,6 @@ def say(paragraph: Paragraph, names: Sequence[str], words: Sequence[Drawn]) -> t
 
 
 def draw_words(sentence: Sentence, source: Phrases) -> Drawn:
-    """Words for a sentence."""
     return tuple([slot.word for slot in slots_of(sentence, source)])
 
 
@@ -105,7 +104,6 @@ def slots_of(sentence: Sentence, source: Phrases) -> tuple[PhraseSlot, ...]:
 
 
 def options_of(sentence: Sentence) -> list[tuple[Option, ...]]:
-    """The phrases that fit each slot of a sentence."""
     return [slot.options for slot in slots_of(sentence, Plainest())]
 
 

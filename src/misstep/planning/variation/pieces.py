@@ -5,28 +5,15 @@ from typing import TypeAlias, assert_never
 
 import msgspec
 
+from misstep.planning.language import syntax
 from misstep.planning.language.clarity import is_clear, spoken_order
 from misstep.planning.language.syntax import (
-    Alternative,
-    BudgetRemark,
     Clause,
-    Conditional,
-    Duty,
-    End,
     Free,
-    Giving,
     Group,
-    HandOver,
-    Limited,
-    Neighbours,
     Relative,
-    Remark,
-    RepeatRemark,
-    Replacing,
     Sentence,
     SubSentence,
-    Timed,
-    TimedRelative,
     actions_in,
     nested,
 )
@@ -57,7 +44,6 @@ def paths(part: SubSentence) -> tuple[Path, ...]:
 
 
 def attribute(sentence: Sentence, words: Sequence[Option]) -> tuple[Piece, ...]:
-    """The sub-sentences of a sentence, each with its own words."""
     left = iter(words)
     return tuple([Piece(part, {path: next(left) for path in paths(part)}) for part in sentence.parts])
 
@@ -84,39 +70,39 @@ def _group_paths(group: Group, at: Path) -> tuple[Path, ...]:
     if relative is None:
         return ()
     inside = (*at, "relative")
-    if isinstance(relative, TimedRelative):
+    if isinstance(relative, syntax.TimedRelative):
         return ((*inside, "edge"), (*inside, "linker"))
     own = ["order"] if relative.form == "verb" else ["verb", "linker"]
     inner = _group_paths(relative.object, (*inside, "object"))
     return (*[(*inside, name) for name in own], *inner)
 
 
-def _remark_paths(remark: Remark) -> tuple[str, ...]:
+def _remark_paths(remark: syntax.Remark) -> tuple[str, ...]:
     match remark:
-        case Timed(form="verb"):
+        case syntax.Timed(form="verb"):
             return ("edge", "linker")
-        case Timed():
+        case syntax.Timed():
             return ("linker", "edge")
-        case Neighbours(form="preposition"):
+        case syntax.Neighbours(form="preposition"):
             return ("verb", "linker")
-        case Neighbours(form="fronted preposition"):
+        case syntax.Neighbours(form="fronted preposition"):
             return ("linker", "verb")
-        case Neighbours() | End():
+        case syntax.Neighbours() | syntax.End():
             return ("order",)
-        case Alternative():
+        case syntax.Alternative():
             return ("verb", "frame")
-        case Conditional():
+        case syntax.Conditional():
             last = "skip" if remark.otherwise is None else "other"
             if remark.form == "then first":
                 return ("verb", "opener", "report", "otherwise", last)
             return ("opener", "report", "obligation", "otherwise", last)
-        case RepeatRemark():
+        case syntax.RepeatRemark():
             return ("verb", "count")
-        case Limited():
+        case syntax.Limited():
             return ("count", "frame")
-        case Duty():
+        case syntax.Duty():
             return ("verb",)
-        case BudgetRemark() | HandOver() | Replacing() | Giving():
+        case syntax.BudgetRemark() | syntax.HandOver() | syntax.Replacing() | syntax.Giving():
             return ("frame",)
         case _:
             assert_never(remark)
@@ -131,7 +117,6 @@ def untangled(said: Piece) -> tuple[Piece, ...]:
 
 
 def bare(said: Piece) -> Piece:
-    """A clause without its relative clauses."""
     assert isinstance(said.part, Clause)
     subject, object_ = Group(said.part.subject.actions), Group(said.part.object.actions)
     return Piece(msgspec.structs.replace(said.part, subject=subject, object=object_), said.words)
@@ -152,8 +137,8 @@ def hoist(said: Piece, path: Path, group: Group) -> Piece | None:
     match group.relative:
         case None:
             return None
-        case TimedRelative(edge, bound, time):
-            return Piece(Timed("verb", edge, bound, time, group.actions), words)
+        case syntax.TimedRelative(edge, bound, time):
+            return Piece(syntax.Timed("verb", edge, bound, time, group.actions), words)
         case relative:
             about = Group(group.actions)
             return Piece(Clause(relative.form, relative.direction, about, relative.object), words)
@@ -173,10 +158,10 @@ def without(said: Piece, gone: Set[int]) -> tuple[Piece, ...]:
         case Free(subject):
             left = _cut_group(subject, gone)
             return (Piece(Free(left), said.words),) if left else ()
-        case Timed(actions=actions) | Duty(actions):
+        case syntax.Timed(actions=actions) | syntax.Duty(actions):
             kept = tuple([action for action in actions if action not in gone])
             return (Piece(msgspec.structs.replace(part, actions=kept), said.words),) if kept else ()
-        case Conditional(asks, _, then, otherwise) if otherwise in gone and not gone & {asks, then}:
+        case syntax.Conditional(asks, _, then, otherwise) if otherwise in gone and not gone & {asks, then}:
             return (Piece(msgspec.structs.replace(part, otherwise=None), said.words),)
         case _:
             return ()
@@ -196,7 +181,7 @@ def _cut_group(group: Group, gone: Set[int]) -> Group | None:
     if not kept:
         return None
     relative = group.relative
-    if relative and not isinstance(relative, TimedRelative):
+    if relative and not isinstance(relative, syntax.TimedRelative):
         object_ = _cut_group(relative.object, gone)
         relative = msgspec.structs.replace(relative, object=object_) if object_ else None
     return Group(kept, relative)

@@ -131,13 +131,11 @@ def _demands(sentence: Sentence) -> bool:
 
 
 def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
-    """A sentence that only says that an action is due."""
     sentence = Sentence((Duty((choosing.dice.pick(_due(anatomy)),)),))
     return Worded(sentence, draw_words(sentence, choosing))
 
 
 def _due(anatomy: Anatomy) -> list[int]:
-    """The actions that are always due."""
     demands = demands_of(anatomy)
     optional = {action for demand in demands for action in optional_in(demand)}
     optional |= {demand.action for demand in demands if isinstance(demand, StandIn)}

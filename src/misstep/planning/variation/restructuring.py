@@ -50,14 +50,12 @@ class Phrased(msgspec.Struct, frozen=True):
     object: Drawn = ()
 
     def words(self, choosing: Choosing) -> Drawn:
-        """Words for the clause as a sentence."""
         sources = {role: Keeping(getattr(self, role), choosing) for role in ("own", "subject", "object")}
         slots = zip(_roles(self.clause), options_of(Sentence((self.clause,))), strict=True)
         return tuple([sources[role].draw(options) for role, options in slots])
 
 
 def phrased(clause: Clause, words: Drawn) -> Phrased:
-    """A clause with the words that it has as a sentence."""
     said = list(zip(_roles(clause), words, strict=True))
     own, subject, object_ = (
         tuple([word for role, word in said if role == wanted]) for wanted in ("own", "subject", "object")
@@ -174,7 +172,6 @@ class Appointment(msgspec.Struct, frozen=True):
 
 
 def appointments_in(paragraph: Sequence[Sentence]) -> Iterator[Appointment]:
-    """All time statements."""
     for part in [part for sentence in paragraph for part in sentence.parts]:
         if isinstance(part, Timed):
             window = TimedRelative(part.edge, part.bound, part.time)
@@ -250,7 +247,6 @@ def _hung(appointment: Appointment, words: Drawn, said: list[Worded], choosing: 
 
 
 def parts_of(said: Worded) -> Iterator[_Part]:
-    """The parts of a sentence, each with its words."""
     at = 0
     for part in said.sentence.parts:
         count = len(paths(part))

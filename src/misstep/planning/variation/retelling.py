@@ -148,7 +148,6 @@ def retell(anatomy: Anatomy, dice: Dice) -> Paragraph:
 
 
 def left_over(sentences: Sequence[Sentence], anatomy: Anatomy) -> list[int]:
-    """The actions that none of the sentences mentions."""
     spoken = spoken_of(tuple(sentences))
     return [action for action in range(len(anatomy.actions)) if action not in spoken]
 

@@ -45,7 +45,6 @@ class MockWorld:
         return tools
 
     def answer(self, name: str, arguments: Any) -> str:
-        """The result of a call, or a text that says what was wrong with it."""
         scene = self._stage.play(name, arguments)
         part = self._stage.cast.parts.get(name)
         match scene.kind:
@@ -92,7 +91,6 @@ class MockWorld:
 
 
 def _no_call(name: str, arguments: Any, scene: StepResult, part: ToolEntry | None) -> str:
-    """The answer to a call that should not have been made."""
     assert isinstance(scene.slip, ActSlip)
     if scene.slip.fault == "attempts":
         return say("error_attempts")

@@ -92,11 +92,9 @@ class Values:
         self._fresh: set[str] = set()  # those that have returned something in this attempt
 
     def forget(self) -> None:
-        """Invalidate everything returned so far."""
         self._fresh.clear()
 
     def give(self, action: str) -> Returned:
-        """What the action returns now."""
         values = self._values.get(action)
         if values is None:
             return {}
@@ -180,7 +178,6 @@ class Simulator:
         )
 
     def play(self, tool: str, arguments: object) -> StepResult:
-        """Execute a call."""
         self._step += 1
         part = self.cast.parts.get(tool)
         if part is None:
@@ -276,7 +273,6 @@ class Simulator:
         )
 
     def _fails(self, action: str) -> bool:
-        """Whether the tool is unavailable this time."""
         failed = self._failed.get(action, 0)
         if failed >= self._world.failures.get(action, 0):
             return False

@@ -124,7 +124,6 @@ _SHAPING = frozenset([Handover, Given, StandIn, Repeat])
 
 
 def _type(case: Case, handover: Handover) -> type:
-    """The type of the values that are passed."""
     values = case.world.values.get(handover.giver, {}).get(handover.parameter, ())
     return int if values and type(values[0]) is int else str
 

@@ -22,8 +22,16 @@ from misstep.planning.dissection.hypotheses import (
     RequestText,
 )
 from misstep.planning.variation.anatomy import Anatomy, again, assemble
-from misstep.planning.variation.elements import Element, elements_of, vary
-from misstep.planning.variation.extent import ACTIONS, CHARACTERS, SENTENCES, least_of, smallest
+from misstep.planning.variation.elements import (
+    ACTIONS,
+    CHARACTERS,
+    SENTENCES,
+    Element,
+    elements_of,
+    least_of,
+    smallest,
+    vary,
+)
 
 # Attempts to make a variant that tells as much as expected.
 _LOOKS = 4

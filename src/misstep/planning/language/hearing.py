@@ -5,7 +5,6 @@ Both are recognised by the templates in `data/requests.toml`.
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
@@ -82,7 +81,13 @@ def _done(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Heard:
     """A success, then each additional statement, up to the first one that is not understood."""
     told: dict[str, Any] = {}
     values: dict[str, str | int] = {}
-    for part, found in _parts(text, at, texts):
+    keys = ("duration", "value", "finding", "cost", "announcement")
+    while text[at : at + 1] == " ":
+        matches = ((key, texts[key].match(text, at + 1)) for key in keys)
+        part, found = next(((key, found) for key, found in matches if found), ("", None))
+        if found is None:
+            break
+        at = found.end()
         match part:
             case "duration":
                 spent = re.fullmatch(_DURATION, found["duration"])
@@ -96,17 +101,6 @@ def _done(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Heard:
             case "announcement":
                 told["announcement"] = found["sentence"]
     return Heard("done", values=values, **told)
-
-
-def _parts(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Iterator[tuple[str, re.Match[str]]]:
-    keys = ("duration", "value", "finding", "cost", "announcement")
-    while text[at : at + 1] == " ":
-        matches = ((key, texts[key].match(text, at + 1)) for key in keys)
-        part = next(((key, found) for key, found in matches if found), None)
-        if part is None:
-            return
-        yield part
-        at = part[1].end()
 
 
 @cache

@@ -141,9 +141,7 @@ def _due(
 ) -> list[tuple[str, str]]:
     """Role and tool of every unit, in the order of the actions."""
     times = dict.fromkeys(actions, 1)
-    times |= {
-        constraint.action: constraint.times for constraint in constraints if isinstance(constraint, Repeat)
-    }
+    times |= {said.action: said.times for said in constraints if isinstance(said, Repeat)}
     tools = {action: action for action in actions}
     for constraint in constraints:
         match constraint:

@@ -18,23 +18,8 @@ from misstep.planning.language.lexicon import load_topics
 from misstep.planning.language.rendering import render
 from misstep.planning.language.requests import describe, tool_name, write_request
 from misstep.planning.language.semantics import Relation, mentioned, relations, satisfied
-from misstep.planning.language.syntax import (
-    DIRECTIONS,
-    FORMS,
-    OBJECT_LAST,
-    RELATIVE_FORMS,
-    Clause,
-    Group,
-    Join,
-    Paragraph,
-    Pronouns,
-    Relative,
-    Sentence,
-    most_actions,
-    possible_joins,
-    skeleton,
-    spoken_order,
-)
+from misstep.planning.language.syntax import DIRECTIONS, FORMS, RELATIVE_FORMS, Clause, Group, Join, Paragraph, Relative, Sentence, skeleton
+from misstep.planning.language.clarity import OBJECT_LAST, Pronouns, most_actions, possible_joins, spoken_order
 
 MOST_PARTS = 3
 JOIN_RATE = 0.3

@@ -9,7 +9,8 @@ from benchmarks.measure import Effort, Mark, Row, best_cpu
 from misstep.core.results.capability import Half
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.stats import logistic
-from misstep.planning.capability import Count, Design, Steps, adaptive_steps, fit_logistic, full_steps
+from misstep.planning.capability import Design, Steps, adaptive_steps, full_steps
+from misstep.planning.curve_fitting import Count, fit_logistic
 
 DESIGN = Design(low=2, high=9)  # as the paper has it
 HALVES = (3.0, 3.5, 4.2, 5.0, 5.5, 6.2, 7.0, 7.8, 8.5)

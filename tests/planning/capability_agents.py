@@ -5,7 +5,8 @@ from typing import TypeAlias
 
 from misstep.core.rng import Dice
 from misstep.core.stats import logistic
-from misstep.planning.capability import Count, Steps
+from misstep.planning.capability import Steps
+from misstep.planning.curve_fitting import Count
 
 # What comes of so many cases with so many actions: how many passed, how many were judged.
 Agent: TypeAlias = Callable[[int, int], tuple[int, int]]

@@ -14,7 +14,7 @@ from misstep.core.case import CASE_VERSION, Action, Case, World
 from misstep.core.constraint import Before, Constraint, Given, Handover, StandIn
 from misstep.planning.language.hearing import Heard, read_result, read_rules
 from misstep.planning.simulated.agent import Understanding, announced_by
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
 from tests.planning.judging.semantics import due, holds, lost
 
 Requested = tuple[str, dict[str, Any], str]  # a tool, its arguments, the result

@@ -17,7 +17,7 @@ from misstep.core.constraint import (
 from misstep.core.outcome import Call, Transcript
 from misstep.planning.difficulty import baselines, in_text_order
 from misstep.planning.judging.check import judge
-from misstep.planning.language.figures import clock
+from misstep.planning.language.requests import clock
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.world.simulator import Simulator

@@ -6,7 +6,7 @@ from math import exp, log, sqrt
 import pytest
 
 from misstep.core.stats import logistic
-from misstep.planning.capability import Belief, Count
+from misstep.planning.curve_fitting import Belief, Count
 
 KNOWN: list[list[Count]] = [
     [],

@@ -10,15 +10,14 @@ from misstep.core.outcome import Judgement, Outcome, Transcript, Verdict
 from misstep.core.rng import derive_seed
 from misstep.core.run import Inquiry
 from misstep.planning.capability import (
-    Count,
     Design,
     adaptive_design,
     adaptive_steps,
-    fit_logistic,
     full_design,
     full_steps,
     full_width,
 )
+from misstep.planning.curve_fitting import Count, fit_logistic
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.planning.capability_agents import Agent, capable, draws, drive
 

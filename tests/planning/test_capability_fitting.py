@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.results.capability import Fit
 from misstep.core.stats import logistic
-from misstep.planning.capability import Count, fit_logistic
+from misstep.planning.curve_fitting import Count, fit_logistic
 from tests.planning.capability_agents import draws
 
 FALLING: list[list[Count]] = [

@@ -13,15 +13,14 @@ from misstep.core.results.capability import Capability, Half
 from misstep.core.rng import derive_seed
 from misstep.core.run import Inquiry
 from misstep.planning.capability import (
-    Count,
     CurveTally,
     Design,
     adaptive_design,
     adaptive_steps,
-    fit_logistic,
     full_design,
     full_steps,
 )
+from misstep.planning.curve_fitting import Count, fit_logistic
 from misstep.planning.judging.check import check
 from misstep.planning.simulated.planners import simulated_agent
 from misstep.planning.synthesis.suite import Suite, make_case

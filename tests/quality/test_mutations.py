@@ -14,7 +14,7 @@ from misstep.planning.judging import solver
 from misstep.planning.judging.check import judge, replay
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.world.history import Deed, History, ParameterSlip
+from misstep.planning.world.simulator import Deed, History, ParameterSlip
 from tests.planning.judging import semantics
 from tests.tiers import examples, some_full
 

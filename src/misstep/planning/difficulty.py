@@ -17,11 +17,11 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from misstep.core.case import MEASURES, Baselines, Case, Difficulty, World, families_of, plain_order
-from misstep.core.constraint import Adjacent, Before, Choice, Condition, Constraint, Handover, Repeat, StandIn
+from misstep.core.constraint import Before, Choice, Condition, Constraint, Handover, Repeat, StandIn
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.plans.demands import Demands, selections
-from misstep.planning.plans.order import Order, first_available, nearest_order
-from misstep.planning.plans.search import nearest_plan, steps
+from misstep.planning.plans.order import Order, first_available, nearest_order, relations_of
+from misstep.planning.plans.search import ends_of, nearest_plan
 
 
 def baselines(case: Case) -> Baselines:
@@ -32,7 +32,8 @@ def baselines(case: Case) -> Baselines:
         places = {action: place for place, action in enumerate(named)}
         passes = float(all([places[said.first] < places[said.then] for said in plain]))
         return Baselines(passes, passes)
-    follows = follows_text(named, case.constraints, case.world)
+    demands = _first_named(named, case.constraints, case.world)
+    follows = demands is not None and _is_right(demands, waits=True)
     return Baselines(float(follows), float(_ignores_family(case, named)))
 
 
@@ -41,12 +42,6 @@ def in_text_order(case: Case) -> list[str]:
     text = " ".join(case.sentences or (case.query,)).lower()
     places = {action.id: text.find(f"the {action.name.lower()}") for action in case.actions}
     return sorted(places, key=lambda action: places[action] if places[action] >= 0 else len(text))
-
-
-def follows_text(named: Sequence[str], constraints: Sequence[Constraint], world: World) -> bool:
-    """Whether the order in which actions are named is a correct plan."""
-    demands = _first_named(named, constraints, world)
-    return demands is not None and _is_right(demands, waits=True)
 
 
 def _ignores_family(case: Case, named: Sequence[str]) -> bool:
@@ -81,14 +76,12 @@ def _first_named(named: Sequence[str], constraints: Sequence[Constraint], world:
 
 def _is_right(demands: Demands, waits: bool) -> bool:
     """Whether the units can be executed in order of their numbers, waiting for the earliest start or not."""
-    timing = demands.timing
-    done, forced, clock = 0, -1, timing.begin if timing else 0
-    for unit in range(demands.size):
-        end = dict(steps(demands, done, forced, clock)).get(unit)
-        if end is None or (timing and not waits and clock < timing.earliest[unit]):
-            return False
-        done, forced, clock = done | 1 << unit, demands.next.get(unit, -1), end
-    return True
+    timing, ends = demands.timing, ends_of(demands, range(demands.size))
+    if ends is None or timing is None or waits:
+        return ends is not None
+    return all(
+        clock >= earliest for clock, earliest in zip([timing.begin, *ends], timing.earliest, strict=False)
+    )
 
 
 CHARACTERS = 4  # per token, roughly, in English
@@ -116,20 +109,18 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 def parse_bounds(given: Sequence[str]) -> tuple[DifficultyBound, ...]:
     """Parse bounds; `UsageError` for an invalid one."""
-    return tuple([_parse_bound(text) for text in given])
-
-
-def _parse_bound(text: str) -> DifficultyBound:
-    match = re.fullmatch(r"\s*([a-z]+)\s*(<=|>=|<|>|=)\s*(\d{1,9}(?:\.\d{1,9})?)\s*", text)
-    expected = "expected a measure, a sign and a number, such as chain>=3 or chance<0.1"
-    if not match:
-        raise UsageError(f"difficulty {text!r} won't do", expected)
-    if match[1] not in MEASURES:
-        known = f"known: {', '.join(MEASURES)}"
-        raise UsageError(
-            f"unknown measure of difficulty '{match[1]}'", known, did_you_mean(match[1], MEASURES)
-        )
-    return DifficultyBound(match[1], match[2], float(match[3]))
+    bounds = list[DifficultyBound]()
+    for text in given:
+        match = re.fullmatch(r"\s*([a-z]+)\s*(<=|>=|<|>|=)\s*(\d{1,9}(?:\.\d{1,9})?)\s*", text)
+        if not match:
+            expected = "expected a measure, a sign and a number, such as chain>=3 or chance<0.1"
+            raise UsageError(f"difficulty {text!r} won't do", expected)
+        name, sign, limit = match.groups()
+        if name not in MEASURES:
+            known = f"known: {', '.join(MEASURES)}"
+            raise UsageError(f"unknown measure of difficulty '{name}'", known, did_you_mean(name, MEASURES))
+        bounds.append(DifficultyBound(name, sign, float(limit)))
+    return tuple(bounds)
 
 
 def measure(case: Case) -> Difficulty:
@@ -143,22 +134,11 @@ def measure(case: Case) -> Difficulty:
     )
 
 
-def _relations(constraint: Constraint) -> list[tuple[str, str]]:
-    """Pairs of actions of which the first must come before the second."""
-    match constraint:
-        case Before(first, then) | Adjacent(first, then) | Handover(first, then):
-            return [(first, then)]
-        case Condition(asks, _, then, otherwise):
-            return [(asks, branch) for branch in (then, otherwise) if branch]
-        case _:
-            return []
-
-
 def _order(case: Case) -> Order:
     numbers = {action.id: number for number, action in enumerate(case.actions)}
     order = Order(len(numbers))
     for constraint in case.constraints:
-        for first, then in _relations(constraint):
+        for first, then in relations_of(constraint):
             order.add(numbers[first], numbers[then])
     return order
 

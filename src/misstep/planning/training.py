@@ -12,7 +12,7 @@ else, and if time matters it does what is most urgent first. It knows no more th
 what can only be learnt by trying, and starts over if necessary.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import groupby
 from typing import Any, Literal, TypeAlias
@@ -77,18 +77,20 @@ class Offered(msgspec.Struct, frozen=True):
     type: Literal["function"] = "function"
 
 
-def offer(tools: Iterable[Tool]) -> tuple[Offered, ...]:
-    return tuple([Offered(tool) for tool in tools])
-
-
 def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
     """Calls and their results; those of one turn are requested together. Without an answer if it is None."""
+
+    def turn_of(numbered: tuple[int, Call]) -> tuple[str, int]:
+        """A key shared by calls of one turn; a call without a turn number has its own."""
+        number, call = numbered
+        return ("number", number) if call.turn is None else ("turn", call.turn)
+
     messages = list[Message]()
-    numbered = [(f"call_{number}", call) for number, call in enumerate(calls, 1)]
-    for _, group in groupby(enumerate(numbered), lambda item: _turn(item[0], item[1][1])):
-        turn = [named for _, named in group]
-        messages.append(AssistantMessage("", tuple([_requested(name, call) for name, call in turn])))
-        messages += _results(turn)
+    for _, group in groupby(enumerate(calls, 1), turn_of):
+        turn = [(f"call_{number}", call) for number, call in group]
+        requested = [Requested(name, Function(call.tool, _written(call.arguments))) for name, call in turn]
+        messages.append(AssistantMessage("", tuple(requested)))
+        messages += [Result(name, call.result if call.ran >= 0 else NEVER_CARRIED_OUT) for name, call in turn]
     if answer is not None or not messages:
         messages.append(AssistantMessage(answer or ""))
     return tuple(messages)
@@ -97,20 +99,6 @@ def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
 def at_once(calls: Sequence[Call]) -> tuple[Call, ...]:
     """The same calls, all requested in one turn."""
     return tuple([msgspec.structs.replace(call, turn=1) for call in calls])
-
-
-def _turn(place: int, call: Call) -> tuple[str, int]:
-    """A key shared by calls of one turn; a call without a turn number has its own."""
-    return ("place", place) if call.turn is None else ("turn", call.turn)
-
-
-def _requested(name: str, call: Call) -> Requested:
-    return Requested(name, Function(call.tool, _written(call.arguments)))
-
-
-def _results(turn: Iterable[tuple[str, Call]]) -> Iterator[Result]:
-    for name, call in turn:
-        yield Result(name, call.result if call.ran >= 0 else NEVER_CARRIED_OUT)
 
 
 def _written(arguments: Any) -> str:
@@ -128,8 +116,13 @@ def solve(outcome: Outcome) -> tuple[Call, ...] | None:
     the world has nothing to find out: a nearest plan computed with full knowledge would guess what can only
     be learnt by trying. In other cases it is the canonical plan.
     """
-    planned = _own(outcome) if outcome.verdict.verdict == "passed" else _nearest(outcome)
-    return _carry_out(outcome.case, _canonical(outcome.case) if planned is None else planned)
+    case, nearest = outcome.case, outcome.verdict.nearest
+    if outcome.verdict.verdict == "passed":
+        own = [call for call in outcome.transcript.calls if call.ran >= 0]
+        return _carry_out(case, [Planned(call.tool, call.arguments) for call in own])
+    if nearest and case.world == _NOTHING_HIDDEN:
+        return _carry_out(case, _named(case, nearest))
+    return solve_case(case)
 
 
 def solve_case(case: Case) -> tuple[Call, ...] | None:
@@ -147,7 +140,13 @@ def is_foreseeable(case: Case) -> bool:
 def _carry_out(case: Case, planned: Sequence[Planned] | None) -> tuple[Call, ...] | None:
     if planned is None:
         return None
-    calls = _play(case, planned)
+    world = MockWorld(case)
+    calls = tuple(
+        [
+            Call(each.tool, each.arguments, world.answer(each.tool, each.arguments), turn)
+            for turn, each in enumerate(planned, 1)
+        ]
+    )
     verdict = judge(case, Transcript(case.id, calls), parallel="forbid")
     if verdict.verdict != "passed":
         raise InternalError(
@@ -155,16 +154,6 @@ def _carry_out(case: Case, planned: Sequence[Planned] | None) -> tuple[Call, ...
             "this is a bug in misstep: please report it with the case",
         )
     return calls
-
-
-def _own(outcome: Outcome) -> list[Planned]:
-    return [Planned(call.tool, call.arguments) for call in outcome.transcript.calls if call.ran >= 0]
-
-
-def _nearest(outcome: Outcome) -> Sequence[Planned] | None:
-    """The correct plan nearest to the agent's own, if it could have been known."""
-    case, order = outcome.case, outcome.verdict.nearest
-    return _named(case, order) if order and case.world == _NOTHING_HIDDEN else None
 
 
 def _canonical(case: Case) -> Sequence[Planned] | None:
@@ -192,16 +181,6 @@ def _named(case: Case, order: Sequence[str]) -> Sequence[Planned]:
     return name_tools([Planned(action) for action in order], case.constraints, case.actions)
 
 
-def _play(case: Case, planned: Sequence[Planned]) -> tuple[Call, ...]:
-    world = MockWorld(case)
-    return tuple(
-        [
-            Call(each.tool, each.arguments, world.answer(each.tool, each.arguments), turn)
-            for turn, each in enumerate(planned, 1)
-        ]
-    )
-
-
 Calls: TypeAlias = tuple[Call, ...]
 Part: TypeAlias = tuple[Portion, ...]
 
@@ -223,8 +202,6 @@ class ExampleOrigin(msgspec.Struct, frozen=True):
 
 
 class Demonstration(msgspec.Struct, frozen=True):
-    """A whole successful conversation, for supervised training."""
-
     messages: tuple[Message, ...]
     tools: tuple[Offered, ...]
     misstep: ExampleOrigin
@@ -276,7 +253,7 @@ def prefer(
         _opening(outcome.case, instructions),
         converse(_turns(calls, one_shot), CLOSING),
         converse(_turns(transcript.calls, one_shot), answer),
-        offer(MockWorld(outcome.case).tools),
+        _offered(outcome.case),
         _origin(outcome.case, part, outcome.verdict.error),
     )
 
@@ -296,13 +273,17 @@ def _turns(calls: Calls, one_shot: bool) -> Calls:
     return at_once(calls) if one_shot else calls
 
 
+def _offered(case: Case) -> tuple[Offered, ...]:
+    return tuple([Offered(tool) for tool in MockWorld(case).tools])
+
+
 def _opening(case: Case, instructions: str) -> tuple[Message, ...]:
     return SystemMessage(instructions), UserMessage(case.query)
 
 
 def _demonstration(case: Case, calls: Calls, instructions: str, origin: ExampleOrigin) -> Demonstration:
     messages = (*_opening(case, instructions), *converse(calls, CLOSING))
-    return Demonstration(messages, offer(MockWorld(case).tools), origin)
+    return Demonstration(messages, _offered(case), origin)
 
 
 def _origin(case: Case, part: Part, kind: ErrorKind | None = None) -> ExampleOrigin:

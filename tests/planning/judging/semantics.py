@@ -26,7 +26,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.world.history import Deed, History, ParameterSlip
+from misstep.planning.world.simulator import Deed, History, ParameterSlip
 
 WRONG_VALUES = ("value", "stale", "swapped")
 

@@ -13,7 +13,7 @@ from misstep.planning.judging import solver
 from misstep.planning.judging.breaches import View, judge_plain, retrace
 from misstep.planning.judging.check import judge, judge_history, replay
 from misstep.planning.judging.verification import verify
-from misstep.planning.world.history import History
+from misstep.planning.world.simulator import History
 from tests.planning.conftest import CaseMaker
 from tests.planning.judging import semantics
 from tests.planning.judging.random_cases import random_case, random_transcript

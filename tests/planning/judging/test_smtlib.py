@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 import z3
 
-from misstep.planning.judging.smtlib import (
+from misstep.planning.judging.encoding import (
     ALWAYS,
     NEVER,
     Script,

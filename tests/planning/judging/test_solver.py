@@ -28,7 +28,7 @@ from misstep.errors import InternalError
 from misstep.planning.judging import solver
 from misstep.planning.judging.check import check
 from misstep.planning.judging.verification import verify
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
 from tests.planning.judging import semantics
 from tests.planning.judging.random_cases import random_case
 
@@ -46,8 +46,8 @@ def test_satisfiable() -> None:
 
 
 def test_a_core_has_nothing_in_it_that_is_not_needed() -> None:
-    assert solver.contradiction(case("ab", "ad", "bc", "bd", "ca")) == (0, 2, 4)
-    assert solver.contradiction(case("ab", "ad")) == ()
+    assert solver.conflict(case("ab", "ad", "bc", "bd", "ca")) == (0, 2, 4)
+    assert solver.conflict(case("ab", "ad")) == ()
 
 
 def test_what_a_plan_breaks() -> None:
@@ -62,7 +62,7 @@ def test_unknown_is_neither_yes_nor_no(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(solver.SolverUnsure):
             question(case("ab"), "bacd")
     with pytest.raises(solver.SolverUnsure):
-        solver.contradiction(case("ab"))
+        solver.conflict(case("ab"))
 
 
 def test_odd_names_are_told_apart() -> None:
@@ -151,7 +151,7 @@ DAY: dict[str, Any] = {"day": (480, 600), "durations": {"a": 30, "b": 30, "c": 3
 def test_contradictions_of_all_kinds(problem: Case, core: tuple[int, ...] | None) -> None:
     """None stands for a case that can't be solved whatever is asked."""
     assert solver.satisfiable(problem) == ("yes" if core == () else "no")
-    assert solver.contradiction(problem) == (core or ())
+    assert solver.conflict(problem) == (core or ())
 
 
 def test_an_order_leaves_times_open() -> None:
@@ -173,7 +173,7 @@ def test_too_much_work_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = ruled(Adjacent("a", "b"), Limit("b", 2), Place("c", "last"), **DAY)
     assert solver.satisfiable(problem) == "unknown"
     with pytest.raises(solver.SolverUnsure):
-        solver.contradiction(problem)
+        solver.conflict(problem)
 
 
 def test_whether_there_is_a_plan_at_all_agrees_with_trying_them_all() -> None:

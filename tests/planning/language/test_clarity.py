@@ -4,8 +4,19 @@ import pytest
 
 from misstep.core.rng import Dice
 from misstep.planning.language.clarity import is_clear, joined, rejoined
-from misstep.planning.language.remarks import Duty, TimedRelative
-from misstep.planning.language.syntax import FORMS, JOINS, Clause, Form, Free, Group, Join, Relative, Sentence
+from misstep.planning.language.syntax import (
+    FORMS,
+    JOINS,
+    Clause,
+    Duty,
+    Form,
+    Free,
+    Group,
+    Join,
+    Relative,
+    Sentence,
+    TimedRelative,
+)
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import take_apart
 

@@ -5,11 +5,16 @@ import pytest
 from misstep.core.constraint import Condition
 from misstep.core.rng import Dice
 from misstep.planning.language.reader import read
-from misstep.planning.language.remarks import CONDITIONAL_FORMS, Conditional, ConditionalForm
 from misstep.planning.language.rendering import render
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.skeletons import read_skeleton
-from misstep.planning.language.syntax import Sentence, skeleton
+from misstep.planning.language.syntax import (
+    CONDITIONAL_FORMS,
+    Conditional,
+    ConditionalForm,
+    Sentence,
+    skeleton,
+)
 
 NAMES = ("stock count", "till check", "safe opening")
 IDS = ("a1", "a2", "a3")

@@ -18,7 +18,7 @@ from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.settings.groups import PORTIONS, Portion
 from misstep.errors import UsageError
-from misstep.planning.language import remarks
+from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import LanguagePart, is_of, part_of
 from misstep.planning.language.rendering import write
@@ -224,28 +224,28 @@ def parts_of_sentences() -> Iterator[SubSentence]:
         Relative(form, direction, group)
         for form, direction, group in product(RELATIVE_FORMS, DIRECTIONS, plain)
     ]
-    timed = [remarks.TimedRelative(edge, bound, 600) for edge, bound in remarks.TIMED]
+    timed = [syntax.TimedRelative(edge, bound, 600) for edge, bound in syntax.TIMED]
     groups = [*plain, *(Group((4,), relative) for relative in (*relatives, *timed))]
     for form, direction, subject, object_ in product(FORMS, DIRECTIONS, groups, groups):
         yield Clause(form, direction, subject, object_)
     yield from map(Free, plain)
-    for edge, bound in remarks.TIMED:
-        yield from (remarks.Timed("verb", edge, bound, 600, group.actions) for group in plain)
-        yield from (remarks.Timed("fronted", edge, "before", 600, group.actions) for group in plain[:2])
-    for near, direction in product(remarks.NEIGHBOUR_FORMS, DIRECTIONS):
-        yield remarks.Neighbours(near, direction, 0, 1)
-    yield from (remarks.End("first", 0), remarks.End("last", 0), remarks.Alternative((0, 1)))
-    for finding, other, condition in product(("a gap", "a warning"), (None, 2), remarks.CONDITIONAL_FORMS):
-        yield remarks.Conditional(0, finding, 1, other, condition)
+    for edge, bound in syntax.TIMED:
+        yield from (syntax.Timed("verb", edge, bound, 600, group.actions) for group in plain)
+        yield from (syntax.Timed("fronted", edge, "before", 600, group.actions) for group in plain[:2])
+    for near, direction in product(syntax.NEIGHBOUR_FORMS, DIRECTIONS):
+        yield syntax.Neighbours(near, direction, 0, 1)
+    yield from (syntax.End("first", 0), syntax.End("last", 0), syntax.Alternative((0, 1)))
+    for finding, other, condition in product(("a gap", "a warning"), (None, 2), syntax.CONDITIONAL_FORMS):
+        yield syntax.Conditional(0, finding, 1, other, condition)
     yield from (
-        remarks.RepeatRemark(0, 2),
-        remarks.RepeatRemark(0, 3),
-        remarks.Limited(0, 1),
-        remarks.Limited(0, 2),
+        syntax.RepeatRemark(0, 2),
+        syntax.RepeatRemark(0, 3),
+        syntax.Limited(0, 1),
+        syntax.Limited(0, 2),
     )
-    yield from (remarks.BudgetRemark(10), remarks.Replacing(0, 1), remarks.Giving(0, {"x": 1}))
-    yield from (remarks.HandOver(0, 1, value.noun) for value in load_lexicon().data.values)
-    yield from (remarks.Duty(group.actions) for group in plain)
+    yield from (syntax.BudgetRemark(10), syntax.Replacing(0, 1), syntax.Giving(0, {"x": 1}))
+    yield from (syntax.HandOver(0, 1, value.noun) for value in load_lexicon().data.values)
+    yield from (syntax.Duty(group.actions) for group in plain)
 
 
 def test_whatever_is_asked_for_there_is_something_on_either_side() -> None:

@@ -4,8 +4,17 @@ import re
 
 import pytest
 
-from misstep.planning.language.figures import clock, euros, how_often, in_hours, in_words, listed, literal
-from misstep.planning.language.requests import load_requests, say
+from misstep.planning.language.requests import (
+    clock,
+    euros,
+    how_often,
+    in_hours,
+    in_words,
+    listed,
+    literal,
+    load_requests,
+    say,
+)
 
 SAID = {
     "done": ({"name": "runway sweep"}, "The runway sweep has been carried out successfully."),

@@ -22,25 +22,29 @@ from misstep.core.constraint import (
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import SentenceReading, read
-from misstep.planning.language.remarks import (
+from misstep.planning.language.rendering import render
+from misstep.planning.language.syntax import (
+    FORMS,
     TIMED,
     Alternative,
     BudgetRemark,
+    Clause,
     Conditional,
     Duty,
     End,
     Giving,
+    Group,
     HandOver,
     Limited,
     Neighbours,
+    Relative,
     Remark,
     RepeatRemark,
     Replacing,
+    Sentence,
     Timed,
     TimedRelative,
 )
-from misstep.planning.language.rendering import render
-from misstep.planning.language.syntax import FORMS, Clause, Group, Relative, Sentence
 
 LEXICON = load_lexicon()
 TOPICS = list(load_topics().values())

@@ -7,7 +7,6 @@ import pytest
 from misstep.core.constraint import Condition, Constraint, Given
 from misstep.core.rng import Dice
 from misstep.errors import UsageError
-from misstep.planning.language.remarks import Conditional, Giving, Timed
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.skeletons import read_skeleton
 from misstep.planning.language.syntax import (
@@ -15,12 +14,15 @@ from misstep.planning.language.syntax import (
     FORMS,
     JOINS,
     Clause,
+    Conditional,
     Free,
+    Giving,
     Group,
     Paragraph,
     Relative,
     Sentence,
     SubSentence,
+    Timed,
     skeleton,
 )
 from tests.planning.language.test_round_trip import MAKERS, group

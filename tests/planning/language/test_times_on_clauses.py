@@ -1,8 +1,7 @@
 """Times hung on clauses can be taken off again."""
 
 from misstep.planning.language.clarity import with_time, without_times
-from misstep.planning.language.remarks import TimedRelative
-from misstep.planning.language.syntax import FORMS, Clause, Group, Relative, Sentence
+from misstep.planning.language.syntax import FORMS, Clause, Group, Relative, Sentence, TimedRelative
 
 A, B, C, D = range(4)
 TIME = TimedRelative("end", "before", 600)

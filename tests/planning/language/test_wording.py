@@ -8,26 +8,30 @@ import pytest
 
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import Value, Verb, load_lexicon
-from misstep.planning.language.remarks import (
+from misstep.planning.language.rendering import render
+from misstep.planning.language.semantics import constraints_of
+from misstep.planning.language.syntax import (
+    FORMS,
     TIMED,
     Alternative,
     BudgetRemark,
+    Clause,
     Conditional,
     Duty,
     End,
     Giving,
+    Group,
     HandOver,
     Limited,
     Neighbours,
+    Relative,
     Remark,
     RepeatRemark,
     Replacing,
+    Sentence,
     Timed,
     TimedRelative,
 )
-from misstep.planning.language.rendering import render
-from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import FORMS, Clause, Group, Relative, Sentence
 
 LEXICON = load_lexicon()
 NAMES = ("stock count", "till check", "price update")

@@ -19,7 +19,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
 from tests.planning.judging.semantics import due, holds
 
 DAY = (540, 840)

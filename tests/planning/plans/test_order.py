@@ -142,7 +142,7 @@ def test_a_contradiction_is_found_and_smallest() -> None:
         size = random.randint(2, 6)
         relations = [tuple(random.sample(range(size), 2)) for _ in range(random.randint(1, 8))]
         cycle = find_cycle(relations)
-        core = solver.contradiction(a_case(size, relations))
+        core = solver.conflict(a_case(size, relations))
         assert bool(cycle) == bool(core)
         if cycle:
             found += 1

@@ -7,8 +7,7 @@ import pytest
 from misstep.core.case import Case
 from misstep.core.constraint import Choice, Condition, StandIn
 from misstep.planning.plans.demands import selections
-from misstep.planning.plans.search import count_plans, find_plan, nearest_plan
-from misstep.planning.plans.survey import least_cost, survey
+from misstep.planning.plans.search import count_plans, find_plan, least_cost, nearest_plan, survey
 from tests.planning.plans.problems import doable, is_correct, random_case
 
 SEEDS = range(1500)

@@ -17,7 +17,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.core.rng import Dice
-from misstep.planning.plans.survey import survey
+from misstep.planning.plans.search import survey
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.plot import IDS, Plot
 from misstep.planning.synthesis.problems import draft_plot, least_actions, rehearse

@@ -6,7 +6,7 @@ from random import Random
 
 from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
 from misstep.planning.repair.reading import Need, ReadingRule, RequestReading, problem, why_senseless
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
 from tests.planning.judging import semantics
 
 TOOLS = ("pay", "ship", "mail", "call", "file")

@@ -42,7 +42,7 @@ def test_z3_confirms() -> None:
         conflict = find_conflict(drawn.tools, drawn.rules)
         if conflict:
             assert confirm(drawn.tools, conflict)
-            assert solver.contradiction(problem(drawn.tools, [rule.constraint for rule in conflict]))
+            assert solver.conflict(problem(drawn.tools, [rule.constraint for rule in conflict]))
             found += 1
 
 

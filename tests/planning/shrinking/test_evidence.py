@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from misstep.planning.shrinking.evidence import FALSE_ALARM, MOST_BROKEN, NOISE, TrialCounts, Yardstick
+from misstep.planning.shrinking.shrinker import FALSE_ALARM, MOST_BROKEN, NOISE, TrialCounts, Yardstick
 
 
 def outcomes(yardstick: Yardstick, rate: float, most: int = 3000) -> tuple[float, float, float]:

@@ -4,14 +4,12 @@ import pytest
 
 from misstep.core.constraint import Family
 from misstep.planning.language.clarity import is_clear
-from misstep.planning.language.remarks import Timed, TimedRelative
 from misstep.planning.language.rendering import write
-from misstep.planning.language.syntax import Clause, Group, Relative, Sentence
+from misstep.planning.language.syntax import Clause, Group, Relative, Sentence, Timed, TimedRelative
 from misstep.planning.variation.anatomy import take_apart
-from misstep.planning.variation.editing.cutting import bare, hoist, untangled, without
-from misstep.planning.variation.editing.lines import close, lines_of
-from misstep.planning.variation.editing.paths import Piece, attribute, fill, paths
+from misstep.planning.variation.lines import close, lines_of
 from misstep.planning.variation.phrasing import Drawn, say
+from misstep.planning.variation.pieces import Piece, attribute, bare, fill, hoist, paths, untangled, without
 from tests.planning.shrinking.problems import MIXTURES, mixed_cases, own_tool_cases
 
 NAMES = ("audit", "backup", "cleaning", "dinner", "errand")

@@ -11,8 +11,7 @@ from misstep.core.results.diagnosis import Reduction
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.run import Inquiry
 from misstep.errors import UsageError
-from misstep.planning.shrinking.evidence import MOST_BROKEN
-from misstep.planning.shrinking.shrinker import MOST_REPEATS, STEADY, shrink
+from misstep.planning.shrinking.shrinker import MOST_BROKEN, MOST_REPEATS, STEADY, shrink
 from misstep.planning.synthesis.suite import Suite, make_case
 
 # Says what becomes of the run with a number.

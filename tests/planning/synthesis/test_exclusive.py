@@ -30,7 +30,7 @@ from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import assemble, take_apart
 from misstep.planning.variation.mutations import rephrase
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
 from tests.planning.judging import semantics
 from tests.tiers import examples
 

@@ -16,7 +16,7 @@ from misstep.planning.admission.validation import validate_case
 from misstep.planning.judging.check import judge
 from misstep.planning.language.hearing import read_rules
 from misstep.planning.language.reader import read
-from misstep.planning.plans.survey import survey
+from misstep.planning.plans.search import survey
 from misstep.planning.synthesis.paragraphs import Recipe
 from misstep.planning.synthesis.problems import least_actions
 from misstep.planning.synthesis.suite import Suite, make_case

@@ -12,8 +12,7 @@ from misstep.core.case import Case, World
 from misstep.core.constraint import Before, Constraint, StandIn
 from misstep.core.outcome import Transcript
 from misstep.planning.judging.check import check
-from misstep.planning.judging.encoding import Encoding
-from misstep.planning.judging.smtlib import Script, negation
+from misstep.planning.judging.encoding import Encoding, Script, negation
 from misstep.planning.language.reader import Relation, SentenceReading, read
 from misstep.planning.simulated.planners import simulated_agent
 from tests.engine.conftest import record

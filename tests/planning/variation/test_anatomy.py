@@ -8,12 +8,10 @@ from misstep.core.constraint import Family, Repeat, Window
 from misstep.core.rng import Dice
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.lexicon import load_topics
-from misstep.planning.language.remarks import Duty, Giving
-from misstep.planning.language.syntax import Clause, Free, Group, Sentence
+from misstep.planning.language.syntax import Clause, Duty, Free, Giving, Group, Sentence
 from misstep.planning.synthesis.suite import ASSISTANT, Suite, make_case
-from misstep.planning.variation.anatomy import Anatomy, again, assemble, demands_of, take_apart
-from misstep.planning.variation.phrasing import draw_words
-from misstep.planning.variation.words import Choosing, slots
+from misstep.planning.variation.anatomy import Anatomy, again, assemble, demands_of, slots, take_apart
+from misstep.planning.variation.phrasing import Choosing, draw_words
 from tests.planning.variation.kinds import MIXTURES, TEMPLATES, every_kind, mixed, own
 
 

@@ -7,15 +7,13 @@ from misstep.core.case import Case
 from misstep.core.constraint import Adjacent, Before, Family, Window
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import load_topics
-from misstep.planning.language.remarks import Alternative
-from misstep.planning.language.syntax import Clause, Group, Sentence
+from misstep.planning.language.syntax import Alternative, Clause, Group, Sentence
 from misstep.planning.language.wording import PhraseDrawer
 from misstep.planning.plans.order import order_of
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
+from misstep.planning.variation.anatomy import Anatomy, assemble, slots, take_apart
 from misstep.planning.variation.mutations import change_topic, rephrase, substitute_words
 from misstep.planning.variation.phrasing import draw_words
-from misstep.planning.variation.words import slots
 from tests.planning.variation.kinds import MIXTURES, every_kind, mixed, own
 from tests.planning.variation.meaning import (
     assert_equivalent,

@@ -10,10 +10,9 @@ from misstep.planning.language.lexicon import load_topics
 from misstep.planning.plans.order import order_of
 from misstep.planning.simulated.planners import FORMS
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.planning.variation.anatomy import Anatomy, assemble, take_apart
+from misstep.planning.variation.anatomy import Anatomy, assemble, slots, take_apart
 from misstep.planning.variation.elements import Element, elements_of, vary
 from misstep.planning.variation.positions import TOOL_LIST
-from misstep.planning.variation.words import slots
 from tests.planning.variation.kinds import every_kind
 from tests.planning.variation.meaning import (
     assert_equivalent,

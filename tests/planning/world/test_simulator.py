@@ -19,8 +19,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.planning.judging.check import replay
-from misstep.planning.world.history import ActSlip, Deed, ParameterSlip
-from misstep.planning.world.simulator import Simulator, StepResult, minutes_of
+from misstep.planning.world.simulator import ActSlip, Deed, ParameterSlip, Simulator, StepResult, minutes_of
 from tests.planning.judging.random_cases import random_case, random_transcript
 from tests.planning.world.retelling import Retelling
 

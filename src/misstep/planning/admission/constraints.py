@@ -21,7 +21,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.errors import UsageError
-from misstep.planning.language.figures import clock
+from misstep.planning.language.requests import clock
 from misstep.planning.world.tool_table import START_TIME
 from misstep.schemas.schema import fits
 
@@ -52,7 +52,6 @@ def check_constraints(case: Case) -> None:
 
 
 def actions_of(constraint: Constraint) -> Sequence[str]:
-    """The ids of the actions in a constraint."""
     match constraint:
         case Before(first, then, _, announced):
             return (first, then, announced) if announced else (first, then)
@@ -81,7 +80,7 @@ class _Checker:
         replaced = self._replacing.values()
         self._out_of_service = [action for action in case.world.broken if action not in replaced]
         for index, constraint in enumerate(case.constraints):
-            for action in _optional_in(constraint):
+            for action in optional_in(constraint):
                 if action in self._optional:
                     _refuse(
                         index,
@@ -201,7 +200,7 @@ class _Checker:
         self._seen[said] = index
 
 
-def _optional_in(constraint: Constraint) -> Sequence[str]:
+def optional_in(constraint: Constraint) -> Sequence[str]:
     """Actions that become optional because of a constraint."""
     match constraint:
         case Choice(options):

@@ -16,8 +16,7 @@ from misstep.planning.admission.constraints import NAME, check_constraints
 from misstep.planning.judging.check import check
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.order import Order, bits, count_orders, find_cycle, first_available, order_of
-from misstep.planning.plans.search import TooManyPlans, steps
-from misstep.planning.plans.survey import Survey, survey
+from misstep.planning.plans.search import Survey, TooManyPlans, ends_of, survey
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
 
 MOST_UNITS = 24  # executions of actions in total
@@ -94,7 +93,11 @@ def check_world(case: Case) -> None:
     _check_costs(world, ids)
     for action, values in world.values.items():
         for parameter, series in values.items():
-            _check_series(f"world.values.{action}.{parameter}", series)
+            if not series or len({type(value) for value in series}) > 1:
+                raise UsageError(
+                    f"world.values.{action}.{parameter} is {list(series)}",
+                    "expected one value or more, all texts or all integers",
+                )
     for action, sentence in world.announcements.items():
         if not sentence.strip():
             raise UsageError(f"world.announcements.{action} is empty", "expected a sentence")
@@ -135,11 +138,6 @@ def _check_costs(world: World, ids: list[str]) -> None:
             raise UsageError(f"world.costs lacks {action!r}", "where anything costs, every action has a cost")
     for action, cost in world.costs.items():
         _check_limits(f"world.costs.{action}", cost, 0, HIGHEST_COST)
-
-
-def _check_series(what: str, series: tuple[str | int, ...]) -> None:
-    if not series or len({type(value) for value in series}) > 1:
-        raise UsageError(f"{what} is {list(series)}", "expected one value or more, all texts or all integers")
 
 
 MOST_CONSTRAINTS = 200
@@ -271,14 +269,8 @@ def _is_plan(witness: Sequence[str], demands: Demands) -> bool:
     """Whether executing these in sequence, each as early as possible, meets all demands."""
     if sorted(witness) != sorted(demands.tools):
         return False
-    done, forced, clock = 0, -1, demands.timing.begin if demands.timing else 0
-    for tool in witness:
-        unit = next(u for u, each in enumerate(demands.tools) if each == tool and not done >> u & 1)
-        ends = dict(steps(demands, done, forced, clock))
-        if unit not in ends:
-            return False
-        done, forced, clock = done | 1 << unit, demands.next.get(unit, -1), ends[unit]
-    return True
+    units = {tool: iter([u for u, each in enumerate(demands.tools) if each == tool]) for tool in witness}
+    return ends_of(demands, [next(units[tool]) for tool in witness]) is not None
 
 
 def _check_solution(case: Case) -> None:

@@ -22,8 +22,16 @@ from misstep.planning.dissection.hypotheses import (
     RequestText,
 )
 from misstep.planning.variation.anatomy import Anatomy, again, assemble
-from misstep.planning.variation.elements import Element, elements_of, vary
-from misstep.planning.variation.extent import ACTIONS, CHARACTERS, SENTENCES, least_of, smallest
+from misstep.planning.variation.elements import (
+    ACTIONS,
+    CHARACTERS,
+    SENTENCES,
+    Element,
+    elements_of,
+    least_of,
+    smallest,
+    vary,
+)
 
 # Attempts to make a variant that tells as much as expected.
 _LOOKS = 4
@@ -59,7 +67,8 @@ class Laboratory:
     def __init__(self, case: Case, anatomy: Anatomy) -> None:
         self._case = case
         self._anatomy = anatomy
-        self.elements = _suspects(anatomy)
+        # Without sizes that it can't be reduced below.
+        self.elements = elements_of(anatomy) - of(elements_of(smallest(anatomy)), "size")
         self._remembered: dict[Avoided, Condition] = {}
         self._impossible = set[Avoided]()
 
@@ -85,7 +94,6 @@ class Laboratory:
 
     @property
     def original(self) -> Condition:
-        """What the failed case itself contains."""
         return self._condition(self.elements, SAME) | {RequestText(self._case.query)}
 
     def make(self, number: int, avoid: Avoided) -> Experiment | None:
@@ -169,7 +177,6 @@ def sayings(elements: frozenset[Element]) -> Avoided:
 
 
 def of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
-    """The elements of one kind."""
     return frozenset([element for element in elements if element.cause == cause])
 
 
@@ -177,12 +184,6 @@ def _thresholds(elements: frozenset[Element], unit: str) -> list[Element]:
     """The sizes in a unit, in ascending order."""
     own = [element for element in of(elements, "size") if least_of([element.name], unit)]
     return sorted(own, key=lambda element: least_of([element.name], unit) or 0)
-
-
-def _suspects(anatomy: Anatomy) -> frozenset[Element]:
-    """The elements of a case, except sizes that it can't be reduced below."""
-    found = elements_of(anatomy)
-    return found - of(elements_of(smallest(anatomy)), "size")
 
 
 def _half(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> frozenset[Element]:
@@ -226,7 +227,6 @@ class Check(msgspec.Struct, frozen=True):
     by_size: bool = False
 
     def own(self, runs: Sequence[VariantRun]) -> list[VariantRun]:
-        """The runs that were made this way."""
         return [run for run in runs if run.avoid in self.avoid and self.fits(run.condition)]
 
     def fits(self, condition: Condition) -> bool:
@@ -240,7 +240,6 @@ class Check(msgspec.Struct, frozen=True):
         return sum([1 - (run.outcome.case.chance or 0.0) for run in seen]) >= self.times
 
     def is_refuted(self, runs: Sequence[VariantRun]) -> bool:
-        """Whether it has been tried often enough without success."""
         return len(self.own(runs)) >= self.tries
 
 

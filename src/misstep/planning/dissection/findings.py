@@ -25,7 +25,7 @@ from misstep.planning.dissection.hypotheses import (
     Several,
     expected,
 )
-from misstep.planning.language.figures import listed
+from misstep.planning.language.requests import listed
 from misstep.planning.plans.order import Order
 from misstep.planning.variation.anatomy import Anatomy
 from misstep.planning.variation.elements import Element, where
@@ -39,8 +39,10 @@ def name_shape(shape: str, anatomy: Anatomy, failures: Iterable[Outcome]) -> str
     """A shape with the actions of one occurrence: the one that was broken most in these failures."""
     numbers = {action.id: number for number, action in enumerate(anatomy.actions)}
     broken = Counter[frozenset[int]]()
-    for said in _breaches(failures):
-        broken[frozenset([numbers[said.first], numbers[said.then]])] += 1
+    for outcome in failures:
+        for said in [outcome.case.constraints[index] for index in outcome.verdict.violated]:
+            if isinstance(said, Before):
+                broken[frozenset([numbers[said.first], numbers[said.then]])] += 1
     triple = max(
         occurrences(shape, told_order(anatomy.paragraph, len(anatomy.actions))),
         key=lambda triple: sum([broken[frozenset(pair)] for pair in combinations(triple, 2)]),
@@ -66,12 +68,6 @@ def occurrences(shape: str, order: Order) -> Iterator[Triple]:
         shared = order.after[i] & order.after[j] if shape == "join" else order.before[i] & order.before[j]
         if not order.implies(i, j) and not order.implies(j, i):
             yield from ((i, j, k) for k in range(order.size) if shared >> k & 1)
-
-
-def _breaches(failures: Iterable[Outcome]) -> Iterator[Before]:
-    for outcome in failures:
-        broken = [outcome.case.constraints[index] for index in outcome.verdict.violated]
-        yield from (constraint for constraint in broken if isinstance(constraint, Before))
 
 
 # How often a misread element leads to a violation of the sentence it is in.
@@ -143,7 +139,10 @@ def give_evidence(
             inside, outside = _parted(runs, lambda run: element in run.condition)
             within, without = _sides(element)
             seen = f"failed {_count(inside)} runs {within}, {_count(outside)} {without}"
-            return seen + _recalled(history, element)
+            failed, passed = history.record(element) if history else (0, 0)
+            if failed + passed:
+                seen += f"; in the run itself {failed} of {failed + passed} other cases with it"
+            return seen
         case AllDemands():
             same, other = _parted(runs, lambda run: SAME_DEMANDS in run.condition)
             return f"failed {_count(same)} runs that demand the same, {_count(other)} that do not"
@@ -158,7 +157,9 @@ def give_evidence(
 
 def give_contradiction(hypothesis: Hypothesis, fails: bool, about: str, runs: Sequence[VariantRun]) -> str:
     """Why a cause that fits everything else is not named: `runs` are those that should have confirmed it."""
-    suspect = _suspect(hypothesis)
+    suspect: str = hypothesis.cause
+    if isinstance(hypothesis, Guilty):
+        suspect = f"{hypothesis.element.cause} {hypothesis.element.name!r}"
     if not runs:
         return f"{suspect} fits, but it was not tried {about}"
     passed = sum([not run.failed for run in runs])
@@ -182,32 +183,13 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[VariantRun]) 
         case Hopeless():
             return "whatever is asked"
         case ConstantRate():
-            return f"fails {100 * _rate(runs):.0f} % of the time, whatever is changed"
+            failed = sum(run.failed for run in runs)
+            rate = expected(CHANCE, failed + 1, len(runs) - failed)  # with the first failure
+            return f"fails {100 * rate:.0f} % of the time, whatever is changed"
         case Several() | Fragile():
             return ""
         case _:
             assert_never(hypothesis)
-
-
-def _suspect(hypothesis: Hypothesis) -> str:
-    if isinstance(hypothesis, Guilty):
-        element = hypothesis.element
-        return f"{element.cause} {element.name!r}"
-    return hypothesis.cause
-
-
-def _recalled(history: ElementHistory | None, element: Element) -> str:
-    """What the other cases of the run say."""
-    failed, passed = history.record(element) if history else (0, 0)
-    if not failed + passed:
-        return ""
-    return f"; in the run itself {failed} of {failed + passed} other cases with it"
-
-
-def _rate(runs: Sequence[VariantRun]) -> float:
-    """The estimated failure rate if failures are random, including the first failure."""
-    failed = sum(run.failed for run in runs)
-    return expected(CHANCE, failed + 1, len(runs) - failed)
 
 
 def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[VariantRun]) -> str:
@@ -224,14 +206,9 @@ def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[VariantRun]
         case Element("size" | "position", name):
             return name
         case _:
-            return f"{element.name}{_in_sentences(where(anatomy, element))}"
-
-
-def _in_sentences(numbers: Sequence[int]) -> str:
-    if not numbers:
-        return ""
-    noun = "sentence" if len(numbers) == 1 else "sentences"
-    return f" ({noun} {listed([str(number + 1) for number in numbers])})"
+            numbers = [str(number + 1) for number in where(anatomy, element)]
+            noun = "sentence" if len(numbers) == 1 else "sentences"
+            return f"{element.name} ({noun} {listed(numbers)})" if numbers else element.name
 
 
 def _sides(element: Element) -> tuple[str, str]:

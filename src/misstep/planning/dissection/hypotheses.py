@@ -5,8 +5,9 @@ Failure rates are mixtures of Beta distributions, updated by runs and by other c
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
+from contextlib import suppress
 from math import exp, lgamma, log
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import msgspec
 
@@ -31,18 +32,15 @@ Rate = tuple[Beta, ...]
 
 def log_marginal(rate: Rate, failed: float, passed: float) -> float:
     """The log-probability of this many failures and passes in a given order."""
-    evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
-    most = max(evidence)
-    return most + log(sum([exp(each - most) for each in evidence]))
+    most, weights = _weights(rate, failed, passed)
+    return most + log(sum(weights))
 
 
 def expected(rate: Rate, failed: float, passed: float) -> float:
     """The probability that the next run fails, after this many failures and passes."""
     if len(rate) == 1:
         return _mean(rate[0], failed, passed)
-    evidence = [log(part.weight) + _log_marginal(part, failed, passed) for part in rate]
-    most = max(evidence)
-    weights = [exp(each - most) for each in evidence]
+    _, weights = _weights(rate, failed, passed)
     means = [_mean(part, failed, passed) for part in rate]
     return sum([w * mean for w, mean in zip(weights, means, strict=True)]) / sum(weights)
 
@@ -51,9 +49,15 @@ def _mean(part: Beta, failed: float, passed: float) -> float:
     return (part.failed + failed) / (part.failed + part.passed + failed + passed)
 
 
-def _log_marginal(part: Beta, failed: float, passed: float) -> float:
-    """The Beta-binomial likelihood of outcomes in a given order."""
-    return _log_beta(part.failed + failed, part.passed + passed) - _log_beta(part.failed, part.passed)
+def _weights(rate: Rate, failed: float, passed: float) -> tuple[float, list[float]]:
+    """The Beta-binomial likelihoods of the parts: the logarithm of the largest, and ratios to it."""
+    evidence = [
+        log(part.weight)
+        + (_log_beta(part.failed + failed, part.passed + passed) - _log_beta(part.failed, part.passed))
+        for part in rate
+    ]
+    most = max(evidence)
+    return most, [exp(each - most) for each in evidence]
 
 
 def _log_beta(a: float, b: float) -> float:
@@ -69,27 +73,19 @@ class ElementHistory:
 
     def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
         self._failed, self._passed = Counter[Element | None](), Counter[Element | None]()
+        counters = {"failed": self._failed, "passed": self._passed}
         for outcome in outcomes:
-            self._add(outcome)
+            counter = counters.get(outcome.verdict.verdict)
+            if counter is not None:
+                with suppress(UsageError):  # not written in misstep's language
+                    counter.update((None, *elements_of(take_apart(outcome.case))))
 
     def record(self, element: Element | None = None) -> Record:
         """Counts of the cases with an element, or of all, without the case under investigation."""
         return max(0, self._failed[element] - 1), self._passed[element]
 
-    def _add(self, outcome: Outcome) -> None:
-        verdict = outcome.verdict.verdict
-        if verdict not in ("passed", "failed"):
-            return
-        try:
-            elements = elements_of(take_apart(outcome.case))
-        except UsageError:  # not written in misstep's language
-            return
-        (self._failed if verdict == "failed" else self._passed).update((None, *elements))
-
 
 class RequestText(msgspec.Struct, frozen=True):
-    """The exact text of a case."""
-
     text: str
 
 
@@ -150,9 +146,7 @@ class Guilty(msgspec.Struct, frozen=True):
 class AllDemands(msgspec.Struct, frozen=True):
     """All demands together are too much, however they are worded; other demands may be too, or not."""
 
-    @property
-    def cause(self) -> Cause:
-        return "constraint"
+    cause: ClassVar[Cause] = "constraint"
 
     def group(self, condition: Condition) -> Hashable:
         return SAME_DEMANDS in condition
@@ -164,9 +158,7 @@ class AllDemands(msgspec.Struct, frozen=True):
 class Hopeless(msgspec.Struct, frozen=True):
     """The agent nearly always fails, whatever the words, the topic, the sentences and the demands."""
 
-    @property
-    def cause(self) -> Cause:
-        return "constraint"
+    cause: ClassVar[Cause] = "constraint"
 
     def group(self, _: Condition) -> Hashable:
         return True
@@ -178,9 +170,7 @@ class Hopeless(msgspec.Struct, frozen=True):
 class ConstantRate(msgspec.Struct, frozen=True):
     """The agent fails at a constant rate, whatever it is given."""
 
-    @property
-    def cause(self) -> Cause:
-        return "probability"
+    cause: ClassVar[Cause] = "probability"
 
     def group(self, _: Condition) -> Hashable:
         return True
@@ -193,10 +183,7 @@ class Several(msgspec.Struct, frozen=True):
     """None of the others: the rate differs for every combination of kinds that were changed."""
 
     elements: Condition
-
-    @property
-    def cause(self) -> Cause:
-        return "undetermined"
+    cause: ClassVar[Cause] = "undetermined"
 
     def group(self, condition: Condition) -> Hashable:
         return frozenset(
@@ -210,9 +197,7 @@ class Several(msgspec.Struct, frozen=True):
 class Fragile(msgspec.Struct, frozen=True):
     """None of the others: on each request the agent nearly always passes or fails, by an unknown rule."""
 
-    @property
-    def cause(self) -> Cause:
-        return "undetermined"
+    cause: ClassVar[Cause] = "undetermined"
 
     def group(self, condition: Condition) -> Hashable:
         return next((each for each in condition if isinstance(each, RequestText)), None)

@@ -25,7 +25,7 @@ from misstep.planning.dissection.hypotheses import (
     hypotheses,
     log_marginal,
 )
-from misstep.planning.language.figures import how_often
+from misstep.planning.language.requests import how_often
 from misstep.planning.variation.anatomy import again
 from misstep.planning.variation.elements import Element
 
@@ -45,7 +45,6 @@ class AgentAttempt(msgspec.Struct, frozen=True):
 
     @property
     def complaint(self) -> str:
-        """Why there is no verdict."""
         verdict = self.outcome.verdict
         return f"{verdict.verdict} {how_often(self.runs)} running: {verdict.explanation}".rstrip(": ")
 
@@ -101,11 +100,9 @@ class Beliefs:
 
     @property
     def weights(self) -> Mapping[Hypothesis, float]:
-        """The posterior probability of each hypothesis."""
         return self._weights
 
     def causes(self) -> dict[Cause, float]:
-        """The posterior probability of each cause."""
         found = dict.fromkeys(CAUSES, 0.0)
         for hypothesis, weight in self._weights.items():
             found[hypothesis.cause] += weight

@@ -64,7 +64,6 @@ def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Genera
 
 
 def _carry_out(case: Case, steps: Generator[PlannedRun, bool, Cause]) -> Inquiry[Diagnosis]:
-    """Let the agent try what the algorithm asks for."""
     runs = 0
     tried, failed = Counter[Stage](), Counter[Stage]()
     trial = next(steps)

@@ -24,7 +24,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.core.outcome import Call, Transcript, Verdict
-from misstep.planning.world.history import Deed, History, ParameterSlip
+from misstep.planning.world.simulator import Deed, History, ParameterSlip
 
 _COUNTING = frozenset([Repeat, Choice, Condition, StandIn])
 _WRONG_VALUES = frozenset(["value", "stale", "swapped"])
@@ -269,7 +269,6 @@ def judge_plain(case: Case, order: Sequence[Before], transcript: Transcript, tra
 
 
 def retrace(case: Case, calls: Sequence[Call], forbids_parallel: bool) -> Trace:
-    """Trace the calls in a case with ordering constraints only."""
     ids = {action.tool: action.id for action in case.actions}
     places: dict[str, int] = {}
     unfit = 0

@@ -13,11 +13,10 @@ from misstep.core.constraint import Choice, Repeat, StandIn
 from misstep.core.outcome import Call, ErrorKind, Transcript, Verdict, storable
 from misstep.planning.judging.breaches import View, judge_plain, retrace
 from misstep.planning.judging.reasons import Reasons
-from misstep.planning.language.figures import how_often
+from misstep.planning.language.requests import how_often
 from misstep.planning.plans import search
 from misstep.planning.plans.order import nearest_order, order_of
-from misstep.planning.world.history import ActSlip, History
-from misstep.planning.world.simulator import Simulator
+from misstep.planning.world.simulator import ActSlip, History, Simulator
 from misstep.planning.world.tool_table import START_OVER, ToolTable
 
 Parallel = Literal["ordered", "forbid"]
@@ -122,7 +121,10 @@ def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: Hist
     broken = case.constraints[verdict.core[0]] if verdict.core else None
     match verdict.error:
         case "timeout":
-            return _explain_timeout(transcript, view)
+            limit = "time" if transcript.ended == "timeout" else "steps"
+            choices = sum(isinstance(constraint, Choice) for constraint in case.constraints)
+            done, total = len(view.deeds), sum(view.due.values()) + choices
+            return f"The limit on {limit} was reached with {done} of {total} actions carried out."
         case "act":
             slip = history.acts[0]
             call = transcript.calls[slip.step - 1]
@@ -137,16 +139,12 @@ def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: Hist
         case "order":
             assert broken is not None
             assert verdict.step is not None
-            return Reasons(view).breach(broken, verdict.step) + _others(verdict)
+            reason, others = Reasons(view).breach(broken, verdict.step), len(verdict.violated) - 1
+            if others:
+                reason += f" {others} more {'constraint is' if others == 1 else 'constraints are'} broken."
+            return reason
         case None:
             return transcript.error.partition("\n")[0] or "The agent could not be run."
-
-
-def _explain_timeout(transcript: Transcript, view: View) -> str:
-    limit = "time" if transcript.ended == "timeout" else "steps"
-    choices = sum(isinstance(constraint, Choice) for constraint in view.case.constraints)
-    done, total = len(view.deeds), sum(view.due.values()) + choices
-    return f"The limit on {limit} was reached with {done} of {total} actions carried out."
 
 
 def _act(case: Case, slip: ActSlip, call: Call) -> str:
@@ -174,7 +172,6 @@ def _misfit(case: Case, call: Call) -> str:
 
 
 def _allowed(case: Case, tool: str) -> str:
-    """How often the tool may be called."""
     if plain_order(case) is not None:
         return "each tool is to be called exactly once"
     if ToolTable(case).parts[tool].replaces:
@@ -187,13 +184,6 @@ def _repeat(case: Case, tool: str) -> Repeat | None:
     """The constraint on how often the tool is to be called."""
     action = ToolTable(case).parts[tool].action.id
     return next((c for c in case.constraints if isinstance(c, Repeat) and c.action == action), None)
-
-
-def _others(verdict: Verdict) -> str:
-    others = len(verdict.violated) - 1
-    if not others:
-        return ""
-    return f" {others} more {'constraint is' if others == 1 else 'constraints are'} broken."
 
 
 def _quoted(name: str, most: int = 80) -> str:

@@ -1,6 +1,9 @@
-"""Encodes a case for a solver: properties of every plan, and the formula of each constraint."""
+"""Encodes a case for a solver: properties of every plan, and the formula of each constraint, as SMT-LIB text.
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+A solver parses text several times faster than it builds formulas through its API.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from typing import assert_never
 
@@ -22,20 +25,118 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.judging.smtlib import (
-    NEVER,
-    Number,
-    Script,
-    Term,
-    different,
-    either,
-    every,
-    implied,
-    negation,
-    some,
-    total,
-)
-from misstep.planning.world.history import Deed, History
+from misstep.planning.world.simulator import Deed, History
+
+
+def _operator(symbol: str) -> "Callable[[Term, Number], Term]":
+    return lambda self, other: _applied(symbol, self, other)
+
+
+class Term:
+    """An SMT-LIB term, a number or a truth value; operators create new terms."""
+
+    __slots__ = ("text",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    __lt__ = _operator("<")
+    __le__ = _operator("<=")
+    __gt__ = _operator(">")
+    __ge__ = _operator(">=")
+    __eq__ = _operator("=")  # type: ignore[assignment]
+    __ne__ = _operator("distinct")  # type: ignore[assignment]
+    __add__ = _operator("+")
+    __sub__ = _operator("-")
+
+    def __bool__(self) -> bool:
+        raise TypeError("a formula is neither true nor false before a solver has read it")
+
+
+Number = Term | int
+
+NEVER = Term("false")
+ALWAYS = Term("true")
+
+
+def every(*terms: Term) -> Term:
+    return _joined("and", terms, ALWAYS)
+
+
+def some(*terms: Term) -> Term:
+    return _joined("or", terms, NEVER)
+
+
+def negation(term: Term) -> Term:
+    return _applied("not", term)
+
+
+def implied(by: Term, term: Term) -> Term:
+    return _applied("=>", by, term)
+
+
+def either(condition: Term, one: Number, other: Number) -> Term:
+    """`one` if the condition holds, else `other`; both are numbers, or both are truth values."""
+    return _applied("ite", condition, one, other)
+
+
+def total(terms: Sequence[Number]) -> Term:
+    return _joined("+", terms, Term("0"))
+
+
+def count(formulas: Iterable[Term]) -> Term:
+    """How many of the formulas hold."""
+    return total([either(formula, 1, 0) for formula in formulas])
+
+
+def different(*terms: Number) -> Term:
+    return _applied("distinct", *terms) if len(terms) > 1 else ALWAYS
+
+
+def _applied(function: str, *terms: Number) -> Term:
+    return Term(f"({function} {' '.join(map(_written, terms))})")
+
+
+def _joined(function: str, terms: Sequence[Number], none: Term) -> Term:
+    """A function of any number of terms; a single term is returned as it is."""
+    if not terms:
+        return none
+    return _applied(function, *terms) if len(terms) > 1 else Term(_written(terms[0]))
+
+
+def _written(term: Number) -> str:
+    if isinstance(term, Term):
+        return term.text
+    return str(term) if term >= 0 else f"(- {-term})"
+
+
+class Script:
+    """A solver script: declarations, each name once, and assertions."""
+
+    def __init__(self) -> None:
+        self._lines = list[str]()
+
+    def number(self, name: str) -> Term:
+        return self._declare(name, "Int")
+
+    def truth(self, name: str) -> Term:
+        return self._declare(name, "Bool")
+
+    def define(self, name: str, number: Term) -> Term:
+        """A short name for a number that is used often."""
+        self._lines.append(f"(define-fun {name} () Int {number.text})")
+        return Term(name)
+
+    def require(self, *terms: Term) -> None:
+        self._lines += [f"(assert {term.text})" for term in terms]
+
+    def text(self) -> str:
+        return "\n".join(self._lines)
+
+    def _declare(self, name: str, sort: str) -> Term:
+        self._lines.append(f"(declare-const {name} {sort})")
+        return Term(name)
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -77,7 +178,7 @@ class Encoding:
             self._units[action.id] = list(self._make_units(number, action.id, done))
             self._calls[action.id] = script.number(f"calls{number}")
         self._all = [unit for units in self._units.values() for unit in units]
-        self._total = script.define("total", self._count(self._all))
+        self._total = script.define("total", count(unit.present for unit in self._all))
 
     def _make_units(self, number: int, action: str, deeds: Sequence[Deed]) -> Iterator[Unit]:
         usual = self._stand_ins.get(action, action) if action in self._case.world.broken else action
@@ -101,7 +202,7 @@ class Encoding:
             for one, next_ in pairwise(units):
                 yield implied(next_.present, every(one.present, one.place < next_.place))
         for action, calls in self._calls.items():
-            yield calls >= self._count(unit for unit in self._all if unit.tool == action)
+            yield calls >= count(unit.present for unit in self._all if unit.tool == action)
         if self._case.world.day:
             yield from self._timed(*self._case.world.day)
 
@@ -117,7 +218,7 @@ class Encoding:
     def complete(self) -> Iterator[Term]:
         """Everything due is executed, with one option of every choice."""
         for action, units in self._units.items():
-            yield self._count(units) >= self._due(action)
+            yield count(unit.present for unit in units) >= self._due(action)
         for constraint in self._case.constraints:
             if isinstance(constraint, Choice):
                 yield some(*[self._is_done(option) for option in constraint.options])
@@ -161,9 +262,10 @@ class Encoding:
             case Adjacent(first, then):
                 return every(*self._side_by_side(first, then))
             case Place(action, place):
-                return self._is_first(action) if place == "first" else self._is_last(action)
+                starts = [unit.place == 0 for unit in self._units[action]]
+                return some(self._total == 0, *starts) if place == "first" else self._is_last(action)
             case Choice(options):
-                return total([either(self._is_done(option), 1, 0) for option in options]) <= 1
+                return count([self._is_done(option) for option in options]) <= 1
             case Condition():
                 return every(*self._is_decided(constraint))
             case Repeat(action, times):
@@ -177,9 +279,6 @@ class Encoding:
                 return negation(self._is_done(by))
         assert_never(constraint)
 
-    def _count(self, units: Iterable[Unit]) -> Term:
-        return total([either(unit.present, 1, 0) for unit in units])
-
     def _is_done(self, action: str) -> Term:
         return self._units[action][0].present
 
@@ -187,11 +286,7 @@ class Encoding:
         """For each unit of the action, whether it is executed before the given one."""
         return [every(each.present, each.place < unit.place) for each in self._units[action]]
 
-    def _how_many(self, formulas: Sequence[Term]) -> Term:
-        return total([either(formula, 1, 0) for formula in formulas])
-
     def _due(self, action: str) -> Number:
-        """How often an action has to be carried out."""
         broken = action in self._case.world.broken and action not in self._stand_ins
         if broken or action in self._stand_ins.values():
             return 0
@@ -208,7 +303,7 @@ class Encoding:
     def _waits(self, unit: Unit, first: str, announced: str) -> Term:
         """Everything due of `first` comes before the unit, if it is executed after the announcement."""
         bound = every(unit.present, some(*self._earlier(announced, unit))) if announced else unit.present
-        enough = self._how_many(self._earlier(first, unit)) >= self._due(first)
+        enough = count(self._earlier(first, unit)) >= self._due(first)
         none_later = [implied(each.present, each.place < unit.place) for each in self._units[first]]
         return implied(bound, every(enough, *none_later))
 
@@ -221,7 +316,7 @@ class Encoding:
         """The unit gets the newest value, numbered by how often the giver has returned one."""
         self._handed += 1
         passed = self._script.number(f"handed{self._handed}")
-        newest = self._how_many(self._earlier(giver, unit))
+        newest = count(self._earlier(giver, unit))
         return implied(unit.present, every(passed >= 1, passed == newest))
 
     def _is_right(self, tools: Container[str | None], parameters: Container[str]) -> Term:
@@ -241,10 +336,6 @@ class Encoding:
         for one in self._units[then]:
             leads = [every(unit.present, unit.place == one.place - 1) for unit in self._units[first]]
             yield implied(one.present, some(*leads))
-
-    def _is_first(self, action: str) -> Term:
-        starts = [unit.place == 0 for unit in self._units[action]]
-        return some(self._total == 0, *starts)
 
     def _is_last(self, action: str) -> Term:
         return every(

@@ -21,10 +21,9 @@ from misstep.core.constraint import (
 )
 from misstep.core.outcome import storable
 from misstep.planning.judging.breaches import View
-from misstep.planning.language.figures import clock, euros, how_often, listed
-from misstep.planning.plans.survey import least_cost
-from misstep.planning.world.history import Deed, ParameterSlip, reported
-from misstep.planning.world.simulator import minutes_of
+from misstep.planning.language.requests import clock, euros, how_often, listed
+from misstep.planning.plans.search import least_cost
+from misstep.planning.world.simulator import Deed, ParameterSlip, minutes_of, reported
 
 LONGEST_SHOWN = 80  # characters of what an agent has said
 
@@ -37,7 +36,6 @@ class Reasons:
         self._names = {action.id: f"the {action.name}" for action in view.case.actions}
 
     def breach(self, constraint: Constraint, step: int) -> str:
-        """How a call broke a constraint."""
         deeds = self._view.deeds
         place = next(place for place, deed in enumerate(deeds) if deed.step == step)
         what = self._breach(constraint, place, deeds[place])
@@ -146,7 +144,6 @@ class Reasons:
         )
 
     def lost(self, missing: Sequence[str]) -> str:
-        """What was due but not executed."""
         reasons, told = list[str](), list[str]()
         for constraint in self._case.constraints:
             for actions, reason in self._losses(constraint, missing):

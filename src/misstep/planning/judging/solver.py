@@ -8,9 +8,8 @@ from typing import Any, Literal
 from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Before
 from misstep.errors import MissingExtra, MisstepError
-from misstep.planning.judging.encoding import Encoding
-from misstep.planning.judging.smtlib import Script, Term, different, implied
-from misstep.planning.world.history import History
+from misstep.planning.judging.encoding import Encoding, Script, Term, different, implied
+from misstep.planning.world.simulator import History
 
 Answer = Literal["yes", "no", "unknown"]
 Plan = Sequence[str] | History
@@ -40,16 +39,6 @@ def satisfiable(case: Case) -> Answer:
     return _answer(solver.check(*labels))
 
 
-def contradiction(case: Case) -> tuple[int, ...]:
-    """A minimal set of constraints, by index, that no plan meets; empty if there is none.
-
-    Tests compare the cycles that we report to users with it. If no plan can be executed whatever the
-    constraints, the set is empty too.
-    """
-    solver, labels = _encode(case)
-    return _core(solver, labels)
-
-
 def violated_by(case: Case, plan: Plan) -> tuple[int, ...]:
     """The constraints that a plan breaks, each decided individually.
 
@@ -60,13 +49,17 @@ def violated_by(case: Case, plan: Plan) -> tuple[int, ...]:
     return tuple(i for i, label in enumerate(labels) if not _decided(solver.check(label)))
 
 
-def conflict(case: Case, plan: Plan) -> tuple[int, ...]:
-    """A minimal set of constraints that contradicts a plan; empty if none does.
+def conflict(case: Case, plan: Plan | None = None) -> tuple[int, ...]:
+    """A minimal set of constraints, by index, that contradict a plan, or all plans; empty if there is none.
 
-    Tests compare the `core` of a verdict with it, in which one broken constraint is enough.
+    No verdict depends on it: tests compare with it the `core` of a verdict, in which one broken constraint is
+    enough, and the cycles that we report to users. If no plan can be executed whatever the constraints, the
+    set is empty too.
     """
     solver, labels = _encode(case, plan)
-    return _core(solver, labels)
+    if _decided(solver.check(*labels)):
+        return ()
+    return tuple(sorted(int(str(label)[1:]) for label in solver.unsat_core()))
 
 
 def accepts(case: Case, history: History) -> bool:
@@ -90,10 +83,12 @@ def _script(case: Case, names: Sequence[str], plan: Plan | None, complete: bool)
     script = Script()
     labels = [script.truth(name) for name in names]
     order = plain_order(case)
-    if order is not None and (plan is None or _is_whole(case, plan)):
-        _add_order(script, labels, case, order, plan or ())
+    deeds = plan.deeds if isinstance(plan, History) else ()
+    planned = [deed.action for deed in deeds] if isinstance(plan, History) else plan
+    if order is not None and (planned is None or len(planned) == len(case.actions)):
+        _add_order(script, labels, case, order, planned or ())
         return script
-    encoding = Encoding(script, case, plan.deeds if isinstance(plan, History) else ())
+    encoding = Encoding(script, case, deeds)
     script.require(*encoding.basics())
     if isinstance(plan, History):
         script.require(*encoding.follow(plan))
@@ -106,26 +101,16 @@ def _script(case: Case, names: Sequence[str], plan: Plan | None, complete: bool)
     return script
 
 
-def _is_whole(case: Case, plan: Plan) -> bool:
-    """Whether every action of a plain case is in the plan."""
-    return len(plan.deeds if isinstance(plan, History) else plan) == len(case.actions)
-
-
-def _add_order(script: Script, labels: list[Term], case: Case, order: Sequence[Before], plan: Plan) -> None:
+def _add_order(
+    script: Script, labels: list[Term], case: Case, order: Sequence[Before], plan: Sequence[str]
+) -> None:
     """A position for each action, all different: enough if every action is executed and order is all."""
-    plan = [deed.action for deed in plan.deeds] if isinstance(plan, History) else plan
     places = {action.id: script.number(f"a{number}") for number, action in enumerate(case.actions)}
     script.require(different(*places.values()))
     for place, action in enumerate(plan):
         script.require(places[action] == place)
     for label, constraint in zip(labels, order, strict=True):
         script.require(implied(label, places[constraint.first] < places[constraint.then]))
-
-
-def _core(solver: Any, labels: list[Any]) -> tuple[int, ...]:
-    if _decided(solver.check(*labels)):
-        return ()
-    return tuple(sorted(int(str(label)[1:]) for label in solver.unsat_core()))
 
 
 def _answer(result: Any) -> Answer:

@@ -2,24 +2,101 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import TypeVar
 
 import msgspec
 
 from misstep.core.rng import Dice
-from misstep.planning.language.remarks import TimedRelative
 from misstep.planning.language.syntax import (
-    OBJECT_LAST,
     Clause,
+    Direction,
+    Form,
+    Free,
     Group,
     Join,
-    Pronouns,
-    Relative,
     Sentence,
     SubSentence,
-    most_actions,
-    possible_joins,
-    spoken_order,
+    TimedRelative,
+    change_groups,
 )
+
+FRONTED = frozenset({"fronted preposition", "fronted conjunction"})
+OBJECT_LAST = frozenset({"verb", "preposition"})
+MANY = 1_000_000
+
+Part = TypeVar("Part")
+
+
+def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]) -> tuple[Join, ...]:
+    """The joins that keep the sentence unambiguous; `before` are those it already has.
+
+    A fronted phrase or a dependent clause can be understood to govern what a comma attaches to it, so only a
+    semicolon separates them; a time at the end of a clause absorbs what a comma attaches to it. A relative
+    clause or a list absorbs a coordinate "and" at first reading. "But", "yet", "while" and "whereas" need a
+    contrast: something else comes before on one side and after on the other. "While" is understood as
+    "during" unless it introduces a plain relation. One comma is enough for a sentence. Nothing joins a
+    remark.
+    """
+    if not isinstance(left, Clause | Free) or not isinstance(right, Clause | Free):
+        return ()
+    if isinstance(left, Free) or isinstance(right, Free) or any(join != ";" for join in before):
+        return (";",)
+    if left.form not in OBJECT_LAST or right.form in FRONTED:
+        return (";",)
+    if isinstance(left.object.relative, TimedRelative):
+        return (";",)
+    joins: tuple[Join, ...] = (";",)
+    contrast = left.direction != right.direction and not {*left.subject.actions} & {*right.subject.actions}
+    if not left.object.relative and len(left.object.actions) == len(right.subject.actions) == 1:
+        joins += (", and", ", but", ", yet") if contrast else (", and",)
+    if contrast:
+        joins += (", whereas", ", while") if right.form == "verb" else (", whereas",)
+    return joins
+
+
+def most_actions(form: Form, direction: Direction) -> tuple[int, int]:
+    """The most actions that subject and object of a clause may have without ambiguity.
+
+    A comma separates an opening phrase from the subject, so neither may be a list with commas of its own, and
+    "after A, B and C happen" begins like "after A". "Before B and C happen" can be understood as "before both
+    have happened".
+    """
+    if form == "fronted preposition":
+        return 2, 2
+    if form in ("conjunction", "fronted conjunction"):
+        return MANY, 1 if direction == "<" else 2
+    return MANY, MANY
+
+
+class Pronouns:
+    """Restricts relative clauses in a sub-sentence to groups that their pronoun identifies clearly.
+
+    `most` is how many actions the object of a relative clause may have; `rarity` grows with each relative
+    clause, since two of them are hard to follow.
+    """
+
+    def __init__(self, form: Form) -> None:
+        self.most = 2 if form == "fronted preposition" else MANY  # no list beside an opening phrase
+        self.rarity = 1
+        self._fronted = form == "fronted preposition"
+        self._sizes: list[int] = []
+
+    def name(self, group: Sequence[int]) -> bool:
+        """Record a group as it is named; return whether a relative clause could only refer to it.
+
+        "Which" after one action does; "both of which" and "all of which" do unless a group of that size came
+        before. A pair behind an opening phrase already says "both".
+        """
+        size = min(len(group), 3)
+        twice_both = size == 2 and self._fronted and bool(self._sizes)
+        clear = size == 1 or (size not in self._sizes and not twice_both)
+        self._sizes.append(size)
+        return clear
+
+
+def spoken_order(form: Form, subject: Part, object_: Part) -> tuple[Part, Part]:
+    """Subject and object in the order of the text."""
+    return (object_, subject) if form in FRONTED else (subject, object_)
 
 
 def is_clear(part: SubSentence) -> bool:
@@ -84,13 +161,6 @@ def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[
 
 def without_times(clause: Clause) -> Clause:
     """The clause without the times of its actions."""
-    subject, object_ = _without_times(clause.subject), _without_times(clause.object)
-    return Clause(clause.form, clause.direction, subject, object_)
-
-
-def _without_times(group: Group) -> Group:
-    relative = group.relative
-    if relative is None or isinstance(relative, TimedRelative):
-        return Group(group.actions)
-    inner = Relative(relative.form, relative.direction, _without_times(relative.object))
-    return Group(group.actions, inner)
+    return change_groups(
+        clause, lambda group: Group(group.actions) if isinstance(group.relative, TimedRelative) else group
+    )

@@ -5,14 +5,13 @@ Both are recognised by the templates in `data/requests.toml`.
 
 import json
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.reading.phrases import NUMBERS
+from misstep.planning.language.phrases import NUMBERS
 from misstep.planning.language.requests import load_requests
 
 Outcome: TypeAlias = Literal["done", "unavailable", "broken", "over", "price", "error"]
@@ -35,6 +34,7 @@ _SLOTS = {
     "amount": r"[0-9]{1,9} euros?",
     "sentence": r".{1,6000}",
 }
+_DURATION = r"(?:([0-9]+) hours?)?(?: and )?(?:([0-9]+) minutes?)?"
 _ANYTHING = r"[^.,;:]{1,100}"
 
 
@@ -58,7 +58,8 @@ class Heard(msgspec.Struct, frozen=True):
 
 
 def read_rules(request: str) -> Rules:
-    time, over, retry = (_rule(name).search(request) for name in ("time", "over", "retry"))
+    rules = load_requests().rules
+    time, over, retry = (_pattern(rules[name]).search(request) for name in ("time", "over", "retry"))
     return Rules(
         day=(_clock(time["begin"]), _clock(time["end"])) if time else None,
         attempts=_number(over["attempts"]) if over else 1,
@@ -80,10 +81,17 @@ def _done(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Heard:
     """A success, then each additional statement, up to the first one that is not understood."""
     told: dict[str, Any] = {}
     values: dict[str, str | int] = {}
-    for part, found in _parts(text, at, texts):
+    keys = ("duration", "value", "finding", "cost", "announcement")
+    while text[at : at + 1] == " ":
+        matches = ((key, texts[key].match(text, at + 1)) for key in keys)
+        part, found = next(((key, found) for key, found in matches if found), ("", None))
+        if found is None:
+            break
+        at = found.end()
         match part:
             case "duration":
-                told["minutes"] = _minutes(found["duration"])
+                spent = re.fullmatch(_DURATION, found["duration"])
+                told["minutes"] = int(spent[1] or 0) * 60 + int(spent[2] or 0) if spent else None
             case "value":
                 values[found["value"].replace(" ", "_")] = json.loads(found["literal"])
             case "finding":
@@ -95,33 +103,18 @@ def _done(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Heard:
     return Heard("done", values=values, **told)
 
 
-def _parts(text: str, at: int, texts: dict[str, re.Pattern[str]]) -> Iterator[tuple[str, re.Match[str]]]:
-    keys = ("duration", "value", "finding", "cost", "announcement")
-    while text[at : at + 1] == " ":
-        matches = ((key, texts[key].match(text, at + 1)) for key in keys)
-        part = next(((key, found) for key, found in matches if found), None)
-        if part is None:
-            return
-        yield part
-        at = part[1].end()
-
-
-@cache
-def _rule(name: str) -> re.Pattern[str]:
-    return _pattern(load_requests().rules[name], _SLOTS)
-
-
 @cache
 def _texts() -> dict[str, re.Pattern[str]]:
-    return {key: _pattern(text, _SLOTS) for key, text in load_requests().results.items()}
+    return {key: _pattern(text) for key, text in load_requests().results.items()}
 
 
-def _pattern(template: str, slots: dict[str, str]) -> re.Pattern[str]:
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
     """A pattern for the texts of a template; a repeated slot must have the same filler."""
     pieces = re.split(r"\{(\w+)\}", template)
     pattern, seen = re.escape(pieces[0]), set[str]()
     for slot, piece in zip(pieces[1::2], pieces[2::2], strict=True):
-        pattern += f"(?P={slot})" if slot in seen else f"(?P<{slot}>{slots.get(slot, _ANYTHING)})"
+        pattern += f"(?P={slot})" if slot in seen else f"(?P<{slot}>{_SLOTS.get(slot, _ANYTHING)})"
         pattern += re.escape(piece)
         seen.add(slot)
     return re.compile(pattern)
@@ -136,11 +129,6 @@ def _findings() -> dict[str, bool]:
 def _clock(time: str) -> int:
     hours, minutes = time.split(":")
     return int(hours) * 60 + int(minutes)
-
-
-def _minutes(duration: str) -> int | None:
-    found = re.fullmatch(r"(?:([0-9]+) hours?)?(?: and )?(?:([0-9]+) minutes?)?", duration)
-    return int(found[1] or 0) * 60 + int(found[2] or 0) if found else None
 
 
 def _amount(text: str) -> int:

@@ -25,10 +25,12 @@ LEAST_ACTIONS = 3  # of a structure that can be held out
 _FORMS = ("one", "many", "text", "some", "noun")  # fields of an entry that contain its words
 
 _ACTION = re.compile(r"\ba[1-9][0-9]?\b")
-_CLOCK = re.compile(r"[0-2][0-9]:[0-5][0-9]")
-_VALUE = re.compile(r"(?<=GIVES )\S+")
-_ARGUMENTS = re.compile(r"(?<=GIVEN )\S+")
-_NUMBER = re.compile(r"\b[0-9]+\b")
+_DETAILS = {
+    "VALUE": re.compile(r"(?<=GIVES )\S+"),
+    "ARGUMENTS": re.compile(r"(?<=GIVEN )\S+"),
+    "CLOCK": re.compile(r"[0-2][0-9]:[0-5][0-9]"),
+    "NUMBER": re.compile(r"\b[0-9]+\b"),
+}
 _SENTENCE = re.compile(r"(?<=\.) ")
 
 
@@ -57,10 +59,10 @@ def part_of(portions: Sequence[Portion]) -> LanguagePart:
 
 
 @cache
-def topics_of(side: Side) -> tuple[str, ...]:
-    names = list(load_topics())
+def topics_of(side: Side | None) -> tuple[str, ...]:
+    names = enumerate(load_topics(), 1)
     return tuple(
-        [name for number, name in enumerate(names, 1) if (number % TOPICS == 0) == (side == "unseen")]
+        [name for number, name in names if side is None or (number % TOPICS == 0) == (side == "unseen")]
     )
 
 
@@ -70,7 +72,7 @@ def is_of(phrase: str, side: Side) -> bool:
 
 def structure_of(skeleton: str) -> Side:
     """The side of a request, by the structures of its sentences."""
-    return "unseen" if any(map(_is_kept_back, shapes_of(skeleton))) else "seen"
+    return "unseen" if any(map(_is_held_out, shapes_of(skeleton))) else "seen"
 
 
 def shapes_of(skeleton: str) -> list[str]:
@@ -81,18 +83,13 @@ def shapes_of(skeleton: str) -> list[str]:
 def _shape(sentence: str) -> str:
     numbers = dict[str, str]()
     text = _ACTION.sub(lambda found: numbers.setdefault(found[0], f"a{len(numbers) + 1}"), sentence)
-    for pattern, name in (
-        (_VALUE, "VALUE"),
-        (_ARGUMENTS, "ARGUMENTS"),
-        (_CLOCK, "CLOCK"),
-        (_NUMBER, "NUMBER"),
-    ):
+    for name, pattern in _DETAILS.items():
         text = pattern.sub(name, text)
     return text
 
 
 @cache
-def _is_kept_back(shape: str) -> bool:
+def _is_held_out(shape: str) -> bool:
     if "VP" not in shape or f"a{LEAST_ACTIONS}" not in shape:
         return False
     return hashlib.blake2b(shape.encode(), digest_size=1).digest()[0] % SHAPES == 0
@@ -108,14 +105,10 @@ def _unseen_phrases() -> frozenset[str]:
 
 
 def _lists(part: Any) -> Iterator[list[tuple[str, ...]]]:
-    """The lists of phrases in a lexicon, at any depth, each phrase in all its forms."""
+    """The lists of phrases in a lexicon, at any depth; each phrase in all forms, its name first."""
     if isinstance(part, dict):
         for inner in part.values():
             yield from _lists(inner)
     elif isinstance(part, Iterable) and not isinstance(part, str):
-        yield [(entry,) if isinstance(entry, str) else _forms(entry) for entry in part]
-
-
-def _forms(entry: dict[str, Any]) -> tuple[str, ...]:
-    """All forms of an entry; its identifying form comes first."""
-    return tuple([entry[field] for field in _FORMS if field in entry])
+        for_each = [{"text": entry} if isinstance(entry, str) else entry for entry in part]
+        yield [tuple([entry[field] for field in _FORMS if field in entry]) for entry in for_each]

@@ -4,19 +4,21 @@ from collections.abc import Sequence
 from functools import cache
 
 from misstep.core.rng import Dice
-from misstep.planning.language.clarity import without_times
-from misstep.planning.language.figures import listed
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import Side, is_of
-from misstep.planning.language.remarks import Direction, Neighbours, TimedRelative
+from misstep.planning.language.requests import listed
 from misstep.planning.language.syntax import (
     Clause,
+    Direction,
     Free,
     Group,
+    Neighbours,
     Paragraph,
     Relative,
     Sentence,
     SubSentence,
+    TimedRelative,
+    groups_in,
 )
 from misstep.planning.language.wording import (
     Mood,
@@ -48,14 +50,12 @@ def render(
 
 def possible_moods(paragraph: Paragraph, side: Side | None = None) -> tuple[Mood, ...]:
     """The moods that all sentences of a paragraph can have; only sentences about order can be indicative."""
-    only_order = all(_is_about_order(part) for sentence in paragraph for part in sentence.parts)
+    parts = [part for sentence in paragraph for part in sentence.parts]
+    times = [
+        group for part in parts for group in groups_in(part) if isinstance(group.relative, TimedRelative)
+    ]
+    only_order = not times and all(isinstance(part, Clause | Free | Neighbours) for part in parts)
     return _moods(side) if only_order else ("modal",)
-
-
-def _is_about_order(part: SubSentence) -> bool:
-    if isinstance(part, Clause):
-        return without_times(part) == part
-    return isinstance(part, Free | Neighbours)
 
 
 @cache
@@ -93,12 +93,7 @@ def _linkers(kind: str, direction: Direction, front: bool, several: bool) -> tup
     return text_options(tuple(fitting))
 
 
-class _Renderer:
-    def __init__(self, names: list[str], words: Phrases) -> None:
-        self._names = names
-        self._words = words
-        self._wording = RemarkWriter(names, words)
-
+class _Renderer(RemarkWriter):
     def sentence(self, sentence: Sentence) -> str:
         text = self.part(sentence.parts[0])
         for join, part in zip(sentence.joins, sentence.parts[1:], strict=True):
@@ -109,7 +104,7 @@ class _Renderer:
         if isinstance(part, Free):
             return f"{self.group(part.subject)} {self.verb('free', part.subject)}"
         if not isinstance(part, Clause):
-            return self._wording.remark(part)
+            return self.remark(part)
         match part.form:
             case "verb":
                 subject = self.inner(part.subject)
@@ -138,16 +133,13 @@ class _Renderer:
         return f"{self.group(group)}," if group.relative else self.group(group)
 
     def group(self, group: Group) -> str:
-        if len(group.actions) == 1:
-            text = self._names[group.actions[0]]
-        else:
-            text = listed([self._names[action] for action in group.actions])
+        text = listed([self._names[action] for action in group.actions])
         return f"{text}, {self.relative(group, group.relative)}" if group.relative else text
 
     def relative(self, group: Group, relative: Relative | TimedRelative) -> str:
         """The pronoun names the whole group, so that it can't refer to its last action alone."""
         if isinstance(relative, TimedRelative):
-            return f"which {self._wording.window(relative)}"
+            return f"which {self.window(relative)}"
         which = {1: "which", 2: "both of which"}.get(len(group.actions), "all of which")
         if relative.form == "verb":
             said = self.verb(relative.direction, group)

@@ -1,5 +1,6 @@
 """The text of requests around a paragraph, of mock tools and of their results (`data/requests.toml`)."""
 
+import json
 import re
 import tomllib
 from collections.abc import Sequence
@@ -21,8 +22,49 @@ from misstep.core.constraint import (
     Repeat,
     StandIn,
 )
-from misstep.planning.language.figures import clock, how_often, in_words, listed
 from misstep.planning.language.lexicon import Topic
+
+_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def clock(minutes: int) -> str:
+    """A time of day from the minutes since midnight: `09:30`."""
+    return f"{minutes // 60:02}:{minutes % 60:02}"
+
+
+def in_hours(minutes: int) -> str:
+    """A duration: `45 minutes`, `1 hour`, `2 hours and 30 minutes`."""
+    hours, rest = divmod(minutes, 60)
+    parts = [_counted(hours, "hour")] if hours else []
+    return " and ".join([*parts, _counted(rest, "minute")] if rest or not hours else parts)
+
+
+def euros(amount: int) -> str:
+    return _counted(amount, "euro")
+
+
+def in_words(number: int) -> str:
+    """A number as a word (`three`), or in digits from thirteen on."""
+    return _WORDS[number - 1] if 1 <= number <= len(_WORDS) else str(number)
+
+
+def how_often(times: int) -> str:
+    return {1: "once", 2: "twice"}.get(times, f"{in_words(times)} times")
+
+
+def literal(value: str | int) -> str:
+    """A value as it has to be passed on; quotes show where a text ends."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def listed(items: Sequence[str]) -> str:
+    """`A`, `A and B`, `A, B and C`."""
+    *others, last = items
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun if number == 1 else noun + 's'}"
 
 
 class RequestTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -89,6 +131,8 @@ def write_rules(
     own = own_tools or Given in kinds
     if kinds <= {Before} and world == World() and not distractors and not own:
         return ()
+    givers = {constraint.giver for constraint in constraints if isinstance(constraint, Handover)}
+    repeated = [constraint.action for constraint in constraints if isinstance(constraint, Repeat)]
     takes_something = own or Handover in kinds or world.day is not None or bool(world.costs)
     applying = {
         "once": True,
@@ -101,7 +145,7 @@ def write_rules(
         "stand_in": StandIn in kinds,
         "own_arguments": own and StandIn in kinds,
         "data": Handover in kinds,
-        "data_again": _gives_again(constraints),
+        "data_again": not givers.isdisjoint(repeated),
         "time": world.day is not None,
         "budget": bool(world.costs),
         "retry": world.retries > 0,
@@ -114,12 +158,6 @@ def write_rules(
     }
     rules, figures = load_requests().rules, _figures(world)
     return tuple([rules[name].format(**figures) for name, applies in applying.items() if applies])
-
-
-def _gives_again(constraints: Sequence[Constraint]) -> bool:
-    """Whether an action returns a value more than once."""
-    givers = {constraint.giver for constraint in constraints if isinstance(constraint, Handover)}
-    return any(isinstance(constraint, Repeat) and constraint.action in givers for constraint in constraints)
 
 
 def _figures(world: World) -> dict[str, str]:

@@ -18,24 +18,18 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.language.remarks import (
-    Alternative,
-    BudgetRemark,
-    Conditional,
+from misstep.planning.language import syntax
+from misstep.planning.language.syntax import (
+    Clause,
     Direction,
-    Duty,
-    End,
-    Giving,
-    HandOver,
-    Limited,
-    Neighbours,
-    Remark,
-    RepeatRemark,
-    Replacing,
-    Timed,
-    TimedRelative,
+    Free,
+    Paragraph,
+    Relative,
+    Sentence,
+    SubSentence,
+    actions_in,
+    nested,
 )
-from misstep.planning.language.syntax import Clause, Free, Group, Paragraph, Sentence, SubSentence
 
 Relation = tuple[int, int]
 """(first, then): the first action has to come before the second."""
@@ -47,10 +41,12 @@ def relations(sentence: Sentence) -> list[Relation]:
 
 
 def part_relations(part: SubSentence) -> list[Relation]:
-    if not isinstance(part, Clause):
-        return []
-    said = _cross(part.subject.actions, part.direction, part.object.actions)
-    return [*_group_relations(part.subject), *said, *_group_relations(part.object)]
+    return [
+        pair
+        for actions, said in _statements(part)
+        if not isinstance(said, syntax.TimedRelative)
+        for pair in _cross(actions, said.direction, said.object.actions)
+    ]
 
 
 def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[Constraint]:
@@ -65,13 +61,17 @@ def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[
 
 
 def mentioned(paragraph: Paragraph) -> set[int]:
-    """The actions that a paragraph mentions."""
-    return {action for sentence in paragraph for part in sentence.parts for action in _actions(part)}
+    return {action for sentence in paragraph for part in sentence.parts for action in actions_in(part)}
 
 
-def satisfied(order: Sequence[int], demanded: Sequence[Relation]) -> bool:
-    """Whether an order of all actions satisfies every relation."""
-    return all(order.index(first) < order.index(then) for first, then in demanded)
+def _statements(
+    part: SubSentence,
+) -> Iterator[tuple[tuple[int, ...], Clause | Relative | syntax.TimedRelative]]:
+    """What a clause and its relative clauses say, in the order stated, each with the actions it is about."""
+    if isinstance(part, Clause):
+        yield from ((group.actions, group.relative) for group in nested(part.subject) if group.relative)
+        yield part.subject.actions, part
+        yield from ((group.actions, group.relative) for group in nested(part.object) if group.relative)
 
 
 def _cross(left: Sequence[int], direction: Direction, right: Sequence[int]) -> list[Relation]:
@@ -80,104 +80,52 @@ def _cross(left: Sequence[int], direction: Direction, right: Sequence[int]) -> l
     return [(other, one) for one in left for other in right]
 
 
-def _group_relations(group: Group) -> list[Relation]:
-    relative = group.relative
-    if not relative or isinstance(relative, TimedRelative):
-        return []
-    said = _cross(group.actions, relative.direction, relative.object.actions)
-    return [*said, *_group_relations(relative.object)]
-
-
 def _demands(part: SubSentence, ids: Sequence[str], number: int) -> list[Constraint]:
-    match part:
-        case Clause(_, direction, subject, object_):
-            said = _cross(subject.actions, direction, object_.actions)
-            return [
-                *_group_demands(subject, ids, number),
-                *_befores(said, ids, number),
-                *_group_demands(object_, ids, number),
-            ]
-        case Free():
-            return []
-        case _:
-            return _remark_demands(part, ids, number)
-
-
-def _group_demands(group: Group, ids: Sequence[str], number: int) -> list[Constraint]:
-    relative = group.relative
-    if not relative:
-        return []
-    if isinstance(relative, TimedRelative):
-        return _windows(relative, group.actions, ids, number)
-    said = _cross(group.actions, relative.direction, relative.object.actions)
-    return [*_befores(said, ids, number), *_group_demands(relative.object, ids, number)]
-
-
-def _befores(said: list[Relation], ids: Sequence[str], number: int) -> list[Constraint]:
-    return [Before(ids[first], ids[then], number) for first, then in said]
+    if not isinstance(part, Clause | Free):
+        return _remark_demands(part, ids, number)
+    found = list[Constraint]()
+    for actions, said in _statements(part):
+        if isinstance(said, syntax.TimedRelative):
+            found += _windows(said, actions, ids, number)
+        else:
+            pairs = _cross(actions, said.direction, said.object.actions)
+            found += [Before(ids[first], ids[then], number) for first, then in pairs]
+    return found
 
 
 def _windows(
-    said: Timed | TimedRelative, actions: tuple[int, ...], ids: Sequence[str], number: int
+    said: syntax.Timed | syntax.TimedRelative, actions: tuple[int, ...], ids: Sequence[str], number: int
 ) -> list[Constraint]:
     return [Window(ids[action], said.edge, said.bound, said.time, number) for action in actions]
 
 
-def _remark_demands(remark: Remark, ids: Sequence[str], number: int) -> list[Constraint]:
+def _remark_demands(remark: syntax.Remark, ids: Sequence[str], number: int) -> list[Constraint]:
     match remark:
-        case Timed(actions=actions):
+        case syntax.Timed(actions=actions):
             return _windows(remark, actions, ids, number)
-        case Neighbours(_, direction, subject, object_):
+        case syntax.Neighbours(_, direction, subject, object_):
             first, then = (subject, object_) if direction == "<" else (object_, subject)
             return [Adjacent(ids[first], ids[then], number)]
-        case End(place, action):
+        case syntax.End(place, action):
             return [Place(ids[action], place, number)]
-        case Alternative(options):
+        case syntax.Alternative(options):
             return [Choice(tuple([ids[option] for option in options]), number)]
-        case Conditional(asks, finding, then, otherwise):
+        case syntax.Conditional(asks, finding, then, otherwise):
             other = "" if otherwise is None else ids[otherwise]
             return [Condition(ids[asks], finding, ids[then], other, number)]
-        case RepeatRemark(action, times):
+        case syntax.RepeatRemark(action, times):
             return [Repeat(ids[action], times, number)]
-        case Limited(action, most):
+        case syntax.Limited(action, most):
             return [Limit(ids[action], most, number)]
-        case BudgetRemark(most):
+        case syntax.BudgetRemark(most):
             return [Spend(most, number)]
-        case HandOver(giver, taker, value):
+        case syntax.HandOver(giver, taker, value):
             return [Handover(ids[giver], ids[taker], value.replace(" ", "_"), number)]
-        case Replacing(action, by):
+        case syntax.Replacing(action, by):
             return [StandIn(ids[action], ids[by], number)]
-        case Duty():
+        case syntax.Duty():
             return []
-        case Giving(action, arguments):
+        case syntax.Giving(action, arguments):
             return [Given(ids[action], arguments, number)]
         case _:
             assert_never(remark)
-
-
-def _actions(part: SubSentence) -> Iterator[int]:
-    match part:
-        case Clause(subject=subject, object=object_):
-            yield from _group_actions(subject)
-            yield from _group_actions(object_)
-        case Free(subject):
-            yield from _group_actions(subject)
-        case Timed(actions=actions) | Alternative(actions) | Duty(actions):
-            yield from actions
-        case Neighbours(_, _, one, other) | HandOver(one, other, _) | Replacing(one, other):
-            yield from (one, other)
-        case Conditional(asks, _, then, otherwise):
-            yield from (asks, then) if otherwise is None else (asks, then, otherwise)
-        case End(_, action) | RepeatRemark(action, _) | Limited(action, _) | Giving(action, _):
-            yield action
-        case BudgetRemark():
-            return
-        case _:
-            assert_never(part)
-
-
-def _group_actions(group: Group) -> Iterator[int]:
-    yield from group.actions
-    relative = group.relative
-    if relative and not isinstance(relative, TimedRelative):
-        yield from _group_actions(relative.object)

@@ -6,27 +6,13 @@ from typing import NoReturn, TypeVar
 
 from misstep.core.constraint import Condition, Constraint, Given
 from misstep.errors import UsageError
-from misstep.planning.language.remarks import (
-    Alternative,
-    Bound,
-    BudgetRemark,
-    Conditional,
-    Direction,
-    Duty,
-    Edge,
-    End,
-    Giving,
-    HandOver,
-    Limited,
-    Neighbours,
-    RepeatRemark,
-    Replacing,
-    Timed,
-    TimedRelative,
-)
+from misstep.planning.language import syntax
 from misstep.planning.language.syntax import (
     JOINS,
+    Bound,
     Clause,
+    Direction,
+    Edge,
     Free,
     Group,
     Join,
@@ -88,15 +74,10 @@ class _Reader:
     def _read_sentence(self) -> Sentence:
         parts, joins = [self._part()], list[Join]()
         while not self._take("."):
-            joins.append(self._join())
+            join = next((join for join in JOINS if self._take(f"{join} ")), None)
+            joins.append(join or self._refuse())
             parts.append(self._part())
         return Sentence(tuple(parts), tuple(joins))
-
-    def _join(self) -> Join:
-        for join in JOINS:
-            if self._take(f"{join} "):
-                return join
-        return self._refuse()
 
     def _part(self) -> SubSentence:
         if self._take("P"):
@@ -114,22 +95,21 @@ class _Reader:
         if self._take("NEXT"):
             direction, object_ = self._direction(), self._action()
             self._need(", ")
-            return Neighbours("fronted preposition", direction, self._alone(self._happening()), object_)
+            return syntax.Neighbours(
+                "fronted preposition", direction, self._alone(self._happening()), object_
+            )
         if self._take("BEFORE "):
             time = self._clock()
             self._need(", ")
             actions = self._actions()
             self._need(" ")
-            return Timed("fronted", self._edge(), "before", time, actions)
+            return syntax.Timed("fronted", self._edge(), "before", time, actions)
         if self._take("IF "):
-            return self._conditional()
-        return BudgetRemark(self._number()) if self._take("SPEND ") else None
-
-    def _conditional(self) -> Conditional:
-        asks = self._action()
-        self._need(" THEN ")
-        then = self._action()
-        return Conditional(asks, self._said(Condition).finding, then, self._otherwise())
+            asks = self._action()
+            self._need(" THEN ")
+            then = self._action()
+            return syntax.Conditional(asks, self._said(Condition).finding, then, self._otherwise())
+        return syntax.BudgetRemark(self._number()) if self._take("SPEND ") else None
 
     def _otherwise(self) -> int | None:
         return self._action() if self._take(" ELSE ") else None
@@ -153,40 +133,40 @@ class _Reader:
         if self._take(" SC"):
             return Clause("conjunction", self._direction(), subject, self._happening())
         self._need(" NEXT")
-        return Neighbours("preposition", self._direction(), self._alone(subject), self._action())
+        return syntax.Neighbours("preposition", self._direction(), self._alone(subject), self._action())
 
     def _remark(self, actions: tuple[int, ...]) -> SubSentence:
         if self._take(" DUE"):
-            return Duty(actions)
+            return syntax.Duty(actions)
         if self._text.startswith((" STARTS", " ENDS"), self._at):
             self._need(" ")
-            return Timed("verb", *self._window(), actions)
+            return syntax.Timed("verb", *self._window(), actions)
         return self._single(self._only(actions))
 
     def _single(self, action: int) -> SubSentence:
         """A remark about one action."""
         if self._take(" NEXT"):
-            return Neighbours("verb", self._direction(), action, self._action())
+            return syntax.Neighbours("verb", self._direction(), action, self._action())
         if self._take(" IF "):
             asks, finding = self._action(), self._said(Condition).finding
-            return Conditional(asks, finding, action, self._otherwise(), "then first")
+            return syntax.Conditional(asks, finding, action, self._otherwise(), "then first")
         if self._take(" OR "):
-            return Alternative((action, self._action()))
+            return syntax.Alternative((action, self._action()))
         if self._take(" TIMES "):
-            return RepeatRemark(action, self._number())
+            return syntax.RepeatRemark(action, self._number())
         if self._take(" LIMIT "):
-            return Limited(action, self._number())
+            return syntax.Limited(action, self._number())
         if self._take(" FOR "):
-            return Replacing(self._action(), action)
+            return syntax.Replacing(self._action(), action)
         if self._take(" GIVES "):
             value = self._match(_WORD)[0].replace("_", " ")
             self._need(" TO ")
-            return HandOver(action, self._action(), value)
+            return syntax.HandOver(action, self._action(), value)
         if self._take(" GIVEN "):
             arguments = self._said(Given).arguments
             self._need(",".join(arguments))  # names of parameters may look like anything
-            return Giving(action, arguments)
-        return End("first" if self._match(_PLACE)[1] == "FIRST" else "last", action)
+            return syntax.Giving(action, arguments)
+        return syntax.End("first" if self._match(_PLACE)[1] == "FIRST" else "last", action)
 
     def _happening(self) -> Group:
         group = self._group()
@@ -205,12 +185,12 @@ class _Reader:
         self._depth -= 1
         return Group(actions, relative)
 
-    def _relative(self) -> Relative | TimedRelative:
+    def _relative(self) -> Relative | syntax.TimedRelative:
         if self._take("VP0 P"):
             return Relative("preposition", self._direction(), self._group())
         if self._take("VP"):
             return Relative("verb", self._direction(), self._group())
-        return TimedRelative(*self._window())
+        return syntax.TimedRelative(*self._window())
 
     def _window(self) -> tuple[Edge, Bound, int]:
         edge, sign = self._edge(), self._match(_SIGN)[0]

@@ -1,50 +1,37 @@
 """The syntax of planning requests: a paragraph as a tree, before words are chosen.
 
-The productions are those of PDoctor's Fig. 4. Actions are numbers from 0; a direction tells whether the
-subject comes before (`<`) or after (`>`) the object.
+The productions of clauses are those of PDoctor's Fig. 4; a sentence about anything but plain order is one
+remark. Actions are numbers from 0; a direction tells whether the subject comes before (`<`) or after (`>`)
+the object.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias, TypeVar, assert_never
+from itertools import product
+from typing import Any, Literal, TypeAlias, TypeVar, assert_never
 
 import msgspec
 
-from misstep.planning.language.figures import clock
-from misstep.planning.language.remarks import (
-    Alternative,
-    BudgetRemark,
-    Conditional,
-    Direction,
-    Duty,
-    End,
-    Giving,
-    HandOver,
-    Limited,
-    Neighbours,
-    Remark,
-    RepeatRemark,
-    Replacing,
-    Timed,
-    TimedRelative,
-)
+from misstep.planning.language.requests import clock
 
+Direction = Literal["<", ">"]
 Form = Literal["verb", "preposition", "fronted preposition", "conjunction", "fronted conjunction"]
 RelativeForm = Literal["verb", "preposition"]
 Join = Literal[";", ", and", ", but", ", yet", ", while", ", whereas"]
+Edge = Literal["start", "end"]
+Bound = Literal["after", "before"]
+NeighbourForm = Literal["verb", "preposition", "fronted preposition"]
+ConditionalForm = Literal["asks first", "then first"]
 
 DIRECTIONS: tuple[Direction, ...] = ("<", ">")
 FORMS: tuple[Form, ...] = ("verb", "preposition", "fronted preposition", "conjunction", "fronted conjunction")
 RELATIVE_FORMS: tuple[RelativeForm, ...] = ("verb", "preposition")
 JOINS: tuple[Join, ...] = (";", ", and", ", but", ", yet", ", while", ", whereas")
-
+TIMED: tuple[tuple[Edge, Bound], ...] = (("start", "after"), ("start", "before"), ("end", "before"))
+CONDITIONAL_FORMS: tuple[ConditionalForm, ...] = ("asks first", "then first")
+NEIGHBOUR_FORMS: tuple[NeighbourForm, ...] = ("verb", "preposition", "fronted preposition")
 OPPOSITE: dict[Direction, Direction] = {"<": ">", ">": "<"}
-FRONTED = frozenset({"fronted preposition", "fronted conjunction"})
-OBJECT_LAST = frozenset({"verb", "preposition"})
-MANY = 1_000_000
-
-Part = TypeVar("Part")
 
 _CLAUSE_PATTERNS: dict[Form, str] = {
     "verb": "{s} VP{d} {o}",
@@ -59,6 +46,123 @@ _NEIGHBOUR_PATTERNS = {
     "preposition": "{s} VP0 NEXT{d} {o}",
     "fronted preposition": "NEXT{d} {o}, {s} VP0",
 }
+
+
+class Timed(msgspec.Struct, frozen=True):
+    """`S starts after T`, or `before T, S ends`: the same demand on each of some actions."""
+
+    form: Literal["verb", "fronted"]
+    edge: Edge
+    bound: Bound
+    time: int
+    actions: tuple[int, ...]
+
+
+class TimedRelative(msgspec.Struct, frozen=True):
+    """`which starts after T`, attached to a single action in an ordering clause."""
+
+    edge: Edge
+    bound: Bound
+    time: int
+
+
+class Neighbours(msgspec.Struct, frozen=True):
+    """The subject comes directly before (`<`) or directly after (`>`) the object."""
+
+    form: NeighbourForm
+    direction: Direction
+    subject: int
+    object: int
+
+
+class End(msgspec.Struct, frozen=True):
+    """An action is the first or the last of all."""
+
+    place: Literal["first", "last"]
+    action: int
+
+
+class Alternative(msgspec.Struct, frozen=True):
+    """One of two actions, not both, in the order in which they are named."""
+
+    options: tuple[int, int]
+
+
+class Conditional(msgspec.Struct, frozen=True):
+    """If `asks` reports the finding, `then`; otherwise the other one, or nothing.
+
+    The text names `asks` first, or `then`.
+    """
+
+    asks: int
+    finding: str
+    then: int
+    otherwise: int | None = None
+    form: ConditionalForm = "asks first"
+
+
+class RepeatRemark(msgspec.Struct, frozen=True):
+    """An action is carried out `times` times."""
+
+    action: int
+    times: int
+
+
+class Limited(msgspec.Struct, frozen=True):
+    """At most `most` others come before an action."""
+
+    action: int
+    most: int
+
+
+class BudgetRemark(msgspec.Struct, frozen=True):
+    """Everything together costs at most `most`."""
+
+    most: int
+
+
+class HandOver(msgspec.Struct, frozen=True):
+    """A value, named by its noun, is passed from one action to another."""
+
+    giver: int
+    taker: int
+    value: str
+
+
+class Replacing(msgspec.Struct, frozen=True):
+    """`by` replaces an action that is out of service."""
+
+    action: int
+    by: int
+
+
+class Duty(msgspec.Struct, frozen=True):
+    """Actions that are due but not mentioned otherwise."""
+
+    actions: tuple[int, ...]
+
+
+class Giving(msgspec.Struct, frozen=True):
+    """The arguments for one of the user's own tools."""
+
+    action: int
+    arguments: dict[str, Any]
+
+
+Remark: TypeAlias = (
+    Timed
+    | Neighbours
+    | End
+    | Alternative
+    | Conditional
+    | RepeatRemark
+    | Limited
+    | BudgetRemark
+    | HandOver
+    | Replacing
+    | Duty
+    | Giving
+)
 
 
 class Group(msgspec.Struct, frozen=True):
@@ -92,6 +196,7 @@ class Free(msgspec.Struct, frozen=True):
 
 
 SubSentence: TypeAlias = Clause | Free | Remark
+AnyPart = TypeVar("AnyPart", bound=SubSentence)
 
 
 class Sentence(msgspec.Struct, frozen=True):
@@ -108,81 +213,83 @@ Paragraph: TypeAlias = tuple[Sentence, ...]
 Namer: TypeAlias = Callable[[tuple[int, ...]], str]
 
 
-def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]) -> tuple[Join, ...]:
-    """The joins that keep the sentence unambiguous; `before` are those it already has.
-
-    A fronted phrase or a dependent clause can be understood to govern what a comma attaches to it, so only a
-    semicolon separates them; a time at the end of a clause absorbs what a comma attaches to it. A relative
-    clause or a list absorbs a coordinate "and" at first reading. "But", "yet", "while" and "whereas" need a
-    contrast: something else comes before on one side and after on the other. "While" is understood as
-    "during" unless it introduces a plain relation. One comma is enough for a sentence. Nothing joins a
-    remark.
-    """
-    if not isinstance(left, Clause | Free) or not isinstance(right, Clause | Free):
-        return ()
-    if isinstance(left, Free) or isinstance(right, Free) or any(join != ";" for join in before):
-        return (";",)
-    if left.form not in OBJECT_LAST or right.form in FRONTED:
-        return (";",)
-    if isinstance(left.object.relative, TimedRelative):
-        return (";",)
-    joins: tuple[Join, ...] = (";",)
-    contrast = left.direction != right.direction and not {*left.subject.actions} & {*right.subject.actions}
-    if not left.object.relative and len(left.object.actions) == len(right.subject.actions) == 1:
-        joins += (", and", ", but", ", yet") if contrast else (", and",)
-    if contrast:
-        joins += (", whereas", ", while") if right.form == "verb" else (", whereas",)
-    return joins
+# The fields of a remark that name actions.
+_NAMING: dict[type, tuple[str, ...]] = {
+    Timed: ("actions",),
+    Neighbours: ("subject", "object"),
+    End: ("action",),
+    Alternative: ("options",),
+    Conditional: ("asks", "then", "otherwise"),
+    RepeatRemark: ("action",),
+    Limited: ("action",),
+    BudgetRemark: (),
+    HandOver: ("giver", "taker"),
+    Replacing: ("action", "by"),
+    Duty: ("actions",),
+    Giving: ("action",),
+}
 
 
-def most_actions(form: Form, direction: Direction) -> tuple[int, int]:
-    """The most actions that subject and object of a clause may have without ambiguity.
-
-    A comma separates an opening phrase from the subject, so neither may be a list with commas of its own, and
-    "after A, B and C happen" begins like "after A". "Before B and C happen" can be understood as "before both
-    have happened".
-    """
-    if form == "fronted preposition":
-        return 2, 2
-    if form in ("conjunction", "fronted conjunction"):
-        return MANY, 1 if direction == "<" else 2
-    return MANY, MANY
+def nested(group: Group) -> Iterator[Group]:
+    """The group, the object of its relative clause, the object of that one's, and so on."""
+    yield group
+    while isinstance(group.relative, Relative):
+        group = group.relative.object
+        yield group
 
 
-class Pronouns:
-    """Restricts relative clauses in a sub-sentence to groups that their pronoun identifies clearly.
-
-    `most` is how many actions the object of a relative clause may have; `rarity` grows with each relative
-    clause, since two of them are hard to follow.
-    """
-
-    def __init__(self, form: Form) -> None:
-        self.most = 2 if form == "fronted preposition" else MANY  # no list beside an opening phrase
-        self.rarity = 1
-        self._fronted = form == "fronted preposition"
-        self._sizes: list[int] = []
-
-    def name(self, group: Sequence[int]) -> bool:
-        """Record a group as it is named; return whether a relative clause could only refer to it.
-
-        "Which" after one action does; "both of which" and "all of which" do unless a group of that size came
-        before. A pair behind an opening phrase already says "both".
-        """
-        size = min(len(group), 3)
-        twice_both = size == 2 and self._fronted and bool(self._sizes)
-        clear = size == 1 or (size not in self._sizes and not twice_both)
-        self._sizes.append(size)
-        return clear
+def groups_in(part: SubSentence) -> tuple[Group, ...]:
+    """The groups of a clause, each before the object of its relative clause; a remark has none."""
+    if isinstance(part, Clause):
+        return (*nested(part.subject), *nested(part.object))
+    return tuple(nested(part.subject)) if isinstance(part, Free) else ()
 
 
-def spoken_order(form: Form, subject: Part, object_: Part) -> tuple[Part, Part]:
-    """Subject and object in the order of the text."""
-    return (object_, subject) if form in FRONTED else (subject, object_)
+def actions_in(part: SubSentence) -> set[int]:
+    named = {action for group in groups_in(part) for action in group.actions}
+    for field in _NAMING.get(type(part), ()):
+        value = getattr(part, field)
+        named |= {*value} if isinstance(value, tuple) else {value} - {None}
+    return named
+
+
+def change_groups(part: AnyPart, change: Callable[[Group], Group]) -> AnyPart:
+    """The same sub-sentence with every group changed, inner ones first."""
+
+    def changed(group: Group) -> Group:
+        if isinstance(group.relative, Relative):
+            inner = msgspec.structs.replace(group.relative, object=changed(group.relative.object))
+            group = Group(group.actions, inner)
+        return change(group)
+
+    if isinstance(part, Clause):
+        return msgspec.structs.replace(part, subject=changed(part.subject), object=changed(part.object))
+    return msgspec.structs.replace(part, subject=changed(part.subject)) if isinstance(part, Free) else part
+
+
+def renumbered(part: SubSentence, numbers: Mapping[int, int]) -> SubSentence:
+    """The same sub-sentence with its actions renumbered."""
+
+    def new(named: Any) -> Any:
+        """An action, several of them, or none."""
+        if isinstance(named, tuple):
+            return tuple([numbers[action] for action in named])
+        return None if named is None else numbers[named]
+
+    fields = {field: new(getattr(part, field)) for field in _NAMING.get(type(part), ())}
+    part = msgspec.structs.replace(part, **fields)
+    return change_groups(part, lambda group: Group(new(group.actions), group.relative))
 
 
 def skeleton(paragraph: Paragraph) -> str:
     """The paragraph with slots for words, e.g. `a1+a3 VP< a2[which VP0 P> a4]; P> a5, a1 VP0.`"""
-    return " ".join(map(_sentence_skeleton, paragraph))
+    texts = list[str]()
+    for sentence in paragraph:
+        text = _part_skeleton(sentence.parts[0], _names)
+        for join, part in zip(sentence.joins, sentence.parts[1:], strict=True):
+            text += f"{join} {_part_skeleton(part, _names)}"
+        texts.append(f"{text}.")
+    return " ".join(texts)
 
 
 def shape(part: SubSentence) -> str:
@@ -200,31 +307,17 @@ def shapes_in(written: str) -> set[str]:
     while nested:
         flat, nested = re.subn(r"(\[[^][]*)\[[^][:]*\]", r"\1", flat)
     parts = re.split(r"; |, (?:and|but|yet|while|whereas) |\. |\.$", flat)
-    return set(parts) & _known_shapes()
+    return set(parts) & all_shapes()
 
 
 @cache
-def _known_shapes() -> frozenset[str]:
-    return frozenset(all_shapes())
-
-
-def all_shapes() -> Iterator[str]:
+def all_shapes() -> frozenset[str]:
     """Every shape of an ordering sub-sentence with relative clauses one level deep."""
     plain = Group((0,))
     relatives = [Relative(f, d, plain) for f in RELATIVE_FORMS for d in DIRECTIONS]
     groups = [plain, *(Group((0,), relative) for relative in relatives)]
-    for form in FORMS:
-        for direction in DIRECTIONS:
-            for subject in groups:
-                for object_ in groups:
-                    yield shape(Clause(form, direction, subject, object_))
-
-
-def _sentence_skeleton(sentence: Sentence) -> str:
-    text = _part_skeleton(sentence.parts[0], _names)
-    for join, part in zip(sentence.joins, sentence.parts[1:], strict=True):
-        text += f"{join} {_part_skeleton(part, _names)}"
-    return text + "."
+    clauses = product(FORMS, DIRECTIONS, groups, groups)
+    return frozenset([shape(Clause(*parts)) for parts in clauses])
 
 
 @lru_cache(maxsize=4096)

@@ -8,25 +8,10 @@ from typing import Any, Literal, Protocol, TypeAlias, assert_never
 import msgspec
 
 from misstep.core.rng import Dice
-from misstep.planning.language.figures import clock, euros, in_words, listed
+from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
 from misstep.planning.language.parts import Side, is_of
-from misstep.planning.language.remarks import (
-    Alternative,
-    BudgetRemark,
-    Conditional,
-    Duty,
-    End,
-    Giving,
-    HandOver,
-    Limited,
-    Neighbours,
-    Remark,
-    RepeatRemark,
-    Replacing,
-    Timed,
-    TimedRelative,
-)
+from misstep.planning.language.requests import clock, euros, in_words, listed
 
 Mood: TypeAlias = Literal["modal", "indicative"]
 MODALS = ("must ", "has to ", "needs to ", "is to ")
@@ -121,46 +106,46 @@ class RemarkWriter:
         self._words = words
         self._lexicon = load_lexicon()
 
-    def remark(self, remark: Remark) -> str:
+    def remark(self, remark: syntax.Remark) -> str:
         """The sentence without its initial capital and full stop."""
         match remark:
-            case Timed():
+            case syntax.Timed():
                 return self._timed(remark)
-            case Neighbours():
+            case syntax.Neighbours():
                 return self._neighbours(remark)
-            case End(place, action):
+            case syntax.End(place, action):
                 near = self._lexicon.adjacency
                 verb = self._verb(near.first if place == "first" else near.last)
                 return f"{self._names[action]} {verb}"
-            case Alternative((one, other)):
+            case syntax.Alternative((one, other)):
                 return self._frame(self._lexicon.choices, a=one, b=other, verb=self._neutral())
-            case Conditional():
+            case syntax.Conditional():
                 return self._conditional(remark)
-            case RepeatRemark():
+            case syntax.RepeatRemark():
                 return self._repeated(remark)
-            case Limited():
+            case syntax.Limited():
                 return self._limited(remark)
-            case BudgetRemark(most):
+            case syntax.BudgetRemark(most):
                 return self._frame(self._lexicon.budgets, amount=euros(most))
-            case HandOver():
+            case syntax.HandOver():
                 return self._passing(remark)
-            case Replacing(action, by):
+            case syntax.Replacing(action, by):
                 return self._frame(self._lexicon.stand_ins, a=action, b=by)
-            case Duty(actions):
+            case syntax.Duty(actions):
                 subject = listed([self._names[action] for action in actions])
                 return f"{subject} {self._verb(self._lexicon.duties, len(actions) > 1)}"
-            case Giving(action, arguments):
+            case syntax.Giving(action, arguments):
                 return self._frame(self._lexicon.given, a=action, arguments=_arguments(arguments))
             case _:
                 assert_never(remark)
 
-    def window(self, said: Timed | TimedRelative, several: bool = False) -> str:
+    def window(self, said: syntax.Timed | syntax.TimedRelative, several: bool = False) -> str:
         """`must start after 10:00`"""
         times = self._lexicon.times
         linkers = times.after if said.bound == "after" else times.before
         return f"{self._edge(said, several)} {self._linker(linkers)} {clock(said.time)}"
 
-    def _timed(self, remark: Timed) -> str:
+    def _timed(self, remark: syntax.Timed) -> str:
         several = len(remark.actions) > 1
         subject = listed([self._names[action] for action in remark.actions])
         if remark.form == "verb":
@@ -169,11 +154,11 @@ class RemarkWriter:
         lead = "both " if several else ""  # or the pair would sound like the rest of a list
         return f"{opening}, {lead}{subject} {self._edge(remark, several)}"
 
-    def _edge(self, said: Timed | TimedRelative, several: bool) -> str:
+    def _edge(self, said: syntax.Timed | syntax.TimedRelative, several: bool) -> str:
         times = self._lexicon.times
         return self._verb(times.start if said.edge == "start" else times.end, several)
 
-    def _neighbours(self, remark: Neighbours) -> str:
+    def _neighbours(self, remark: syntax.Neighbours) -> str:
         near, before = self._lexicon.adjacency, remark.direction == "<"
         subject, object_ = self._names[remark.subject], self._names[remark.object]
         prepositions = near.prepositions.before if before else near.prepositions.after
@@ -187,7 +172,7 @@ class RemarkWriter:
                 opening = f"{self._linker(prepositions, front=True)} {object_}"
                 return f"{opening}, {subject} {self._neutral()}"
 
-    def _conditional(self, remark: Conditional) -> str:
+    def _conditional(self, remark: syntax.Conditional) -> str:
         """The action to leave out is named again, since "it" could be the one that reports."""
         text, phrases = self._text, self._lexicon.conditions
         asks, then = self._names[remark.asks], self._names[remark.then]
@@ -204,18 +189,18 @@ class RemarkWriter:
         other = self._names[remark.otherwise]
         return f"{so}; {otherwise}, {other} {text(phrases.obligations)}"
 
-    def _repeated(self, remark: RepeatRemark) -> str:
+    def _repeated(self, remark: syntax.RepeatRemark) -> str:
         repeats = self._lexicon.repeats
         counts = tuple([count.text for count in repeats.counts if count.times == remark.times])
         verb = self._text(repeats.verbs)
         return f"{self._names[remark.action]} {verb} {self._text(counts)}"
 
-    def _limited(self, remark: Limited) -> str:
+    def _limited(self, remark: syntax.Limited) -> str:
         repeats, tasks = self._lexicon.repeats, "task" if remark.most == 1 else "tasks"
         count = self._text(repeats.limit_counts).format(number=in_words(remark.most), tasks=tasks)
         return self._frame(repeats.limits, a=remark.action, count=count)
 
-    def _passing(self, remark: HandOver) -> str:
+    def _passing(self, remark: syntax.HandOver) -> str:
         data = self._lexicon.data
         (article,) = [value.article for value in data.values if value.noun == remark.value]
         named = {"value": remark.value, "a_value": f"{article} {remark.value}"}

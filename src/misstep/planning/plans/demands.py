@@ -71,10 +71,8 @@ class Demands:
         self._units: dict[str, list[int]] = {}
         for unit, role in enumerate(roles):
             units = self._units.setdefault(role, [])
-            if units:
-                self.before[unit] |= (
-                    1 << units[-1]
-                )  # units of one action are interchangeable: the lower number goes first
+            if units:  # units of one action are interchangeable: the lower number goes first
+                self.before[unit] |= 1 << units[-1]
             units.append(unit)
 
     def units(self, role: str) -> Sequence[int]:
@@ -143,9 +141,7 @@ def _due(
 ) -> list[tuple[str, str]]:
     """Role and tool of every unit, in the order of the actions."""
     times = dict.fromkeys(actions, 1)
-    times |= {
-        constraint.action: constraint.times for constraint in constraints if isinstance(constraint, Repeat)
-    }
+    times |= {said.action: said.times for said in constraints if isinstance(said, Repeat)}
     tools = {action: action for action in actions}
     for constraint in constraints:
         match constraint:
@@ -173,8 +169,13 @@ def _demands(due: Sequence[tuple[str, str]], constraints: Sequence[Constraint], 
     demands = Demands([role for role, _ in due], [tool for _, tool in due])
     for constraint in constraints:
         match constraint:
+            case Before(first, then, _, ""):
+                _order_units(demands, demands.units(first), demands.units(then))
             case Before(first, then, _, announced):
-                _order(demands, first, then, announced)
+                mask = sum(1 << unit for unit in demands.units(first))
+                for voice in demands.units(announced)[:1] if mask else ():
+                    for unit in demands.units(then):
+                        demands.announced.setdefault(unit, []).append((voice, mask))
             case Handover(giver, taker):
                 _order_units(demands, demands.units(giver)[:1], demands.units(taker))
             case Condition(asks, _, then, otherwise):
@@ -185,7 +186,12 @@ def _demands(due: Sequence[tuple[str, str]], constraints: Sequence[Constraint], 
                     demands.next[one], demands.previous[other] = other, one
                     demands.before[other] |= 1 << one
             case Place(action, place):
-                _put(demands, demands.units(action), place)
+                units = demands.units(action)
+                others = [unit for unit in range(demands.size) if unit not in units]
+                if place == "last":
+                    _order_units(demands, others, units)
+                else:
+                    _order_units(demands, units[:1], others)
             case Limit(action, most):
                 demands.limits += [(unit, most) for unit in demands.units(action)[:1]]
     if world.day:
@@ -193,29 +199,10 @@ def _demands(due: Sequence[tuple[str, str]], constraints: Sequence[Constraint], 
     return demands
 
 
-def _order(demands: Demands, first: str, then: str, announced: str) -> None:
-    earlier, later = demands.units(first), demands.units(then)
-    if not announced:
-        _order_units(demands, earlier, later)
-    elif earlier:
-        mask = sum(1 << unit for unit in earlier)
-        for voice in demands.units(announced)[:1]:
-            for unit in later:
-                demands.announced.setdefault(unit, []).append((voice, mask))
-
-
 def _order_units(demands: Demands, earlier: Sequence[int], later: Sequence[int]) -> None:
     mask = sum(1 << unit for unit in earlier)
     for unit in later:
         demands.before[unit] |= mask
-
-
-def _put(demands: Demands, units: Sequence[int], place: str) -> None:
-    others = [unit for unit in range(demands.size) if unit not in units]
-    if place == "last":
-        _order_units(demands, others, units)
-    else:
-        _order_units(demands, units[:1], others)
 
 
 def _timing(

@@ -1,23 +1,23 @@
 """Partial orders as bitsets, the fast basis of synthesis and checking."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from heapq import heappop, heappush
 from math import comb
 
+from misstep.core.constraint import Adjacent, Before, Condition, Constraint, Handover
+
 
 def bits(mask: int) -> Sequence[int]:
     """The positions of the set bits, lowest first."""
-    return _SMALL[mask] if mask < len(_SMALL) else [*_SMALL[mask % len(_SMALL)], *_high_bits(mask)]
+    if mask < len(_SMALL):
+        return _SMALL[mask]
+    return [*_SMALL[mask % len(_SMALL)], *(_WIDTH + position for position in bits(mask >> _WIDTH))]
 
 
-def _high_bits(mask: int) -> Iterator[int]:
-    shift = len(_SMALL).bit_length() - 1
-    return (shift + position for position in bits(mask >> shift))
-
-
-_SMALL = tuple(tuple(i for i in range(10) if mask >> i & 1) for mask in range(1 << 10))
+_WIDTH = 10
+_SMALL = tuple(tuple(i for i in range(_WIDTH) if mask >> i & 1) for mask in range(1 << _WIDTH))
 
 
 class Order:
@@ -65,6 +65,17 @@ def order_of(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> Order:
     """The order given by pairs of names; names are numbered by position."""
     numbers = {name: number for number, name in enumerate(names)}
     return Order(len(numbers), [(numbers[first], numbers[then]) for first, then in pairs])
+
+
+def relations_of(constraint: Constraint) -> list[tuple[str, str]]:
+    """Pairs of actions of which a constraint puts the first before the second."""
+    match constraint:
+        case Before(first, then) | Adjacent(first, then) | Handover(first, then):
+            return [(first, then)]
+        case Condition(asks, _, then, otherwise):
+            return [(asks, branch) for branch in (then, otherwise) if branch]
+        case _:
+            return []
 
 
 def find_cycle(relations: Sequence[tuple[int, int]]) -> list[int]:

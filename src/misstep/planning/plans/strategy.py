@@ -161,14 +161,9 @@ class Strategist:
             findings = {
                 c.asks: finding for c, finding in zip(unknown, assumed, strict=True) if finding is not None
             }
-            yield (
-                [
-                    new
-                    for constraint in self._constraints
-                    for new in _prepared(constraint, world.findings | findings)
-                ],
-                msgspec.structs.replace(world, findings=world.findings | findings),
-            )
+            findings |= world.findings
+            prepared = [new for said in self._constraints for new in _prepared(said, findings)]
+            yield prepared, msgspec.structs.replace(world, findings=findings)
 
     def _begun(self, demands: Demands) -> tuple[int, int] | None:
         """The finished units and the last of them; None if what has been done does not fit."""
@@ -205,22 +200,18 @@ class Strategist:
     def _handed(self, taker: str) -> dict[str, str | int]:
         """The latest values that have to be passed to the action."""
         return {
-            constraint.parameter: self._values[constraint.giver, constraint.parameter]
-            for constraint in self._constraints
-            if isinstance(constraint, Handover)
-            and constraint.taker == taker
-            and (constraint.giver, constraint.parameter) in self._values
+            said.parameter: self._values[said.giver, said.parameter]
+            for said in self._constraints
+            if isinstance(said, Handover)
+            and said.taker == taker
+            and (said.giver, said.parameter) in self._values
         }
 
     def _role(self, action: str) -> str:
         """The action that a tool counts as."""
-        for constraint in self._constraints:
-            if (
-                isinstance(constraint, StandIn)
-                and constraint.by == action
-                and constraint.action in self._broken
-            ):
-                return constraint.action
+        for said in self._constraints:
+            if isinstance(said, StandIn) and said.by == action and said.action in self._broken:
+                return said.action
         return action
 
 

@@ -10,18 +10,30 @@ import msgspec
 
 from misstep.core.case import World
 from misstep.planning.language.clarity import is_clear
-from misstep.planning.language.remarks import Conditional, Neighbours, RepeatRemark, Timed, TimedRelative
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Clause, Form, Group, Relative, Sentence, SubSentence
+from misstep.planning.language.syntax import (
+    Clause,
+    Conditional,
+    Form,
+    Group,
+    Neighbours,
+    Relative,
+    RepeatRemark,
+    Sentence,
+    SubSentence,
+    Timed,
+    TimedRelative,
+    actions_in,
+    groups_in,
+)
 from misstep.planning.language.wording import Option
-from misstep.planning.shrinking.cuts import Steps
 from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement
-from misstep.planning.variation.editing.cutting import actions_in, groups_in, hoist, regrouped
-from misstep.planning.variation.editing.lines import EditedSentence, close, lines_of, rewrite, spoken
-from misstep.planning.variation.editing.paths import Piece, fill, paths
+from misstep.planning.variation.lines import EditedSentence, close, lines_of, rewrite, spoken
 from misstep.planning.variation.phrasing import options_of
+from misstep.planning.variation.pieces import Piece, fill, hoist, paths, places_in, regrouped
 
 Measure: TypeAlias = tuple[int, ...]
+Steps: TypeAlias = Iterator[Anatomy | None]
 
 # The plainest first: "A precedes B" is shortest, and opening phrases reverse the order.
 PLAINNESS: tuple[Form, ...] = (
@@ -39,14 +51,15 @@ def measure(anatomy: Anatomy) -> Measure:
     What there is to do comes first, then what is demanded, then how it is said.
     """
     parts = [part for sentence in anatomy.paragraph for part in sentence.parts]
-    relatives = [relative for part in parts for relative in _relatives_in(part)]
+    relatives = [group.relative for part in parts for group in groups_in(part) if group.relative]
     announced = [(announcement.sentence, announcement.words) for announcement in anatomy.announcements]
     worded = [*zip(anatomy.paragraph, anatomy.words, strict=True), *announced]
     return (
         len(anatomy.actions),
         len(anatomy.distractors),
-        len(anatomy.announced) + sum([_demands(part, anatomy) for part in parts]),
-        _trouble(anatomy.world) + sum(map(_figure, parts)),
+        len(anatomy.announced)
+        + sum([len(constraints_of(Sentence((part,)), anatomy.ids, 0)) for part in parts]),
+        _trouble(anatomy.world) + sum([part.times for part in parts if isinstance(part, RepeatRemark)]),
         len(relatives),
         sum([len(sentence.joins) for sentence in anatomy.paragraph]),
         sum([len(actions_in(part)) for part in parts]),
@@ -54,11 +67,6 @@ def measure(anatomy: Anatomy) -> Measure:
         sum(map(stiffness, [*parts, *relatives, *[sentence.parts[0] for sentence, _ in announced]])),
         sum([_rarity(sentence, words) for sentence, words in worded]),
     )
-
-
-def _relatives_in(part: SubSentence) -> list[Relative | TimedRelative]:
-    """The relative clauses of a sub-sentence, outer ones first."""
-    return [*_hanging_on(part.subject), *_hanging_on(part.object)] if isinstance(part, Clause) else []
 
 
 def stiffness(said: SubSentence | Relative | TimedRelative) -> int:
@@ -72,24 +80,9 @@ def stiffness(said: SubSentence | Relative | TimedRelative) -> int:
             return 0
 
 
-def _hanging_on(group: Group) -> list[Relative | TimedRelative]:
-    relative = group.relative
-    if relative is None:
-        return []
-    return [relative, *(_hanging_on(relative.object) if isinstance(relative, Relative) else ())]
-
-
-def _demands(part: SubSentence, anatomy: Anatomy) -> int:
-    return len(constraints_of(Sentence((part,)), [action.id for action in anatomy.actions], 0))
-
-
 def _trouble(world: World) -> int:
     """Number of failures in a world, and whether there is a day to schedule."""
     return (world.day is not None) + world.attempts + sum(world.failures.values()) + len(world.broken)
-
-
-def _figure(part: SubSentence) -> int:
-    return part.times if isinstance(part, RepeatRemark) else 0
 
 
 def _rarity(sentence: Sentence, words: Sequence[Option]) -> int:
@@ -116,7 +109,7 @@ def split_sentences(anatomy: Anatomy) -> Steps:
 
 def _unnested(said: Piece) -> Iterator[tuple[Piece, ...]]:
     if isinstance(said.part, Clause):
-        for path, group in groups_in(said.part):
+        for path, group in places_in(said.part):
             clause = hoist(said, path, group)
             if clause:
                 yield Piece(regrouped(said.part, path, Group(group.actions)), said.words), clause
@@ -160,20 +153,21 @@ def simplify_phrases(anatomy: Anatomy) -> Steps:
 def simplify_announcements(anatomy: Anatomy) -> Steps:
     """Use the plainest forms and phrases for announcements."""
     if anatomy.announced:
-        yield anatomy.announcing(map(_plainly_announced, anatomy.announcements))
+        plain = [(each.voice, _plainest(each.sentence.parts[0])) for each in anatomy.announcements]
+        yield anatomy.announcing([announced_plainly(voice, part) for voice, part in plain])
 
 
-def _plainly_announced(announcement: WordedAnnouncement) -> WordedAnnouncement:
-    part = _plainest(announcement.sentence.parts[0])
+def announced_plainly(voice: str, part: SubSentence) -> WordedAnnouncement:
+    """An announcement of this in the plainest phrases."""
     sentence = Sentence((part,))
-    return WordedAnnouncement(announcement.voice, sentence, fill(sentence, [Piece(part, {})]))
+    return WordedAnnouncement(voice, sentence, fill(sentence, [Piece(part, {})]))
 
 
 def _reworded(anatomy: Anatomy, change: Callable[[Piece], Piece]) -> Anatomy | None:
-    lines = [
-        msgspec.structs.replace(line, parts=tuple(map(change, line.parts))) for line in lines_of(anatomy)
-    ]
-    return close(anatomy, lines)
+    lines = lines_of(anatomy)
+    return close(
+        anatomy, [msgspec.structs.replace(line, parts=tuple(map(change, line.parts))) for line in lines]
+    )
 
 
 def _plainest(part: SubSentence) -> SubSentence:
@@ -186,17 +180,13 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
     match part:
         case Clause() | Neighbours():
             for form in PLAINNESS[: stiffness(part)]:
-                if isinstance(part, Clause) or form != "conjunction":
-                    yield from _if_clear(msgspec.structs.replace(part, form=form))
+                plainer = msgspec.structs.replace(part, form=form)
+                if is_clear(plainer) and (isinstance(part, Clause) or form != "conjunction"):
+                    yield plainer
         case Timed(form="fronted"):
             yield msgspec.structs.replace(part, form="verb")
     if isinstance(part, Clause):
-        for path, group in groups_in(part):
+        for path, group in places_in(part):
             if isinstance(group.relative, Relative) and group.relative.form != "verb":
                 relative = msgspec.structs.replace(group.relative, form="verb")
                 yield regrouped(part, path, Group(group.actions, relative))
-
-
-def _if_clear(part: SubSentence) -> Iterator[SubSentence]:
-    if is_clear(part):
-        yield part

@@ -14,9 +14,9 @@ import msgspec
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.constraint import Before, Constraint, Given
 from misstep.core.rng import Dice
-from misstep.planning.language.figures import clock
 from misstep.planning.language.hearing import read_result, read_rules
 from misstep.planning.language.reader import Relation, SentenceReading, read
+from misstep.planning.language.requests import clock
 from misstep.planning.plans.demands import Demands
 from misstep.planning.plans.order import Order, order_of
 from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove
@@ -193,11 +193,9 @@ def _arguments(tool: Tool, move: StrategyMove) -> dict[str, Any]:
     """The tool's required arguments; made up if unknown."""
     properties, required = tool.parameters.get("properties", {}), tool.parameters.get("required", [])
     known = {START_TIME: clock(move.start), **move.values}
-    return {name: known.get(name, _made_up(properties.get(name, {}).get("type"))) for name in required}
-
-
-def _made_up(kind: object) -> Any:
-    return {"integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}.get(str(kind), "unknown")
+    made_up = {"integer": 0, "number": 0, "boolean": False, "array": [], "object": {}}
+    types = {name: str(properties.get(name, {}).get("type")) for name in required}
+    return {name: known.get(name, made_up.get(kind, "unknown")) for name, kind in types.items()}
 
 
 def _news(move: StrategyMove, result: str, understood: Understanding) -> News:

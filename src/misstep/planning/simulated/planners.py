@@ -21,9 +21,10 @@ from misstep.core.constraint import (
 from misstep.core.rng import Dice
 from misstep.core.stats import logistic
 from misstep.errors import UsageError, did_you_mean
+from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Relation
-from misstep.planning.plans.order import Order, bits, first_available
+from misstep.planning.plans.order import Order, first_available
 from misstep.planning.plans.strategy import Strategist
 from misstep.planning.simulated.agent import (
     Actor,
@@ -32,17 +33,9 @@ from misstep.planning.simulated.agent import (
     SimulatedAgent,
     Understanding,
 )
+from misstep.planning.variation.shapes import has_any
 
-FORMS = (
-    "verb",
-    "preposition",
-    "fronted preposition",
-    "conjunction",
-    "fronted conjunction",
-    "relative verb",
-    "relative preposition",
-)
-
+FORMS = (*syntax.FORMS, *(f"relative {form}" for form in syntax.RELATIVE_FORMS))
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -240,7 +233,7 @@ class Shape(msgspec.Struct, frozen=True):
     strength: Share = 1.0
 
     def act(self, understood: Understanding, dice: Dice) -> Actor:
-        occurs = has_shape(self.shape, understood)
+        occurs = has_any(understood.order, (self.shape,))
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
 
@@ -286,19 +279,6 @@ PLANNERS: dict[
     "deaf": Deaf,
     "stubborn": Stubborn,
 }
-
-
-def has_shape(shape: str, understood: Understanding) -> bool:
-    order = understood.order
-    if shape == "chain":
-        return any(before and after for before, after in zip(order.before, order.after, strict=True))
-    neighbours = order.before if shape == "join" else order.after
-    return any(
-        i != j and not (order.before[i] | order.after[i]) >> j & 1
-        for mask in neighbours
-        for i in bits(mask)
-        for j in bits(mask)
-    )
 
 
 def _is_late(demand: Constraint, mentioned: Sequence[str]) -> bool:

@@ -16,7 +16,7 @@ from misstep.planning.language.requests import describe, tool_name, write_reques
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
 from misstep.planning.plans.order import Order, count_orders, first_available
-from misstep.planning.plans.survey import Survey
+from misstep.planning.plans.search import Survey
 from misstep.planning.synthesis.families import COSTS
 from misstep.planning.synthesis.paragraphs import ParagraphDraft
 from misstep.planning.synthesis.plot import IDS
@@ -54,13 +54,6 @@ class CaseText(msgspec.Struct, frozen=True):
     redundant: tuple[int, ...] = ()
 
 
-class Proof(msgspec.Struct, frozen=True):
-    """The survey of a problem, and calls that solve it; tools are named by their actions."""
-
-    survey: Survey
-    solution: tuple[Planned, ...]
-
-
 def compose_order(seed: int, setting: Setting, draft: ParagraphDraft, dice: Dice) -> Case:
     """A case with ordering constraints only."""
     sentences = render(draft.paragraph, [action.name for action in setting.actions], dice, setting.words)
@@ -77,12 +70,9 @@ def compose_order(seed: int, setting: Setting, draft: ParagraphDraft, dice: Dice
 
 def order_case(seed: int, setting: Setting, told: CaseText, order: Order) -> Case:
     """A case with ordering constraints only, from its text and order."""
-    return msgspec.structs.replace(
-        _set(setting, told, World()),
-        seed=seed,
-        witness=tuple([setting.actions[i].id for i in first_available(order.before)]),
-        chance=count_orders(tuple(order.before)) / factorial(order.size),
-    ).identified()
+    witness = tuple([setting.actions[i].id for i in first_available(order.before)])
+    chance = count_orders(tuple(order.before)) / factorial(order.size)
+    return problem_case(seed, setting, told, World(), Survey(witness, chance))
 
 
 def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -> Case:
@@ -98,37 +88,35 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
         )[0]
         for announcement in plot.announcements
     }
+    costs = plot.world.costs
+    if costs:  # distractors have a price too, or the missing price would reveal them
+        costs = costs | {action.id: dice.pick(COSTS) for action in setting.distractors}
     world = msgspec.structs.replace(
         plot.world,
         announcements=announcements,
         values=needed_values(plot.world, problem.constraints),
-        costs=_costs(plot.world, setting.distractors, dice),
+        costs=costs,
     )
     again = [i for i, said in enumerate(paragraph) if any(said is one for one in plot.redundant)]
     told = CaseText(paragraph, sentences, problem.constraints, tuple(again))
-    return problem_case(seed, setting, told, world, Proof(problem.survey, problem.solution))
+    return problem_case(seed, setting, told, world, problem.survey, problem.solution)
 
 
-def problem_case(seed: int, setting: Setting, told: CaseText, world: World, proof: Proof) -> Case:
-    """A case of any families, from its text and complete world."""
-    return msgspec.structs.replace(
-        _set(setting, told, world),
-        seed=seed,
-        witness=proof.survey.witness,
-        chance=proof.survey.chance,
-        world=world,
-        solution=name_tools(proof.solution, told.constraints, setting.actions),
-    ).identified()
-
-
-def _set(setting: Setting, told: CaseText, world: World) -> Case:
-    """A case without its world, witness and solution."""
+def problem_case(
+    seed: int,
+    setting: Setting,
+    told: CaseText,
+    world: World,
+    found: Survey,
+    solution: tuple[Planned, ...] = (),
+) -> Case:
+    """A case of any families, from its text, its complete world, and calls that solve it, by action."""
     own = any(action.parameters is not None for action in setting.actions)
     rules = write_rules(told.constraints, world, len(setting.distractors), own)
     return Case(
         version=CASE_VERSION,
         id="",
-        seed=0,
+        seed=seed,
         topic=setting.topic.name,
         query=write_request(setting.request, setting.topic, told.sentences, rules),
         actions=setting.actions,
@@ -136,15 +124,12 @@ def _set(setting: Setting, told: CaseText, world: World) -> Case:
         skeleton=skeleton(told.paragraph),
         sentences=told.sentences,
         redundant=told.redundant,
+        witness=found.witness,
+        chance=found.chance,
+        world=world,
         distractors=setting.distractors,
-    )
-
-
-def _costs(world: World, distractors: Sequence[Action], dice: Dice) -> dict[str, int]:
-    """The costs of all actions; distractors have a price too, or the missing price would reveal them."""
-    if not world.costs:
-        return {}
-    return world.costs | {action.id: dice.pick(COSTS) for action in distractors}
+        solution=name_tools(solution, told.constraints, setting.actions),
+    ).identified()
 
 
 def needed_values(

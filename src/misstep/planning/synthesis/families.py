@@ -6,22 +6,10 @@ Every function adds something, or returns False and leaves the problem unchanged
 from collections.abc import Callable
 
 from misstep.core.constraint import Condition, Family, StandIn
+from misstep.planning.language import syntax
+from misstep.planning.language.clarity import most_actions
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.remarks import (
-    CONDITIONAL_FORMS,
-    NEIGHBOUR_FORMS,
-    Alternative,
-    BudgetRemark,
-    Conditional,
-    End,
-    HandOver,
-    Limited,
-    Neighbours,
-    Remark,
-    RepeatRemark,
-    Replacing,
-)
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, most_actions
+from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order
 from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, draw_values
@@ -42,7 +30,7 @@ def add_stand_in(plot: Plot) -> bool:
         return False
     plot.cast = by
     action = plot.dice.below(by)
-    plot.say(Replacing(action, by), action, by)
+    plot.say(syntax.Replacing(action, by), action, by)
     plot.open |= 1 << action | 1 << by
     if plot.dice.chance(0.75):
         plot.change(broken=(*plot.world.broken, IDS[action]))
@@ -58,7 +46,7 @@ def add_alternative(plot: Plot) -> bool:
     drawn = plot.draw(2, plot.open | plot.fixed | plot.sure)
     if drawn is None or not plot.draw(1, plot.open | 1 << drawn[0] | 1 << drawn[1]):
         return False  # an action that is always due has to be left
-    plot.say(Alternative((drawn[0], drawn[1])), *drawn)
+    plot.say(syntax.Alternative((drawn[0], drawn[1])), *drawn)
     plot.open |= 1 << drawn[0] | 1 << drawn[1]
     return True
 
@@ -76,8 +64,8 @@ def add_conditional(plot: Plot) -> bool:
         return False
     finding = plot.dice.pick(_findings(plot))
     otherwise = branches[1] if len(branches) > 1 else None
-    form = plot.dice.pick(CONDITIONAL_FORMS)
-    plot.say(Conditional(asks, finding, branches[0], otherwise, form), asks, *branches)
+    form = plot.dice.pick(syntax.CONDITIONAL_FORMS)
+    plot.say(syntax.Conditional(asks, finding, branches[0], otherwise, form), asks, *branches)
     plot.sure |= 1 << asks
     for branch in branches:
         plot.relate(asks, branch)
@@ -95,7 +83,7 @@ def _findings(plot: Plot) -> list[str]:
 
 def add_options(plot: Plot) -> bool:
     """Choices for a budget, if there are none yet, and with them branches decided by a result."""
-    if any(isinstance(part, Alternative) for sentence in plot.sentences for part in sentence.parts):
+    if any(isinstance(part, syntax.Alternative) for sentence in plot.sentences for part in sentence.parts):
         return True
     done = add_alternative(plot)
     if done and plot.cast > 3 and plot.room > 2:  # the budget and other actions have to be mentioned as well
@@ -120,7 +108,7 @@ def add_spending(plot: Plot) -> bool:
         return False
     cheap = plot.dice.below(len(totals) - 1)
     gap = (totals[cheap + 1] - totals[cheap]) // 5
-    plot.say(BudgetRemark(totals[cheap] + 5 * plot.dice.below(gap)))
+    plot.say(syntax.BudgetRemark(totals[cheap] + 5 * plot.dice.below(gap)))
     return True
 
 
@@ -130,7 +118,9 @@ def add_data(plot: Plot) -> bool:
     if drawn is None:
         return False
     giver, taker = drawn
-    said = [part for sentence in plot.sentences for part in sentence.parts if isinstance(part, HandOver)]
+    said = [
+        part for sentence in plot.sentences for part in sentence.parts if isinstance(part, syntax.HandOver)
+    ]
     values = {value.noun: value for value in load_lexicon().data.values}
     value = values[plot.dice.pick(plot.phrases(list(values)))]
     taken = any(part.taker == taker and part.value == value.noun for part in said)
@@ -138,7 +128,7 @@ def add_data(plot: Plot) -> bool:
         return False
     if not plot.relate(giver, taker):
         return False
-    plot.say(HandOver(giver, taker, value.noun), giver, taker)
+    plot.say(syntax.HandOver(giver, taker, value.noun), giver, taker)
     plot.sure |= 1 << giver | 1 << taker
     parameter = value.noun.replace(" ", "_")
     mine = plot.world.values.get(IDS[giver], {})
@@ -158,7 +148,7 @@ def add_adjacent(plot: Plot) -> bool:
     first, then = drawn
     direction = plot.dice.pick(DIRECTIONS)
     subject, object_ = (first, then) if direction == "<" else (then, first)
-    remark = Neighbours(plot.dice.pick(NEIGHBOUR_FORMS), direction, subject, object_)
+    remark = syntax.Neighbours(plot.dice.pick(syntax.NEIGHBOUR_FORMS), direction, subject, object_)
     if plot.order.after[then] >> first & 1 or not _say_if_news(plot, remark):
         return False
     plot.relate(first, then)
@@ -174,7 +164,7 @@ def _add_end(plot: Plot) -> bool:
     action = drawn[0]
     place = plot.dice.pick(ENDS)
     bound = plot.order.before[action] if place == "first" else plot.order.after[action]
-    if bound or not _say_if_news(plot, End(place, action)):  # type: ignore[arg-type]
+    if bound or not _say_if_news(plot, syntax.End(place, action)):  # type: ignore[arg-type]
         return False
     for other in range(plot.cast):
         if other != action:
@@ -194,22 +184,22 @@ def add_repeat(plot: Plot) -> bool:
     if again and plot.repeated.bit_count() == MOST_REPEATED:
         return False
     if again:
-        plot.say(RepeatRemark(action, 2 + plot.dice.below(2)))
+        plot.say(syntax.RepeatRemark(action, 2 + plot.dice.below(2)))
         plot.repeated |= 1 << action
-    elif not _say_if_news(plot, Limited(action, 1 + plot.dice.below(plot.cast - 2))):
+    elif not _say_if_news(plot, syntax.Limited(action, 1 + plot.dice.below(plot.cast - 2))):
         return False
     plot.mention(drawn)
     plot.fixed |= 1 << action
     return True
 
 
-def _say_if_news(plot: Plot, remark: Remark) -> bool:
+def _say_if_news(plot: Plot, remark: syntax.Remark) -> bool:
     """Say it if it rules out some plans but not all."""
     before = plot.survey().chance
     plot.say(remark)
     if 0 < plot.survey().chance < before:
         return True
-    plot.unsay()
+    plot.sentences.pop()
     return False
 
 

@@ -11,26 +11,22 @@ from itertools import permutations, product
 import msgspec
 
 from misstep.core.rng import Dice
-from misstep.planning.language.clarity import joined
+from misstep.planning.language.clarity import OBJECT_LAST, Pronouns, joined, most_actions, spoken_order
 from misstep.planning.language.parts import Side
-from misstep.planning.language.remarks import Direction
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
-    OBJECT_LAST,
     OPPOSITE,
     RELATIVE_FORMS,
     Clause,
+    Direction,
     Free,
     Group,
     Paragraph,
-    Pronouns,
     Relative,
     Sentence,
     SubSentence,
-    most_actions,
-    spoken_order,
 )
 from misstep.planning.plans.order import Order, bits
 
@@ -363,13 +359,12 @@ class _Cast:
         """Remove and return an action that may be in `direction` to all others, if that is new."""
         mask = sum([1 << other for other in others])
         for place, action in enumerate(self.spare):
-            if self._allows(action, direction, mask) and not self._order.stands(action, direction, mask):
+            if self._target:
+                allowed = self._target.stands(action, direction, mask)
+            else:
+                allowed = not (self._order.before if direction == "<" else self._order.after)[action] & mask
+            if allowed and not self._order.stands(action, direction, mask):
                 del self.spare[place]
                 self.leave_out(action)
                 return action
         return None
-
-    def _allows(self, action: int, direction: Direction, mask: int) -> bool:
-        if self._target:
-            return self._target.stands(action, direction, mask)
-        return not (self._order.before if direction == "<" else self._order.after)[action] & mask

@@ -7,13 +7,14 @@ import msgspec
 from misstep.core.case import World
 from misstep.core.constraint import Before, Constraint
 from misstep.core.rng import Dice
+from misstep.planning.language.clarity import MANY
 from misstep.planning.language.lexicon import Value
 from misstep.planning.language.parts import is_of
-from misstep.planning.language.remarks import Giving, Remark
 from misstep.planning.language.semantics import constraints_of, part_relations
-from misstep.planning.language.syntax import MANY, Clause, Sentence
+from misstep.planning.language.syntax import Clause, Giving, Remark, Sentence
+from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order, bits
-from misstep.planning.plans.survey import Survey, possible_roles, survey
+from misstep.planning.plans.search import Survey, possible_worlds, survey
 from misstep.planning.synthesis.paragraphs import Recipe
 
 IDS = tuple(f"a{number}" for number in range(1, 21))
@@ -25,10 +26,6 @@ class Announcement(msgspec.Struct, frozen=True):
 
     voice: int
     clause: Clause
-
-    @property
-    def pairs(self) -> list[tuple[int, int]]:
-        return part_relations(self.clause)
 
 
 class Plot:
@@ -72,9 +69,6 @@ class Plot:
         for action in actions:
             self.mentioned |= 1 << action
 
-    def unsay(self) -> None:
-        self.sentences.pop()
-
     def relate(self, first: int, then: int) -> bool:
         """Require one action before another; False if the opposite is required."""
         return self.order.add(first, then)
@@ -94,9 +88,6 @@ class Plot:
         """How many more sentences there should be if no maximum is set."""
         return self.room if self.recipe.sentences else self.size - 1 - len(self.sentences)
 
-    def shuffle(self) -> None:
-        self.sentences = self.dice.shuffled(self.sentences)
-
     @property
     def unmentioned(self) -> list[int]:
         return list(bits((1 << self.size) - 1 & ~self.mentioned))
@@ -110,7 +101,7 @@ class Plot:
         announced = [
             Before(IDS[first], IDS[then], announced=IDS[announcement.voice])
             for announcement in self.announcements
-            for first, then in announcement.pairs
+            for first, then in part_relations(announcement.clause)
         ]
         return said + announced
 
@@ -118,10 +109,12 @@ class Plot:
         """For each action the mask of those that are never executed together with it."""
         everything = (1 << self.size) - 1
         apart = [everything & ~(1 << action) for action in range(self.size)]
-        for roles in possible_roles(IDS[: self.size], self.constraints(), self.world):
-            together = sum(1 << action for action in range(self.size) if IDS[action] in roles)
-            for action in bits(together):
-                apart[action] &= ~together
+        constraints = self.constraints()
+        for world in possible_worlds(constraints, self.world):
+            for demands in selections(IDS[: self.size], constraints, world):
+                together = sum(1 << action for action in range(self.size) if IDS[action] in demands.roles)
+                for action in bits(together):
+                    apart[action] &= ~together
         return apart
 
     def survey(self) -> Survey:

@@ -15,12 +15,11 @@ from misstep.core.outcome import Call, Transcript
 from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.planning.judging.check import judge
-from misstep.planning.language.figures import clock
-from misstep.planning.language.remarks import Duty, Giving
+from misstep.planning.language.requests import clock
+from misstep.planning.language.syntax import Duty, Giving
 from misstep.planning.plans.order import Order
-from misstep.planning.plans.search import TooManyPlans
+from misstep.planning.plans.search import Survey, TooManyPlans, find_idle
 from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove
-from misstep.planning.plans.survey import Survey, find_idle
 from misstep.planning.synthesis.families import ADDING, add_spending, add_stand_in
 from misstep.planning.synthesis.paragraphs import Recipe, continue_draft
 from misstep.planning.synthesis.plot import IDS, Plot
@@ -169,7 +168,7 @@ def draft_plot(plot: Plot, families: Sequence[Family]) -> bool:
         return False
     if plot.unmentioned:
         plot.say(Duty(tuple(plot.dice.shuffled(plot.unmentioned))), *plot.unmentioned)
-    plot.shuffle()
+    plot.sentences = plot.dice.shuffled(plot.sentences)
     return plot.room >= 0
 
 

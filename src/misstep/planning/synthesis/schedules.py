@@ -6,7 +6,7 @@ from itertools import pairwise
 import msgspec
 
 from misstep.planning.language.clarity import with_time
-from misstep.planning.language.remarks import TIMED, Bound, Edge, Timed, TimedRelative
+from misstep.planning.language.syntax import TIMED, Bound, Edge, Timed, TimedRelative
 from misstep.planning.plans.demands import Demands, selections
 from misstep.planning.plans.search import find_plan
 from misstep.planning.synthesis.paragraphs import GROUP_RATE
@@ -167,13 +167,10 @@ def _say(plot: Plot, said: TimeStatement, starts: dict[int, tuple[int, int]], fr
     most = min(plot.recipe.group, 2 if form == "fronted" else GROUP)
     group = [said.action]
     for other in plot.dice.shuffled(free):
-        if len(group) < most and plot.dice.chance(GROUP_RATE) and _keeps(starts[other], said):
-            group.append(other)
-            free.remove(other)
+        if len(group) < most and plot.dice.chance(GROUP_RATE):
+            moment = starts[other][0 if said.edge == "start" else 1]
+            if moment >= said.time if said.bound == "after" else moment <= said.time:
+                group.append(other)
+                free.remove(other)
     remark = Timed(form, said.edge, said.bound, said.time, tuple(group))  # type: ignore[arg-type]
     plot.say(remark, *group)
-
-
-def _keeps(times: tuple[int, int], said: TimeStatement) -> bool:
-    moment = times[0] if said.edge == "start" else times[1]
-    return moment >= said.time if said.bound == "after" else moment <= said.time

@@ -81,10 +81,6 @@ class Suite(msgspec.Struct, frozen=True):
         self._check_part()
         _check_names((self.request,), load_requests().templates, "request template")
 
-    @property
-    def offered_topics(self) -> tuple[str, ...]:
-        return self.topics or (topics_of(self.part.topics) if self.part.topics else _topic_names())
-
     def orders(self) -> int:
         """How many different orders an exhaustive suite has to cover."""
         return len(_all_orders(self.low, self.high))
@@ -271,7 +267,7 @@ def _setting(suite: Suite, size: int, dice: Dice) -> Setting:
             for action_id, tool in zip(_ids(suite, size), drawn, strict=True)
         ]
         return Setting(suite.request, ASSISTANT, tuple(own[:size]), tuple(own[size:]), suite.part.words)
-    topic = load_topics()[dice.pick(suite.offered_topics)]
+    topic = load_topics()[dice.pick(suite.topics or topics_of(suite.part.topics))]
     names = dice.sample(topic.activities, size + suite.distractors)
     named = zip(_ids(suite, size), names, strict=True)
     actions = [action_for(action_id, name, suite.is_plain) for action_id, name in named]
@@ -285,11 +281,6 @@ def _ids(suite: Suite, size: int) -> list[str]:
 @cache
 def _all_orders(low: int, high: int) -> tuple[Closure, ...]:
     return tuple(closure for size in range(low, high + 1) for closure in unlabelled_orders(size))
-
-
-@cache
-def _topic_names() -> tuple[str, ...]:
-    return tuple(load_topics())
 
 
 def _check_names(given: tuple[str, ...], known: Iterable[str], kind: str) -> None:

@@ -3,8 +3,9 @@
 On reassembly the world is reduced to what the constraints still need.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import product
 
 import msgspec
 
@@ -14,17 +15,23 @@ from misstep.core.rng import derive_seed
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
-from misstep.planning.language.remarks import Giving, HandOver
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.semantics import constraints_of, mentioned
 from misstep.planning.language.skeletons import read_skeleton, shown
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, Paragraph, Sentence
-from misstep.planning.plans.order import Order, order_of
-from misstep.planning.plans.search import TooManyPlans
-from misstep.planning.plans.survey import survey
+from misstep.planning.language.syntax import (
+    DIRECTIONS,
+    FORMS,
+    Clause,
+    Giving,
+    Group,
+    HandOver,
+    Paragraph,
+    Sentence,
+)
+from misstep.planning.plans.order import order_of
+from misstep.planning.plans.search import TooManyPlans, survey
 from misstep.planning.synthesis.composition import (
     CaseText,
-    Proof,
     Setting,
     needed_values,
     order_case,
@@ -32,7 +39,7 @@ from misstep.planning.synthesis.composition import (
 )
 from misstep.planning.synthesis.problems import rehearse
 from misstep.planning.synthesis.suite import ASSISTANT
-from misstep.planning.variation.phrasing import Drawn, find_words, say
+from misstep.planning.variation.phrasing import Drawn, PhraseSlot, Replay, find_words, say, slots_of
 
 
 class WordedAnnouncement(msgspec.Struct, frozen=True):
@@ -43,38 +50,17 @@ class WordedAnnouncement(msgspec.Struct, frozen=True):
     words: Drawn
 
 
-def read_announcements(
-    actions: Sequence[Action], announced: Sequence[Before], texts: Mapping[str, str]
-) -> list[WordedAnnouncement]:
-    """The announcements of a case; `UsageError` if one is not in misstep's own language."""
-    ids, names = [action.id for action in actions], [action.name for action in actions]
-    found = list[WordedAnnouncement]()
-    for voice in dict.fromkeys(said.announced for said in announced):
-        pairs = [(ids.index(c.first), ids.index(c.then)) for c in announced if c.announced == voice]
-        found.append(_read(voice, texts[voice], pairs, names))
-    return found
-
-
-def write_announcements(announcements: Iterable[WordedAnnouncement], names: Sequence[str]) -> dict[str, str]:
-    """The texts of announcements, by action."""
-    return {each.voice: say((each.sentence,), names, (each.words,))[0] for each in announcements}
-
-
-def _read(
+def _read_announcement(
     voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequence[str]
 ) -> WordedAnnouncement:
     firsts, thens = [tuple(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
-    for form in FORMS:
-        for direction in DIRECTIONS:
-            subject, object_ = (firsts, thens) if direction == "<" else (thens, firsts)
-            sentence = Sentence((Clause(form, direction, Group(subject), Group(object_)),))
-            words = find_words(sentence, names, text)
-            if words is not None:
-                return WordedAnnouncement(voice, sentence, words)
+    for form, direction in product(FORMS, DIRECTIONS):
+        subject, object_ = (firsts, thens) if direction == "<" else (thens, firsts)
+        sentence = Sentence((Clause(form, direction, Group(subject), Group(object_)),))
+        words = find_words(sentence, names, text)
+        if words is not None:
+            return WordedAnnouncement(voice, sentence, words)
     raise UsageError(f"misstep has no words for {shown(text)}")
-
-
-_PLAIN = World()
 
 
 def fitting_world(world: World, constraints: Sequence[Constraint]) -> World:
@@ -82,7 +68,7 @@ def fitting_world(world: World, constraints: Sequence[Constraint]) -> World:
 
     Tools that fail at first are kept: no constraint mentions them.
     """
-    if world == _PLAIN:
+    if world == World():
         return world
     handed = {(c.giver, c.parameter) for c in constraints if isinstance(c, Handover)}
     asked = {c.asks for c in constraints if isinstance(c, Condition)}
@@ -126,22 +112,30 @@ class Anatomy(msgspec.Struct, frozen=True):
     redundant: tuple[int, ...] = ()
 
     @property
+    def ids(self) -> list[str]:
+        return [action.id for action in self.actions]
+
+    @property
     def names(self) -> list[str]:
         return [action.name for action in self.actions]
 
     @property
     def has_own_tools(self) -> bool:
-        """Whether the tools are the user's own."""
         return any([action.parameters is not None for action in self.actions])
 
     @property
     def announcements(self) -> list[WordedAnnouncement]:
         """The announcements in parts; `UsageError` if one is not in misstep's own language."""
-        return read_announcements(self.actions, self.announced, self.world.announcements)
+        found = list[WordedAnnouncement]()
+        for voice in dict.fromkeys(said.announced for said in self.announced):
+            own = [said for said in self.announced if said.announced == voice]
+            pairs = [(self.ids.index(said.first), self.ids.index(said.then)) for said in own]
+            found.append(_read_announcement(voice, self.world.announcements[voice], pairs, self.names))
+        return found
 
     def announcing(self, announcements: Iterable[WordedAnnouncement]) -> "Anatomy":
         """The same with its announcements in these words, and with the current names of actions."""
-        texts = write_announcements(announcements, self.names)
+        texts = {each.voice: say((each.sentence,), self.names, (each.words,))[0] for each in announcements}
         return msgspec.structs.replace(self, world=msgspec.structs.replace(self.world, announcements=texts))
 
 
@@ -176,10 +170,18 @@ def assemble(anatomy: Anatomy) -> Case | None:
     told = CaseText(anatomy.paragraph, sentences, constraints, anatomy.redundant)
     setting = Setting(anatomy.request, anatomy.topic, anatomy.actions, anatomy.distractors)
     if _is_about_order(constraints, world) and not anatomy.has_own_tools:
-        order = _order(anatomy.actions, constraints)
-        return None if order is None else order_case(anatomy.seed, setting, told, order)
-    proof = _prove([action.id for action in anatomy.actions], constraints, world)
-    return None if proof is None else problem_case(anatomy.seed, setting, told, world, proof)
+        try:
+            order = order_of(anatomy.ids, [(c.first, c.then) for c in constraints if isinstance(c, Before)])
+        except ValueError:  # it contradicts itself
+            return None
+        return order_case(anatomy.seed, setting, told, order)
+    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
+    with suppress(TooManyPlans):
+        found = survey(anatomy.ids, constraints, world)
+        solution = rehearse(anatomy.ids, free, world) if found.witness else None
+        if solution is not None:
+            return problem_case(anatomy.seed, setting, told, world, found, solution)
+    return None
 
 
 def again(case: Case, number: int) -> Case:
@@ -194,13 +196,12 @@ def spoken_of(paragraph: Paragraph) -> set[int]:
 
 
 def is_about_order(anatomy: Anatomy) -> bool:
-    """Whether there are only ordering constraints, with generated tools."""
     return _is_about_order(demands_of(anatomy), anatomy.world) and not anatomy.has_own_tools
 
 
 def demands_of(anatomy: Anatomy) -> list[Constraint]:
     """All constraints, in the order in which they are stated, announced ones last."""
-    ids = [action.id for action in anatomy.actions]
+    ids = anatomy.ids
     said = [
         constraint
         for number, sentence in enumerate(anatomy.paragraph)
@@ -212,24 +213,6 @@ def demands_of(anatomy: Anatomy) -> list[Constraint]:
 def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:
     plain = all([type(constraint) is Before and not constraint.announced for constraint in constraints])
     return plain and world == World()
-
-
-def _order(actions: Sequence[Action], constraints: Sequence[Constraint]) -> Order | None:
-    """The demanded order; None if it contradicts itself."""
-    pairs = [(c.first, c.then) for c in constraints if isinstance(c, Before)]
-    with suppress(ValueError):
-        return order_of([action.id for action in actions], pairs)
-    return None
-
-
-def _prove(ids: Sequence[str], constraints: Sequence[Constraint], world: World) -> Proof | None:
-    """The survey and solution of a problem; None if it can't be solved with what is told, or is too large."""
-    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
-    with suppress(TooManyPlans):
-        found = survey(ids, constraints, world)
-        solution = rehearse(ids, free, world) if found.witness else None
-        return None if solution is None else Proof(found, solution)
-    return None
 
 
 def _dissect(case: Case) -> Anatomy:
@@ -282,3 +265,32 @@ def _words(case: Case, paragraph: Paragraph) -> Iterator[Drawn]:
 
 def _refusal(case: Case, why: str, *hints: str) -> UsageError:
     return UsageError(f"case {shown(case.id)} can't be taken apart", why, *hints)
+
+
+class Worded(msgspec.Struct, frozen=True):
+    """A sentence with its words; `redundant` if it deliberately repeats something."""
+
+    sentence: Sentence
+    words: Drawn
+    redundant: bool = False
+
+
+def said_in(anatomy: Anatomy) -> list[Worded]:
+    told = zip(anatomy.paragraph, anatomy.words, strict=True)
+    return [Worded(*each, redundant=number in anatomy.redundant) for number, each in enumerate(told)]
+
+
+def saying(anatomy: Anatomy, said: Iterable[Worded]) -> Anatomy:
+    said = list(said)
+    return msgspec.structs.replace(
+        anatomy,
+        paragraph=tuple([each.sentence for each in said]),
+        words=tuple([each.words for each in said]),
+        redundant=tuple([number for number, each in enumerate(said) if each.redundant]),
+    )
+
+
+def slots(anatomy: Anatomy) -> list[tuple[PhraseSlot, ...]]:
+    """The slots of each sentence: the options, and the current phrase."""
+    said = zip(anatomy.paragraph, anatomy.words, strict=True)
+    return [slots_of(sentence, Replay(words)) for sentence, words in said]

@@ -1,38 +1,41 @@
-"""The elements of a case that could be the cause of a failure, and variants without them."""
+"""Elements of a case that could be the cause of a failure, such as its size, and variants without them."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import Literal, get_args
 
 import msgspec
 
-from misstep.core.constraint import Constraint, family_of
+from misstep.core.constraint import Before, Constraint, family_of
 from misstep.core.rng import Dice
+from misstep.planning.language.clarity import joined
+from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.semantics import Relation, mentioned, relations
-from misstep.planning.language.syntax import Sentence
-from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement, assemble, demands_of
-from misstep.planning.variation.extent import (
-    ACTIONS,
-    CHARACTERS,
-    SENTENCES,
-    extents_of,
-    least_of,
-    with_fewer_actions,
-    with_fewer_characters,
-    with_fewer_sentences,
+from misstep.planning.language.syntax import Clause
+from misstep.planning.plans.order import relations_of
+from misstep.planning.synthesis.paragraphs import MOST_PARTS
+from misstep.planning.variation.anatomy import (
+    Anatomy,
+    Worded,
+    WordedAnnouncement,
+    assemble,
+    demands_of,
+    said_in,
+    saying,
 )
+from misstep.planning.variation.lines import forget
 from misstep.planning.variation.mutations import change_topic, rename, substitute_words
+from misstep.planning.variation.phrasing import Choosing, NothingLeft, say
 from misstep.planning.variation.positions import (
     mentions,
     misplaced,
     positions_of,
-    relations_of,
     sentences_at,
     without_positions,
 )
-from misstep.planning.variation.rewriting.reshaping import reshaped, without_families
-from misstep.planning.variation.rewriting.restructuring import restructure
-from misstep.planning.variation.rewriting.retelling import arranged
+from misstep.planning.variation.restructuring import restructure
+from misstep.planning.variation.retelling import arranged, reshaped, without_families
 from misstep.planning.variation.shapes import (
     READING_ORDER,
     SHAPES,
@@ -42,7 +45,107 @@ from misstep.planning.variation.shapes import (
     shapes_of,
     told_order,
 )
-from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
+
+FEWEST_ACTIONS = 2
+FEWEST_CHARACTERS = 300  # in nearly every request
+STEP = 100  # characters between two lengths that are distinguished
+TRIES = 6
+
+ACTIONS, SENTENCES, CHARACTERS = "actions", "sentences", "characters"
+
+
+def extents_of(anatomy: Anatomy) -> Iterator[str]:
+    """Every threshold that a request reaches, such as `5 actions or more`.
+
+    Thresholds that every request reaches are left out.
+    """
+    for least in range(FEWEST_ACTIONS + 1, len(anatomy.actions) + 1):
+        yield threshold(least, ACTIONS)
+    for least in range(2, len(anatomy.paragraph) + 1):
+        yield threshold(least, SENTENCES)
+    for least in range(FEWEST_CHARACTERS, length_of(anatomy) + 1, STEP):
+        yield threshold(least, CHARACTERS)
+
+
+def threshold(least: int, unit: str) -> str:
+    return f"{least} {unit} or more"
+
+
+def least_of(names: Collection[str], unit: str) -> int | None:
+    """The lowest of the thresholds in a unit; None if there is none."""
+    found = [int(name.split()[0]) for name in names if name.endswith(f" {unit} or more")]
+    return min(found, default=None)
+
+
+def length_of(anatomy: Anatomy) -> int:
+    rules = write_rules(demands_of(anatomy), anatomy.world, len(anatomy.distractors), anatomy.has_own_tools)
+    sentences = say(anatomy.paragraph, anatomy.names, anatomy.words)
+    return len(write_request(anatomy.request, anatomy.topic, sentences, rules))
+
+
+def smallest(anatomy: Anatomy) -> Anatomy:
+    """A request that is about as small as this one can become."""
+    dice = Dice(anatomy.seed)
+    small = anatomy
+    with suppress(NothingLeft):
+        small = with_fewer_actions(anatomy, min(FEWEST_ACTIONS, len(anatomy.actions)), dice)
+    templates = [msgspec.structs.replace(small, request=each) for each in load_requests().templates]
+    return min(templates, key=length_of)
+
+
+def with_fewer_actions(anatomy: Anatomy, most: int, dice: Dice) -> Anatomy:
+    """The problem without some of its actions, but with constraints left; `NothingLeft` if impossible."""
+    numbers = range(len(anatomy.actions))
+    if most >= len(numbers):
+        return anatomy
+    for _ in range(TRIES):
+        gone = {*dice.sample(numbers, len(numbers) - most)}
+        smaller = forget(anatomy, gone)
+        if smaller and len(smaller.actions) == most and demands_of(smaller):
+            return smaller
+    raise NothingLeft(f"no {most} of the actions make a problem of their own")
+
+
+def with_fewer_sentences(anatomy: Anatomy, most: int, dice: Dice) -> Anatomy:
+    """The same in fewer sentences, by joining some; if that is not enough, with fewer actions."""
+    for small in _ever_smaller(anatomy, dice):
+        said = said_in(small)
+        while len(said) > most:
+            pairs = [(*one.sentence.parts, *other.sentence.parts) for one, other in pairwise(said)]
+            ways = [
+                at
+                for at, parts in enumerate(pairs)
+                if len(parts) <= MOST_PARTS and all([isinstance(part, Clause) for part in parts])
+            ]
+            if not ways:
+                break
+            at = dice.pick(ways)
+            one, other = said[at : at + 2]
+            sentence, words = joined(pairs[at], dice), (*one.words, *other.words)
+            said[at : at + 2] = [Worded(sentence, words, one.redundant and other.redundant)]
+        if len(said) <= most:
+            return saying(small, said)
+    raise NothingLeft(f"it can't be said in {most} sentences")
+
+
+def with_fewer_characters(anatomy: Anatomy, below: int, dice: Dice) -> Anatomy:
+    """The same with a shorter request template; if that is not enough, with fewer actions."""
+    templates = dice.shuffled([*load_requests().templates])
+    for small in _ever_smaller(anatomy, dice):
+        for template in templates:
+            other = msgspec.structs.replace(small, request=template)
+            if length_of(other) < below:
+                return other
+    raise NothingLeft(f"it can't be said in fewer than {below} characters")
+
+
+def _ever_smaller(anatomy: Anatomy, dice: Dice) -> Iterator[Anatomy]:
+    """The problem, then with fewer and fewer actions."""
+    for most in range(len(anatomy.actions), FEWEST_ACTIONS - 1, -1):
+        with suppress(NothingLeft):
+            anatomy = with_fewer_actions(anatomy, most, dice)
+            yield anatomy
+
 
 DRAFTS = 6  # from which the one that keeps most of the other elements is chosen
 DRAFTED = ("structure", "constraint", "size")  # the kinds in which drafts differ
@@ -70,18 +173,16 @@ def elements_of(anatomy: Anatomy) -> frozenset[Element]:
     if _misplaced(anatomy):
         forms.add(READING_ORDER)
     own = anatomy.has_own_tools  # they have no other topic, and keep their names
-    topics, names = ((), ()) if own else ((anatomy.topic.name,), anatomy.names)
-    return frozenset(
-        [
-            *(Element("topic", topic) for topic in topics),
-            *(Element("terminal", phrase) for phrase in phrases),
-            *(Element("structure", form) for form in forms),
-            *(Element("constraint", name) for name in _demands(anatomy)),
-            *(Element("name", name) for name in names),
-            *(Element("position", position) for position in positions_of(anatomy)),
-            *(Element("size", extent) for extent in extents_of(anatomy)),
-        ]
-    )
+    found: dict[Suspect, Iterable[str]] = {
+        "topic": () if own else (anatomy.topic.name,),
+        "terminal": phrases,
+        "structure": forms,
+        "constraint": _demands(anatomy),
+        "name": () if own else anatomy.names,
+        "position": positions_of(anatomy),
+        "size": extents_of(anatomy),
+    }
+    return frozenset([Element(cause, name) for cause, names in found.items() for name in names])
 
 
 def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
@@ -94,7 +195,9 @@ def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
         case "structure":
             found = [n for n, said in enumerate(anatomy.paragraph) if element.name in forms_of(said)]
         case "constraint" if element.name in SHAPES:
-            found = _making(anatomy, element.name)
+            order = told_order(anatomy.paragraph, len(anatomy.actions))
+            told = [making(element.name, order, relations(said)) for said in anatomy.paragraph]
+            found = [n for n, pairs in enumerate(told) if pairs]
         case "constraint":
             found = [
                 c.sentence
@@ -102,7 +205,8 @@ def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
                 if family_of(c) == element.name and c.sentence is not None
             ]
         case "name":
-            found = [n for n, said in enumerate(anatomy.paragraph) if _names(anatomy, said, element.name)]
+            named = [[anatomy.names[a] for a in mentioned((said,))] for said in anatomy.paragraph]
+            found = [n for n, names in enumerate(named) if element.name in names]
         case "position":
             found = sentences_at(anatomy, element.name)
         case "size":
@@ -161,10 +265,6 @@ def _varied(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy
     return varied
 
 
-def _names(anatomy: Anatomy, sentence: Sentence, name: str) -> bool:
-    return any([anatomy.names[action] == name for action in mentioned((sentence,))])
-
-
 def _found(varied: Anatomy | None) -> Anatomy:
     if varied is None:
         raise NothingLeft("there is no other topic, or no other phrase")
@@ -181,15 +281,16 @@ def _reformed(
 
 
 def _pairs(anatomy: Anatomy) -> list[Relation]:
-    ids = [action.id for action in anatomy.actions]
-    pairs = [pair for demand in demands_of(anatomy) for pair in relations_of(demand)]
+    ids = anatomy.ids
+    told = [c for c in demands_of(anatomy) if not (isinstance(c, Before) and c.announced)]
+    pairs = [pair for demand in told for pair in relations_of(demand)]
     return [(ids.index(first), ids.index(then)) for first, then in pairs]
 
 
 def _misplaced(anatomy: Anatomy) -> list[Constraint]:
     said = zip(anatomy.paragraph, anatomy.words, strict=True)
     order = dict.fromkeys([action for sentence, words in said for action in mentions(sentence, words)])
-    return misplaced(demands_of(anatomy), [action.id for action in anatomy.actions], list(order))
+    return misplaced(demands_of(anatomy), anatomy.ids, list(order))
 
 
 def _demands(anatomy: Anatomy) -> Iterator[str]:
@@ -200,12 +301,3 @@ def _demands(anatomy: Anatomy) -> Iterator[str]:
             yield str(family)
     if anatomy.world.failures:
         yield "dynamic"
-
-
-def _making(anatomy: Anatomy, shape: str) -> list[int]:
-    order = told_order(anatomy.paragraph, len(anatomy.actions))
-    return [
-        number
-        for number, sentence in enumerate(anatomy.paragraph)
-        if making(shape, order, relations(sentence))
-    ]

@@ -10,10 +10,16 @@ from misstep.planning.language.lexicon import Topic, load_topics
 from misstep.planning.language.rendering import possible_moods
 from misstep.planning.language.wording import PhraseDrawer
 from misstep.planning.synthesis.composition import action_for
-from misstep.planning.variation.anatomy import Anatomy
-from misstep.planning.variation.phrasing import Replay, draw_words, slots_of
-from misstep.planning.variation.rewriting.retelling import retell
-from misstep.planning.variation.words import Choosing, NothingLeft, heard_mood, slots
+from misstep.planning.variation.anatomy import Anatomy, slots
+from misstep.planning.variation.phrasing import (
+    Choosing,
+    NothingLeft,
+    Replay,
+    draw_words,
+    heard_mood,
+    slots_of,
+)
+from misstep.planning.variation.retelling import retell
 
 DRAFTS = 20  # tries, after which there is assumed to be only one way to say something
 

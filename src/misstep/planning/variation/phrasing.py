@@ -1,16 +1,17 @@
 """The words of a sentence as data: those it has, those that would fit, and its text in other words."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, product
 
 import msgspec
 
 from misstep.core.case import MOST_ACTIONS
+from misstep.core.rng import Dice
 from misstep.errors import UsageError
 from misstep.planning.language.rendering import write
 from misstep.planning.language.syntax import Paragraph, Sentence
-from misstep.planning.language.wording import Option, Phrases
+from misstep.planning.language.wording import Mood, Option, Phrases, in_mood
 
 Drawn = tuple[Option, ...]
 """The phrases of a sentence, in the order in which they are drawn."""
@@ -43,7 +44,7 @@ class Replay:
         return next(self._words, None) is None
 
 
-class SlotRecorder:
+class _SlotRecorder:
     """Records every slot that is asked for, with the phrase from another source."""
 
     def __init__(self, source: Phrases) -> None:
@@ -58,9 +59,15 @@ class SlotRecorder:
         return word
 
 
-class _First:
+class Plainest:
+    """Gives every slot the wanted phrase, if it is one of those that fit, else the plainest."""
+
+    def __init__(self, wanted: Iterable[Option | None] = ()) -> None:
+        self._wanted = iter(wanted)
+
     def draw(self, options: tuple[Option, ...]) -> Option:
-        return options[0]
+        wanted = next(self._wanted, None)
+        return wanted if wanted is not None and wanted in options else options[0]
 
 
 class _Marks:
@@ -86,20 +93,18 @@ def say(paragraph: Paragraph, names: Sequence[str], words: Sequence[Drawn]) -> t
 
 
 def draw_words(sentence: Sentence, source: Phrases) -> Drawn:
-    """Words for a sentence."""
     return tuple([slot.word for slot in slots_of(sentence, source)])
 
 
 def slots_of(sentence: Sentence, source: Phrases) -> tuple[PhraseSlot, ...]:
     """The slots of a sentence, filled from a source; the slots don't depend on what is drawn."""
-    record = SlotRecorder(source)
+    record = _SlotRecorder(source)
     write((sentence,), _ANYBODY, record)
     return tuple(record.slots)
 
 
 def options_of(sentence: Sentence) -> list[tuple[Option, ...]]:
-    """The phrases that fit each slot of a sentence."""
-    return [slot.options for slot in slots_of(sentence, _First())]
+    return [slot.options for slot in slots_of(sentence, Plainest())]
 
 
 def find_words(sentence: Sentence, names: Sequence[str], text: str) -> Drawn | None:
@@ -152,3 +157,60 @@ def _fill(
 
 def _uncapitalised(text: str) -> str:
     return f"{text[:1].lower()}{text[1:]}"
+
+
+class NothingLeft(LookupError):
+    """There is no way to say something without what is to be avoided."""
+
+
+def heard_mood(words: Iterable[Option]) -> Mood:
+    """The mood of these words; dependent clauses are indicative in either mood."""
+    moods = {word.mood for word in words}
+    return "indicative" if "indicative" in moods and "modal" not in moods else "modal"
+
+
+class Choosing:
+    """Chooses phrases that are not to be avoided and, if possible, not used before, in the same mood.
+
+    Phrases are given by their singular or their plural.
+    """
+
+    def __init__(self, avoid: Collection[str], dice: Dice, heard: Iterable[Option] = ()) -> None:
+        self.dice = dice
+        self._avoid = avoid
+        heard = list(heard)
+        self._mood = heard_mood(heard)
+        self._heard = {sound for word in heard for sound in word.sounds}
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        """One of the options; `NothingLeft` if every one is to be avoided."""
+        allowed = [option for option in options if not self.avoids(option)]
+        if not allowed:
+            raise NothingLeft(f"every phrase that fits is to be avoided, such as {options[:1]}")
+        allowed = list(in_mood(tuple(allowed), self._mood))
+        fresh = [option for option in allowed if self._heard.isdisjoint(option.sounds)]
+        option = self.dice.pick(fresh or allowed)
+        self._heard.update(option.sounds)
+        return option
+
+    def avoids(self, option: Option) -> bool:
+        return option.one in self._avoid or option.many in self._avoid
+
+    def substitute(self, found: Sequence[PhraseSlot]) -> Drawn:
+        """The words of a sentence, with those to be avoided replaced."""
+        return tuple([self.draw(slot.options) if self.avoids(slot.word) else slot.word for slot in found])
+
+
+class Keeping:
+    """Draws earlier phrases if one fits, each as often as it occurred, else others."""
+
+    def __init__(self, before: Iterable[Option], choosing: Choosing) -> None:
+        self._left = list(before)
+        self._choosing = choosing
+
+    def draw(self, options: tuple[Option, ...]) -> Option:
+        for option in self._left:
+            if option in options:
+                self._left.remove(option)
+                return option
+        return self._choosing.draw(options)

@@ -6,15 +6,22 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import msgspec
 
 from misstep.core.case import MOST_ACTIONS
-from misstep.core.constraint import Adjacent, Before, Choice, Condition, Constraint, Handover, StandIn
-from misstep.planning.language.remarks import Duty
+from misstep.core.constraint import Before, Constraint, StandIn
+from misstep.planning.admission.constraints import optional_in
 from misstep.planning.language.semantics import constraints_of
-from misstep.planning.language.syntax import Sentence
+from misstep.planning.language.syntax import Duty, Sentence, renumbered
+from misstep.planning.plans.order import relations_of
 from misstep.planning.synthesis.plot import IDS
-from misstep.planning.variation.anatomy import Anatomy, assemble, demands_of, is_about_order
-from misstep.planning.variation.editing.lines import renumbered
-from misstep.planning.variation.phrasing import Drawn, draw_words, say
-from misstep.planning.variation.words import Choosing, NothingLeft, Worded, said_in, saying
+from misstep.planning.variation.anatomy import (
+    Anatomy,
+    Worded,
+    assemble,
+    demands_of,
+    is_about_order,
+    said_in,
+    saying,
+)
+from misstep.planning.variation.phrasing import Choosing, Drawn, NothingLeft, draw_words, say
 
 _NUMBER = re.compile(r"\0(\d+)\0")
 _MARKS = tuple(f"\0{number}\0" for number in range(MOST_ACTIONS))
@@ -26,28 +33,16 @@ def mentions(sentence: Sentence, words: Drawn) -> list[int]:
     return list(dict.fromkeys([int(number) for number in _NUMBER.findall(text)]))
 
 
-def relations_of(constraint: Constraint) -> list[tuple[str, str]]:
-    """Pairs of actions that a constraint stated in the request orders."""
-    match constraint:
-        case Before(first, then, announced=""):
-            return [(first, then)]
-        case Adjacent(first, then) | Handover(first, then):
-            return [(first, then)]
-        case Condition(asks, _, then, otherwise):
-            return [(asks, branch) for branch in (then, otherwise) if branch]
-        case _:
-            return []
-
-
 def misplaced(
     constraints: Iterable[Constraint], ids: Sequence[str], mentioned: Sequence[int]
 ) -> list[Constraint]:
-    """The constraints whose actions the text first names in the opposite order."""
+    """The constraints of the request whose actions the text first names in the opposite order."""
     places = {ids[action]: place for place, action in enumerate(mentioned)}
     return [
         constraint
         for constraint in constraints
-        if any(
+        if not (isinstance(constraint, Before) and constraint.announced)
+        and any(
             [
                 first in places and then in places and places[then] < places[first]
                 for first, then in relations_of(constraint)
@@ -92,7 +87,7 @@ def misplaced_tools(anatomy: Anatomy) -> list[int]:
     """
     if anatomy.distractors or not is_about_order(anatomy):
         return []
-    ids = [action.id for action in anatomy.actions]
+    ids = anatomy.ids
     wrong = misplaced(demands_of(anatomy), ids, range(len(ids)))
     return [constraint.sentence for constraint in wrong if constraint.sentence is not None]
 
@@ -115,7 +110,7 @@ def _listed_as_plan(anatomy: Anatomy) -> Anatomy:
     case = assemble(anatomy)
     if case is None:
         raise NothingLeft("there is no plan to list the tools by")
-    old = [action.id for action in anatomy.actions]
+    old = anatomy.ids
     places = {old.index(name): place for place, name in enumerate(case.witness)}
     actions = [
         msgspec.structs.replace(anatomy.actions[number], id=IDS[place]) for number, place in places.items()
@@ -136,22 +131,14 @@ def _demands(sentence: Sentence) -> bool:
 
 
 def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
-    """A sentence that only says that an action is due."""
     sentence = Sentence((Duty((choosing.dice.pick(_due(anatomy)),)),))
     return Worded(sentence, draw_words(sentence, choosing))
 
 
 def _due(anatomy: Anatomy) -> list[int]:
-    """The actions that are always due."""
-    optional = set[str | None]()
-    for demand in demands_of(anatomy):
-        match demand:
-            case Choice(options):
-                optional.update(options)
-            case Condition(_, _, then, otherwise):
-                optional.update((then, otherwise))
-            case StandIn(action, by):
-                optional.update((action, by))
+    demands = demands_of(anatomy)
+    optional = {action for demand in demands for action in optional_in(demand)}
+    optional |= {demand.action for demand in demands if isinstance(demand, StandIn)}
     due = [number for number, action in enumerate(anatomy.actions) if action.id not in optional]
     if not due:
         raise NothingLeft("no action is due whatever happens")

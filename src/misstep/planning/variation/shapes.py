@@ -1,15 +1,17 @@
 """Shapes of an order (chains, joins and forks) and forms of sentences."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from misstep.planning.language.remarks import Duty, Neighbours, Timed, TimedRelative
 from misstep.planning.language.semantics import Relation, relations
 from misstep.planning.language.syntax import (
     Clause,
-    Free,
+    Duty,
     Group,
+    Neighbours,
     Sentence,
-    SubSentence,
+    Timed,
+    TimedRelative,
+    groups_in,
 )
 from misstep.planning.plans.order import Order, bits
 
@@ -27,18 +29,17 @@ def told_order(paragraph: Iterable[Sentence], size: int) -> Order:
 
 
 def shapes_of(order: Order) -> set[str]:
-    """The shapes in a closed order."""
     return {shape for shape in SHAPES if has_any(order, (shape,))}
 
 
 def has_any(order: Order, shapes: Collection[str]) -> bool:
     """Whether a closed order has one of the shapes; other names are ignored."""
-    return any([shape in shapes and next(members(order), None) is not None for shape, members in _MEMBERS])
+    return any([shape in shapes and next(_members(shape, order), None) is not None for shape in SHAPES])
 
 
 def making(shape: str, order: Order, pairs: Iterable[Relation]) -> list[Relation]:
     """The relations that contribute to a shape."""
-    members = sum([1 << action for action in dict(_MEMBERS)[shape](order)])
+    members = sum([1 << action for action in _members(shape, order)])
     toward, away = shape in ("chain", "join"), shape in ("chain", "fork")
     return [
         (first, then)
@@ -48,36 +49,19 @@ def making(shape: str, order: Order, pairs: Iterable[Relation]) -> list[Relation
     ]
 
 
-def _chained(order: Order) -> Iterator[int]:
-    """The actions in the middle: something comes before them, and something after."""
-    return (i for i in range(order.size) if order.before[i] and order.after[i])
-
-
-def _joining(order: Order) -> Iterator[int]:
-    """The actions that wait for two unordered others."""
-    return _meeting(order, order.before)
-
-
-def _forking(order: Order) -> Iterator[int]:
-    """The actions that two unordered others wait for."""
-    return _meeting(order, order.after)
-
-
-def _meeting(order: Order, neighbours: list[int]) -> Iterator[int]:
-    for i, mask in enumerate(neighbours):
+def _members(shape: str, order: Order) -> Iterator[int]:
+    """The actions in the middle of a chain, those that wait for two unordered others, or those waited for."""
+    if shape == "chain":
+        yield from (i for i in range(order.size) if order.before[i] and order.after[i])
+        return
+    for i, mask in enumerate(order.before if shape == "join" else order.after):
         for j in bits(mask):
             if mask & ~(order.before[j] | order.after[j] | 1 << j):
                 yield i
                 break
 
 
-_MEMBERS: tuple[tuple[str, Callable[[Order], Iterator[int]]], ...] = (
-    ("chain", _chained),
-    ("join", _joining),
-    ("fork", _forking),
-)
-SHAPES = tuple(shape for shape, _ in _MEMBERS)
-
+SHAPES = ("chain", "join", "fork")
 
 LIST = "list"
 JOINED = "joined sentence"
@@ -87,33 +71,23 @@ TIMES = {"verb": "time", "fronted": "fronted time", "relative": "relative time"}
 
 def forms_of(sentence: Sentence) -> set[str]:
     """The names of the forms in a sentence; clause forms are named as in the reader."""
-    found = {form for part in sentence.parts for form in _part_forms(part)}
-    return found | {JOINED} if sentence.joins else found
-
-
-def _part_forms(part: SubSentence) -> Iterator[str]:
-    match part:
-        case Clause(form, _, subject, object_):
-            yield form
-            yield from _group_forms(subject)
-            yield from _group_forms(object_)
-        case Free(subject):
-            yield from _group_forms(subject)
-        case Timed(form, _, _, _, actions):
-            yield TIMES[form]
-            yield from _group_forms(Group(actions))
-        case Duty(actions):
-            yield from _group_forms(Group(actions))
-        case Neighbours(form):
-            yield f"adjacent {form}"
-
-
-def _group_forms(group: Group) -> Iterator[str]:
-    if len(group.actions) > 1:
-        yield LIST
-    relative = group.relative
-    if isinstance(relative, TimedRelative):
-        yield TIMES["relative"]
-    elif relative:
-        yield f"relative {relative.form}"
-        yield from _group_forms(relative.object)
+    found = {JOINED} if sentence.joins else set[str]()
+    for part in sentence.parts:
+        groups = groups_in(part)
+        match part:
+            case Clause(form):
+                found.add(form)
+            case Timed(form, _, _, _, actions):
+                found.add(TIMES[form])
+                groups = (Group(actions),)
+            case Duty(actions):
+                groups = (Group(actions),)
+            case Neighbours(form):
+                found.add(f"adjacent {form}")
+        for group in groups:
+            found |= {LIST} if len(group.actions) > 1 else set()
+            if isinstance(group.relative, TimedRelative):
+                found.add(TIMES["relative"])
+            elif group.relative:
+                found.add(f"relative {group.relative.form}")
+    return found

@@ -7,10 +7,17 @@ from typing import Any
 from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.constraint import Condition
-from misstep.planning.language.figures import clock, euros, in_hours, literal
-from misstep.planning.language.requests import describe_parameter, describe_with, load_requests, say
-from misstep.planning.world.history import ActSlip, Deed, ParameterSlip, reported
-from misstep.planning.world.simulator import Simulator, StepResult
+from misstep.planning.language.requests import (
+    clock,
+    describe_parameter,
+    describe_with,
+    euros,
+    in_hours,
+    literal,
+    load_requests,
+    say,
+)
+from misstep.planning.world.simulator import ActSlip, Deed, ParameterSlip, Simulator, StepResult, reported
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry
 
 
@@ -38,7 +45,6 @@ class MockWorld:
         return tools
 
     def answer(self, name: str, arguments: Any) -> str:
-        """The result of a call, or a text that says what was wrong with it."""
         scene = self._stage.play(name, arguments)
         part = self._stage.cast.parts.get(name)
         match scene.kind:
@@ -85,7 +91,6 @@ class MockWorld:
 
 
 def _no_call(name: str, arguments: Any, scene: StepResult, part: ToolEntry | None) -> str:
-    """The answer to a call that should not have been made."""
     assert isinstance(scene.slip, ActSlip)
     if scene.slip.fault == "attempts":
         return say("error_attempts")

@@ -1,22 +1,121 @@
-"""Simulates the tools of a case: what each call does and returns."""
+"""Simulates the tools of a case: what each call does and returns, and the history of the last attempt."""
 
 import re
+from collections.abc import Mapping
+from functools import cache
 from typing import Literal
 
 import msgspec
 
 from misstep.core.case import Case
-from misstep.planning.world.history import (
-    ActFault,
-    ActSlip,
-    Deed,
-    History,
-    ParameterFault,
-    ParameterSlip,
-    Values,
-)
+from misstep.core.constraint import Condition, Handover
+from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry, ToolTable
 from misstep.schemas.formats import same
+
+NOTHING = "nothing of the kind"
+
+
+def reported(condition: Condition, found: bool) -> str:
+    """The finding in words, or its absence."""
+    return condition.finding if found else _absences().get(condition.finding, NOTHING)
+
+
+@cache
+def _absences() -> dict[str, str]:
+    return {finding.some: finding.none for finding in load_lexicon().conditions.all_findings}
+
+
+ActFault = Literal["unknown", "arguments", "repeated", "parallel", "distractor", "attempts"]
+ParameterFault = Literal["no time", "outside", "early", "value", "stale", "swapped"]
+
+
+class Deed(msgspec.Struct, frozen=True):
+    """An action carried out by the call number `step`.
+
+    `start` and `end` are minutes since midnight, in timed problems. `by` is the action whose tool did it, if
+    it was a stand-in.
+    """
+
+    action: str
+    step: int
+    start: int = 0
+    end: int = 0
+    by: str = ""
+
+
+class ActSlip(msgspec.Struct, frozen=True):
+    """A call that should not have been made; for a repeated call `action` is the action of its tool."""
+
+    step: int
+    fault: ActFault
+    action: str = ""
+
+
+class ParameterSlip(msgspec.Struct, frozen=True):
+    """A valid call that was refused for a wrong value in a parameter; `action` is the action of its tool.
+
+    A call with several wrong values makes one slip for each of them.
+    """
+
+    step: int
+    fault: ParameterFault
+    action: str
+    parameter: str
+
+
+class History(msgspec.Struct, frozen=True):
+    """Deeds and slips in order, how often each action's tool has worked, and the number of the attempt.
+
+    `began` is the number of the first call of the attempt.
+    """
+
+    deeds: tuple[Deed, ...] = ()
+    acts: tuple[ActSlip, ...] = ()
+    parameters: tuple[ParameterSlip, ...] = ()
+    calls_of: dict[str, int] = {}
+    attempt: int = 1
+    began: int = 1
+
+
+Returned = dict[str, str | int]
+
+
+class Values:
+    """What each action returns, execution by execution, across attempts."""
+
+    __slots__ = ("_fresh", "_returned", "_values")
+
+    def __init__(self, values: Mapping[str, Mapping[str, tuple[str | int, ...]]]) -> None:
+        self._values = values
+        self._returned: dict[str, list[Returned]] = {}  # in all attempts, the newest last
+        self._fresh: set[str] = set()  # those that have returned something in this attempt
+
+    def forget(self) -> None:
+        self._fresh.clear()
+
+    def give(self, action: str) -> Returned:
+        values = self._values.get(action)
+        if values is None:
+            return {}
+        returned = self._returned.setdefault(action, [])
+        place = len(returned)
+        returned.append({name: series[min(place, len(series) - 1)] for name, series in values.items()})
+        self._fresh.add(action)
+        return returned[-1]
+
+    def fault(self, handover: Handover, passed: object) -> ParameterFault | None:
+        """What is wrong with a value that was passed to the taker, if anything."""
+        giver, parameter = handover.giver, handover.parameter
+        returned = [each[parameter] for each in self._returned.get(giver, ()) if parameter in each]
+        if giver in self._fresh and returned and same(passed, returned[-1]):
+            return None
+        if any(same(passed, value) for value in returned):
+            return "stale"
+        newest = [each[-1] for action, each in self._returned.items() if action != giver]
+        swapped = any(same(passed, value) for values in newest for value in values.values())
+        return "swapped" if swapped else "value"
+
 
 Kind = Literal["done", "unavailable", "broken", "over", "price", "refused"]
 
@@ -79,7 +178,6 @@ class Simulator:
         )
 
     def play(self, tool: str, arguments: object) -> StepResult:
-        """Execute a call."""
         self._step += 1
         part = self.cast.parts.get(tool)
         if part is None:
@@ -160,7 +258,7 @@ class Simulator:
             return StepResult("done", self._slip("repeated", action))
         deed = Deed(role, self._step, start, end, action if role != action else "")
         world = self._world
-        announcement = self._announcement(role) if world.announcements else ""
+        announcement = "" if done else world.announcements.get(role, "")
         self._deeds.append(deed)
         self._clock = end
         return StepResult(
@@ -174,13 +272,7 @@ class Simulator:
             announcement,
         )
 
-    def _announcement(self, role: str) -> str:
-        """What the action announces when it is executed for the first time."""
-        done = any(deed.action == role for deed in self._deeds)
-        return "" if done else self._world.announcements.get(role, "")
-
     def _fails(self, action: str) -> bool:
-        """Whether the tool is unavailable this time."""
         failed = self._failed.get(action, 0)
         if failed >= self._world.failures.get(action, 0):
             return False

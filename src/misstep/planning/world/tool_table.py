@@ -108,7 +108,10 @@ class ToolTable:
             return None
         if tool == START_OVER:
             return _unfit(_NOTHING, arguments)
-        return _unfit(_TASK, arguments) or self._unfit_task(arguments)
+        reason = _unfit(_TASK, arguments)
+        if reason or (isinstance(arguments, dict) and arguments[TASK] in self.prices):
+            return reason
+        return f"'{TASK}' has to be one of {', '.join(self.prices)}"
 
     def is_special(self, tool: str) -> bool:
         """Whether this is a special tool, which executes no action."""
@@ -116,16 +119,11 @@ class ToolTable:
             return False
         return (tool == START_OVER and self.starts_over) or (tool == ASK_PRICE and bool(self.prices))
 
-    def _unfit_task(self, arguments: object) -> str:
-        known = isinstance(arguments, dict) and arguments[TASK] in self.prices
-        return "" if known else f"'{TASK}' has to be one of {', '.join(self.prices)}"
-
 
 _SHAPING = frozenset([Handover, Given, StandIn, Repeat])
 
 
 def _type(case: Case, handover: Handover) -> type:
-    """The type of the values that are passed."""
     values = case.world.values.get(handover.giver, {}).get(handover.parameter, ())
     return int if values and type(values[0]) is int else str
 

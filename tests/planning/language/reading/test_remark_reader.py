@@ -34,9 +34,8 @@ from misstep.planning.language.lexicon import (
     Verb,
     load_lexicon,
 )
-from misstep.planning.language.reader import Relation, SentenceReading, read
-from misstep.planning.language.reading.frames import family_frames, find, index
-from misstep.planning.language.reading.phrases import SentenceText, tabulate
+from misstep.planning.language.phrases import SentenceText, tabulate
+from misstep.planning.language.reader import Relation, SentenceReading, family_frames, find, index, read
 
 NAMES = ("audit", "briefing", "count", "drill", "exam", "filing", "stock check")
 LEXICON = load_lexicon()

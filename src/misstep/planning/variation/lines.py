@@ -5,36 +5,29 @@ budget as tight as before.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from misstep.core.case import Action, World
 from misstep.core.constraint import Before
 from misstep.planning.language.clarity import rejoined
-from misstep.planning.language.remarks import (
-    Alternative,
-    BudgetRemark,
-    Conditional,
-    Duty,
-    End,
-    Giving,
-    HandOver,
-    Limited,
-    Neighbours,
-    Remark,
-    RepeatRemark,
-    Replacing,
-    Timed,
-    TimedRelative,
-)
 from misstep.planning.language.semantics import relations
-from misstep.planning.language.syntax import Clause, Free, Group, Join, Paragraph, Sentence, SubSentence
-from misstep.planning.plans.survey import least_cost
+from misstep.planning.language.syntax import (
+    BudgetRemark,
+    Clause,
+    Free,
+    Giving,
+    Join,
+    Paragraph,
+    Sentence,
+    actions_in,
+    renumbered,
+)
+from misstep.planning.plans.search import least_cost
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, demands_of, fitting_world, spoken_of
-from misstep.planning.variation.editing.cutting import actions_in, untangled, without
-from misstep.planning.variation.editing.paths import Piece, attribute, fill
+from misstep.planning.variation.pieces import Piece, attribute, fill, untangled, without
 from misstep.planning.variation.shapes import told_order
 
 Held = TypeVar("Held")
@@ -62,73 +55,19 @@ def _renamed(held: Mapping[str, Held], ids: Mapping[str, str]) -> dict[str, Held
 
 def as_tight(smaller: Anatomy, before: Anatomy) -> Anatomy:
     """The smaller problem, with the same slack in its budget for the cheapest plan as before."""
-    if not any([_most(sentence) for sentence in smaller.paragraph]):
-        return smaller
-    was, now = _least_cost(before), _least_cost(smaller)
+    paragraph = list(smaller.paragraph)
+    budgets = [number for number, said in enumerate(paragraph) if isinstance(said.parts[0], BudgetRemark)]
+    was, now = [
+        least_cost([action.id for action in each.actions], demands_of(each), each.world) if budgets else None
+        for each in (before, smaller)
+    ]
     if was is None or now is None:
         return smaller
-    return msgspec.structs.replace(smaller, paragraph=_cheaper(smaller.paragraph, was - now))
-
-
-def _least_cost(anatomy: Anatomy) -> int | None:
-    return least_cost([action.id for action in anatomy.actions], demands_of(anatomy), anatomy.world)
-
-
-def _cheaper(paragraph: Paragraph, by: int) -> Paragraph:
-    return tuple(
-        [
-            Sentence((BudgetRemark(most - by),)) if (most := _most(sentence)) else sentence
-            for sentence in paragraph
-        ]
-    )
-
-
-def _most(sentence: Sentence) -> int:
-    """The budget, if the sentence is about one, else 0."""
-    part = sentence.parts[0]
-    return part.most if isinstance(part, BudgetRemark) else 0
-
-
-_NAMING: dict[type[Remark], tuple[str, ...]] = {
-    Timed: ("actions",),
-    Neighbours: ("subject", "object"),
-    End: ("action",),
-    Alternative: ("options",),
-    Conditional: ("asks", "then", "otherwise"),
-    RepeatRemark: ("action",),
-    Limited: ("action",),
-    BudgetRemark: (),
-    HandOver: ("giver", "taker"),
-    Replacing: ("action", "by"),
-    Duty: ("actions",),
-    Giving: ("action",),
-}
-
-
-def renumbered(part: SubSentence, numbers: Mapping[int, int]) -> SubSentence:
-    """The same sub-sentence with its actions renumbered."""
-    match part:
-        case Clause(form, direction, subject, object_):
-            return Clause(form, direction, _in_group(subject, numbers), _in_group(object_, numbers))
-        case Free(subject):
-            return Free(_in_group(subject, numbers))
-        case _:
-            changed = {name: _changed(getattr(part, name), numbers) for name in _NAMING[type(part)]}
-            return msgspec.structs.replace(part, **changed)
-
-
-def _in_group(group: Group, numbers: Mapping[int, int]) -> Group:
-    relative = group.relative
-    if relative and not isinstance(relative, TimedRelative):
-        relative = msgspec.structs.replace(relative, object=_in_group(relative.object, numbers))
-    return Group(_changed(group.actions, numbers), relative)
-
-
-def _changed(named: Any, numbers: Mapping[int, int]) -> Any:
-    """An action, several of them, or none."""
-    if isinstance(named, tuple):
-        return tuple([numbers[action] for action in named])
-    return None if named is None else numbers[named]
+    for number in budgets:
+        (budget,) = paragraph[number].parts
+        assert isinstance(budget, BudgetRemark)
+        paragraph[number] = Sentence((BudgetRemark(budget.most - (was - now)),))
+    return msgspec.structs.replace(smaller, paragraph=tuple(paragraph))
 
 
 class EditedSentence(msgspec.Struct, frozen=True):
@@ -146,6 +85,15 @@ class EditedSentence(msgspec.Struct, frozen=True):
     def gives(self) -> bool:
         """Whether it gives the arguments of a tool, which does not make the action due."""
         return isinstance(self.parts[0].part, Giving)
+
+    @property
+    def actions(self) -> set[int]:
+        return {action for said in self.parts for action in actions_in(said.part)}
+
+    def renumbered(self, numbers: Mapping[int, int]) -> "EditedSentence":
+        parts = tuple([Piece(renumbered(said.part, numbers), said.words) for said in self.parts])
+        sentence = rejoined([said.part for said in parts], self.joins)
+        return EditedSentence(parts, sentence.joins, self.redundant)
 
 
 def lines_of(anatomy: Anatomy) -> list[EditedSentence]:
@@ -192,14 +140,18 @@ def close(anatomy: Anatomy, lines: Iterable[EditedSentence]) -> Anatomy | None:
         return None
     left = sorted(due)
     numbers = {old: new for new, old in enumerate(left)}
-    kept = [_renumber(line, numbers) for line in clear if actions_in_line(line) <= due]
+    kept = [line.renumbered(numbers) for line in clear if line.actions <= due]
     ids = {anatomy.actions[old].id: IDS[new] for old, new in numbers.items()}
     ids |= {action.id: f"d{number}" for number, action in enumerate(anatomy.distractors, 1)}
+
+    def called(action: Action) -> Action:
+        return msgspec.structs.replace(action, id=ids[action.id])
+
     paragraph = tuple([line.sentence for line in kept])
     smaller = msgspec.structs.replace(
         anatomy,
-        actions=tuple([_called(anatomy.actions[old], ids) for old in left]),
-        distractors=tuple([_called(action, ids) for action in anatomy.distractors]),
+        actions=tuple([called(anatomy.actions[old]) for old in left]),
+        distractors=tuple(map(called, anatomy.distractors)),
         paragraph=paragraph,
         words=tuple([fill(line.sentence, line.parts) for line in kept]),
         announced=_still_announced(anatomy.announced, ids),
@@ -213,20 +165,6 @@ def forget(anatomy: Anatomy, gone: Set[int]) -> Anatomy | None:
     """The problem without some actions: what can't be said without them is removed."""
     left = [recast(line, [without(said, gone) for said in line.parts]) for line in lines_of(anatomy)]
     return close(anatomy, [line for lines in left for line in lines])
-
-
-def actions_in_line(line: EditedSentence) -> set[int]:
-    return {action for said in line.parts for action in actions_in(said.part)}
-
-
-def _renumber(line: EditedSentence, numbers: Mapping[int, int]) -> EditedSentence:
-    parts = tuple([Piece(renumbered(said.part, numbers), said.words) for said in line.parts])
-    sentence = rejoined([said.part for said in parts], line.joins)
-    return EditedSentence(parts, sentence.joins, line.redundant)
-
-
-def _called(action: Action, ids: Mapping[str, str]) -> Action:
-    return msgspec.structs.replace(action, id=ids[action.id])
 
 
 def _still_announced(announced: Sequence[Before], ids: Mapping[str, str]) -> tuple[Before, ...]:

@@ -1,4 +1,4 @@
-"""Rewrites clauses and time statements in other forms, keeping as many phrases as fit."""
+"""Rewrites sentences without some forms, keeping as many phrases as fit."""
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
@@ -6,21 +6,30 @@ from typing import Literal
 import msgspec
 
 from misstep.core.rng import Dice
-from misstep.planning.language.clarity import is_clear, with_time
-from misstep.planning.language.remarks import Direction, Timed, TimedRelative
+from misstep.planning.language.clarity import is_clear, rejoined, with_time
 from misstep.planning.language.syntax import (
     FORMS,
+    NEIGHBOUR_FORMS,
     OPPOSITE,
     RELATIVE_FORMS,
     Clause,
+    Direction,
+    Duty,
     Form,
+    Free,
     Group,
+    Neighbours,
     Relative,
     Sentence,
+    SubSentence,
+    Timed,
+    TimedRelative,
+    groups_in,
 )
-from misstep.planning.variation.phrasing import Drawn, options_of
-from misstep.planning.variation.shapes import LIST
-from misstep.planning.variation.words import Choosing, Keeping, NothingLeft
+from misstep.planning.variation.anatomy import Worded
+from misstep.planning.variation.phrasing import Choosing, Drawn, Keeping, NothingLeft, draw_words, options_of
+from misstep.planning.variation.pieces import paths
+from misstep.planning.variation.shapes import JOINED, LIST, TIMES, forms_of
 
 RELATIVES = tuple(f"relative {form}" for form in RELATIVE_FORMS)
 # Forms that share their linkers.
@@ -41,15 +50,12 @@ class Phrased(msgspec.Struct, frozen=True):
     object: Drawn = ()
 
     def words(self, choosing: Choosing) -> Drawn:
-        """Words for the clause as a sentence."""
-        kept = {"own": self.own, "subject": self.subject, "object": self.object}
-        sources = {role: Keeping(before, choosing) for role, before in kept.items()}
+        sources = {role: Keeping(getattr(self, role), choosing) for role in ("own", "subject", "object")}
         slots = zip(_roles(self.clause), options_of(Sentence((self.clause,))), strict=True)
         return tuple([sources[role].draw(options) for role, options in slots])
 
 
 def phrased(clause: Clause, words: Drawn) -> Phrased:
-    """A clause with the words that it has as a sentence."""
     said = list(zip(_roles(clause), words, strict=True))
     own, subject, object_ = (
         tuple([word for role, word in said if role == wanted]) for wanted in ("own", "subject", "object")
@@ -66,8 +72,9 @@ def turned(said: Phrased) -> Phrased:
 
 def reformed(said: Phrased, avoid: Collection[str], choosing: Choosing) -> list[Phrased]:
     """Clauses in allowed forms that together say the same; `NothingLeft` if there are none."""
-    pieces = _unlisted(said) if LIST in avoid else [said]
-    pieces = [each for piece in pieces for each in _unhung(piece, avoid)]
+    pieces = [
+        each for piece in (_unlisted(said) if LIST in avoid else [said]) for each in _unhung(piece, avoid)
+    ]
     return [each for piece in pieces for each in _in_other_form(piece, avoid, choosing)]
 
 
@@ -149,32 +156,8 @@ def _swapped(group: Group, avoid: Collection[str], words: Drawn) -> tuple[Group,
 
 
 def _roles(clause: Clause) -> list[str]:
-    """For each slot of a clause, where its phrase belongs, in the order in which they are drawn."""
-    subject, object_ = (
-        ["subject"] * _phrases_hanging(clause.subject),
-        ["object"] * _phrases_hanging(clause.object),
-    )
-    match clause.form:
-        case "verb":
-            return [*subject, "own", *object_]
-        case "preposition":
-            return [*subject, "own", "own", *object_]
-        case "fronted preposition":
-            return ["own", *object_, *subject, "own"]
-        case "conjunction":
-            return [*subject, "own", "own", *object_, "own"]
-        case "fronted conjunction":
-            return ["own", *object_, "own", *subject, "own"]
-
-
-def _phrases_hanging(group: Group) -> int:
-    """How many phrases the relative clauses of a group have."""
-    relative = group.relative
-    if relative is None:
-        return 0
-    if isinstance(relative, TimedRelative):
-        return 2
-    return (1 if relative.form == "verb" else 2) + _phrases_hanging(relative.object)
+    """For each slot of a clause, where its phrase belongs: to the clause, or to what hangs on one side."""
+    return [path[0] if "relative" in path else "own" for path in paths(clause)]
 
 
 TimeForm = Literal["verb", "fronted", "relative"]
@@ -189,21 +172,13 @@ class Appointment(msgspec.Struct, frozen=True):
 
 
 def appointments_in(paragraph: Sequence[Sentence]) -> Iterator[Appointment]:
-    """All time statements."""
     for part in [part for sentence in paragraph for part in sentence.parts]:
         if isinstance(part, Timed):
             window = TimedRelative(part.edge, part.bound, part.time)
             yield Appointment(part.actions, window, part.form)
-        elif isinstance(part, Clause):
-            yield from _appointments_hanging(part.subject)
-            yield from _appointments_hanging(part.object)
-
-
-def _appointments_hanging(group: Group) -> Iterator[Appointment]:
-    if isinstance(group.relative, TimedRelative):
-        yield Appointment(group.actions, group.relative, "relative")
-    elif group.relative:
-        yield from _appointments_hanging(group.relative.object)
+        for group in groups_in(part):
+            if isinstance(group.relative, TimedRelative):
+                yield Appointment(group.actions, group.relative, "relative")
 
 
 def tell_time(said: Appointment, sentences: list[Sentence], dice: Dice) -> list[Sentence]:
@@ -238,3 +213,122 @@ def ways_to_hang(said: Appointment, sentences: Sequence[Sentence]) -> list[tuple
         for number, sentence in enumerate(sentences)
         for changed in with_time(sentence, said.actions[0], said.window)
     ]
+
+
+_Part = tuple[SubSentence, Drawn]
+
+
+def restructure(said: Sequence[Worded], avoid: Collection[str], choosing: Choosing) -> list[Worded]:
+    """Sentences in allowed forms that demand the same, changed as little as possible.
+
+    Raises `NothingLeft` if something can't be said in another form.
+    """
+    changed = list[Worded]()
+    homeless = list[tuple[Appointment, Drawn]]()
+    for each in said:
+        if forms_of(each.sentence).isdisjoint(avoid):
+            changed.append(each)
+        else:
+            rewriter = _Rewriter(avoid, choosing)
+            changed += rewriter.rewrite(each)
+            homeless += rewriter.homeless
+    for appointment, words in homeless:
+        changed = _hung(appointment, words, changed, choosing)
+    return changed
+
+
+def _hung(appointment: Appointment, words: Drawn, said: list[Worded], choosing: Choosing) -> list[Worded]:
+    ways = ways_to_hang(appointment, [each.sentence for each in said])
+    if not ways:
+        raise NothingLeft("there is no clause for a time to hang on")
+    number, sentence = choosing.dice.pick(ways)
+    kept = draw_words(sentence, Keeping((*said[number].words, *words), choosing))
+    return [*said[:number], Worded(sentence, kept), *said[number + 1 :]]
+
+
+def parts_of(said: Worded) -> Iterator[_Part]:
+    at = 0
+    for part in said.sentence.parts:
+        count = len(paths(part))
+        yield part, said.words[at : at + count]
+        at += count
+
+
+def put_together(parts: Sequence[_Part], before: Worded) -> Worded:
+    """A sentence of parts that replace those of another, one by one."""
+    sentence = rejoined([part for part, _ in parts], before.sentence.joins)
+    return Worded(sentence, tuple([word for _, words in parts for word in words]), before.redundant)
+
+
+class _Rewriter:
+    """Rewrites a sentence; `homeless` are times that still have to be attached to some clause."""
+
+    def __init__(self, avoid: Collection[str], choosing: Choosing) -> None:
+        self._avoid = avoid
+        self._choosing = choosing
+        self.homeless: list[tuple[Appointment, Drawn]] = []
+
+    def rewrite(self, said: Worded) -> list[Worded]:
+        """The sentence, or several: what can't stay in it gets its own."""
+        whole, others = list[_Part](), list[_Part]()
+        for part, words in parts_of(said):
+            pieces = self._part(part, words)
+            whole += pieces[:1]
+            others += pieces[1:]
+        if JOINED in self._avoid or len(whole) != len(said.sentence.parts):
+            whole, others = [], [*whole, *others]
+        alone = [Worded(Sentence((part,)), words, said.redundant) for part, words in others]
+        if not whole:
+            return alone
+        return [put_together(whole, said), *alone]
+
+    def _part(self, part: SubSentence, words: Drawn) -> list[_Part]:
+        match part:
+            case Clause():
+                return self._clause(part, words)
+            case Timed(form, edge, bound, time, actions):
+                appointment = Appointment(actions, TimedRelative(edge, bound, time), form)
+                return self._time(appointment, words)
+            case Neighbours(form):
+                forms = [form, *self._choosing.dice.shuffled(NEIGHBOUR_FORMS)]
+                allowed = [each for each in forms if f"adjacent {each}" not in self._avoid]
+                if not allowed:
+                    raise NothingLeft("every form for neighbours is to be avoided")
+                return [self._kept(msgspec.structs.replace(part, form=allowed[0]), words)]
+            case Free(Group(actions)) if LIST in self._avoid:
+                return [self._kept(Free(Group((action,))), words) for action in actions]
+            case Duty(actions) if LIST in self._avoid:
+                return [self._kept(Duty((action,)), words) for action in actions]
+            case _:
+                return [(part, words)]
+
+    def _kept(self, part: SubSentence, words: Drawn) -> _Part:
+        return part, draw_words(Sentence((part,)), Keeping(words, self._choosing))
+
+    def _clause(self, clause: Clause, words: Drawn) -> list[_Part]:
+        said = phrased(clause, words)
+        times = list[_Part]()
+        for name in ("subject", "object"):
+            group = getattr(clause, name)
+            if isinstance(group.relative, TimedRelative) and TIMES["relative"] in self._avoid:
+                appointment = Appointment(group.actions, group.relative, "relative")
+                times += self._time(appointment, getattr(said, name))
+                clause = msgspec.structs.replace(clause, **{name: Group(group.actions)})
+        said = msgspec.structs.replace(said, clause=clause)
+        pieces = reformed(said, self._avoid, self._choosing)
+        return [*((piece.clause, piece.words(self._choosing)) for piece in pieces), *times]
+
+    def _time(self, said: Appointment, words: Drawn) -> list[_Part]:
+        """Times in an allowed form; those that only a relative clause can state are kept for later."""
+        forms = [form for form in time_forms(said) if TIMES[form] not in self._avoid]
+        if len(said.actions) > 1 and (LIST in self._avoid or not forms):
+            alone = [msgspec.structs.replace(said, actions=(action,)) for action in said.actions]
+            return [part for each in alone for part in self._time(each, words)]
+        if not forms:
+            raise NothingLeft("every form for times is to be avoided")
+        forms.sort(key=lambda form: (form == "relative", form != said.form))
+        if forms[0] == "relative":
+            self.homeless.append((said, words))
+            return []
+        (part,) = time_sentence(said, forms[0]).parts
+        return [self._kept(part, words)]

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from misstep.core.constraint import Window
-from misstep.planning.language.reading.phrases import NamedActions, Phrase, SentenceText
+from misstep.planning.language.phrases import NamedActions, Phrase, SentenceText
 
 # From here on a sentence is so ambiguous that the exact number of readings doesn't matter.
 _MOST = 64

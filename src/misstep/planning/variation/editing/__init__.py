@@ -1,1 +1,0 @@
-"""Edits the sentences of a case that has been taken apart."""

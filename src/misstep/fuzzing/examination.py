@@ -17,7 +17,7 @@ from misstep.fuzzing.comparisons import SeenComparisons
 from misstep.fuzzing.judging.endings import UNREACHABLE
 from misstep.fuzzing.judging.ruling import judge, judge_calls_of
 from misstep.fuzzing.judging.signatures import finding_id
-from misstep.fuzzing.search.attempt import CallSequence
+from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
 from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, documented_values

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 from misstep.core.results.finding import CodeReach
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Probe, Reaction
-from misstep.fuzzing.search.attempt import CallSequence
+from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 
 AHEAD = 64  # calls in flight

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, zip_longest
 
 from misstep.core.rng import Dice
-from misstep.fuzzing.search.attempt import CallIdea
-from misstep.fuzzing.search.corpus import Calls, Corpus
+from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, Walks

@@ -1,6 +1,6 @@
 """Proposes values for what a tool's code has compared, looked up, searched or split (`Sight`)."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
 from misstep.core.rng import Dice
@@ -47,7 +47,7 @@ class Sight(NamedTuple):
         return "".join(map(str, items)) if isinstance(self.now, str) else items
 
 
-GoalMaker: TypeAlias = Callable[[Sight], Iterator[BranchGoal]]
+GoalMaker: TypeAlias = Callable[[Sight], Iterable[BranchGoal]]
 
 
 def _equality(sight: Sight) -> Iterator[BranchGoal]:
@@ -109,11 +109,6 @@ def _type(sight: Sight) -> Iterator[BranchGoal]:
             yield sight.opens, _OF_TYPE[name]
 
 
-def _attribute(sight: Sight) -> Iterator[BranchGoal]:
-    if sight.operand in _WITH_ATTRIBUTE:
-        yield PASSES, _WITH_ATTRIBUTE[sight.operand]
-
-
 def _truth(sight: Sight) -> Iterator[BranchGoal]:
     if type(sight.now) in _EMPTY_AND_NOT:
         empty, other = _EMPTY_AND_NOT[type(sight.now)]
@@ -149,18 +144,6 @@ def _question(sight: Sight) -> Iterator[BranchGoal]:
     if "0" in odd:
         yield BREAKS, "0" * len(alike)
     yield FAR, "-"
-
-
-def _divisor(_: Sight) -> Iterator[BranchGoal]:
-    yield from ((BREAKS, 0), (ODD, 5e-324), (ODD, -1))
-
-
-def _count(_: Sight) -> Iterator[BranchGoal]:
-    yield from ((BREAKS, 0), (BREAKS, -1), (EDGE, 1), (FAR, 10**6))
-
-
-def _whole(sight: Sight) -> Iterator[BranchGoal]:
-    yield EDGE, 2.5 if sight.passed else 2.0
 
 
 def _inside(sight: Sight) -> Iterator[BranchGoal]:
@@ -278,20 +261,16 @@ def _key(sight: Sight) -> Iterator[BranchGoal]:
         yield rank, {**properties, name: value}
 
 
-def _encoding(sight: Sight) -> Iterator[BranchGoal]:
-    yield PASSES, "".join(character for character in sight.text if character.isascii()) or FILLER
-
-
 GOALS: dict[str, GoalMaker] = {
     **dict.fromkeys(("==", "!="), _equality),
     **dict.fromkeys(("<", "<=", ">", ">="), _order),
     "key of": _lookup,
     "isinstance": _type,
-    "attribute": _attribute,
+    "attribute": lambda sight: [(PASSES, _WITH_ATTRIBUTE[sight.operand])],
     "truth": _truth,
-    "divisor": _divisor,
-    "is_integer": _whole,
-    "range": _count,
+    "divisor": lambda _: ((BREAKS, 0), (ODD, 5e-324), (ODD, -1)),
+    "is_integer": lambda sight: [(EDGE, 2.5 if sight.passed else 2.0)],
+    "range": lambda _: ((BREAKS, 0), (BREAKS, -1), (EDGE, 1), (FAR, 10**6)),
     **dict.fromkeys(QUESTIONS, _question),
     **{
         f"{name} in": _inside
@@ -305,5 +284,5 @@ GOALS: dict[str, GoalMaker] = {
     "index": _index,
     "len": _length,
     "has key": _key,
-    "encode": _encoding,
+    "encode": lambda sight: [(PASSES, "".join(filter(str.isascii, sight.text)) or FILLER)],
 }

@@ -149,23 +149,20 @@ class CallSequence(msgspec.Struct, frozen=True):
     broken: str = ""
 
 
-class CorpusEntry:
+class CorpusEntry(msgspec.Struct, eq=False):
     """Calls that reached something new; `size` is the length of their JSON texts."""
 
-    __slots__ = ("calls", "features", "kept", "leads", "rank", "size", "spoilt", "used")
-
-    def __init__(self, calls: Calls, size: int, spoilt: bool = False) -> None:
-        self.calls = calls
-        self.size = size
-        self.spoilt = spoilt  # it ended in a defect, as similar calls mostly will
-        self.features = dict[Feature, None]()
-        self.leads = 0  # features for which this is the smallest entry
-        self.used = 0
-        self.kept = True
-        self.rank = 0
+    calls: Calls
+    size: int
+    spoilt: bool = False  # it ended in a defect, as similar calls mostly will
+    features: dict[Feature, None] = {}
+    leads: int = 0  # features for which this is the smallest entry
+    used: int = 0
+    kept: bool = True
+    rank: int = 0
 
 
-class CallIdea:
+class CallIdea(msgspec.Struct, eq=False):
     """Calls and how they were generated.
 
     `broken` is what is wrong with their arguments, empty if nothing, None if unknown. `entry` is the corpus
@@ -173,25 +170,15 @@ class CallIdea:
     discovery.
     """
 
-    __slots__ = ("again", "broken", "calls", "entry", "mark", "origin", "size", "source", "urgent")
-
-    def __init__(
-        self,
-        calls: Calls,
-        origin: str,
-        mark: bool = False,
-        broken: str | None = None,
-        again: bool = False,
-    ) -> None:
-        self.calls = calls
-        self.origin = origin
-        self.source = origin
-        self.mark = mark
-        self.broken = broken
-        self.again = again
-        self.entry: CorpusEntry | None = None
-        self.size = 0
-        self.urgent = False
+    calls: Calls
+    origin: str
+    mark: bool = False
+    broken: str | None = None
+    again: bool = False
+    source: str | None = None  # what is rewarded for their findings, if that is not `origin`
+    entry: CorpusEntry | None = None
+    size: int = 0
+    urgent: bool = False
 
 
 class Corpus:

@@ -249,19 +249,11 @@ class Lessons:
         for name, value in arguments.items():
             if value != subject.simple.get(name) and idea.size < _LEARNT:
                 subject.supply.learn((name,), value)
-        return [
-            *self._closer(idea, entry, subject),
-            *self._beside(arguments, subject),
-            *self._renumbered(arguments, subject),
-        ]
-
-    def _closer(self, idea: CallIdea, entry: CorpusEntry, subject: FuzzSubject) -> Iterator[CallIdea]:
-        """The same calls again, marked."""
-        if not idea.mark and subject.marking:
-            closer = CallIdea(entry.calls, idea.origin, mark=True, again=True)
-            closer.entry = entry
-            closer.source = ""
-            yield closer
+        follow_ups = [*self._beside(arguments, subject), *self._renumbered(arguments, subject)]
+        if idea.mark or not subject.marking:
+            return follow_ups
+        closer = CallIdea(entry.calls, idea.origin, mark=True, again=True, source="", entry=entry)
+        return [closer, *follow_ups]
 
     def _beside(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
         """The same with another choice for one parameter: marks cannot show that the code tests it."""

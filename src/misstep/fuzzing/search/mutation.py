@@ -78,15 +78,6 @@ def any_token(subject: FuzzSubject, dice: Dice) -> str:
     return dice.pick(SPECIAL)
 
 
-def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    start, end = _span(text, dice)
-    return text[:start] + text[end:]
-
-
-def _truncated(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    return text[: dice.below(len(text) + 1)]
-
-
 def _repeated(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     times = dice.pick(TIMES)
     if dice.chance(0.4) or not text:
@@ -130,8 +121,9 @@ def _other_number(text: str, subject: FuzzSubject, dice: Dice) -> str:
     return text[:start] + number + text[end:]
 
 
-def _other_case(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    return dice.pick((text.upper, text.lower, text.swapcase, text.strip))()
+def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
+    start, end = _span(text, dice)
+    return text[:start] + text[end:]
 
 
 def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
@@ -140,10 +132,19 @@ def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
 
 
 _TEXT_CHANGES: tuple[Callable[[str, FuzzSubject, Dice], str], ...] = (
-    _inserted, _inserted, _appended, _appended, _replaced, _cut_out, _cut_out, _truncated, _repeated,
-    _other_character, _as_number, _other_number, _other_number, _other_case, _wrapped,
-    lambda text, _subject, _dice: text[::-1],
-)  # fmt: skip
+    *(_inserted,) * 2,
+    *(_appended,) * 2,
+    _replaced,
+    *(_cut_out,) * 2,
+    lambda text, _, dice: text[: dice.below(len(text) + 1)],
+    _repeated,
+    _other_character,
+    _as_number,
+    *(_other_number,) * 2,
+    lambda text, _, dice: dice.pick((text.upper, text.lower, text.swapcase, text.strip))(),
+    _wrapped,
+    lambda text, _, _dice: text[::-1],
+)
 
 
 def _span(items: Sequence[Any], dice: Dice) -> tuple[int, int]:

@@ -11,7 +11,7 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
-from misstep.fuzzing.search.attempt import CallSequence
+from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.workbench import AHEAD, Stretch
 

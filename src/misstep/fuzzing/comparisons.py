@@ -35,7 +35,7 @@ class SeenComparisons:
 
     def __init__(self, tools: Mapping[str, Described], before: Iterable[Comparisons] = ()) -> None:
         schemas = {name: tool.tool.parameters for name, tool in tools.items()}
-        self._told = {name: frozenset(_leaves(schema)) for name, schema in schemas.items()}
+        self._told = {name: {value for _, value in _placed(schema)} for name, schema in schemas.items()}
         self._names = {name: frozenset(_names(schema)) for name, schema in schemas.items()}
         self._given = set[Constant]()  # to any tool, because tools may share state
         self._calls = dict.fromkeys(tools, 0)
@@ -163,10 +163,6 @@ def _storable(value: Constant) -> Constant:
     if isinstance(value, str):
         return value[:LONGEST].encode("utf-8", "replace").decode()
     return max(-LARGEST, min(value, LARGEST))
-
-
-def _leaves(schema: Any) -> Iterator[Constant]:
-    return (value for _, value in _placed(schema))
 
 
 def _names(schema: Any) -> Iterator[str]:

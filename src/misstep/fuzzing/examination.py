@@ -10,14 +10,14 @@ from typing import Literal, TypeAlias
 
 from msgspec import structs
 
-from misstep.core.results.finding import CodeReach, Finding, FindingKind, Richness, ToolReport
+from misstep.core.results.finding import Finding, FindingKind, ToolReport
 from misstep.core.results.trial import REFUSALS, Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.fuzzing.comparisons import SeenComparisons
 from misstep.fuzzing.judging.endings import UNREACHABLE
 from misstep.fuzzing.judging.ruling import judge, judge_calls_of
 from misstep.fuzzing.judging.signatures import finding_id
-from misstep.fuzzing.search.attempt import CallSequence
+from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
 from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, documented_values
@@ -61,24 +61,24 @@ class Examination:
         self._titles = titles
         self._fuzzer = Fuzzer(tools, seed, corpus=(*kept, *before.corpus), files=bench.files)
         self._index = DefectIndex()
-        for finding in (*self._before.findings, *self._before.unconfirmed):
+        for finding in (*before.findings, *before.unconfirmed):
             self._index.recall(finding)
         self._settled = {
             (finding.tool, finding.kind, finding.signature): finding
-            for finding in self._before.findings
+            for finding in before.findings
             if finding.replayed
         }
         self._dismissed = set[_Key]()
         self._trouble = set[tuple[str, str, str]]()  # (tool, error, message) of environment problems
         self._plain = set[tuple[str, str]]()  # (tool, signature) seen in calls without marks
         self._fresh = list[Finding]()
-        self._notes = dict.fromkeys(self._before.notes)
-        self._refused, self._environment = self._before.refused, self._before.environment
-        self._valid = self._before.valid
-        self._refusals = Refusals(self._before.refusals)
-        self._compared = SeenComparisons(self._tools, self._before.compared)
-        self._triage = self._before.triage_calls
-        self.calls, self.seconds = self._before.calls, self._before.seconds
+        self._notes = dict.fromkeys(before.notes)
+        self._refused, self._environment = before.refused, before.environment
+        self._valid = before.valid
+        self._refusals = Refusals(before.refusals)
+        self._compared = SeenComparisons(self._tools, before.compared)
+        self._triage = before.triage_calls
+        self.calls, self.seconds = before.calls, before.seconds
         self.seconds_settling = 0.0  # not included in `seconds`
         self.unreachable = ""  # why tools cannot be called any more, if the last call failed for that reason
 
@@ -123,17 +123,19 @@ class Examination:
 
     def report(self, ended: Ended) -> ToolReport:
         """The results so far."""
+        found = list(self._findings())
         return structs.replace(
             self._before,
             calls=self.calls,
-            findings=tuple(each for each in self._findings() if each.replayed),
-            unconfirmed=tuple(each for each in self._findings() if not each.replayed),
+            findings=tuple(each for each in found if each.replayed),
+            unconfirmed=tuple(each for each in found if not each.replayed),
             refused=self._refused,
             environment=self._environment,
             triage_calls=self._triage,
             seconds=self.seconds,
-            richness=self._richness(),
-            reach=self._reach(),
+            # From the counts of all sessions, without defects known from elsewhere.
+            richness=chao1([each.seen for each in found]) if found else None,
+            reach=self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None,
             corpus=tuple(islice(self._fuzzer.corpus, MOST_KEPT)),
             ended=ended,
             notes=tuple(self._notes),
@@ -154,7 +156,13 @@ class Examination:
         for place, (ruling, reaction) in enumerate(zip(judged, reactions, strict=True), 1):
             self.calls += 1
             calls = attempt.calls[:place]
-            self._note(calls[-1].tool, ruling)
+            self._look_for(ruling)
+            if ruling.was_refused:
+                self._refused += 1
+            elif ruling.ruling == "environment":
+                self._environment += 1
+                self._trouble.add((calls[-1].tool, ruling.error, ruling.message))
+                self._add_note(ruling.why)
             self._compared.add(calls[-1], reaction.observations, ruling.ruling)
             frames = reaction.raised.frames if reaction.raised else ()
             new = self._index.add(calls, ruling, self.calls, attempt.origin, frames)
@@ -169,15 +177,6 @@ class Examination:
             if reaction.ended not in ("returned", "raised"):
                 self._index.begin_anew()
         return judged
-
-    def _note(self, tool: str, judged: Judged) -> None:
-        self._look_for(judged)
-        if judged.was_refused:
-            self._refused += 1
-        elif judged.ruling == "environment":
-            self._environment += 1
-            self._trouble.add((tool, judged.error, judged.message))
-            self._add_note(judged.why)
 
     def _look_for(self, judged: Judged) -> None:
         """Note whether the tool could be reached."""
@@ -246,11 +245,11 @@ class Examination:
         title = self._titles.get(finding.tool)
         own = finding_id(title, finding.kind, finding.signature) if title else finding.id
         named = documented_values(finding.calls, self._tools)
-        fit = all(self._fits(call) for call in finding.calls)
+        fit = all(
+            fits(self._tools[call.tool].tool.parameters, json.loads(call.arguments)) is None
+            for call in finding.calls
+        )
         return structs.replace(finding, id=own, spec=self._spec, fits=fit, documented=named)
-
-    def _fits(self, call: Invocation) -> bool:
-        return fits(self._tools[call.tool].tool.parameters, json.loads(call.arguments)) is None
 
     def _unconfirmed(self, entry: Defect) -> Finding:
         return self._located(entry.finding(entry.calls, 0, 0))
@@ -261,14 +260,6 @@ class Examination:
             if _key(entry) not in self._dismissed:
                 finding = self._settled.get(_key(entry)) or self._unconfirmed(entry)
                 yield structs.replace(finding, seen=entry.seen)
-
-    def _richness(self) -> Richness | None:
-        """Estimated from the counts of all sessions, without defects known from elsewhere."""
-        seen = [entry.seen for entry in self._index if _key(entry) not in self._dismissed]
-        return chao1(seen) if seen else None
-
-    def _reach(self) -> CodeReach | None:
-        return self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None
 
 
 def _key(entry: Defect) -> _Key:

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 from misstep.core.results.finding import CodeReach
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Probe, Reaction
-from misstep.fuzzing.search.attempt import CallSequence
+from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 
 AHEAD = 64  # calls in flight
@@ -71,18 +71,8 @@ class MeteredWorkbench:
         self._grants = grants
         self.made = 0
         self.is_out = False
-
-    @property
-    def tools(self) -> Sequence[Described]:
-        return self._bench.tools
-
-    @property
-    def files(self) -> Sequence[str]:
-        return self._bench.files
-
-    @property
-    def starts_quickly(self) -> bool:
-        return self._bench.starts_quickly
+        self.tools, self.files, self.starts_quickly = bench.tools, bench.files, bench.starts_quickly
+        self.reset, self.reach = bench.reset, bench.reach
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         wanted = list(probes)
@@ -97,12 +87,6 @@ class MeteredWorkbench:
         finally:
             if self._grants:
                 self._grants.give_back(len(wanted) - (self.made - before))
-
-    def reset(self) -> None:
-        self._bench.reset()
-
-    def reach(self, tool: str) -> CodeReach | None:
-        return self._bench.reach(tool)
 
 
 PORTION = 2 * AHEAD  # calls per request to the fuzzer

@@ -17,8 +17,7 @@ from misstep.core.event import Event, FindingMade, RunFinished, RunStarted, Spen
 from misstep.core.results.finding import FuzzReport, ToolReport
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, StoreError, UsageError
-from misstep.features.tool_fuzz.regression import regression_tests
-from misstep.features.tool_fuzz.replay import replay_calls, replay_finding
+from misstep.features.tool_fuzz.replay import regression_tests, replay_calls, replay_finding
 from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
 from misstep.runs.lookup import list_runs, view_run
 from misstep.store.runs import Store

@@ -11,7 +11,7 @@ from misstep.core.results.trial import Judged
 from misstep.core.settings import Settings
 from misstep.core.tool import Frame, Invocation
 from misstep.features.tool_fuzz.page import defects
-from misstep.features.tool_fuzz.regression import regression_tests
+from misstep.features.tool_fuzz.replay import regression_tests
 from misstep.features.tool_fuzz.view import as_json, finding_detail, fuzz_view, judged_view
 from misstep.rendering.html.page import RunPage, run_page
 from tests.rendering.screens import shown

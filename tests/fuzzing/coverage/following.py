@@ -9,8 +9,7 @@ from types import CodeType
 from typing import Any
 
 from misstep.fuzzing.coverage.code import BITS, FunctionLines, ReachedLines
-from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
-from misstep.fuzzing.coverage.tracing import Tracing
+from misstep.fuzzing.coverage.coverage import Monitoring, Tracing, free_tool
 from tests.fuzzing.coverage import walks
 
 Watch = Monitoring | Tracing

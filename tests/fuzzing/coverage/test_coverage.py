@@ -15,8 +15,7 @@ import pytest
 from misstep.core.results.finding import CodeReach
 from misstep.fuzzing.coverage import Coverage, Ownership, reach_of
 from misstep.fuzzing.coverage.code import BITS, FunctionLines, ReachedLines
-from misstep.fuzzing.coverage.monitoring import Monitoring, free_tool
-from misstep.fuzzing.coverage.tracing import Tracing
+from misstep.fuzzing.coverage.coverage import Monitoring, Tracing, free_tool
 from tests.fuzzing.coverage import namesakes, planted
 
 OWNS = Ownership([planted.__file__]).owns
@@ -181,7 +180,8 @@ def test_numbers_are_the_same_in_every_process(coverage: Coverage) -> None:
 
 def reach(coverage: Coverage, function: Callable[..., Any]) -> CodeReach:
     text, line = inspect.getsource(function), inspect.getsourcelines(function)[1]
-    return coverage.reach(inspect.getfile(function), line, text)
+    file = inspect.getfile(function)
+    return reach_of(file, line, text, coverage.lines(file))
 
 
 def test_reach_counts_the_lines_of_a_function_and_of_those_it_calls(coverage: Coverage) -> None:

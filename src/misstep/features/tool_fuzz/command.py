@@ -25,8 +25,7 @@ from misstep.core.results.trial import REFUSALS
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.features.tool_fuzz.reach_view import passage_as_json
-from misstep.features.tool_fuzz.regression import regression_tests
-from misstep.features.tool_fuzz.replay import replay_finding
+from misstep.features.tool_fuzz.replay import regression_tests, replay_finding
 from misstep.features.tool_fuzz.reproduce import REQUESTS
 from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
 from misstep.features.tool_fuzz.view import (
@@ -76,7 +75,10 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.
     """
     check_specs(settings, specs)
-    _check_place(settings, emit)
+    if settings.out and not emit:
+        raise UsageError("--out is where tests go", "add --emit pytest, or leave it out")
+    if emit:
+        refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
     exit_policy = ExitPolicy(settings, "fuzz")
     report = followed(
         watched(settings),
@@ -115,13 +117,6 @@ def show_part(settings: Settings, run: str, name: str) -> None:
     console = Console()
     console.print(finding_detail(finding, passage))
     hint(console, f"again: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
-
-
-def _check_place(settings: Settings, emit: str | None) -> None:
-    if settings.out and not emit:
-        raise UsageError("--out is where tests go", "add --emit pytest, or leave it out")
-    if emit:
-        refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
 
 
 def _write_tests(settings: Settings, report: FuzzReport) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from misstep.core.event import ToolFinished
-from misstep.core.outcome import Judgement
 from misstep.core.results.comparison import Held, NewFinding
 from misstep.core.results.finding import Cause, Finding, ToolReport, causes_of, ranked
 from misstep.core.results.report import Issue, ReportItem
@@ -39,7 +38,7 @@ class FuzzRuns(ReportedRuns[ToolReport]):
 
     def items_of(self, reports: list[ToolReport], home: ReportSource) -> Sequence[ReportItem]:
         causes = {cause.id: cause for cause in causes_of(each for one in reports for each in one.findings)}
-        return [fuzzed(each, verdict_on(each), home, causes) for each in _weightiest_first(reports)]
+        return [_fuzzed(each, home, causes) for each in _weightiest_first(reports)]
 
     def rows(self, subject: RowSubject, report: ToolReport) -> Iterable[TableRow]:
         return finding_rows(subject, report)
@@ -67,9 +66,7 @@ def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
     return [*broken, *(report for report in reports if not report.findings)]
 
 
-def fuzzed(
-    report: ToolReport, verdict: Judgement, home: ReportSource, causes: Mapping[str, Cause]
-) -> ReportItem:
+def _fuzzed(report: ToolReport, home: ReportSource, causes: Mapping[str, Cause]) -> ReportItem:
     """A tool with its defects, most severe first; `causes` are those of the whole run by their ids."""
     seen = Counter[str]()
     flaws = list[Issue]()
@@ -78,7 +75,7 @@ def fuzzed(
         seen[finding.identity] += 1
     untested = [] if report.is_tested else [not_tested(report)]
     reason = "; ".join((*untested, *report.notes)) or "what was put to the agent could not be judged"
-    return tool_item(report.name, verdict, report.seconds, flaws, reason)
+    return tool_item(report.name, verdict_on(report), report.seconds, flaws, reason)
 
 
 def _defect(finding: Finding, number: int, home: ReportSource, cause: Cause) -> Issue:

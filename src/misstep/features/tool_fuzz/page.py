@@ -7,6 +7,7 @@ from misstep.features.tool_fuzz.reach_view import (
     EFFORT,
     STAGES,
     effort_cells,
+    methods_in_words,
     not_reached,
     stage_cells,
     survival_in_words,
@@ -61,8 +62,7 @@ def _through_agent(tools: Sequence[ToolReport]) -> Markup:
     if missed := not_reached(tools):
         lists = [element("li", text(told)) for told in missed[:MOST_PASSAGES]]
         parts.append(element("details", element("summary", "What was not reached"), element("ul", *lists)))
-    methods = ", ".join(dict.fromkeys(journey.method for _, journey in own))
-    return page_section(f"Through the agent ({methods})", *parts)
+    return page_section(f"Through the agent ({methods_in_words(tools)})", *parts)
 
 
 def _row(tool: ToolReport) -> Row:

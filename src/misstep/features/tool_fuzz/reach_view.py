@@ -1,7 +1,6 @@
 """Shows which defects of tools an agent can reach."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterable, Sequence
 
 import msgspec
 from rich.console import Group, RenderableType
@@ -18,9 +17,6 @@ from misstep.rendering.trial import richness_as_json, tokens_as_json, trial_as_j
 from misstep.rendering.words import interval
 
 MOST_WHY = 300  # characters of a reason
-
-Cells: TypeAlias = Callable[[AgentReach], list[str]]
-Past: TypeAlias = Callable[[ReachAttempt], bool | None]  # whether a stage was passed; None if unknown
 
 STAGES = ("documented", "asked for", "reached")
 EFFORT = ("errors", "calls", "calls each", "est. in all", "tokens")
@@ -49,10 +45,6 @@ class Survival(msgspec.Struct, frozen=True):
         return None if self.share is None or self.count is None else wilson(self.count, self.total)
 
     @property
-    def cell(self) -> str:
-        return NOTHING if self.count is None else str(self.count)
-
-    @property
     def words(self) -> str:
         if self.interval is None:
             return f"{NOTHING} {self.stage} ({'not known' if self.asked else 'nobody asked'})"
@@ -66,26 +58,20 @@ def survivals(journeys: Iterable[AgentReach]) -> list[Survival]:
     defects = [each for journey in told for each in journey.passages if each.matter == "defect"]
     has_check = any(journey.method == "toolfuzz" for journey in told)
     asked = any(each.rehearsal is not None for each in defects) or (has_check and not defects)
+    judged = [each for each in defects if each.fate != "inconclusive"]
+    # If a model or the agent failed, it is not known whether there would have been requests.
+    requested = [bool(each.requests) for each in defects if each.requests or each.fate != "inconclusive"]
     return [
-        _survival("documented", lambda each: each.documented, defects, asked),
-        _survival("asked for", _was_asked_for, defects),
-        _survival("reached", _was_reached, defects),
+        _survival("documented", [each.documented for each in defects], len(defects), asked),
+        _survival("asked for", requested, len(defects)),
+        _survival("reached", [each.fate == "reached" for each in judged], len(defects)),
     ]
 
 
-def _survival(stage: str, past: Past, defects: Sequence[ReachAttempt], asked: bool = True) -> Survival:
-    known = [is_past for each in defects if (is_past := past(each)) is not None]
-    count = sum(known) if known or (asked and not defects) else None
-    return Survival(stage, count, len(known), len(defects), asked)
-
-
-def _was_asked_for(passage: ReachAttempt) -> bool | None:
-    """Whether there were requests; None if a model or the agent failed before that."""
-    return True if passage.requests else None if passage.fate == "inconclusive" else False
-
-
-def _was_reached(passage: ReachAttempt) -> bool | None:
-    return None if passage.fate == "inconclusive" else passage.fate == "reached"
+def _survival(stage: str, passed: Sequence[bool | None], put: int, asked: bool = True) -> Survival:
+    known = [each for each in passed if each is not None]
+    count = sum(known) if known or (asked and not put) else None
+    return Survival(stage, count, len(known), put, asked)
 
 
 def survival_in_words(tools: Sequence[ToolReport]) -> str:
@@ -101,12 +87,15 @@ def journeys_of(tools: Iterable[ToolReport]) -> list[AgentReach]:
 
 def journeys_view(tools: Sequence[ToolReport]) -> RenderableType:
     """A line for each tool that was tried with the agent, then what stopped which defect."""
+    own = [(tool.name, tool.journey) for tool in tools if tool.journey is not None]
     parts: list[RenderableType] = []
     if told := survival_in_words(tools):
-        parts += [_stages_table(tools), Text(f"{told}\n", style="dim")]
-    parts.append(_effort_table(tools))
+        stages = [(name, stage_cells(journey)) for name, journey in own]
+        parts += [tools_table(("put", *STAGES, "unclear"), stages), Text(f"{told}\n", style="dim")]
+    parts.append(tools_table(EFFORT, [(name, effort_cells(journey)) for name, journey in own]))
     listed = [hanging("·", told) for told in not_reached(tools)]
-    return section(_title(tools), Group(*parts, *([Text(), *listed] if listed else [])))
+    title = f"through the agent ({methods_in_words(tools)})"
+    return section(title, Group(*parts, *([Text(), *listed] if listed else [])))
 
 
 def not_reached(tools: Iterable[ToolReport]) -> list[str]:
@@ -136,7 +125,8 @@ def stage_cells(journey: AgentReach) -> list[str]:
     """How many defects were tried with the agent, passed each stage, and stay unclear."""
     found = survivals([journey])
     unclear = sum(each.fate == "inconclusive" for each in journey.passages if each.matter == "defect")
-    return [str(found[0].put), *[each.cell for each in found], str(unclear)]
+    counts = [NOTHING if each.count is None else str(each.count) for each in found]
+    return [str(found[0].put), *counts, str(unclear)]
 
 
 def estimate(richness: Richness | None) -> str:
@@ -201,25 +191,16 @@ def passage_view(passage: ReachAttempt) -> RenderableType:
     return section("through the agent", Group(*lines))
 
 
-def _title(tools: Sequence[ToolReport]) -> str:
-    methods = dict.fromkeys(journey.method for journey in journeys_of(tools))
-    return f"through the agent ({', '.join(methods)})"
+def methods_in_words(tools: Sequence[ToolReport]) -> str:
+    return ", ".join(dict.fromkeys(journey.method for journey in journeys_of(tools)))
 
 
-def _stages_table(tools: Sequence[ToolReport]) -> Table:
-    return _table(tools, ("put", *STAGES, "unclear"), stage_cells)
-
-
-def _effort_table(tools: Sequence[ToolReport]) -> Table:
-    return _table(tools, EFFORT, effort_cells)
-
-
-def _table(tools: Sequence[ToolReport], headings: Sequence[str], cells: Cells) -> Table:
+def tools_table(headings: Iterable[str], rows: Iterable[tuple[str, Sequence[Text | str]]]) -> Table:
+    """A row for each tool, of its name and the cells for these headings."""
     table = bare_table()
     table.add_column("tool", overflow="fold", min_width=12)
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
-    for tool in tools:
-        if tool.journey is not None:
-            table.add_row(Text(plain(tool.name, 100)), *cells(tool.journey))
+    for name, cells in rows:
+        table.add_row(Text(plain(name, 100)), *cells)
     return table

@@ -130,14 +130,12 @@ class _Progress:
     def candidates(self) -> list[Finding]:
         """What is left to try with the agent: defects first, then refusals."""
         done = {passage.finding for passage in self.passages}
-        found = (*self._before.findings, *self._before.unconfirmed)
-        defects = [each for each in ranked(found) if _is_candidate(each)]
-        return [each for each in (*defects, *self._refused()) if each.id not in done]
-
-    def _refused(self) -> list[Finding]:
-        """Refusals of single tools: what several refuse together, each has refused alone."""
+        found = ranked((*self._before.findings, *self._before.unconfirmed))
+        defects = [each for each in found if each.kind in RUNTIME_ERRORS and each.origin != BY_REQUEST]
+        # What several tools refuse together, each has refused alone.
         alone = self._before.refusals if len(self.target.tools) == 1 else ()
-        return candidates_of(alone, self.target.spec, self.target.titles)
+        refused = candidates_of(alone, self.target.spec, self.target.titles)
+        return [each for each in (*defects, *refused) if each.id not in done]
 
     def report(self, left: int = 0) -> ToolReport:
         """The report so far; `left` is the number of findings that are given up."""
@@ -152,21 +150,17 @@ class _Progress:
         journey = structs.replace(journey, richness=richness_of(journey.trials))
         findings = harvest(self._before, journey, self.target.spec, self.target.titles)
         known = {each.id for each in findings}
+        kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
+        gave_up = [f"time was up: {left} {LEFT}"] if left else []
         return structs.replace(
             self._before,
             journey=journey,
             findings=tuple(findings),
             unconfirmed=tuple(each for each in self._before.unconfirmed if each.id not in known),
-            notes=tuple(self._notes(journey)),
+            notes=tuple(
+                dict.fromkeys(
+                    (*kept, *self._agent_session.marks_passed(journey.usage), *self.notes, *gave_up)
+                )
+            ),
             ended=journey.fuzzed,
         )
-
-    def _notes(self, journey: AgentReach) -> list[str]:
-        kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
-        left = [f"time was up: {journey.left} {LEFT}"] if journey.left else []
-        notes = [*kept, *self._agent_session.marks_passed(journey.usage), *self.notes, *left]
-        return list(dict.fromkeys(notes))
-
-
-def _is_candidate(finding: Finding) -> bool:
-    return finding.kind in RUNTIME_ERRORS and finding.origin != BY_REQUEST

@@ -5,7 +5,6 @@ from typing import TypeAlias
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from misstep.core.results.finding import (
@@ -26,8 +25,9 @@ from misstep.features.tool_fuzz.reach_view import (
     journeys_of,
     journeys_view,
     passage_view,
+    tools_table,
 )
-from misstep.rendering.layout import Trimmed, bare_table, beneath, section
+from misstep.rendering.layout import Trimmed, beneath, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
 from misstep.rendering.trial import read_arguments, richness_as_json, unanswered, written_call
@@ -43,12 +43,7 @@ Column: TypeAlias = Callable[[ToolReport], Text | str]
 UNCONFIRMED = "not confirmed: seen while fuzzing, and there was no time to replay it"
 
 STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"}
-ENDINGS = {
-    "time": "",
-    "calls": "",
-    "exhausted": "nothing more to try",
-    "stopped": "stopped before its end",
-}
+ENDINGS = {"exhausted": "nothing more to try", "stopped": "stopped before its end"}
 
 
 def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
@@ -62,14 +57,21 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     ]
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     parts += _refusals_view(report)
-    parts.append(Text(f"\n{headline(report)}", style=_headline_style(report)))
+    unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
+    doubtful = unclear or report.unconfirmed or report.untested
+    style = "bold" if report.findings else "yellow" if doubtful else "green"
+    parts.append(Text(f"\n{headline(report)}", style=style))
     for cause in report.causes:
         first = cause.findings[0]
         parts += [Text(), finding_view(first)]
         parts += [Text(f"  {line}") for line in other_places(cause)]
         parts.append(Text(f"  again: {again}/{first.id}{place}", style="dim"))
     if report.unconfirmed:
-        parts.append(section(UNCONFIRMED, _unconfirmed_view(report, again, place)))
+        waiting = [
+            Group(finding_view(each), Text(f"  again: {again}/{each.id}{place}", style="dim"))
+            for each in report.unconfirmed
+        ]
+        parts.append(section(UNCONFIRMED, Group(*waiting)))
     if any(tool.journey for tool in report.tools):
         parts.append(journeys_view(report.tools))
     return Trimmed(Group(*parts))
@@ -96,19 +98,6 @@ def other_places(cause: Cause) -> list[str]:
     return [f"same cause at {counted(len(others), 'more place')}: {', '.join(others[:MOST_PLACES])}{more}"]
 
 
-def _headline_style(report: FuzzReport) -> str:
-    unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
-    doubtful = unclear or report.unconfirmed or report.untested
-    return "bold" if report.findings else "yellow" if doubtful else "green"
-
-
-def _unconfirmed_view(report: FuzzReport, again: str, place: str) -> RenderableType:
-    parts = list[RenderableType]()
-    for finding in report.unconfirmed:
-        parts += [finding_view(finding), Text(f"  again: {again}/{finding.id}{place}", style="dim")]
-    return Group(*parts)
-
-
 def validation_in_words(report: FuzzReport) -> str:
     """How many calls passed validation, and which tools were not tested at all."""
     accepted = sum(tool.accepted for tool in report.tools)
@@ -118,8 +107,7 @@ def validation_in_words(report: FuzzReport) -> str:
         return told
     names = [plain(tool.name, 100) for tool in report.untested]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    listed = f"{', '.join(names[:MOST_NAMED])}{more}"
-    return f"{told}; {len(names)} not tested: {listed}"
+    return f"{told}; {len(names)} not tested: {', '.join(names[:MOST_NAMED])}{more}"
 
 
 def not_tested(tool: ToolReport) -> str:
@@ -134,21 +122,15 @@ def not_tested(tool: ToolReport) -> str:
 
 def refusals_in_words(tool: ToolReport) -> list[tuple[str, str]]:
     """The most frequent refusals of valid calls: how many, the message, and an example call."""
-    return [
-        (
-            f"{share_in_words(refusal.seen, tool.valid)}: {plain(_said(refusal), LONGEST_REFUSAL)}",
-            written_call(Invocation(refusal.tool, refusal.arguments)),
+    told = list[tuple[str, str]]()
+    for each in tool.frequent_refusals:
+        share = (
+            f"{percent(each.seen / tool.valid)} of valid calls" if tool.valid else counted(each.seen, "call")
         )
-        for refusal in tool.frequent_refusals
-    ]
-
-
-def share_in_words(seen: int, valid: int) -> str:
-    return f"{percent(seen / valid)} of valid calls" if valid else counted(seen, "call")
-
-
-def _said(refusal: Refusal) -> str:
-    return f"{refusal.error}: {refusal.message}" if refusal.error else refusal.message
+        said = f"{each.error}: {each.message}" if each.error else each.message
+        call = written_call(Invocation(each.tool, each.arguments))
+        told.append((f"{share}: {plain(said, LONGEST_REFUSAL)}", call))
+    return told
 
 
 def _refusals_view(report: FuzzReport) -> list[RenderableType]:
@@ -195,10 +177,11 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
         first = Group(*[Text(written_call(call)) for call in finding.original])
         parts.append(section("what showed it first", first))
     if finding.frames:
-        lines = [f"{frame.file}:{frame.line} in {frame.function}" for frame in finding.frames]
-        styles = ["" if frame.own else "dim" for frame in finding.frames]
-        way = Group(*[Text(plain(line), style=style) for line, style in zip(lines, styles, strict=True)])
-        parts.append(section("the way there", way))
+        way = [
+            Text(plain(f"{each.file}:{each.line} in {each.function}"), style="" if each.own else "dim")
+            for each in finding.frames
+        ]
+        parts.append(section("the way there", Group(*way)))
     if passage is not None:
         parts.append(passage_view(passage))
     return Trimmed(Group(*parts))
@@ -211,16 +194,9 @@ class ToolsTable:
         self._tools = tools
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield self._table(COLUMNS if options.max_width >= WIDE else COLUMNS[:NARROW])
-
-    def _table(self, columns: Sequence[tuple[str, Column]]) -> Table:
-        table = bare_table()
-        table.add_column("tool", overflow="fold", min_width=12)
-        for heading, _ in columns:
-            table.add_column(heading, justify="right", no_wrap=True)
-        for tool in self._tools:
-            table.add_row(Text(plain(tool.name, 100)), *[cell(tool) for _, cell in columns])
-        return table
+        columns = COLUMNS if options.max_width >= WIDE else COLUMNS[:NARROW]
+        rows = [(tool.name, [cell(tool) for _, cell in columns]) for tool in self._tools]
+        yield tools_table([heading for heading, _ in columns], rows)
 
 
 def found(tool: ToolReport) -> Text:
@@ -244,11 +220,8 @@ def lines_run(tool: ToolReport) -> str:
 
 def remarks(tool: ToolReport) -> list[str]:
     """What prevented tests, and code that was never reached."""
-    told = [
-        *([] if tool.is_tested else [not_tested(tool)]),
-        *tool.notes,
-        *filter(None, [ENDINGS[tool.ended]]),
-    ]
+    told = [] if tool.is_tested else [not_tested(tool)]
+    told += [*tool.notes, *filter(None, [ENDINGS.get(tool.ended)])]
     told += unanswered([trial for journey in journeys_of([tool]) for trial in journey.attempts])
     if tool.reach and (missed := tool.reach.missed):
         more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
@@ -257,18 +230,12 @@ def remarks(tool: ToolReport) -> list[str]:
 
 
 def history(finding: Finding) -> str:
+    after = f"after {counted(finding.found_after, 'call')}"
+    how = f"by {BY_REQUEST}" if finding.origin == BY_REQUEST else after
     often = f"seen {counted(finding.seen, 'time')}" if finding.seen > 1 else "seen once"
-    if finding.origin == BY_REQUEST:
-        return f"found by {BY_REQUEST}, {often}{_certainty(finding)}"
-    return f"found after {counted(finding.found_after, 'call')}, {often}{_certainty(finding)}"
-
-
-def _certainty(finding: Finding) -> str:
-    if not finding.replayed:
-        return ", not confirmed yet"
-    if finding.replayed == finding.reproduced:
-        return ""
-    return f", but only {finding.reproduced} of {counted(finding.replayed, 'time')} from a fresh start"
+    replays = f"{finding.reproduced} of {counted(finding.replayed, 'time')}"
+    doubt = f", but only {replays} from a fresh start" if finding.replayed != finding.reproduced else ""
+    return f"found {how}, {often}{doubt if finding.replayed else ', not confirmed yet'}"
 
 
 def as_json(report: FuzzReport) -> dict[str, object]:

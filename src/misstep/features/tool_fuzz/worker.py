@@ -31,11 +31,12 @@ class SeedCorpus:
 
     def __init__(self, reports: Iterable[ToolReport] = ()) -> None:
         told = sorted(reports, key=lambda report: report.place)
-        shown = [
-            _written(finding.calls) for report in told for finding in (*report.findings, *report.unconfirmed)
-        ]
+        shown = [each for report in told for each in (*report.findings, *report.unconfirmed)]
         kept = [text for report in told for text in report.corpus]
-        self._calls = {text: _tools_of(text) for text in (*shown, *kept)}
+        self._calls = {
+            text: {call.tool for call in msgspec.json.decode(text, type=list[_Kept])}
+            for text in (*(_written(finding.calls) for finding in shown), *kept)
+        }
 
     def for_tools(self, tools: Sequence[str]) -> list[str]:
         """The calls of one tool; for several tools, those that involve more than one of them."""
@@ -76,10 +77,6 @@ class _Kept(msgspec.Struct):
 
     tool: str
     arguments: dict[str, Any]
-
-
-def _tools_of(text: str) -> set[str]:
-    return {call.tool for call in msgspec.json.decode(text, type=list[_Kept])}
 
 
 BETWEEN = 10.0  # seconds between intermediate reports; a killed run loses at most that
@@ -151,48 +148,39 @@ class FuzzWorker:
     def _examine_on(
         self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> None:
+        """Fuzz the target, unless that is done or not wanted; then try findings with the agent."""
         bench.heed(self._run_budget.is_over)
         target.among(bench.tools)  # raises if there is nothing to examine
-        report = self._beyond_fuzzing(bench, target, before) or self._fuzzed(bench, target, before, tell)
-        if self._reproducer and report.journey is not None:
-            self._interview(self._reproducer, bench, report, target, tell)
-
-    def _interview(
-        self,
-        reproducer: AgentReproducer,
-        bench: ToolHost,
-        report: ToolReport,
-        target: Target,
-        tell: Callable[[News], None],
-    ) -> None:
-        """Try findings with the agent; the report so far is kept if the tools are lost meanwhile."""
+        method = self._settings.tool_method
+        if before is not None and before.journey is not None:
+            report = _cleared(before)
+        elif method == "toolfuzz":
+            report = self._fuzzed(bench, target, before, tell)
+        else:
+            report = structs.replace(self._blank(bench, target), journey=AgentReach(method))
+        if self._reproducer is None or report.journey is None:
+            return
 
         def keep(news: ToolReport) -> None:
             nonlocal report
-            report = news
+            report = news  # so that it is kept if the tools are lost meanwhile
             self._hear(news, tell)
 
         try:
-            report = reproducer.interview(bench, report, target, keep)
+            report = self._reproducer.interview(bench, report, target, keep)
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         self._hear(self._noted(report, target.spec), tell)
-
-    def _beyond_fuzzing(
-        self, bench: ToolHost, target: Target, before: ToolReport | None
-    ) -> ToolReport | None:
-        """The report on a target that needs no more fuzzing; None if it does."""
-        if before is not None and before.journey is not None:
-            return _cleared(before)
-        if self._settings.tool_method == "toolfuzz":
-            return None
-        return structs.replace(self._blank(bench, target), journey=AgentReach(self._settings.tool_method))
 
     def _fuzzed(
         self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> ToolReport:
         """The report on a target after fuzzing; an agent, if there is one, continues with it."""
-        examination = self._begin(bench, target, before)
+        seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
+        kept = [] if before else self._seeds.for_tools(target.tools)
+        blank = _cleared(before or self._blank(bench, target))
+        tools = target.among(bench.tools)
+        examination = Examination(bench, tools, target.spec, seed, blank, target.titles, kept)
         ended: Ended = "stopped"
         try:
             ended = self._carry_out(examination, target.spec, tell)
@@ -210,27 +198,27 @@ class FuzzWorker:
     def _hear(self, report: ToolReport, tell: Callable[[News], None]) -> None:
         """Report the progress with the agent, preceded by new findings that its requests have shown."""
         with self._lock:
-            fresh = [each for each in report.findings if each.origin == BY_REQUEST]
-            fresh = [each for each in fresh if _mark(each) not in self._known]
+            asked = [each for each in report.findings if each.origin == BY_REQUEST]
+            fresh = [each for each in asked if _mark(each) not in self._known]
             self._known |= {_mark(finding) for finding in fresh}
         for finding in fresh:
             tell(finding)
         tell(report)
 
-    def _begin(self, bench: ToolHost, target: Target, before: ToolReport | None) -> Examination:
-        seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
-        kept = [] if before else self._seeds.for_tools(target.tools)
-        report = _cleared(before or self._blank(bench, target))
-        return Examination(bench, target.among(bench.tools), target.spec, seed, report, target.titles, kept)
-
     def _blank(self, bench: ToolHost, target: Target) -> ToolReport:
         """The report on a target before anything is known about it."""
-        notes = _notes(bench) if target.tools == (bench.tools[0].name,) else ()  # once is enough
+        problems = (*(f"left out: {each}" for each in bench.skipped), *bench.notes)  # found while loading
+        notes = problems if target.tools == (bench.tools[0].name,) else ()  # once is enough
         return ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
 
     def _carry_out(self, examination: Examination, spec: str, tell: Callable[[News], None]) -> Ended:
         ended = self._fuzz(examination, tell)
-        settled = ended != "stopped" and self._settle(examination, spec)
+        settled = False
+        if ended != "stopped":
+            with self._lock:
+                known = [(tool, signature) for where, tool, signature in self._known if where == spec]
+            seconds = max(LEAST_TRIAGE, self._settings.time_per_tool * TRIAGE)
+            settled = examination.settle(known, self._run_budget.is_over, seconds, self._run_budget)
         if examination.unreachable:
             self._lose(spec, examination.unreachable)
             return "stopped"
@@ -254,7 +242,9 @@ class FuzzWorker:
                 return "stopped"
             made = examination.go_on(granted, over)
             self._run_budget.give_back(granted - made)
-            self._tell_findings(examination, tell)
+            for finding in examination.news():
+                if _mark(finding) not in self._known:
+                    tell(finding)
             misses = misses + 1 if examination.unreachable else 0
             if misses == LOOKS or (misses and not _wait(over)):
                 return "stopped"
@@ -264,17 +254,6 @@ class FuzzWorker:
                 told = time.monotonic()
                 tell(examination.report("stopped"))
         return "stopped" if self._run_budget.is_over() else "time"
-
-    def _settle(self, examination: Examination, spec: str) -> bool:
-        with self._lock:
-            known = [(tool, signature) for where, tool, signature in self._known if where == spec]
-        seconds = max(LEAST_TRIAGE, self._settings.time_per_tool * TRIAGE)
-        return examination.settle(known, self._run_budget.is_over, seconds, self._run_budget)
-
-    def _tell_findings(self, examination: Examination, tell: Callable[[News], None]) -> None:
-        for finding in examination.news():
-            if _mark(finding) not in self._known:
-                tell(finding)
 
     def _lose(self, spec: str, why: str) -> None:
         with self._lock:
@@ -294,11 +273,6 @@ def _wait(over: Callable[[], bool]) -> bool:
     while (left := until - time.monotonic()) > 0 and not over():
         time.sleep(min(left, NAP))
     return not over()
-
-
-def _notes(bench: ToolHost) -> tuple[str, ...]:
-    """Problems that occurred when the tools were loaded."""
-    return (*(f"left out: {each}" for each in bench.skipped), *bench.notes)
 
 
 def _cleared(report: ToolReport) -> ToolReport:

@@ -28,10 +28,15 @@ def rows_of(whole: Any, delimiter: str) -> list[list[str]]:
 
 def put_rows(whole: Any, rows: list[Any], delimiter: str) -> Any:
     """The table with these rows. Rows as wide as the old header are filled to the width of the new one."""
-    width = len(_first(whole, delimiter))
+    try:
+        width = len(next(iter(rows_of(whole, delimiter)), []))
+    except (csv.Error, TypeError, ValueError):
+        width = 0
     head, *rest = rows or [[]]
-    rest = rest or [[]]  # a table with a header is hardly ever empty
-    filled = [_filled(row, len(head)) if len(row) in (0, width) else row for row in rest]
+    filled = [
+        [*row, *[FILLER] * (len(head) - len(row))] if len(row) in (0, width) else row
+        for row in rest or [[]]  # a table with a header is hardly ever empty
+    ]
     return _written([head, *filled], whole, delimiter)
 
 
@@ -44,17 +49,6 @@ def put_objects(whole: Any, objects: list[dict[Any, Any]], delimiter: str) -> An
     names = dict.fromkeys(name for each in objects for name in each if isinstance(name, str))
     rows = [[each.get(name, FILLER) for name in names] for each in objects]
     return _written([list(names), *rows], whole, delimiter)
-
-
-def _first(whole: Any, delimiter: str) -> list[str]:
-    try:
-        return next(iter(rows_of(whole, delimiter)), [])
-    except (csv.Error, TypeError, ValueError):
-        return []
-
-
-def _filled(row: list[Any], width: int) -> list[Any]:
-    return [*row, *[FILLER] * (width - len(row))]
 
 
 def _lines(whole: Any) -> Any:
@@ -91,11 +85,13 @@ def replaced(whole: Any, via: Sequence[Step], part: Any) -> Any:
     """A whole from which these steps extract that part; MISSING if there is none."""
     if not via:
         return part
-    inner = replaced(_get(whole, via[0]), via[1:], part)
+    (name, operands), *rest = via
+    inner = replaced(_get(whole, via[0]), rest, part)
     if inner is MISSING:
         return MISSING
+    put = _INVERSES[name][1] if name in _INVERSES else _keep
     try:
-        return _INVERSES.get(via[0][0], _SAME)[1](whole, inner, *json.loads(via[0][1]))
+        return put(whole, inner, *json.loads(operands))
     except Exception:  # the new part does not fit the existing value
         return MISSING
 
@@ -103,14 +99,10 @@ def replaced(whole: Any, via: Sequence[Step], part: Any) -> Any:
 def _get(whole: Any, step: Step) -> Any:
     if whole is MISSING or (isinstance(whole, str) and len(whole) > LONGEST):
         return MISSING
-    name = step[0]
+    name, operands = step
     try:
-        operands = json.loads(step[1])
-        return (
-            _INVERSES[name][0](whole, *operands)
-            if name in _INVERSES
-            else getattr(str, name)(whole, *operands)
-        )
+        get = _INVERSES[name][0] if name in _INVERSES else getattr(str, name)
+        return get(whole, *json.loads(operands))
     except Exception:  # the code cannot have got here with this value
         return MISSING
 
@@ -140,19 +132,8 @@ def _put_slice(whole: Any, part: Any, start: int, stop: int, step: int = 1) -> A
     return text[:start] + part + text[max(start, stop) :]
 
 
-def _get_divided(how: str) -> Get:
-    def get(whole: str, separator: str | None, most: int) -> Any:
-        return whole.splitlines() if how == "splitlines" else getattr(whole, how)(separator, most)
-
-    return get
-
-
 def _put_divided(_: Any, parts: list[str], separator: str | None, *_most: int) -> str:
     return (separator or " ").join(parts)
-
-
-def _get_partition(how: str) -> Get:
-    return lambda whole, separator, place: getattr(whole, how)(separator)[place]
 
 
 def _put_partition(how: str) -> Put:
@@ -190,14 +171,6 @@ def _put_decoded(_: Any, part: Any) -> str:
     return base64.b64encode(part.encode() if isinstance(part, str) else b"").decode()
 
 
-def _put_dirname(whole: Any, part: str) -> str:
-    return os.path.join(part, os.path.basename(_text(whole)))
-
-
-def _put_basename(whole: Any, part: str) -> str:
-    return os.path.join(os.path.dirname(_text(whole)), part)
-
-
 def _put_path_part(how: str) -> Put:
     def put(whole: Any, part: str, place: int) -> str:
         parts = list(getattr(os.path, how)(_text(whole)))
@@ -211,7 +184,9 @@ def _keep(_: Any, part: Any, *_operands: Any) -> Any:
     return part
 
 
-_SAME: tuple[Get, Put] = (_keep, _keep)
+def _quotient(part: Any, other: Any) -> Any:
+    return part // other if isinstance(part, int) and part % other == 0 else part / other
+
 
 _INVERSES: dict[str, tuple[Get, Put]] = {
     "at": (lambda whole, place: whole[place], _put_at),
@@ -232,8 +207,8 @@ _INVERSES: dict[str, tuple[Get, Put]] = {
     "csv table": (objects_of, put_objects),
     "words": (shlex.split, lambda _, part: shlex.join(part)),
     "group": (_get_group, _put_group),
-    "basename": (os.path.basename, _put_basename),
-    "dirname": (os.path.dirname, _put_dirname),
+    "basename": (os.path.basename, lambda whole, part: os.path.join(os.path.dirname(_text(whole)), part)),
+    "dirname": (os.path.dirname, lambda whole, part: os.path.join(part, os.path.basename(_text(whole)))),
     "path split": (lambda whole, place: os.path.split(whole)[place], _put_path_part("split")),
     "path splitext": (lambda whole, place: os.path.splitext(whole)[place], _put_path_part("splitext")),
     "add": (lambda whole, other: whole + other, lambda _, part, other: part - other),
@@ -248,10 +223,9 @@ _INVERSES: dict[str, tuple[Get, Put]] = {
     "neg": (lambda whole: -whole, lambda _, part: -part),
     "pos": (lambda whole: whole, _keep),
     "abs": (abs, _keep),
-    **{name: (_get_divided(name), _put_divided) for name in ("split", "rsplit", "splitlines")},
-    **{name: (_get_partition(name), _put_partition(name)) for name in ("partition", "rpartition")},
+    "split": (str.split, _put_divided),
+    "rsplit": (str.rsplit, _put_divided),
+    "splitlines": (lambda whole, *_: whole.splitlines(), _put_divided),
+    "partition": (lambda whole, by, place: whole.partition(by)[place], _put_partition("partition")),
+    "rpartition": (lambda whole, by, place: whole.rpartition(by)[place], _put_partition("rpartition")),
 }
-
-
-def _quotient(part: Any, other: Any) -> Any:
-    return part // other if isinstance(part, int) and part % other == 0 else part / other

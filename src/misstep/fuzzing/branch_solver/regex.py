@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import cycle
 from typing import Any, NamedTuple
@@ -79,8 +79,11 @@ def examples(pattern: str, flags: int = 0) -> list[str]:
 
 
 def _found(pattern: str, flags: int) -> Iterator[str]:
-    for text in _all_written(_parsed(pattern, flags) or ()):
-        if text is not None and _is_found(pattern, flags, text):
+    parts = _parsed(pattern, flags) or ()
+    for choice in (*_CHOICES, *_UNEVEN) if _count_repeats(parts) > 1 else _CHOICES:
+        text = _written(parts, choice)
+        ready = compiled(pattern, flags) if text is not None and is_quick(pattern, text) else None
+        if text is not None and ready is not None and ready.search(text):
             yield text
 
 
@@ -109,33 +112,18 @@ def is_quick(pattern: str, text: str) -> bool:
     return matches(pattern, text) is not None
 
 
-def _is_found(pattern: str, flags: int, text: str) -> bool:
-    ready = compiled(pattern, flags) if is_quick(pattern, text) else None
-    return ready is not None and ready.search(text) is not None
-
-
-def _all_written(parts: Sequence[Any]) -> Iterator[str | None]:
-    for choice in _CHOICES:
-        yield _written(parts, choice)
-    if _count_repeats(parts) > 1:
-        for choice in _UNEVEN:
-            yield _written(parts, choice)
-
-
 def _count_repeats(parts: Sequence[Any]) -> int:
     """The number of parts that may be repeated; nested ones don't count."""
-    return sum([_count_repeats_in(str(name), argument) for name, argument in parts])
-
-
-def _count_repeats_in(name: str, argument: Any) -> int:
-    match name:
-        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return int(argument[0] != argument[1])
-        case "SUBPATTERN":
-            return _count_repeats(argument[-1])
-        case "ATOMIC_GROUP":
-            return _count_repeats(argument)
-    return 0
+    count = 0
+    for name, argument in parts:
+        match str(name):
+            case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
+                count += argument[0] != argument[1]
+            case "SUBPATTERN":
+                count += _count_repeats(argument[-1])
+            case "ATOMIC_GROUP":
+                count += _count_repeats(argument)
+    return count
 
 
 def _written(parts: Sequence[Any], choice: RegexChoice) -> str | None:
@@ -215,20 +203,19 @@ class _Writer:
 
 
 def _is_in(members: Sequence[Any], character: str) -> bool:
-    code = ord(character)
-    tests: dict[str, Callable[[Any], bool]] = {
-        "LITERAL": lambda argument: bool(code == argument),
-        "RANGE": lambda argument: bool(argument[0] <= code <= argument[1]),
-        "CATEGORY": lambda argument: _is_of(str(argument), character),
-    }
-    return any([tests[str(name)](argument) for name, argument in members])
+    return any([_is_like(str(name), argument, character) for name, argument in members])
 
 
-def _is_of(category: str, character: str) -> bool:
-    kind = category.removeprefix("CATEGORY_").removeprefix("NOT_")
+def _is_like(name: str, argument: Any, character: str) -> bool:
+    match name:
+        case "LITERAL":
+            return bool(ord(character) == argument)
+        case "RANGE":
+            return bool(argument[0] <= ord(character) <= argument[1])
+    category = str(argument)
     inside = {
         "DIGIT": character.isdecimal(),
         "SPACE": character.isspace(),
         "WORD": character.isalnum() or character == "_",
-    }[kind]
+    }[category.removeprefix("CATEGORY_").removeprefix("NOT_")]
     return inside != ("NOT_" in category)

@@ -9,19 +9,14 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import msgspec
-
 from misstep.core.rng import Dice
 from misstep.core.tool import Observation, Path
-from misstep.fuzzing.branch_solver import comparing, parsing
-from misstep.fuzzing.branch_solver.comparing import QUESTIONS
+from misstep.fuzzing.branch_solver.goals import BREAKS, FAR, GOALS, QUESTIONS, BranchGoal, GoalMaker, Sight
 from misstep.fuzzing.branch_solver.inverses import MISSING, Step, replaced, seen
+from misstep.fuzzing.branch_solver.parsing import NUMBERS, PARSING
 from misstep.fuzzing.branch_solver.regex import compiled, is_quick
-from misstep.fuzzing.branch_solver.sight import BREAKS, FAR, BranchGoal, Sight
 
-Goals = Callable[[Sight], Iterator[BranchGoal]]
-
-_KINDS: dict[str, Goals] = {**comparing.COMPARING, **parsing.TAKING_APART, **parsing.PARSING}
+_KINDS: dict[str, GoalMaker] = {**GOALS, **PARSING}
 
 
 def goals(sight: Sight) -> list[BranchGoal]:
@@ -36,16 +31,15 @@ def goals(sight: Sight) -> list[BranchGoal]:
         return []
 
 
-def guesses(value: Any) -> Iterator[BranchGoal]:
+def guesses(value: Any) -> tuple[str, ...]:
     """Values to try without an observation: if a text looks like a number, other numbers."""
     if not isinstance(value, str) or len(value) > 40:
-        return
+        return ()
     try:
         float(value)
     except ValueError:
-        return
-    for text in parsing.NUMBERS:
-        yield BranchGoal(FAR, text, f"the text reads like a number: {text!r}")
+        return ()
+    return NUMBERS
 
 
 ROUNDS = 2  # passes over all gates, since passing one may fail another
@@ -60,13 +54,12 @@ _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     ">=": operator.ge,
 }
 
-
-def _begins(now: str, operand: Any) -> bool:
-    return now.startswith(tuple(operand) if isinstance(operand, list) else operand)
+_CONTAINING = ("contains", "partition", "rpartition", "split", "rsplit", "find", "index", "has key")
 
 
-def _ends(now: str, operand: Any) -> bool:
-    return now.endswith(tuple(operand) if isinstance(operand, list) else operand)
+def _texts(operand: Any) -> Any:
+    """One or several texts, in the form that `startswith` takes."""
+    return tuple(operand) if isinstance(operand, list) else operand
 
 
 def _matches(how: str) -> Callable[[str, Any], bool]:
@@ -76,28 +69,21 @@ def _matches(how: str) -> Callable[[str, Any], bool]:
     return test
 
 
-def _is_in(now: Any, operand: Any) -> bool:
-    return operand in now
-
-
 def _answers(name: str) -> Callable[[str, Any], bool]:
     return lambda now, _: bool(getattr(str, name)(now))
 
 
 _TESTS: dict[str, Callable[[Any, Any], Any]] = {
     **_SIGNS,
-    "startswith": _begins,
-    "endswith": _ends,
-    **dict.fromkeys(("contains", "partition", "rpartition", "split", "rsplit", "find", "index"), _is_in),
+    "startswith": lambda now, operand: now.startswith(_texts(operand)),
+    "endswith": lambda now, operand: now.endswith(_texts(operand)),
+    **dict.fromkeys(_CONTAINING, lambda now, operand: operand in now),
     **{name: _answers(name) for name in QUESTIONS},
     "truth": lambda now, _: bool(now),
-    "has key": lambda now, operand: operand in now,
     "key of": lambda now, operand: now in operand,
     "len": lambda now, operand: _SIGNS[operand[0]](len(now), operand[1]),
     "unpack": lambda now, operand: len(now) == operand,
-    "match": _matches("match"),
-    "search": _matches("search"),
-    "fullmatch": _matches("fullmatch"),
+    **{how: _matches(how) for how in ("match", "search", "fullmatch")},
 }
 
 
@@ -128,8 +114,8 @@ def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
 def _ways(value: Any, gate: Gate) -> Iterator[Any]:
     """Variants of the value that may pass a gate which it fails."""
     now = seen(value, gate.via)
-    for goal in goals(gate.sight._replace(passed=not gate.outcome, now=now))[:MOST_WAYS]:
-        changed = replaced(value, gate.via, goal.value)
+    for _, part in goals(gate.sight._replace(passed=not gate.outcome, now=now))[:MOST_WAYS]:
+        changed = replaced(value, gate.via, part)
         if changed is not MISSING:
             yield changed
 
@@ -155,44 +141,27 @@ MOST_GATES = 24  # gates of one argument that a new value has to pass
 TAKEN_APART = 10_000  # characters to parse for all gates together, so long texts have fewer gates
 UNLIKELY = 4  # penalty for changing an argument's type, or which arguments are given
 
-Matching = Callable[[str], str | None]
 
-
-class Opening(msgspec.Struct, frozen=True):
-    """A value for a place in the arguments, and why it is worth trying. It must not be modified."""
+class Opening(NamedTuple):
+    """A value for a place in the arguments. It must not be modified."""
 
     path: Path
     value: Any
-    why: str
 
 
-class Way(NamedTuple):
-    """The gates passed before this one, and whether this was the last operation observed."""
-
-    before: Sequence[Gate]
-    ends: bool
-
-
-def openings(
-    arguments: dict[str, Any],
-    observations: Iterable[Observation],
-    dice: Dice,
-    matching: Matching | None = None,
-) -> list[Opening]:
+def openings(arguments: dict[str, Any], observations: Iterable[Observation], dice: Dice) -> list[Opening]:
     """What to try after a call with these arguments and observations, most promising first.
 
     First come values that pass a failed test, the latest test first; then values that pass and probably break
-    the code behind; then unlikely ones. `matching` generates texts for regular expressions that this package
-    cannot handle.
+    the code behind; then unlikely ones.
     """
     found: dict[tuple[Path, str], tuple[tuple[int, int, int], Opening]] = {}
-    for number, (path, goal) in enumerate(_all_goals(arguments, list(observations), dice, matching)):
-        value = json.dumps(goal.value, sort_keys=True)
-        opening = Opening(path, goal.value, goal.why)
-        key = (path, value)
-        rank = (goal.rank, -goal.late, number)
-        if len(value) <= LONGEST and (key not in found or rank < found[key][0]):
-            found[key] = (rank, opening)
+    for number, (rank, late, opening) in enumerate(_all_openings(arguments, list(observations), dice)):
+        text = _as_json(opening.value)
+        if text is not None and len(text) <= LONGEST:
+            key, order = (opening.path, text), (rank, -late, number)
+            if key not in found or order < found[key][0]:
+                found[key] = (order, opening)
     ranked = sorted(found.values(), key=lambda pair: pair[0])
     return [opening for _, opening in ranked[:MOST]]
 
@@ -203,73 +172,68 @@ def opened(arguments: dict[str, Any], opening: Opening) -> dict[str, Any]:
     return made
 
 
-def _all_goals(
-    arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice, matching: Matching | None
-) -> Iterator[tuple[Path, BranchGoal]]:
+def _all_openings(
+    arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
+) -> Iterator[tuple[int, int, Opening]]:
+    """Each with its rank and the number of operations on arguments before."""
     passed: dict[Path, list[Gate]] = {}
     for late, observation in enumerate(observations):
-        whole = _at(arguments, observation.path)
-        sight = _sight(observation, whole, dice, matching)
-        is_missing_item = whole is MISSING and any([isinstance(part, int) for part in observation.path])
-        if sight is None or is_missing_item:
+        path, via, outcome = observation.path, observation.via, observation.outcome
+        whole = _at(arguments, path)
+        is_missing_item = whole is MISSING and any([isinstance(part, int) for part in path])
+        try:
+            operand = json.loads(observation.operand)
+        except ValueError:
             continue
-        before = passed.setdefault(observation.path, [])
+        if is_missing_item:
+            continue
+        gate = Gate(
+            via, Sight(observation.operation, operand, outcome, seen(whole, via), dice), bool(outcome)
+        )
+        before = passed.setdefault(path, [])
         is_last = late == len(observations) - 1
-        for goal in goals(sight):
-            yield from _lifted(observation, whole, goal._replace(late=late), sight, Way(before, is_last))
-        gate = Gate(observation.via, sight, bool(observation.outcome))
-        if observation.outcome is not None and _has_room(before, whole) and gate.lets_through(whole):
+        for goal in goals(gate.sight):
+            for rank, value in _lifted(goal, whole, gate, before, is_last):
+                changes_kind = whole is not MISSING and _kind(value) is not _kind(whole)
+                is_unlikely = not path or (changes_kind and len(path) == 1)
+                yield rank + UNLIKELY * is_unlikely, late, Opening(path, value)
+        length = len(whole) if isinstance(whole, str) else 1
+        has_room = len(before) < MOST_GATES and len(before) * length < TAKEN_APART
+        if outcome is not None and has_room and gate.lets_through(whole):
             before.append(gate)
     for path, value in _leaves(arguments, ()):
-        for goal in guesses(value):
-            yield path, goal
-
-
-def _has_room(gates: Sequence[Gate], whole: Any) -> bool:
-    length = len(whole) if isinstance(whole, str) else 1
-    return len(gates) < MOST_GATES and len(gates) * length < TAKEN_APART
-
-
-def _sight(observation: Observation, whole: Any, dice: Dice, matching: Matching | None) -> Sight | None:
-    try:
-        operand = json.loads(observation.operand)
-    except ValueError:
-        return None
-    now = seen(whole, observation.via)
-    return Sight(observation.operation, operand, observation.outcome, now, dice, matching)
+        yield from ((FAR, 0, Opening(path, guess)) for guess in guesses(value))
 
 
 def _lifted(
-    observation: Observation, whole: Any, goal: BranchGoal, sight: Sight, way: Way
-) -> Iterator[tuple[Path, BranchGoal]]:
-    """Turn a wish for a part into wishes for the whole argument.
+    goal: BranchGoal, whole: Any, gate: Gate, before: Sequence[Gate], is_last: bool
+) -> Iterator[BranchGoal]:
+    """Turn a goal for a part into goals for the whole argument.
 
     The first one still passes the gates before this one, the second one ignores them.
     """
-    value = replaced(whole, observation.via, goal.value)
+    rank, part = goal
+    value = replaced(whole, gate.via, part)
     if value is MISSING:
         return
-    other = Gate(observation.via, sight, not observation.outcome)
-    turns = observation.outcome is not None and other.lets_through(value)
-    kept = with_passes_kept(value, [*way.before, other] if turns else way.before)
+    other = gate._replace(outcome=not gate.outcome)
+    turns = gate.sight.passed is not None and other.lets_through(value)
+    kept = with_passes_kept(value, [*before, other] if turns else before)
+    rank = min(rank, BREAKS) if turns and is_last else rank
     for made, later in ((kept, 0), (value, 2)):
-        if _is_json(made) and not (made == whole and type(made) is type(whole)):
-            changes_kind = whole is not MISSING and _kind(made) is not _kind(whole)
-            is_unlikely = not observation.path or (changes_kind and len(observation.path) == 1)
-            rank = min(goal.rank, BREAKS) if turns and way.ends else goal.rank
-            yield observation.path, goal._replace(rank=rank + later + UNLIKELY * is_unlikely, value=made)
+        if _as_json(made) is not None and not (made == whole and type(made) is type(whole)):
+            yield rank + later, made
 
 
 def _kind(value: Any) -> type:
     return float if type(value) is int else type(value)
 
 
-def _is_json(value: Any) -> bool:
+def _as_json(value: Any) -> str | None:
     try:
-        json.dumps(value, allow_nan=False)
+        return json.dumps(value, sort_keys=True, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        return False
-    return True
+        return None
 
 
 def _at(value: Any, path: Path) -> Any:

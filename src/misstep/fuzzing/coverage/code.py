@@ -7,17 +7,12 @@ import os
 import sysconfig
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import PurePath
 from types import CodeType
-from typing import TypeAlias
 
 BITS = 24  # bits of a line's number; an edge is two of them and a count class, and fits into a double
-MOST_ERRORS = 64  # exceptions remembered per call
 _FROM_THE_END = 3  # trailing path components that identify a file wherever it is installed
-
-
-# The last exception that passed a location in a call, by function and line or instruction.
-Errors: TypeAlias = dict[tuple[int, int], BaseException]
 
 
 class FunctionLines(dict[int, int]):
@@ -54,12 +49,12 @@ class ReachedLines:
     def run_in(self, file: str) -> set[int]:
         """The lines of a file that have run."""
         resolved = os.path.realpath(file)
-        functions = list(self._functions.values())
-        return {line for code, lines in functions if _is_from(code, file, resolved) for line in list(lines)}
-
-
-def _is_from(code: CodeType, file: str, resolved: str) -> bool:
-    return code.co_filename == file or os.path.realpath(code.co_filename) == resolved
+        return {
+            line
+            for code, lines in list(self._functions.values())
+            if code.co_filename == file or os.path.realpath(code.co_filename) == resolved
+            for line in list(lines)
+        }
 
 
 _SITES = ("site-packages", "dist-packages")
@@ -75,17 +70,11 @@ class Ownership:
     """
 
     def __init__(self, files: Iterable[str]) -> None:
-        roots = (_root(_resolved(file)) for file in files if file)
-        self._roots = frozenset(root for root in roots if root is not None)
-        self._known = dict[str, bool]()
+        paths = [_resolved(file) for file in files if file]
+        self._roots = {_installed(path) or path.parent for path in paths if not _is_within(path, _MISSTEP)}
+        self.owns = cache(self._owns)
 
-    def owns(self, filename: str) -> bool:
-        known = self._known.get(filename)
-        if known is None:
-            known = self._known[filename] = self._look(filename)
-        return known
-
-    def _look(self, filename: str) -> bool:
+    def _owns(self, filename: str) -> bool:
         if not filename or filename.startswith("<"):
             return False  # generated code, such as <string>
         path = _resolved(filename)
@@ -95,13 +84,6 @@ class Ownership:
         if installed is not None:
             return installed in self._roots
         return any(_is_within(path, root) for root in self._roots)
-
-
-def _root(path: PurePath) -> PurePath | None:
-    """The directory or package that contains a tool's own files."""
-    if _is_within(path, _MISSTEP):
-        return None
-    return _installed(path) or path.parent
 
 
 def _installed(path: PurePath) -> PurePath | None:
@@ -176,7 +158,7 @@ def _reachable(chosen: list[CodeType], functions: list[CodeType], module: CodeTy
     """
     imported = _imported(module)
     found = list(chosen)
-    used = {_class_of(code) for code in chosen} | _mentioned(module, imported)[0]
+    used = {code.co_qualname.rpartition(".")[0] for code in chosen} | _mentioned(module, imported)[0]
     seen = -1
     while seen != (seen := len(found)):
         for code in list(found):
@@ -225,10 +207,6 @@ def _imported(code: CodeType) -> set[str]:
     return found
 
 
-def _class_of(code: CodeType) -> str:
-    return code.co_qualname.rpartition(".")[0]
-
-
 def _compiled(text: str, file: str) -> CodeType | None:
     try:
         return compile(text, file, "exec", dont_inherit=True)
@@ -246,14 +224,12 @@ def _functions(code: CodeType | None) -> Iterator[CodeType]:
 
 
 def _lines(code: CodeType) -> set[int]:
-    lines, line = set[int](), code.co_firstlineno
+    first = line = code.co_firstlineno
+    is_one_line = {number for _, _, number in code.co_lines()} <= {first, None}
+    lines = set[int]()
     starts = {offset: number for offset, _, number in code.co_lines() if number is not None}
     for instruction in dis.get_instructions(code):
         line = starts.get(instruction.offset, line)
-        if instruction.opname not in _HEAD and (line != code.co_firstlineno or _is_one_line(code)):
+        if instruction.opname not in _HEAD and (line != first or is_one_line):
             lines.add(line)
     return lines
-
-
-def _is_one_line(code: CodeType) -> bool:
-    return {number for _, _, number in code.co_lines()} <= {code.co_firstlineno, None}

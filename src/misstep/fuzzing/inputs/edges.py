@@ -1,5 +1,6 @@
 """Boundary values of each type, whatever the schema says, and the parameters that take file names."""
 
+import json
 import sys
 from collections.abc import Mapping
 from math import inf, nextafter
@@ -48,24 +49,10 @@ def beyond(limit: int | float, up: bool, whole: bool) -> list[int | float]:
     return [limit, *far]
 
 
-def nested(depth: int, inner: Any = None) -> list[Any]:
-    """Lists nested to a depth."""
-    value: list[Any] = [] if inner is None else [inner]
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-def nested_object(depth: int) -> dict[str, Any]:
-    value: dict[str, Any] = {}
-    for _ in range(depth):
-        value = {"a": value}
-    return value
-
-
 ANYTHING: tuple[Any, ...] = (
     None, True, False, 0, -1, 2**63, -0.0, 1e308, "", "\0", "\ud800", [], {}, [[]], [None], {"": None},
-    [1, "a", None], {"a": {"b": []}}, nested(60), nested_object(60), "a" * 10_000, list(range(1000)),
+    [1, "a", None], {"a": {"b": []}}, json.loads("[" * 61 + "]" * 61),
+    json.loads('{"a":' * 60 + "{}" + "}" * 60), "a" * 10_000, list(range(1000)),
 )  # fmt: skip
 
 # A few values of each type, none of which also has another type.

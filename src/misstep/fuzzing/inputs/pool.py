@@ -7,14 +7,22 @@ tool's source and documentation, or learnt from earlier calls.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import msgspec
-
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.tool import Described, Path
 from misstep.errors import MissingExtra
 from misstep.fuzzing.inputs.edges import BY_KIND
 from misstep.fuzzing.inputs.semantic import ValueIdea, ideas_for, kinds_within
-from misstep.fuzzing.inputs.slots import KINDS, ArgumentSlot, Drawn, Kind, Origin, put, slot_at, slots_within
+from misstep.fuzzing.inputs.slots import (
+    KINDS,
+    ArgumentSlot,
+    Drawn,
+    Kind,
+    Origin,
+    PoolEntry,
+    put,
+    slot_at,
+    slots_within,
+)
 from misstep.fuzzing.inputs.suggestions import SuggestedValues, harvest
 from misstep.schemas.schema import find_breach
 from misstep.schemas.shape import flatten, mapping, names_in
@@ -28,15 +36,6 @@ LONGEST_KEY = 1000  # characters by which values are compared
 
 # Values of a different type are generated from the schema anyway; from other sources they add nothing.
 UNTELLING = ("type", "anyOf", "oneOf", "schema")
-
-
-class PoolEntry(msgspec.Struct, frozen=True):
-    """A value on a shelf; `at` is the path within it that is invalid."""
-
-    value: Any
-    origin: Origin
-    broken: str = ""
-    at: Path = ()
 
 
 class Shelf:
@@ -133,10 +132,9 @@ def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, co
     except ModuleNotFoundError as error:
         raise MissingExtra("Hypothesis", "fuzz") from error
     if kind == "invalid":
-        broken = strategies.draw_values(strategies.invalid(schema, root), seed, count)
-        return [PoolEntry(each.value, "schema", each.broken, each.at) for each in broken]
+        return strategies.draw_values(strategies.invalid(schema, root), seed, count)
     strategy = strategies.valid(schema, root) if kind == "valid" else strategies.boundary(schema, root)
-    return [PoolEntry(value, "schema") for value in strategies.draw_values(strategy, seed, count)]
+    return [PoolEntry(value) for value in strategies.draw_values(strategy, seed, count)]
 
 
 VALID, BOUNDARY = 0.42, 0.8  # shares of draws that are valid, and that are valid or boundary
@@ -183,7 +181,7 @@ class Pool:
         kinds = self._usable or self._look()
         roll = dice.chance
         if self._examples and roll(WHOLE):
-            return self._from_example(dice)
+            return Drawn(dict(dice.pick(self._examples)), "valid", "harvested")
         if roll(BOUNDARY):
             kind: Kind = "valid" if roll(VALID / BOUNDARY) else "boundary"
             found = self._together_fitting(kind, dice) if self._together else self._mix(kind, kinds, dice)
@@ -224,9 +222,9 @@ class Pool:
         return self._usable
 
     def _refill(self) -> None:
-        turn = self._drawn // REFILL
-        for name in self._names[turn % len(self._names) :][:1] if self._names else ():
-            self._shelf((name,)).refill(KINDS[turn // len(self._names) % 3])
+        if self._names:
+            kind, place = divmod(self._drawn // REFILL, len(self._names))
+            self._shelf((self._names[place],)).refill(KINDS[kind % 3])
 
     def _mix(self, kind: Kind, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
         """Combine a value for each parameter, at least one of this kind; None if there is none."""
@@ -257,12 +255,12 @@ class Pool:
     def _break(self, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
         """Arguments with exactly one violation."""
         whole = self._mix("valid", kinds, dice)
-        ways = [way for way in (self._leave_out, self._add, self._spoil) if whole is not None]
         first = dice.pick((0, 1, 2, 2, 2))
-        for way in (*ways[first:], *ways[:first]):
-            if whole is not None and (broken := way(whole.arguments, kinds, dice)) is not None:
-                return broken
-        return None
+        if whole is None:
+            return None
+        ways = (self._leave_out, self._add, self._spoil)
+        tried = (way(whole.arguments, kinds, dice) for way in (*ways[first:], *ways[:first]))
+        return next((broken for broken in tried if broken is not None), None)
 
     def _leave_out(self, arguments: dict[str, Any], _kinds: Any, dice: Dice) -> Drawn | None:
         if not self._required:
@@ -286,9 +284,6 @@ class Pool:
             {**arguments, name: entry.value}, "invalid", entry.origin, entry.broken, (name, *entry.at)
         )
 
-    def _from_example(self, dice: Dice) -> Drawn:
-        return Drawn(dict(dice.pick(self._examples)), "valid", "harvested")
-
     def _together_fitting(self, kind: Kind, dice: Dice) -> Drawn | None:
         """Arguments that fit as a whole: a combination if that fits, else some generated at once."""
         mixed = self._mix(kind, self._usable or self._look(), dice)
@@ -311,6 +306,4 @@ class Pool:
         values = [each for some in BY_KIND.values() for each in some]
         arguments = {name: dice.pick(values) for name in self._names}
         breach = self._breach(arguments)
-        if breach is None:
-            return Drawn(arguments, "valid", "schema")
-        return Drawn(arguments, "invalid", "schema", *breach)
+        return Drawn(arguments, "invalid" if breach else "valid", "schema", *(breach or ()))

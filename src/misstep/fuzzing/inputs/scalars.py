@@ -58,13 +58,7 @@ class Chance:
 REACH = 1000  # distance beyond the only limit
 LARGEST = 10**300
 WIDTHS = (10, 100, 10_000, 2**31, 2**53)
-
-
-def whole_numbers(schema: Mapping[str, Any]) -> st.SearchStrategy[int] | None:
-    """Integers within the limits; None if there are none."""
-    low, high = _limits(schema)
-    step = _step(schema, whole=True)
-    return _multiples(low, high, step, lambda number: int(number))
+_LIMITS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 
 
 def real_numbers(schema: Mapping[str, Any]) -> st.SearchStrategy[float | int] | None:
@@ -72,18 +66,13 @@ def real_numbers(schema: Mapping[str, Any]) -> st.SearchStrategy[float | int] | 
     low, high = _limits(schema)
     if is_number(schema.get("multipleOf")):
         return _multiples(low, high, _step(schema, whole=False), _written)
-    first, last = _range(low, high)
+    first = float(low) if low is not None else float(high) - REACH if high is not None else -100.0
+    last = first + REACH if high is None else float(high)
     if first > last:
         return None
     parts = st.integers(0, 1000).map(lambda part: round(first + (last - first) * (part / 1000), 6))
     whole = _multiples(low, high, Fraction(1), _written)
     return st.one_of([parts, st.floats(first, last), *([] if whole is None else [whole])])
-
-
-def _range(low: Fraction | None, high: Fraction | None) -> tuple[float, float]:
-    first = float(high) - REACH if high is not None else -100.0
-    first = first if low is None else float(low)
-    return first, first + REACH if high is None else float(high)
 
 
 def _multiples(
@@ -104,7 +93,7 @@ def _multiples(
 
 def edge_numbers(schema: Mapping[str, Any], whole: bool) -> list[int | float]:
     """Numbers at the limits, and numbers that often cause errors, as far as they fit."""
-    own = {key: value for key, value in schema.items() if key in _DEMANDS}
+    own = {key: value for key, value in schema.items() if key in (*_LIMITS, "multipleOf")}
     limits: dict[str, int | float] = {repr(each): each for each in _edge_numbers(schema, whole)}
     others = {repr(each): each for each in (*INTEGERS, *(() if whole else FLOATS))}
     # Limits count twice: they are few, and somebody chose them.
@@ -112,11 +101,8 @@ def edge_numbers(schema: Mapping[str, Any], whole: bool) -> list[int | float]:
     return [each for each in candidates if abs(each) < inf and fits(own, each) is None]
 
 
-_DEMANDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-
-
 def _edge_numbers(schema: Mapping[str, Any], whole: bool) -> Iterator[int | float]:
-    for key in _DEMANDS[:4]:
+    for key in _LIMITS:
         limit: Any = schema.get(key)
         if not _is_sane(limit):
             continue
@@ -137,15 +123,11 @@ def _limits(schema: Mapping[str, Any]) -> tuple[Fraction | None, Fraction | None
         if _is_sane(limit):
             found.append(Fraction(limit))
         limit = schema.get(f"exclusive{key.capitalize()}")
-        if _is_sane(limit):
-            found.append(_past(limit, sign, whole))
+        if _is_sane(limit) and whole:
+            found.append(Fraction(floor(limit) + 1 if sign > 0 else ceil(limit) - 1))
+        elif _is_sane(limit):
+            found.append(Fraction(nextafter(float(limit), sign * inf)))
     return max(lows, default=None), min(highs, default=None)
-
-
-def _past(limit: Any, sign: int, whole: bool) -> Fraction:
-    if whole:
-        return Fraction(floor(limit) + 1 if sign > 0 else ceil(limit) - 1)
-    return Fraction(nextafter(float(limit), sign * inf))
 
 
 def _step(schema: Mapping[str, Any], whole: bool) -> Fraction:
@@ -261,8 +243,11 @@ def make_text(schema: dict[str, Any], root: Mapping[str, Any], edgy: bool, chanc
         limited = schema.keys() & {"pattern", "minLength", "maxLength"}
         if not limited and schema.get("format") is None and chance.one_in(RARELY):
             return chance.pick(HUGE)
-        if candidates := _edge_texts_of(schema):
-            return chance.pick(candidates)
+        edges = [text for text in edge_texts(schema) if has_format(schema.get("format"), text)]
+        if isinstance(pattern := schema.get("pattern"), str):
+            edges = [text for text in edges if matches(pattern, text)]
+        if edges:
+            return chance.pick(edges)
     try:
         return chance.drawn(texts({key: each for key, each in schema.items() if key in _TEXTUAL}))
     except InvalidArgument:  # a pattern that Hypothesis does not support
@@ -275,14 +260,8 @@ def make_number(schema: dict[str, Any], whole: bool, edgy: bool, chance: Chance)
     own = {**schema, "type": "integer" if whole else "number"}
     if edgy and (edges := edge_numbers(own, whole)):
         return chance.pick(edges)
-    return chance.drawn(whole_numbers(own) if whole else real_numbers(own))
+    return chance.drawn(_multiples(*_limits(own), _step(own, whole), int) if whole else real_numbers(own))
 
 
 def fitting(schema: dict[str, Any], root: Mapping[str, Any], candidates: Sequence[Any]) -> list[Any]:
     return [each for each in candidates if fits(schema, each, root) is None]
-
-
-def _edge_texts_of(schema: dict[str, Any]) -> list[str]:
-    pattern = schema.get("pattern")
-    edges = [text for text in edge_texts(schema) if has_format(schema.get("format"), text)]
-    return [text for text in edges if matches(pattern, text)] if isinstance(pattern, str) else edges

@@ -18,19 +18,6 @@ LONGEST_TOLD = 400  # characters of a description; the first sentences say what 
 MOST_TOPICS = 3
 
 
-class LongText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A long text in compact form."""
-
-    repeat: str
-    times: int
-    before: str = ""
-    after: str = ""
-
-    @property
-    def text(self) -> str:
-        return f"{self.before}{self.repeat * self.times}{self.after}"
-
-
 class ParameterTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A subject of parameters. `names` are endings of their names, `told` words in descriptions.
 
@@ -48,19 +35,16 @@ class ParameterTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 @cache
 def load_topics() -> tuple[ParameterTopic, ...]:
     text = resources.files(__package__).joinpath("data/semantic.toml").read_text(encoding="utf-8")
-    return msgspec.convert(
-        [_spelt(each) for each in tomllib.loads(text)["topic"]], tuple[ParameterTopic, ...]
-    )
+    topics = tomllib.loads(text)["topic"]
+    for topic in topics:
+        for key in ("plain", "odd"):
+            topic[key] = [_long(**each) if isinstance(each, dict) else each for each in topic.get(key, ())]
+    return msgspec.convert(topics, tuple[ParameterTopic, ...])
 
 
-def _spelt(topic: Mapping[str, Any]) -> dict[str, Any]:
-    """The topic with its long texts expanded."""
-    return {
-        key: [msgspec.convert(each, LongText).text if isinstance(each, dict) else each for each in value]
-        if isinstance(value, list)
-        else value
-        for key, value in topic.items()
-    }
+def _long(repeat: str, times: int, before: str = "", after: str = "") -> str:
+    """A long text, which the file has in compact form."""
+    return f"{before}{repeat * times}{after}"
 
 
 def topics_for(name: str, description: str = "", form: object = None) -> list[ParameterTopic]:
@@ -85,8 +69,8 @@ def _likeness(topic: ParameterTopic, name: str, description: str, form: object) 
     if form in topic.formats:
         return 1000
     words = words_of(name)
-    ends = max((_overlap(words, ending) for ending in _endings(topic)), default=0)
-    told = _told(topic)
+    endings, told = _forms(topic)
+    ends = max((_overlap(words, ending) for ending in endings), default=0)
     return ends or int(told is not None and told.search(description[:LONGEST_TOLD]) is not None)
 
 
@@ -100,16 +84,11 @@ def _overlap(words: Sequence[str], ending: tuple[str, ...]) -> int:
 
 
 @cache
-def _endings(topic: ParameterTopic) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(words_of(name)) for name in topic.names)
-
-
-@cache
-def _told(topic: ParameterTopic) -> re.Pattern[str] | None:
-    if not topic.told:
-        return None
+def _forms(topic: ParameterTopic) -> tuple[list[tuple[str, ...]], re.Pattern[str] | None]:
+    """The words of each ending of names, and a pattern for the words in descriptions."""
+    endings = [tuple(words_of(name)) for name in topic.names]
     words = "|".join(re.escape(word) for word in topic.told)
-    return re.compile(rf"(?<!\w)(?:{words})s?(?!\w)", re.IGNORECASE)
+    return endings, re.compile(rf"(?<!\w)(?:{words})s?(?!\w)", re.IGNORECASE) if words else None
 
 
 OPEN_ENDS = (":", "/", "=", "#", "-", "_", ".", " ", "(", "[", "{", "?", "&", "@")
@@ -132,10 +111,14 @@ def ideas_for(slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValue
     yield from (ValueIdea(value, "valid", "harvested") for value in _named(slot, flat, found))
     kinds = kinds_within(flat, root)
     if "string" in kinds:
-        yield from (ValueIdea(text, "valid", "harvested") for text in _texts(slot, found))
+        for text in (*find_texts(slot.description), *found.texts):
+            yield ValueIdea(text, "valid", "harvested")
+            if text.endswith(OPEN_ENDS):
+                yield from (ValueIdea(text + word, "valid", "harvested") for word in WORDS)
         yield from (ValueIdea("a" * length, "boundary", "harvested") for length in found.lengths)
     if kinds & {"integer", "number"}:
-        yield from (ValueIdea(number, "valid", "harvested") for number in _numbers(slot, found))
+        told = [number + step for number in find_numbers(slot.description) for step in (0, 1, -1)]
+        yield from (ValueIdea(number, "valid", "harvested") for number in (*told, *found.neighbours))
     if "array" in kinds:
         yield from (ValueIdea([None] * length, "boundary", "harvested") for length in found.lengths[:12])
 
@@ -162,15 +145,3 @@ def _named(slot: ArgumentSlot, flat: Mapping[str, Any], found: SuggestedValues) 
                 break
         else:
             yield value
-
-
-def _texts(slot: ArgumentSlot, found: SuggestedValues) -> Iterator[str]:
-    for text in (*find_texts(slot.description), *found.texts):
-        yield text
-        if text.endswith(OPEN_ENDS):
-            yield from (text + word for word in WORDS)
-
-
-def _numbers(slot: ArgumentSlot, found: SuggestedValues) -> Iterator[int | float]:
-    yield from (number + step for number in find_numbers(slot.description) for step in (0, 1, -1))
-    yield from found.neighbours

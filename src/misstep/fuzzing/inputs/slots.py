@@ -52,9 +52,9 @@ def _inner(slot: ArgumentSlot, root: Mapping[str, Any]) -> Iterator[ArgumentSlot
             if key not in seen:
                 seen.add(key)
                 name = key if isinstance(key, str) else slot.name
-                yield ArgumentSlot(
-                    (*slot.path, key), schema, name, _described(schema, root) or slot.description
-                )
+                told = (flatten(schema, root) or {}).get("description")
+                told = told[:LONGEST_TOLD] if isinstance(told, str) else ""
+                yield ArgumentSlot((*slot.path, key), schema, name, told or slot.description)
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str | int, Any]]:
@@ -64,11 +64,6 @@ def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str | int, Any]]:
     yield from enumerate(first)
     if not first and isinstance(items, Mapping):
         yield 0, items
-
-
-def _described(schema: Any, root: Mapping[str, Any]) -> str:
-    told = (flatten(schema, root) or {}).get("description")
-    return told[:LONGEST_TOLD] if isinstance(told, str) else ""
 
 
 def put(value: Any, path: Path, new: Any) -> Any:
@@ -96,11 +91,12 @@ Origin: TypeAlias = Literal[
 ]
 
 
-class Breach(msgspec.Struct, frozen=True):
-    """A value that violates one constraint: `broken` is the keyword, `at` the path in the value."""
+class PoolEntry(msgspec.Struct, frozen=True):
+    """A value. If it is invalid, `broken` is the keyword that it violates, and `at` the path in it."""
 
     value: Any
-    broken: str
+    origin: Origin = "schema"
+    broken: str = ""
     at: Path = ()
 
 

@@ -1,25 +1,37 @@
 """Hypothesis strategies for a JSON schema (valid, boundary, invalid), with reproducible draws."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import shake_128
+from itertools import islice
 from pathlib import Path
 from threading import RLock
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from hypothesis import HealthCheck, Verbosity, given, reject, settings
 from hypothesis import strategies as st
 from hypothesis.configuration import set_hypothesis_home_dir
 from hypothesis.strategies import SearchStrategy
 
-from misstep.fuzzing.inputs.breaking import break_demand, demands_on
+from misstep.core.tool import Path as ArgumentPath
+from misstep.fuzzing.inputs.edges import BY_KIND, TEXTS, beyond
 from misstep.fuzzing.inputs.maker import Maker
 from misstep.fuzzing.inputs.scalars import Impossible
-from misstep.fuzzing.inputs.slots import Breach
+from misstep.fuzzing.inputs.slots import PoolEntry, put
+from misstep.schemas.limits import is_number
+from misstep.schemas.schema import BREAKABLE, fits, places_in
+from misstep.schemas.shape import as_list, count, mapping, names_in
 
 T = TypeVar("T")
 
 BYTES = 6000  # of randomness per value
 TRIES = 3  # for every value wanted
+MOST_PLACES = 40
+LONGEST = 100_000  # characters or items to exceed a maximum with
+UNKNOWN = ("unknown", "UNKNOWN", "other", "x", " ", "")
+
+_Demand: TypeAlias = tuple[
+    str, Mapping[str, Any], Any, ArgumentPath
+]  # keyword, schema, part of a value, its path
 
 # Hypothesis caches character tables in a directory if it can create one; below a file it cannot.
 NOWHERE = Path(__file__) / "nowhere"
@@ -56,31 +68,20 @@ def draw_values(strategy: SearchStrategy[T], seed: int, count: int) -> list[T]:
     return found[:count]
 
 
-def valid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:
+def valid(schema: Any, root: Mapping[str, Any] | None = None) -> SearchStrategy[Any]:
     """Ordinary values that fit the schema. `root` is where its references are resolved."""
     return _made(schema, _root(schema, root), False)
 
 
-def boundary(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Any]:
+def boundary(schema: Any, root: Mapping[str, Any] | None = None) -> SearchStrategy[Any]:
     """Values that fit the schema but lie at a boundary: of its limits, or of what programs handle well."""
     return _made(schema, _root(schema, root), True)
-
-
-def invalid(schema: Any, root: Mapping[str, Any] | None = None) -> st.SearchStrategy[Breach]:
-    """Values that violate exactly one constraint of the schema."""
-    return _broken(schema, _root(schema, root))
-
-
-def _root(schema: Any, root: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if root is not None:
-        return root
-    return schema if isinstance(schema, Mapping) else {}
 
 
 # Strategies with schemas as arguments would print them at length whenever a draw fails.
 
 
-def _made(schema: Any, root: Mapping[str, Any], edgy: bool) -> st.SearchStrategy[Any]:
+def _made(schema: Any, root: Mapping[str, Any], edgy: bool) -> SearchStrategy[Any]:
     @st.composite
     def values(draw: st.DrawFn) -> Any:
         try:
@@ -91,16 +92,122 @@ def _made(schema: Any, root: Mapping[str, Any], edgy: bool) -> st.SearchStrategy
     return values()
 
 
-def _broken(schema: Any, root: Mapping[str, Any]) -> st.SearchStrategy[Breach]:
-    fitting = _made(schema, root, False)
+def invalid(schema: Any, root: Mapping[str, Any] | None = None) -> SearchStrategy[PoolEntry]:
+    """Values that violate exactly one constraint of the schema."""
+    whole = _root(schema, root)
+    fitting = _made(schema, whole, False)
 
     @st.composite
-    def breaches(draw: st.DrawFn) -> Breach:
+    def breaches(draw: st.DrawFn) -> PoolEntry:
         value = draw(fitting)
-        demands = demands_on(schema, value, root)
+        demands = [
+            (keyword, node, part, place)
+            for node, part, place in islice(places_in(schema, value, whole), MOST_PLACES)
+            for keyword in node
+            if keyword in BREAKABLE
+        ]
         first = draw(st.integers(0, max(0, len(demands) - 1)))
-        tried = (break_demand(each, schema, value, root) for each in (*demands[first:], *demands[:first]))
+        tried = (_break_demand(schema, value, whole, each) for each in (*demands[first:], *demands[:first]))
         ways = next((found for found in tried if found), None) or reject()
         return ways[draw(st.integers(0, len(ways) - 1))]
 
     return breaches()
+
+
+def _root(schema: Any, root: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    if root is not None:
+        return root
+    return schema if isinstance(schema, Mapping) else {}
+
+
+def _break_demand(schema: Any, value: Any, root: Mapping[str, Any], demand: _Demand) -> list[PoolEntry]:
+    """Values that violate this constraint and no other. Each is the whole value."""
+    keyword, node, part, place = demand
+    rest = {key: wanted for key, wanted in node.items() if key != keyword}
+    found = list[PoolEntry]()
+    for broken, at in _ways(keyword, node, part):
+        if fits(node, broken, root) is not None and fits(rest, broken, root) is None:
+            whole = put(value, place, broken)
+            if fits(schema, whole, root) is not None:
+                found.append(PoolEntry(whole, broken=keyword, at=(*place, *at)))
+    return found
+
+
+def _ways(keyword: str, node: Mapping[str, Any], value: Any) -> Iterator[tuple[Any, ArgumentPath]]:
+    """Replacement values that may violate the constraint, and where in them."""
+    wanted = node[keyword]
+    if keyword == "required" and isinstance(value, dict):
+        for name in names_in(wanted):
+            yield {key: each for key, each in value.items() if key != name}, (name,)
+    elif keyword == "additionalProperties" and isinstance(value, dict) and wanted is False:
+        for name in _strangers(node):
+            yield {**value, name: 1}, (name,)
+    else:
+        for broken in _others(keyword, wanted, node, value):
+            yield broken, ()
+
+
+def _strangers(node: Mapping[str, Any]) -> list[str]:
+    known = mapping(node.get("properties"))
+    near = [name for each in [*known][:2] for name in (each.upper(), f"{each}s", f" {each}")]
+    return [name for name in ("unexpected", *near, "") if name not in known]
+
+
+def _others(keyword: str, wanted: Any, node: Mapping[str, Any], value: Any) -> list[Any]:
+    match keyword:
+        case "type" | "anyOf" | "oneOf" | "not":
+            return [each for some in BY_KIND.values() for each in some]
+        case "enum":
+            return _unlike(as_list(wanted))
+        case "const":
+            return _unlike([wanted])
+        case "minimum" | "exclusiveMinimum" if is_number(wanted) and abs(wanted) < 10**300:
+            return beyond(wanted, up=False, whole=isinstance(value, int))
+        case "maximum" | "exclusiveMaximum" if is_number(wanted) and abs(wanted) < 10**300:
+            return beyond(wanted, up=True, whole=isinstance(value, int))
+        case "multipleOf" if is_number(value):
+            return [value + 1, value + 0.5, value + wanted / 2] if abs(value) < 10**15 else []
+        case "pattern" if isinstance(value, str):
+            return [value + "!", value[:-1], value[::-1], f" {value}", value.swapcase(), *TEXTS]
+        case "minLength" | "maxLength" if isinstance(value, str):
+            return _resized(value, keyword, node, "a")
+        case "minItems" | "maxItems" if isinstance(value, list):
+            return _resized(value, keyword, node, [None])
+        case "uniqueItems" if isinstance(value, list) and value:
+            return [[*value, value[0]], [value[0], *value[:-1]]]
+        case "minProperties" if isinstance(value, dict):
+            required = names_in(node.get("required"))
+            return [{}, {name: each for name, each in value.items() if name in required}]
+        case "maxProperties" if isinstance(value, dict):
+            most = count(node, keyword, LONGEST)
+            return [{**value, **{f"key{number}": 1 for number in range(most + 1)}}] if most < 1000 else []
+    return []
+
+
+def _resized(value: Any, keyword: str, node: Mapping[str, Any], filling: Any) -> list[Any]:
+    """The text or list, too short or too long."""
+    limit = count(node, keyword, LONGEST)
+    if keyword.startswith("min"):
+        return [value[: max(0, limit - 1)], value[:0], value[:1]]
+    if limit >= LONGEST:
+        return []
+    filling = value or filling
+    more = filling * (limit // len(filling) + 2)
+    return [
+        value + more[: limit + 1 - len(value)],
+        more[: limit + 1],
+        *([more[: limit * 2 + 10]] if limit < 1000 else []),
+    ]
+
+
+def _unlike(known: list[Any]) -> list[Any]:
+    """Values that differ slightly from the known ones."""
+    near = list[Any]()
+    for each in known[:5]:
+        if isinstance(each, str):
+            near += [each.swapcase(), f"{each} ", f"{each}s", each[:-1]]
+        elif is_number(each):
+            near += [each + 1, each - 1, -each, each + 1000]
+    if any(isinstance(each, str) for each in known):
+        near += UNKNOWN
+    return near or [each for some in BY_KIND.values() for each in some]

@@ -34,9 +34,7 @@ class SuggestedValues(msgspec.Struct, frozen=True):
     @property
     def lengths(self) -> tuple[int, ...]:
         """Lengths of texts and lists that may matter: numbers in the source, and their neighbours."""
-        whole = [
-            number for number in self.numbers if isinstance(number, int) and 0 < number <= LARGEST_LENGTH
-        ]
+        whole = [each for each in self.numbers if isinstance(each, int) and 0 < each <= LARGEST_LENGTH]
         return tuple(dict.fromkeys(number + step for number in whole[:20] for step in (-1, 0, 1)))
 
     @property
@@ -62,14 +60,34 @@ def read_source(source: str) -> tuple[list[str], list[int | float], list[str]]:
     tree = parse_module(textwrap.dedent(source))
     if tree is None:
         return _read_roughly(source)
-    walked = list(ast.walk(tree))
-    documentation = _documentation(walked)
-    constants = [
-        node.value for node in walked if isinstance(node, ast.Constant) and id(node) not in documentation
+    constants, stated = _constants(tree)
+    texts = [each.decode("latin-1") if isinstance(each, bytes) else each for each in constants]
+    texts = [text for text in texts if isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT]
+    said = [text for each in stated if isinstance(each, str) for text in find_texts(each)]
+    numbers = [number for number in map(_number, ast.walk(tree)) if number is not None]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    first = [call.args[0] for call in calls if _called(call.func) in _MATCHING]
+    patterns = [
+        each.value for each in first if isinstance(each, ast.Constant) and isinstance(each.value, str)
     ]
-    said = [text for node in walked if id(node) in documentation for text in _told(node)]
-    numbers = [node for node in map(_number, walked) if node is not None]
-    return [*_texts(constants), *said], numbers, list(_patterns(walked))
+    return [*texts, *said], numbers, patterns
+
+
+def constants_in(source: str) -> list[Any]:
+    """The constants of a function, without its docstring; none if the source cannot be parsed."""
+    tree = parse_module(textwrap.dedent(source))
+    return _constants(tree)[0] if tree else []
+
+
+def _constants(tree: ast.Module) -> tuple[list[Any], list[Any]]:
+    """The values of constants, and of those that are statements: mostly docstrings."""
+    nodes = list(ast.walk(tree))
+    statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    constants = [node for node in nodes if isinstance(node, ast.Constant)]
+    return (
+        [node.value for node in constants if id(node) not in statements],
+        [node.value for node in constants if id(node) in statements],
+    )
 
 
 def _read_roughly(source: str) -> tuple[list[str], list[int | float], list[str]]:
@@ -77,26 +95,6 @@ def _read_roughly(source: str) -> tuple[list[str], list[int | float], list[str]]
     texts = [one or other for one, other in _QUOTED.findall(source)]
     numbers: list[int | float] = [float(n) if "." in n else int(n) for n in _NUMBER.findall(source)]
     return list(dict.fromkeys(texts)), list(dict.fromkeys(numbers)), []
-
-
-def _documentation(nodes: list[ast.AST]) -> set[int]:
-    """Ids of string expressions that are statements: mostly docstrings."""
-    return {
-        id(node.value)
-        for node in nodes
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    }
-
-
-def _told(node: ast.AST) -> list[str]:
-    return find_texts(node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
-
-
-def _texts(constants: list[Any]) -> Iterator[str]:
-    for constant in constants:
-        text = constant.decode("latin-1") if isinstance(constant, bytes) else constant
-        if isinstance(text, str) and 0 < len(text) <= LONGEST_TEXT:
-            yield text
 
 
 def _number(node: ast.AST) -> int | float | None:
@@ -107,14 +105,6 @@ def _number(node: ast.AST) -> int | float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 10**300:
         return None
     return sign * value
-
-
-def _patterns(nodes: list[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Call) and node.args and _called(node.func) in _MATCHING:
-            first = node.args[0]
-            if isinstance(first, ast.Constant) and isinstance(first.value, str):
-                yield first.value
 
 
 def _called(function: ast.expr) -> str:
@@ -132,9 +122,8 @@ def _examples(described: Described) -> Iterator[dict[str, Any]]:
             yield example
     for key in ("examples", "default"):
         given = described.tool.parameters.get(key)
-        yield from (
-            each for each in (given if isinstance(given, list) else [given]) if isinstance(each, dict)
-        )
+        listed = given if isinstance(given, list) else [given]
+        yield from (each for each in listed if isinstance(each, dict))
 
 
 def values_in(schema: Mapping[str, Any]) -> list[Any]:
@@ -142,7 +131,6 @@ def values_in(schema: Mapping[str, Any]) -> list[Any]:
     named = [schema[key] for key in ("default", "example", "const") if key in schema]
     for key in ("examples", "enum"):
         listed = schema.get(key)
-        named += (
-            listed if isinstance(listed, list) else list(listed.values()) if isinstance(listed, dict) else []
-        )
+        listed = list(listed.values()) if isinstance(listed, dict) else listed
+        named += listed if isinstance(listed, list) else []
     return named

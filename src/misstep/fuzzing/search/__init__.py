@@ -1,6 +1,6 @@
 """The fuzzer of a tool or toolkit: proposes calls and learns from the reactions."""
 
-from misstep.fuzzing.search.attempt import CallSequence
+from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.search.subject import Supply
 

@@ -1,4 +1,4 @@
-"""Keeps calls that reached something new, the smallest for each feature.
+"""Proposed calls, and the corpus of those that reached something new, the smallest for each feature.
 
 A feature is an edge in the tool's code if coverage is available, or else the shape of the result.
 """
@@ -11,10 +11,10 @@ import msgspec
 
 from misstep.core.results.trial import REFUSALS, Judged
 from misstep.core.rng import Dice
-from misstep.core.tool import Reaction
+from misstep.core.tool import Invocation, Reaction
 
-# An edge in the code, or the outline of a result.
-Feature: TypeAlias = int | str
+Calls: TypeAlias = tuple[tuple[str, dict[str, Any]], ...]  # tool name and arguments of each
+Feature: TypeAlias = int | str  # an edge in the code, or the outline of a result
 
 _READ = 400  # characters of a text used for its outline
 _SHOWN = 120  # characters of an outline
@@ -65,17 +65,14 @@ class Feedback:
 
     def fresh(self, features: Sequence[Feature]) -> list[Feature]:
         """The features never seen before; no more outlines once there are too many."""
-        return [feature for feature in features if self._is_new(feature)]
-
-    def _is_new(self, feature: Feature) -> bool:
-        if feature in self._seen:
-            return False
-        if type(feature) is str:
-            if self._outlines >= _MOST_OUTLINES:
-                return False
-            self._outlines += 1
-        self._seen.add(feature)
-        return True
+        found = list[Feature]()
+        for feature in features:
+            is_outline = type(feature) is str
+            if feature not in self._seen and not (is_outline and self._outlines >= _MOST_OUTLINES):
+                self._outlines += is_outline
+                self._seen.add(feature)
+                found.append(feature)
+        return found
 
 
 def outline(reaction: Reaction, judged: Judged, arguments: Mapping[str, Any], brief: bool = False) -> str:
@@ -132,26 +129,56 @@ def form(value: Any, deep: int = 0) -> str:
     return type(value).__name__[:1]
 
 
-Calls: TypeAlias = tuple[tuple[str, dict[str, Any]], ...]  # tool name and arguments of each
-
 _CONTENDERS = 3
 _MOST = 600
 
 
-class CorpusEntry:
+class CallSequence(msgspec.Struct, frozen=True):
+    """Calls to make one after the other.
+
+    `mark` requests observations of what the code does with the arguments. `origin` says how they were
+    generated. `fits` says for each call whether its arguments fit the schema; `broken` is what is wrong with
+    the first that don't.
+    """
+
+    number: int
+    calls: tuple[Invocation, ...]
+    mark: bool
+    origin: str
+    fits: tuple[bool, ...]
+    broken: str = ""
+
+
+class CorpusEntry(msgspec.Struct, eq=False):
     """Calls that reached something new; `size` is the length of their JSON texts."""
 
-    __slots__ = ("calls", "features", "kept", "leads", "rank", "size", "spoilt", "used")
+    calls: Calls
+    size: int
+    spoilt: bool = False  # it ended in a defect, as similar calls mostly will
+    features: dict[Feature, None] = {}
+    leads: int = 0  # features for which this is the smallest entry
+    used: int = 0
+    kept: bool = True
+    rank: int = 0
 
-    def __init__(self, calls: Calls, size: int, spoilt: bool = False) -> None:
-        self.calls = calls
-        self.size = size
-        self.spoilt = spoilt  # it ended in a defect, as similar calls mostly will
-        self.features = dict[Feature, None]()
-        self.leads = 0  # features for which this is the smallest entry
-        self.used = 0
-        self.kept = True
-        self.rank = 0
+
+class CallIdea(msgspec.Struct, eq=False):
+    """Calls and how they were generated.
+
+    `broken` is what is wrong with their arguments, empty if nothing, None if unknown. `entry` is the corpus
+    entry they are to tell more about. `again` if they may repeat earlier calls, `urgent` if they follow a
+    discovery.
+    """
+
+    calls: Calls
+    origin: str
+    mark: bool = False
+    broken: str | None = None
+    again: bool = False
+    source: str | None = None  # what is rewarded for their findings, if that is not `origin`
+    entry: CorpusEntry | None = None
+    size: int = 0
+    urgent: bool = False
 
 
 class Corpus:

@@ -1,15 +1,31 @@
-"""Decides which calls to make next, based on the reactions to earlier ones."""
+"""Decides which calls to make next, and learns from the reactions to earlier ones."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Any
+
+import msgspec
 
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice, Hashes, derive_seed
-from misstep.core.tool import Described, Invocation, Reaction
-from misstep.fuzzing.search.attempt import CallIdea, CallSequence
+from misstep.core.tool import Described, Invocation, Observation, Reaction
+from misstep.fuzzing.branch_solver import opened, openings
+from misstep.fuzzing.inputs.pool import Pool
+from misstep.fuzzing.search.corpus import (
+    CallIdea,
+    CallSequence,
+    CorpusEntry,
+    Feature,
+    Feedback,
+    is_bad,
+    is_costly,
+)
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
-from misstep.fuzzing.search.lessons import Lessons
-from misstep.fuzzing.search.subject import FuzzSubject, Supply, encode, pools
+from misstep.fuzzing.search.mutation import renumbered
+from misstep.fuzzing.search.sequences import stage_of
+from misstep.fuzzing.search.subject import FuzzSubject, Supply, encode
 
 _INVALID = 0.1  # share of calls that the schema forbids
 _TRIES = 300  # rejected ideas in a row after which nothing is left
@@ -37,9 +53,9 @@ class Fuzzer:
         files: Sequence[str] = (),
     ) -> None:
         self._dice = Dice(derive_seed(seed, "fuzzing"))
-        supply = supplies or pools(seed)
         subjects = [
-            FuzzSubject(tool, index, supply(tool), self._dice, files) for index, tool in enumerate(tools)
+            FuzzSubject(tool, index, supplies(tool) if supplies else Pool(tool, seed), self._dice, files)
+            for index, tool in enumerate(tools)
         ]
         self._subjects = {subject.name: subject for subject in subjects}
         self._ideas = Inspiration(subjects, list(corpus), self._dice)
@@ -48,12 +64,7 @@ class Fuzzer:
         self._tried = Hashes()
         self._flying = dict[int, CallIdea]()
         self._asked = self._invalid = self._told = self._under_way = self._turn = 0
-        self._over = False
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether nothing is left to try."""
-        return self._over
+        self.exhausted = False  # nothing is left to try
 
     @property
     def corpus(self) -> list[str]:
@@ -68,10 +79,10 @@ class Fuzzer:
         """
         room = min(most, 1 + self._told // _PATIENCE - self._under_way)
         attempts = list[CallSequence]()
-        while room > 0 and not self._over:
+        while room > 0 and not self.exhausted:
             attempt = self._next()
             if attempt is None:
-                self._over = not attempts
+                self.exhausted = not attempts
                 break
             attempts.append(attempt)
             room -= len(attempt.calls)
@@ -123,7 +134,10 @@ class Fuzzer:
         ):
             return None
         idea.size = sum(map(len, texts))
-        if idea.size > _LARGEST or not (self._is_new(idea, texts) or idea.again):
+        if idea.size > _LARGEST:
+            return None
+        calls = "\n".join([f"{tool} {text}" for (tool, _), text in zip(idea.calls, texts, strict=True)])
+        if not (self._tried.add(calls) or idea.again):
             return None
         fits, broken = self._fit(idea)
         idea.broken = broken
@@ -141,13 +155,6 @@ class Fuzzer:
         self._flying[attempt.number] = idea
         return attempt
 
-    def _is_new(self, idea: CallIdea, texts: list[str]) -> bool:
-        if len(texts) == 1:
-            return self._tried.add(f"{idea.calls[0][0]} {texts[0]}")
-        return self._tried.add(
-            "\n".join(f"{call[0]} {text}" for call, text in zip(idea.calls, texts, strict=True))
-        )
-
     def _fit(self, idea: CallIdea) -> tuple[tuple[bool, ...], str]:
         if idea.broken is not None and len(idea.calls) == 1:
             return (not idea.broken,), idea.broken
@@ -158,3 +165,137 @@ class Fuzzer:
         if not self._subjects[names[-1]].marking:
             return False
         return idea.mark or (len(names) == 1 and self._dice.chance(1 / _ONE_IN))
+
+
+_OPENINGS = 24  # openings per call
+_DEFECT = 3.0  # value of a new defect, in units of new coverage
+_CHOICES = 4  # other choices to try with a call that reached something
+_NUMBERS = 24  # texts with another number to try with it
+_LEARNT = 1 << 12  # characters of arguments whose values are learnt
+_URGENT_IDEAS = 8  # urgent ideas per call
+_TOLD = 64  # observations of a call that tokens are taken from
+
+
+class Lessons:
+    """Turns reactions into corpus entries and follow-up ideas."""
+
+    def __init__(self, subjects: Mapping[str, FuzzSubject], ideas: Inspiration, dice: Dice) -> None:
+        self._subjects = subjects
+        self._dice = dice
+        self._ideas = ideas
+        self._signatures = set[str]()
+        self._turns = Feedback(0)  # pairs of consecutive results in sequences
+
+    def learn(
+        self, idea: CallIdea, reactions: Sequence[Reaction], judged: Sequence[Judged]
+    ) -> list[CallIdea]:
+        """Take in the reactions to an idea, and return the follow-up ideas."""
+        gain = 0.0
+        before: Feature | None = None
+        follow_ups = list[CallIdea]()
+        for index, (reaction, ruling) in enumerate(zip(reactions, judged, strict=False)):
+            tool, arguments = idea.calls[index]
+            subject = self._subjects[tool]
+            features = subject.feedback.features(reaction, ruling, arguments)
+            fresh = subject.feedback.fresh(features)
+            shape = features[-1]
+            if before is not None:
+                turn = (f"{before} > {shape}",)
+                features = (*features, *turn)
+                fresh += self._turns.fresh(turn)
+            before = shape if self._ideas.stateful else None
+            gain = max(gain, 1.0 if fresh else 0.0)
+            if is_bad(ruling) and ruling.signature not in self._signatures:
+                self._signatures.add(ruling.signature)
+                gain = _DEFECT
+            self._ideas.hazards.note(tool, arguments, is_costly(reaction))
+            if fresh or self._ideas.stateful:
+                self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
+            follow_ups += self._keep(idea, index, features, fresh, is_bad(ruling), is_costly(reaction))
+            if idea.mark:
+                follow_ups += self._read(subject, idea, index, reaction.observations)
+        if idea.origin == "again" and len(reactions) > 1 and _differ(reactions[0], reactions[-1]):
+            self._ideas.suspect_state()
+        self._ideas.reward(idea, gain)
+        for follow_up in follow_ups[:_URGENT_IDEAS] if gain else ():
+            follow_up.urgent = True
+        return follow_ups
+
+    def _keep(
+        self,
+        idea: CallIdea,
+        index: int,
+        features: Sequence[Feature],
+        fresh: Sequence[Feature],
+        bad: bool,
+        costly: bool,
+    ) -> list[CallIdea]:
+        """Add the calls so far to the corpus if they reached something new, or the same with less input."""
+        corpus = self._ideas.corpus
+        if idea.entry is not None:
+            corpus.credit(idea.entry, features)
+            return []
+        is_last = index == len(idea.calls) - 1
+        if costly or idea.broken or not (fresh or (is_last and corpus.improved_by(idea.size, features))):
+            return []
+        calls = idea.calls[: index + 1]
+        entry = CorpusEntry(calls, idea.size * (index + 1) // len(idea.calls), bad)
+        corpus.add(entry, features)
+        tool, arguments = calls[-1]
+        subject = self._subjects[tool]
+        subject.remember(arguments)
+        if bad or len(calls) > 1 or not any([type(feature) is int for feature in fresh]):
+            return []
+        for name, value in arguments.items():
+            if value != subject.simple.get(name) and idea.size < _LEARNT:
+                subject.supply.learn((name,), value)
+        follow_ups = [*self._beside(arguments, subject), *self._renumbered(arguments, subject)]
+        if idea.mark or not subject.marking:
+            return follow_ups
+        closer = CallIdea(entry.calls, idea.origin, mark=True, again=True, source="", entry=entry)
+        return [closer, *follow_ups]
+
+    def _beside(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
+        """The same with another choice for one parameter: marks cannot show that the code tests it."""
+        others = (
+            {**arguments, name: choice}
+            for name, choices in subject.choices.items()
+            for choice in choices
+            if choice != arguments.get(name)
+        )
+        for each in islice(others, _CHOICES):
+            yield CallIdea(((subject.name, each),), "mutation")
+
+    def _renumbered(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
+        """The same with a constant of the code as a number in a text: converting to a number loses marks."""
+        others = (
+            {**arguments, name: other}
+            for number in dict.fromkeys((0, *subject.integers))
+            for name, value in arguments.items()
+            if type(value) is str and len(value) < _LEARNT
+            for other in renumbered(value, number)
+        )
+        for each in islice(others, _NUMBERS):
+            yield CallIdea(((subject.name, each),), "mutation")
+
+    def _read(
+        self, subject: FuzzSubject, idea: CallIdea, index: int, observations: Sequence[Observation]
+    ) -> Iterator[CallIdea]:
+        """Ideas from the observations of a marked call."""
+        subject.heard(bool(observations))
+        if not subject.sights.are_new(observations):
+            return
+        for observation in observations[:_TOLD]:
+            with suppress(msgspec.DecodeError, UnicodeEncodeError):
+                subject.learn_token(msgspec.json.decode(observation.operand))
+        before, (_, arguments) = idea.calls[:index], idea.calls[index]
+        for opening in openings(arguments, observations, self._dice)[:_OPENINGS]:
+            yield CallIdea((*before, (subject.name, opened(arguments, opening))), "gate", mark=True)
+
+
+def _differ(one: Reaction, other: Reaction) -> bool:
+    first, second = (
+        (each.ended, each.text, each.structured, each.raised.kind if each.raised else "")
+        for each in (one, other)
+    )
+    return first != second

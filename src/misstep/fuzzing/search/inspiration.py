@@ -5,11 +5,10 @@ The plan has the calls that are most likely to find something soon.
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 
 from misstep.core.rng import Dice
-from misstep.fuzzing.search.attempt import CallIdea
-from misstep.fuzzing.search.corpus import Calls, Corpus
+from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, Walks
@@ -27,14 +26,10 @@ def opening_plan(
     """The corpus of earlier runs, examples, simple calls, the most telling ones, life cycles, repetitions."""
     names = {subject.name for subject in subjects}
     for text in corpus:
-        calls = read_calls(text, names)
-        if calls:
+        if calls := _read_calls(text, names):
             yield CallIdea(calls, "corpus")
     yield from _taking_turns([_first_calls(subject) for subject in subjects])
-    for _ in range(_EARLY * len(subjects)):
-        idea = next(telling, None)
-        if idea is not None:
-            yield idea
+    yield from islice(telling, _EARLY * len(subjects))
     if len(subjects) > 1:
         for calls in sequences.lives():
             yield CallIdea(calls, "sequence")
@@ -52,7 +47,7 @@ def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
     )
 
 
-def read_calls(text: str, names: set[str]) -> Calls:
+def _read_calls(text: str, names: set[str]) -> Calls:
     """The calls of a stored entry; empty if it is invalid or about other tools."""
     try:
         found = json.loads(text)
@@ -119,9 +114,9 @@ class Inspiration:
             self._plan = None
         if len(self._subjects) > 1 and self._dice.chance(_WALKS):
             return CallIdea(self._walks.make(self._dice), "walk")
-        if self.finite:
-            return self._sequence() if self.stateful and self._dice.chance(0.7) else self._drawn()
-        return self._from(self._shares.pick(self._dice))
+        if not self.finite:
+            return self._from(self._shares.pick(self._dice))
+        return self._from("sequence" if self.stateful and self._dice.chance(0.7) else "pool")
 
     def is_spent(self, asked: int) -> bool:
         """Whether a tool with few possible inputs has been tried enough."""
@@ -132,11 +127,11 @@ class Inspiration:
 
     def reward(self, idea: CallIdea, gain: float) -> None:
         self._wasted = max(self._wasted - 1, 0)
-        self._shares.reward(idea.source, gain)
+        self._shares.reward(idea.origin if idea.source is None else idea.source, gain)
 
     def waste(self, idea: CallIdea) -> None:
         self._wasted = min(self._wasted + 1, _BOLDEST)
-        self._shares.waste(idea.source)
+        self._shares.waste(idea.origin if idea.source is None else idea.source)
 
     def suspect_state(self) -> None:
         """Assume from now on that calls affect later ones."""
@@ -160,10 +155,11 @@ class Inspiration:
             if idea is not None:
                 return idea
             self._shares.retire("telling")
+        if source in ("telling", "pool"):
             return self._drawn()
-        if source == "pool":
-            return self._drawn()
-        return self._sequence() if source == "sequence" else self._mutant()
+        if source == "sequence":
+            return CallIdea(self._sequences.make(self._dice), "sequence")
+        return self._mutant()
 
     def _drawn(self) -> CallIdea:
         subject = self._dice.pick(self._subjects)
@@ -174,12 +170,7 @@ class Inspiration:
             drawn = subject.supply.draw(self._dice)
         subject.remember(drawn.arguments)
         broken = (drawn.broken or "schema") if drawn.kind == "invalid" else ""
-        idea = CallIdea(((subject.name, drawn.arguments),), drawn.origin, broken=broken)
-        idea.source = "pool"
-        return idea
-
-    def _sequence(self) -> CallIdea | None:
-        return CallIdea(self._sequences.make(self._dice), "sequence")
+        return CallIdea(((subject.name, drawn.arguments),), drawn.origin, broken=broken, source="pool")
 
     def _mutant(self) -> CallIdea | None:
         """A call of the corpus, mutated or mixed with another one."""

@@ -10,27 +10,8 @@ from misstep.fuzzing.search.subject import FuzzSubject
 
 _WIDEST = 10**40  # limit of numbers; longer ones cannot all be parsed again
 INTERESTING = (
-    0,
-    1,
-    -1,
-    2,
-    3,
-    10,
-    16,
-    64,
-    100,
-    127,
-    128,
-    255,
-    256,
-    1000,
-    4096,
-    65535,
-    2**31,
-    2**32,
-    2**63,
-    -(2**31),
-)
+    0, 1, -1, 2, 3, 10, 16, 64, 100, 127, 128, 255, 256, 1000, 4096, 65535, 2**31, 2**32, 2**63, -(2**31),
+)  # fmt: skip
 
 
 def changed_number(number: int | float, dice: Dice) -> int | float:
@@ -72,8 +53,7 @@ SPECIAL = (
 
 def changed_text(text: str, subject: FuzzSubject, dice: Dice) -> str:
     """The text with one mutation."""
-    changed = dice.pick(_TEXT_CHANGES)(text, subject, dice)
-    return changed[:LONGEST]
+    return dice.pick(_TEXT_CHANGES)(text, subject, dice)[:LONGEST]
 
 
 def _inserted(text: str, subject: FuzzSubject, dice: Dice) -> str:
@@ -96,15 +76,6 @@ def any_token(subject: FuzzSubject, dice: Dice) -> str:
     if subject.tokens and dice.chance(0.5):
         return dice.pick(list(subject.tokens))
     return dice.pick(SPECIAL)
-
-
-def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    start, end = _span(text, dice)
-    return text[:start] + text[end:]
-
-
-def _truncated(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    return text[: dice.below(len(text) + 1)]
 
 
 def _repeated(text: str, _subject: FuzzSubject, dice: Dice) -> str:
@@ -150,8 +121,9 @@ def _other_number(text: str, subject: FuzzSubject, dice: Dice) -> str:
     return text[:start] + number + text[end:]
 
 
-def _other_case(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    return dice.pick((text.upper, text.lower, text.swapcase, text.strip))()
+def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
+    start, end = _span(text, dice)
+    return text[:start] + text[end:]
 
 
 def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
@@ -159,14 +131,20 @@ def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     return pair[0] + text + pair[1]
 
 
-def _turned(text: str, _subject: FuzzSubject, _dice: Dice) -> str:
-    return text[::-1]
-
-
 _TEXT_CHANGES: tuple[Callable[[str, FuzzSubject, Dice], str], ...] = (
-    _inserted, _inserted, _appended, _appended, _replaced, _cut_out, _cut_out, _truncated, _repeated,
-    _other_character, _as_number, _other_number, _other_number, _other_case, _wrapped, _turned,
-)  # fmt: skip
+    *(_inserted,) * 2,
+    *(_appended,) * 2,
+    _replaced,
+    *(_cut_out,) * 2,
+    lambda text, _, dice: text[: dice.below(len(text) + 1)],
+    _repeated,
+    _other_character,
+    _as_number,
+    *(_other_number,) * 2,
+    lambda text, _, dice: dice.pick((text.upper, text.lower, text.swapcase, text.strip))(),
+    _wrapped,
+    lambda text, _, _dice: text[::-1],
+)
 
 
 def _span(items: Sequence[Any], dice: Dice) -> tuple[int, int]:
@@ -210,11 +188,9 @@ def changed_value(value: Any, subject: FuzzSubject, dice: Dice) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
-        return (
-            dice.pick(subject.numbers)
-            if subject.numbers and dice.chance(0.2)
-            else changed_number(value, dice)
-        )
+        if subject.numbers and dice.chance(0.2):
+            return dice.pick(subject.numbers)
+        return changed_number(value, dice)
     if isinstance(value, list):
         return _list(value, subject, dice)
     if isinstance(value, dict):

@@ -64,19 +64,17 @@ class Sequences:
 
     def make(self, dice: Dice) -> Calls:
         entry = self._corpus.pick(dice)
-        if entry is None:
-            return self._fresh(dice)
-        way = dice.below(8)
-        if way == 0:
+        way = dice.below(8) if entry else 0
+        if entry is None or way == 0:
             return self._fresh(dice)
         if way == 1:
-            return self._again(entry, dice)
+            return (entry.calls * (2 + dice.below(3)))[:LONGEST]
         if way == 2:
             return self._afterwards(dice)
         if way <= 4:
             return self._longer(entry, dice)
         if way == 5:
-            return self._joined(entry, dice)
+            return (entry.calls + (self._corpus.any(dice) or entry).calls)[:LONGEST]
         return self._changed(entry, dice)
 
     def related(self, subject: FuzzSubject, before: Calls, dice: Dice) -> dict[str, Any]:
@@ -114,10 +112,6 @@ class Sequences:
             calls = (*calls, (subject.name, self.related(subject, calls, dice)))
         return calls
 
-    def _again(self, entry: CorpusEntry, dice: Dice) -> Calls:
-        """The same calls several times."""
-        return (entry.calls * (2 + dice.below(3)))[:LONGEST]
-
     def _afterwards(self, dice: Dice) -> Calls:
         """Delete something, then use other tools on it."""
         subjects = list(self._subjects.values())
@@ -138,10 +132,6 @@ class Sequences:
             subject = dice.pick(list(self._subjects.values()))
             calls = (*calls, (subject.name, self.related(subject, calls, dice)))
         return calls
-
-    def _joined(self, entry: CorpusEntry, dice: Dice) -> Calls:
-        other = self._corpus.any(dice) or entry
-        return (entry.calls + other.calls)[:LONGEST]
 
     def _changed(self, entry: CorpusEntry, dice: Dice) -> Calls:
         """Remove, move or mutate one call."""

@@ -41,14 +41,10 @@ class Hazards:
 
 def _sizes(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[_Kind, float]]:
     for name, value in arguments.items():
-        negative = isinstance(value, int | float) and value < 0
-        yield (tool, name, type(value).__name__, negative), _size(value)
-
-
-def _size(value: Any) -> float:
-    if isinstance(value, str | list | dict):
-        return len(value)
-    return abs(value) if isinstance(value, int | float) else 0
+        is_number = isinstance(value, int | float)
+        is_sized = isinstance(value, str | list | dict)
+        size = abs(value) if is_number else len(value) if is_sized else 0
+        yield (tool, name, type(value).__name__, is_number and value < 0), size
 
 
 _FORGET = 0.98  # weight that past results keep after each call

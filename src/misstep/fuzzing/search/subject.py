@@ -1,52 +1,32 @@
 """What the fuzzer knows about one tool: parameters, constants in its source, values, simple arguments."""
 
-import ast
 import json
-import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
 from misstep.core.rng import Dice
-from misstep.core.tool import Described, Observation, Path
+from misstep.core.tool import Described, Path
 from misstep.errors import UsageError
-from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.edges import file_places
-from misstep.fuzzing.inputs.pool import Pool
 from misstep.fuzzing.inputs.slots import Drawn
+from misstep.fuzzing.inputs.suggestions import constants_in
 from misstep.fuzzing.search.corpus import Feedback
 from misstep.fuzzing.search.shares import Sights
 from misstep.schemas.examples import make_up
 from misstep.schemas.schema import fits
 from misstep.schemas.shape import as_list, flatten, kinds_of, mapping
-from misstep.schemas.source import parse_module
 
-_MOST = 64
+_MOST = 64  # constants of each type
 _LONGEST_CONSTANT = 40
+_KEPT = 48  # values remembered per parameter
+_LONGEST = 1 << 12  # characters of a value
+_NO_MARKS = 12  # marked calls without observations, after which marking stops
+_TOKENS = 96
+_TOKEN = 40
 
-
-class Constants(msgspec.Struct, frozen=True):
-    """Short texts and integers, without duplicates, in order of appearance."""
-
-    texts: tuple[str, ...] = ()
-    numbers: tuple[int, ...] = ()
-
-
-def constants_in(source: str) -> Constants:
-    """The constants of a function, without its docstring; empty if the source cannot be parsed."""
-    tree = parse_module(textwrap.dedent(source))
-    if tree is None:
-        return Constants()
-    documentation = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    found = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and id(node) not in documentation
-    ]
-    texts = (value for value in found if isinstance(value, str) and 0 < len(value) <= _LONGEST_CONSTANT)
-    numbers = (value for value in found if type(value) is int and abs(value) < 1 << 63)
-    return Constants(tuple(dict.fromkeys(texts))[:_MOST], tuple(dict.fromkeys(numbers))[:_MOST])
+encode = json.JSONEncoder(allow_nan=False).encode
 
 
 class Supply(Protocol):
@@ -57,27 +37,6 @@ class Supply(Protocol):
     def learn(self, path: Path, value: Any) -> None:
         """Take in a value that worked or was observed at a path in the arguments."""
         ...
-
-
-def pools(seed: int) -> Callable[[Described], Supply]:
-    """A pool of arguments for each tool."""
-    return lambda described: Pool(described, seed)
-
-
-def solve_branches(
-    arguments: dict[str, Any], observations: Sequence[Observation], dice: Dice
-) -> Iterator[dict[str, Any]]:
-    """Arguments that should pass tests which these failed, or break the code after tests they passed."""
-    return (opened(arguments, each) for each in openings(arguments, observations, dice))
-
-
-_KEPT = 48  # values remembered per parameter
-_LONGEST = 1 << 12  # characters of a value
-_NO_MARKS = 12  # marked calls without observations, after which marking stops
-_TOKENS = 96
-_TOKEN = 40
-
-encode = json.JSONEncoder(allow_nan=False).encode
 
 
 class Parameter(msgspec.Struct, frozen=True):
@@ -103,14 +62,21 @@ class FuzzSubject:
         self.sights = Sights()
         self.parameters = parameters_of(described.tool.parameters)
         self.required = frozenset(each.name for each in self.parameters if each.required)
-        self.constants = constants_in(described.source.text if described.source else "")
-        self.tokens = dict.fromkeys(self.constants.texts)
-        self.numbers = tuple({each + by: None for each in self.constants.numbers for by in (0, 1, -1)})
+        found = constants_in(described.source.text if described.source else "")
+        texts = [value for value in found if isinstance(value, str) and 0 < len(value) <= _LONGEST_CONSTANT]
+        whole = [value for value in found if type(value) is int and abs(value) < 1 << 63]
+        self.texts = tuple(dict.fromkeys(texts))[:_MOST]
+        self.integers = tuple(dict.fromkeys(whole))[:_MOST]
+        self.tokens = dict.fromkeys(self.texts)
+        self.numbers = tuple({each + by: None for each in self.integers for by in (0, 1, -1)})
         self.choices = {each.name: each.choices for each in self.parameters if each.choices}
         self._schema: Mapping[str, Any] = described.tool.parameters
         self._values: dict[str, dict[str, Any]] = {each.name: {} for each in self.parameters}
         self._unheard = 0 if described.kind != "mcp" else _NO_MARKS
-        self.simple = self._simple(dice)
+        try:
+            self.simple = make_up(self._schema, dice)
+        except UsageError:
+            self.simple = supply.draw(dice).arguments
         self.complete = {**self.simple, **self._optional(dice)}
         self.remember(self.complete)
         for name, choices in self.choices.items():
@@ -158,8 +124,8 @@ class FuzzSubject:
     def values(self, name: str) -> list[Any]:
         return list(self._values.get(name, {}).values())
 
-    def learn_token(self, token: str) -> None:
-        if 0 < len(token) <= _TOKEN and len(self.tokens) < _TOKENS:
+    def learn_token(self, token: object) -> None:
+        if isinstance(token, str) and 0 < len(token) <= _TOKEN and len(self.tokens) < _TOKENS:
             self.tokens[token] = None
 
     def _learn_files(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -169,13 +135,6 @@ class FuzzSubject:
             for file in files:
                 self.supply.learn(path, file)
         return {str(path[0]): tuple(files) for path in places if len(path) == 1}
-
-    def _simple(self, dice: Dice) -> dict[str, Any]:
-        """Ordinary arguments; from the supply if none can be made up."""
-        try:
-            return make_up(self._schema, dice)
-        except UsageError:
-            return self.supply.draw(dice).arguments
 
     def _optional(self, dice: Dice) -> dict[str, Any]:
         """Values for the optional parameters."""

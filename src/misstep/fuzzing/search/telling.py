@@ -4,12 +4,13 @@ One parameter at a time gets a revealing value. If a tool has few possible input
 also invalid ones next to them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, product, zip_longest
 from typing import Any
 
-from misstep.fuzzing.search.attempt import CallIdea
+from misstep.fuzzing.search.corpus import CallIdea
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter
+from misstep.schemas.limits import is_number
 
 MOST = 64
 _ABSENT = object()
@@ -84,48 +85,19 @@ LONG = 5000  # longer than file names and paths may be
 
 # The most revealing come first. `{}` stands for the simple value of the parameter.
 TEXTS = (
-    "",
-    "{}\0",
-    "{}\ud800",
-    "x" * LONG,
-    " ",
-    "../../{}",
-    "0",
-    "-1",
-    "'\"",
-    "{{",
-    "\u00e9\u4e2d\U0001f600",
-    "[]",
-    "\n",
-    "%s%d{{0}}",
-    "/",
-    "1e999",
-    "null",
-    "(",
-    "*",
-    "{} {}",
-    ",",
-    ":",
-    "=",
-    "\\",
-    "<a>",
-    "\u202e{}\u0130",
-    "--{}",
-    "\u0663",
-    "1_0",
-    "0x10",
-)
+    "", "{}\0", "{}\ud800", "x" * LONG, " ", "../../{}", "0", "-1", "'\"", "{{", "\u00e9\u4e2d\U0001f600",
+    "[]", "\n", "%s%d{{0}}", "/", "1e999", "null", "(", "*", "{} {}", ",", ":", "=", "\\", "<a>",
+    "\u202e{}\u0130", "--{}", "\u0663", "1_0", "0x10",
+)  # fmt: skip
 INTEGERS = (0, -1, 1, 2**31, -(2**31) - 1, 2, 2**63, 10**30, 255, 1000, -(10**30), 3, 7, 100)
 NUMBERS = (0, -1, 0.5, 1e308, -1e308, 5e-324, -0.0, 2**53 + 1, 1, 1e-9, 10**30)
 LISTS = (0, 1, 2, 100)  # lengths
+_SIMPLE: dict[str, Sequence[Any]] = {
+    "integer": INTEGERS, "number": NUMBERS, "boolean": (True, False), "null": (None,),
+}  # fmt: skip
 _ITEMS: dict[str, Any] = {
-    "integer": 1,
-    "number": 1.5,
-    "boolean": True,
-    "object": {},
-    "array": [1],
-    "null": None,
-}
+    "integer": 1, "number": 1.5, "boolean": True, "object": {}, "array": [1], "null": None,
+}  # fmt: skip
 _NONE: Any = object()
 _LATER, _CONSTANTS = 5, 24  # how many values come before constants of the code, and how many of these
 _CHOICES = 24
@@ -175,7 +147,7 @@ def _column(parameter: Parameter, subject: FuzzSubject) -> list[Any]:
     simple = subject.complete.get(parameter.name)
     columns = [_limits(schema), *(list(_of_kind(kind, schema, simple)) for kind in parameter.kinds)]
     if "string" in parameter.kinds:
-        columns.append([_NONE] * _LATER + list(subject.constants.texts[:_CONSTANTS]))
+        columns.append([_NONE] * _LATER + list(subject.texts[:_CONSTANTS]))
         columns.append([_NONE] * _LATER + list(subject.files.get(parameter.name, ())[:_CONSTANTS]))
     if "integer" in parameter.kinds or "number" in parameter.kinds:
         columns.append([_NONE] * _LATER + list(subject.numbers[:_CONSTANTS]))
@@ -185,48 +157,34 @@ def _column(parameter: Parameter, subject: FuzzSubject) -> list[Any]:
 
 def _limits(schema: dict[str, Any]) -> list[Any]:
     """Values exactly at the limits of the schema."""
-    found = [schema[key] for key in ("minimum", "maximum") if _is_count(schema.get(key))]
-    sizes = [schema[key] for key in ("minLength", "maxLength") if _is_count(schema.get(key))]
+    found = [schema[key] for key in ("minimum", "maximum") if is_number(schema.get(key))]
+    sizes = [schema[key] for key in ("minLength", "maxLength") if is_number(schema.get(key))]
     return found + ["a" * size for size in sizes if 0 <= size <= LONG]
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _of_kind(kind: str, schema: dict[str, Any], simple: Any) -> Iterator[Any]:
-    if kind == "string":
-        stem = simple if isinstance(simple, str) and len(simple) < LONG else "a"
-        yield from (text.replace("{{", "\1").replace("{}", stem).replace("\1", "{") for text in TEXTS)
-    elif kind == "integer":
-        yield from INTEGERS
-    elif kind == "number":
-        yield from NUMBERS
-    elif kind == "boolean":
-        yield from (True, False)
-    elif kind == "null":
-        yield None
-    elif kind == "array":
-        yield from _lists(schema, simple)
-    elif kind == "object":
-        yield from _objects(simple)
+def _of_kind(kind: str, schema: dict[str, Any], simple: Any) -> Iterable[Any]:
+    match kind:
+        case "string":
+            stem = simple if isinstance(simple, str) and len(simple) < LONG else "a"
+            return [text.replace("{{", "\1").replace("{}", stem).replace("\1", "{") for text in TEXTS]
+        case "array":
+            return _lists(schema, simple)
+        case "object":
+            return _objects(simple)
+    return _SIMPLE.get(kind, ())
 
 
 def _lists(schema: dict[str, Any], simple: Any) -> Iterator[Any]:
-    items = simple if isinstance(simple, list) and simple else _guess(schema)
+    inner = schema.get("items")
+    kind = str(inner.get("type")) if isinstance(inner, dict) else "string"
+    items = simple if isinstance(simple, list) and simple else [_ITEMS.get(kind, "a")]
     yield from ((items * length)[:length] for length in LISTS)
     if isinstance(items[0], str):
         yield from ([items[0], text] for text in ("", "\0", "\ud800", "x" * LONG))
-    elif _is_count(items[0]):
+    elif is_number(items[0]):
         yield from ([items[0], number] for number in (0, -1, 10**30))
     else:
         yield [items[0], None]
-
-
-def _guess(schema: dict[str, Any]) -> list[Any]:
-    inner = schema.get("items")
-    kind = str(inner.get("type")) if isinstance(inner, dict) else "string"
-    return [_ITEMS.get(kind, "a")]
 
 
 def _objects(simple: Any) -> Iterator[Any]:

@@ -29,7 +29,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Gt: ">",
     ast.GtE: ">=",
 }
-_MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LOOKING_UP = {"get", "pop", "setdefault", "__getitem__", "__contains__"}
 
 Span = tuple[int | None, int | None, int | None, int | None]
@@ -93,7 +93,7 @@ def lengths_in_question(use: ExpressionUse) -> Iterator[tuple[str, int]]:
         other = right if left is use.node else left if right is use.node else None
         bound = value_of(other, use.frame) if other else UNKNOWN
         if sign and isinstance(bound, int):
-            yield (sign if left is use.node else _MIRRORED[sign]), bound
+            yield (sign if left is use.node else MIRRORED[sign]), bound
 
 
 def shape_in_question(use: ExpressionUse) -> tuple[list[str], int | None]:

@@ -1,5 +1,6 @@
 """What all marked types share: they know their origin and behave like the type they are based on."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -7,18 +8,34 @@ from misstep.fuzzing.taint import caller
 from misstep.fuzzing.taint.record import ValueOrigin
 
 COMPARISONS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
-MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_HOLDS: dict[str, Callable[[int, int], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
 _CONVERSIONS = ("int", "float", "fromisoformat", "complex")
+
+KINDS: dict[type, type] = {}  # marked types and their base types
+
+# How a marked value of each base type is made plain; its items stay marked.
+PLAIN: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    bytes: bytes.__bytes__,
+    int: int.__int__,
+    float: float.__float__,
+    list: list.copy,
+    dict: dict.copy,
+}
 
 
 def origin_of(value: Any) -> ValueOrigin | None:
     return getattr(value, "_misstep_origin", None) if type(value) in KINDS else None
 
 
-KINDS: dict[type, type] = {}  # marked types and their base types
-
-
-def passes_for(base: type) -> Callable[[type], type]:
+def passes_for(base: Any) -> Callable[[type], type]:
     """Make a subclass pass as its base type, except for tests of the exact type."""
 
     def dress(kind: Any) -> type:
@@ -26,12 +43,46 @@ def passes_for(base: type) -> Callable[[type], type]:
         kind.__name__ = kind.__qualname__ = base.__name__
         kind.__module__ = base.__module__
         kind.__doc__ = base.__doc__
-        kind.__getattr__ = _attribute_missed
-        for name in COMPARISONS:
-            setattr(kind, name, _comparison(base, name))
+        methods = _methods_of(base) | {name: _comparison(base, name) for name in COMPARISONS}
+        for name, method in methods.items():
+            setattr(kind, name, method)
         return kind  # type: ignore[no-any-return]
 
     return dress
+
+
+def _methods_of(base: Any) -> dict[str, Any]:
+    """The methods that marked types have in common, as far as the base type has them."""
+
+    def make(_: Any, *args: Any, **kwargs: Any) -> Any:
+        return base(*args, **kwargs)  # called through the type of a marked value
+
+    def reduce(self: Any, _protocol: Any) -> Any:
+        return base, (PLAIN[base](self),)
+
+    def length(self: Any) -> int:
+        result: int = base.__len__(self)
+        note_length(self, result)
+        return result
+
+    def truth(self: Any) -> bool:
+        result: bool = base.__bool__(self)
+        self._misstep_origin.note("truth", None, result)
+        return result
+
+    def hash_of(self: Any) -> int:
+        note_lookup(self)
+        result: int = base.__hash__(self)
+        return result
+
+    methods = {"__new__": staticmethod(make), "__reduce_ex__": reduce, "__getattr__": _attribute_missed}
+    if hasattr(base, "__len__"):
+        methods["__len__"] = length
+    if hasattr(base, "__bool__"):
+        methods["__bool__"] = truth
+    if base.__hash__ is not None:  # it can't be changed either
+        methods |= {"__hash__": hash_of, "__copy__": lambda self: self, "__deepcopy__": lambda self, _: self}
+    return methods
 
 
 def class_asked_for(self: Any) -> type:
@@ -55,25 +106,20 @@ def _attribute_missed(self: Any, name: str) -> Any:
 
 
 def _comparison(base: type, name: str) -> Callable[[Any, Any], Any]:
+    """A method that records a comparison, for both sides if both are marked."""
     compare = getattr(base, name)
     sign = COMPARISONS[name]
 
     def method(self: Any, other: Any) -> Any:
         result = compare(self, other)
         outcome = result if isinstance(result, bool) else None
-        note_comparison(self, sign, other, outcome)
+        self._misstep_origin.note(sign, other, outcome)
+        if theirs := origin_of(other):
+            theirs.note(caller.MIRRORED[sign], self, outcome)
         return result
 
     method.__name__ = name
     return method
-
-
-def note_comparison(self: Any, sign: str, other: Any, outcome: bool | None) -> None:
-    """Record a comparison, for both sides if both are marked."""
-    self._misstep_origin.note(sign, other, outcome)
-    theirs = origin_of(other)
-    if theirs:
-        theirs.note(MIRRORED[sign], self, outcome)
 
 
 def note_lookup(self: Any) -> None:
@@ -99,27 +145,13 @@ def note_length(self: Any, length: int) -> None:
     if use is None:
         return
     if instruction == "GET_LEN":
-        _note_shape(self, use, length)
+        keys, items = caller.shape_in_question(use)
+        for key in keys:
+            self._misstep_origin.note("has key", key, isinstance(self, dict) and dict.__contains__(self, key))
+        if items is not None:
+            self._misstep_origin.note("unpack", items, length == items)
     for sign, bound in caller.lengths_in_question(use):
-        self._misstep_origin.note("len", [sign, bound], HOLDS[sign](length, bound))
-
-
-def _note_shape(self: Any, use: caller.ExpressionUse, length: int) -> None:
-    keys, items = caller.shape_in_question(use)
-    for key in keys:
-        self._misstep_origin.note("has key", key, isinstance(self, dict) and dict.__contains__(self, key))
-    if items is not None:
-        self._misstep_origin.note("unpack", items, length == items)
-
-
-HOLDS: dict[str, Callable[[Any, Any], bool]] = {
-    "==": lambda a, b: bool(a == b),
-    "!=": lambda a, b: bool(a != b),
-    "<": lambda a, b: bool(a < b),
-    "<=": lambda a, b: bool(a <= b),
-    ">": lambda a, b: bool(a > b),
-    ">=": lambda a, b: bool(a >= b),
-}
+        self._misstep_origin.note("len", [sign, bound], bool(_HOLDS[sign](length, bound)))
 
 
 def note_unpacking(self: Any, length: int) -> None:

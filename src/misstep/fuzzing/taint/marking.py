@@ -10,14 +10,14 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from misstep.core.tool import Observation, Path
-from misstep.fuzzing.taint.dressing import dress, plain
-from misstep.fuzzing.taint.models import listen, methods
 from misstep.fuzzing.taint.patterns import watched_pattern
 from misstep.fuzzing.taint.record import ObservationLog, ValueOrigin
-from misstep.fuzzing.taint.watches import METHODS, functions, particular
+from misstep.fuzzing.taint.text import dress, plain
+from misstep.fuzzing.taint.watches import METHODS, functions, listen, particular, pydantic_methods
 
 _OURS = __name__.partition(".")[0]
 
@@ -38,9 +38,16 @@ class _Switch:
         with self._lock:
             self._wanted += 1
             for namespace, name in [*self._known_places(), *_places(namespaces)]:
-                self._replace(namespace, name)
+                old = namespace.get(name)
+                new = _stand_in(old)
+                if new is not None:
+                    namespace[name] = new
+                    self._undo.append(partial(_put_back, namespace, name, old, new))
             if self._wanted == 1:
-                self._replace_methods()
+                for owner, name, watch in [*METHODS, *pydantic_methods()]:
+                    old = owner.__dict__[name]
+                    setattr(owner, name, watch(old))
+                    self._undo.append(partial(setattr, owner, name, old))
                 stop = listen()
                 self._undo += [stop] if stop else []
 
@@ -54,29 +61,12 @@ class _Switch:
         """Where watched functions are bound; searched again only if modules were loaded or removed."""
         if self._modules != len(sys.modules):
             self._modules = len(sys.modules)
-            self._stand_ins_for_latecomers()
+            for (owner, name), stand_in in particular().items():
+                if (owner, name) not in _OWNED and not self._undo:
+                    _OWNED[owner, name] = stand_in
+                    _STAND_INS[id(getattr(owner, name))] = stand_in
             self._places = list(_places(_borrowers()))
         return self._places
-
-    def _stand_ins_for_latecomers(self) -> None:
-        for place, stand_in in particular().items():
-            owner, name = place
-            if place not in _OWNED and not self._undo:
-                _OWNED[place] = stand_in
-                _STAND_INS[id(getattr(owner, name))] = stand_in
-
-    def _replace(self, namespace: Namespace, name: str) -> None:
-        old = namespace.get(name)
-        new = _stand_in(old)
-        if new is not None:
-            namespace[name] = new
-            self._undo.append(lambda: _put_back(namespace, name, old, new))
-
-    def _replace_methods(self) -> None:
-        for owner, name, watch in [*METHODS, *methods()]:
-            old = owner.__dict__[name]
-            setattr(owner, name, watch(old))
-            self._undo.append(lambda owner=owner, name=name, old=old: setattr(owner, name, old))  # type: ignore[misc]
 
 
 def _borrowers() -> Iterator[Namespace]:
@@ -107,19 +97,9 @@ def _put_back(namespace: Namespace, name: str, old: Any, new: Any) -> None:
         namespace[name] = old
 
 
-_OWNED = dict(functions())
+_OWNED = functions()
 _STAND_INS = {id(getattr(owner, name)): stand_in for (owner, name), stand_in in _OWNED.items()}
 _SWITCH = _Switch()
-
-
-@contextmanager
-def watched(namespaces: Iterable[Namespace] = ()) -> Iterator[None]:
-    """Watch the functions within this context."""
-    _SWITCH.on(namespaces)
-    try:
-        yield
-    finally:
-        _SWITCH.off()
 
 
 __all__ = ["Marks", "observe", "plain"]
@@ -137,21 +117,17 @@ class Marks:
         """Mark each argument of a call; the dict itself is not marked."""
         return {name: self.mark(value, (name,)) for name, value in arguments.items()}
 
-    def mark(self, value: Any, path: Path = ()) -> Any:
-        """Mark everything in a value that can be marked.
+    def mark(self, value: Any, path: Path = (), depth: int = DEEPEST) -> Any:
+        """Mark everything in a value that can be marked, up to a depth.
 
         JSON values are copied. The fields of dataclasses and pydantic models are replaced in place.
         """
-        return self._marked(value, path, DEEPEST)
-
-    def _marked(self, value: Any, path: Path, depth: int) -> Any:
         if depth == 0:
             return value
         if type(value) in (str, int, float, list, dict):
             return dress(value, ValueOrigin(self._record, path))
-        fields = _fields(value)
-        for name, field in fields.items():
-            _put(value, name, self._marked(field, (*path, name), depth - 1))
+        for name, field in _fields(value).items():
+            _put(value, name, self.mark(field, (*path, name), depth - 1))
         return value
 
     @property
@@ -171,8 +147,11 @@ def observe(namespaces: Iterable[dict[str, Any]] = ()) -> Iterator[Marks]:
     """
     marks = Marks()
     try:
-        with watched(namespaces):
+        _SWITCH.on(namespaces)
+        try:
             yield marks
+        finally:
+            _SWITCH.off()
     finally:
         marks.close()
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import partialmethod
 from typing import Any
 
-from misstep.fuzzing.taint.containers import row
 from misstep.fuzzing.taint.marked import origin_of
 from misstep.fuzzing.taint.record import ValueOrigin
 from misstep.fuzzing.taint.text import MarkedText, plain_text, text
+from misstep.fuzzing.taint.values import row
 
 _FLAGS = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII
 
@@ -42,31 +43,19 @@ class Watched:
     def __reduce_ex__(self, protocol: Any) -> Any:
         return re.compile, (self._pattern.pattern, self._pattern.flags)
 
-    def match(self, string: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._tested("match", string, args, kwargs)
-
-    def fullmatch(self, string: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._tested("fullmatch", string, args, kwargs)
-
-    def search(self, string: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._tested("search", string, args, kwargs)
-
     def finditer(self, string: Any, *args: Any, **kwargs: Any) -> Iterator[Any]:
         found = self._pattern.finditer(string, *args, **kwargs)
         origin = self._noted(string)
         return (MarkedMatch(match, origin, "search") for match in found) if origin else found
 
-    def findall(self, string: Any, *args: Any, **kwargs: Any) -> Any:
-        found = self._pattern.findall(string, *args, **kwargs)
-        origin = self._noted(string)
-        step = origin.step("changed") if origin else None
-        return row([text(item, step) for item in found], step) if step else found
-
-    def split(self, string: Any, *args: Any, **kwargs: Any) -> Any:
-        parts = self._pattern.split(string, *args, **kwargs)
+    def _taken_apart(self, how: str, string: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = getattr(self._pattern, how)(string, *args, **kwargs)
         origin = self._noted(string)
         step = origin.step("changed") if origin else None
         return row([text(part, step) for part in parts], step) if step else parts
+
+    findall = partialmethod(_taken_apart, "findall")
+    split = partialmethod(_taken_apart, "split")
 
     def sub(self, replacement: Any, string: Any, *args: Any, **kwargs: Any) -> Any:
         made = self._pattern.sub(replacement, string, *args, **kwargs)
@@ -80,13 +69,17 @@ class Watched:
             origin.note("search", self._operand, found)
         return origin
 
-    def _tested(self, how: str, string: Any, args: Any, kwargs: Any) -> Any:
+    def _tested(self, how: str, string: Any, *args: Any, **kwargs: Any) -> Any:
         match = getattr(self._pattern, how)(string, *args, **kwargs)
         origin = origin_of(string)
         if origin is None:
             return match
         origin.note(how, self._operand, match is not None)
         return MarkedMatch(match, origin, how) if match else None
+
+    match = partialmethod(_tested, "match")
+    fullmatch = partialmethod(_tested, "fullmatch")
+    search = partialmethod(_tested, "search")
 
     @property
     def _operand(self) -> list[Any]:

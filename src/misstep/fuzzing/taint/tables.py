@@ -8,11 +8,10 @@ from types import FrameType
 from typing import Any
 
 from misstep.fuzzing.taint import caller
-from misstep.fuzzing.taint.containers import MarkedList, table
-from misstep.fuzzing.taint.dressing import dress, plain
 from misstep.fuzzing.taint.marked import origin_of
 from misstep.fuzzing.taint.record import ValueOrigin, calling
-from misstep.fuzzing.taint.text import MarkedText, plain_text, text
+from misstep.fuzzing.taint.text import MarkedText, dress, plain, plain_text, text
+from misstep.fuzzing.taint.values import MarkedList, table
 
 FARTHEST = 12  # frames searched for the text
 MOST_ROWS = 6  # rows that are marked: code treats the others in the same way

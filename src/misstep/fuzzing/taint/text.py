@@ -1,51 +1,22 @@
-"""Marked texts and bytes, which record what is searched in them, and whose parts are marked as well."""
+"""Marked texts and bytes, whose parts are marked as well; adds marks to any JSON value and removes them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from misstep.fuzzing.taint import marked
-from misstep.fuzzing.taint.containers import note_place, row
-from misstep.fuzzing.taint.numbers import no_dictionary
 from misstep.fuzzing.taint.record import ValueOrigin
+from misstep.fuzzing.taint.values import no_dictionary, note_place, number, row, table
 
 # Methods that answer yes or no about a whole text.
 _QUESTIONS = (
-    "isalnum",
-    "isalpha",
-    "isascii",
-    "isdecimal",
-    "isdigit",
-    "isidentifier",
-    "islower",
-    "isnumeric",
-    "isprintable",
-    "isspace",
-    "istitle",
-    "isupper",
+    "isalnum isalpha isascii isdecimal isdigit isidentifier islower isnumeric isprintable isspace istitle "
+    "isupper"
 )
 # Methods that return a changed text.
 _CHANGES = (
-    "capitalize",
-    "casefold",
-    "center",
-    "expandtabs",
-    "ljust",
-    "lower",
-    "lstrip",
-    "removeprefix",
-    "removesuffix",
-    "replace",
-    "rjust",
-    "rstrip",
-    "strip",
-    "swapcase",
-    "title",
-    "translate",
-    "upper",
-    "zfill",
+    "capitalize casefold center expandtabs ljust lower lstrip removeprefix removesuffix replace rjust rstrip "
+    "strip swapcase title translate upper zfill"
 )
-_SEARCHES = ("find", "rfind", "index", "rindex", "count")
-_DIVISIONS = ("split", "rsplit", "splitlines")
 
 
 @marked.passes_for(str)
@@ -56,24 +27,12 @@ class MarkedText(str):
     __class__ = property(marked.class_asked_for)
     _misstep_origin: ValueOrigin
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return str(*args, **kwargs)  # called through the type of a marked value
-
-    def __hash__(self) -> int:
-        marked.note_lookup(self)
-        return str.__hash__(self)
-
     def __str__(self) -> str:
         return self
 
     def __repr__(self) -> str:
         marked.note_conversion(self)
         return str.__repr__(self)
-
-    def __len__(self) -> int:
-        length = str.__len__(self)
-        marked.note_length(self, length)
-        return length
 
     def __iter__(self) -> Iterator[str]:
         marked.note_unpacking(self, str.__len__(self))
@@ -90,10 +49,7 @@ class MarkedText(str):
 
     def __getitem__(self, place: Any) -> Any:
         length = str.__len__(self)
-        if isinstance(place, int):
-            note_place(self, place, length)
-        elif isinstance(place, str):
-            self._misstep_origin.note("has key", place, False)
+        note_place(self, place, length)
         found = str.__getitem__(self, place)
         if isinstance(place, slice):
             return text(found, self._misstep_origin.step("slice", *place.indices(length)))
@@ -124,15 +80,6 @@ class MarkedText(str):
         except UnicodeEncodeError:
             self._misstep_origin.note("encode", args[0] if args else kwargs.get("encoding", "utf-8"), False)
             raise
-
-    def __copy__(self) -> "MarkedText":
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "MarkedText":
-        return self
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return str, (plain_text(self),)
 
 
 def text(value: Any, origin: ValueOrigin | None) -> Any:
@@ -180,18 +127,10 @@ def _question(name: str) -> Callable[..., Any]:
 
     def method(self: MarkedText, *args: Any) -> Any:
         answer = ask(self, *args)
-        self._misstep_origin.note(name, None, answer)
-        return answer
-
-    return method
-
-
-def _end(name: str) -> Callable[..., Any]:
-    ask = getattr(str, name)
-
-    def method(self: MarkedText, *args: Any) -> Any:
-        answer = ask(self, *args)
-        _note_part(self, name, args[0], answer)
+        if args:
+            _note_part(self, name, args[0], answer)
+        else:
+            self._misstep_origin.note(name, None, answer)
         return answer
 
     return method
@@ -225,33 +164,26 @@ def _division(name: str) -> Callable[..., Any]:
 
     def method(self: MarkedText, *args: Any, **kwargs: Any) -> Any:
         parts = divide(self, *args, **kwargs)
-        separator, most = _how_to_divide(name, args, kwargs)
+        given = dict(zip(("sep", "maxsplit"), args, strict=False)) | kwargs
+        separator, most = given.get("sep"), given.get("maxsplit", -1)
+        if name == "splitlines":
+            separator, most = "\n", -1
         origin = self._misstep_origin.step(name, separator, most)
         self._misstep_origin.note(name, separator, len(parts) > 1)
-        if origin is None:
-            return parts
-        return row([text(part, origin.below(place)) for place, part in enumerate(parts)], origin)
+        return dress(parts, origin)
 
     return method
 
 
-def _how_to_divide(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
-    if name == "splitlines":
-        return "\n", -1
-    given = dict(zip(("sep", "maxsplit"), args, strict=False)) | kwargs
-    return given.get("sep"), given.get("maxsplit", -1)
-
-
-for _name in _QUESTIONS:
-    setattr(MarkedText, _name, _question(_name))
-for _name in ("startswith", "endswith"):
-    setattr(MarkedText, _name, _end(_name))
-for _name in _SEARCHES:
-    setattr(MarkedText, _name, _search(_name))
-for _name in _CHANGES:
-    setattr(MarkedText, _name, _change(_name))
-for _name in _DIVISIONS:
-    setattr(MarkedText, _name, _division(_name))
+_METHODS = {
+    f"{_QUESTIONS} startswith endswith": _question,
+    "find rfind index rindex count": _search,
+    _CHANGES: _change,
+    "split rsplit splitlines": _division,
+}
+for _names, _method in _METHODS.items():
+    for _name in _names.split():
+        setattr(MarkedText, _name, _method(_name))
 
 
 @marked.passes_for(bytes)
@@ -262,19 +194,7 @@ class Octets(bytes):
     __dict__ = property(no_dictionary)
     _misstep_origin: ValueOrigin
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-        return bytes(*args, **kwargs)  # called through the type of a marked value
-
     fromhex = staticmethod(bytes.fromhex)  # type: ignore[assignment]
-
-    def __hash__(self) -> int:
-        marked.note_lookup(self)
-        return bytes.__hash__(self)
-
-    def __len__(self) -> int:
-        length = bytes.__len__(self)
-        marked.note_length(self, length)
-        return length
 
     def __contains__(self, part: Any) -> bool:
         found = bytes.__contains__(self, part)
@@ -294,15 +214,6 @@ class Octets(bytes):
             raise
         return text(decoded, self._misstep_origin.step("decode"))
 
-    def __copy__(self) -> "Octets":
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Octets":
-        return self
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return bytes, (bytes.__bytes__(self),)
-
 
 def octets(value: bytes, origin: ValueOrigin | None) -> bytes:
     if origin is None:
@@ -310,3 +221,57 @@ def octets(value: bytes, origin: ValueOrigin | None) -> bytes:
     made = bytes.__new__(Octets, value)
     made._misstep_origin = origin
     return made
+
+
+DEEPEST = 100
+
+# By id: each value seen (kept alive so that its id is not reused) and its result.
+_Done = dict[int, tuple[Any, Any]]
+
+
+def dress(value: Any, origin: ValueOrigin | None, depth: int = DEEPEST) -> Any:
+    """Mark the value and everything in it, up to a depth. Values that are not JSON stay unchanged."""
+    kind = type(value)
+    if origin is None or depth == 0:
+        return value
+    if kind is list:
+        items = [dress(item, origin.below(place), depth - 1) for place, item in enumerate(value)]
+        return row(items, origin)
+    if kind is dict:
+        named = {
+            key: dress(item, origin.below(key), depth - 1) if isinstance(key, str) else item
+            for key, item in value.items()
+        }
+        return table(named, origin)
+    if kind is bytes:
+        return octets(value, origin)
+    return text(value, origin) if kind is str else number(value, origin)
+
+
+def plain(value: Any) -> Any:
+    """The value without marks; unmarked values are returned as they are."""
+    return _plain(value, {}, DEEPEST)
+
+
+def _plain(value: Any, done: _Done, depth: int) -> Any:
+    kind = type(value)
+    base: Any = marked.KINDS.get(kind, kind)
+    if base not in _CONTAINERS:
+        return marked.PLAIN[base](value) if kind in marked.KINDS else value
+    if depth == 0:
+        return value
+    if id(value) not in done:
+        done[id(value)] = value, value  # a container may contain itself
+        done[id(value)] = value, _plain_container(value, base, done, depth - 1)
+    return done[id(value)][1]
+
+
+_CONTAINERS = (list, dict, tuple, set, frozenset)
+
+
+def _plain_container(value: Any, base: Any, done: _Done, depth: int) -> Any:
+    old = list(dict.items(value)) if base is dict else list(base.__iter__(value))
+    new = [_plain(item, done, depth) for item in old]
+    if base is type(value) and all(one is other for one, other in zip(old, new, strict=True)):
+        return value
+    return base(new)

@@ -1,4 +1,4 @@
-"""The library functions that are watched, and what each of them records about a marked text."""
+"""The library functions that are watched, and what each of them records about a marked value."""
 
 import ast
 import base64
@@ -16,17 +16,16 @@ import sys
 import urllib.parse
 import uuid
 import xml.etree.ElementTree
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from types import CodeType, ModuleType
 from typing import Any
 
-from misstep.fuzzing.taint.containers import row
-from misstep.fuzzing.taint.dressing import dress, plain
 from misstep.fuzzing.taint.marked import origin_of
 from misstep.fuzzing.taint.patterns import watched_pattern
 from misstep.fuzzing.taint.record import ValueOrigin
 from misstep.fuzzing.taint.tables import watch_names, watch_objects, watch_reading
-from misstep.fuzzing.taint.text import MarkedText, text
+from misstep.fuzzing.taint.text import MarkedText, dress, plain, text
 
 _strptime = importlib.import_module("_strptime")  # implements `strptime` for dates and times
 
@@ -36,18 +35,14 @@ Dress = Callable[[Any, ValueOrigin], Any]
 
 _MATCHING = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub")
 _PATHS = ("abspath", "exists", "isabs", "isdir", "isfile", "normpath", "realpath", "getsize")
-_PARTICULAR = (
-    ("sys", "intern"),
-    ("collections", "namedtuple"),
-    ("marshal", "dump"),
-    ("marshal", "dumps"),
-    ("msgspec.json", "encode"),
-    ("msgspec.msgpack", "encode"),
-    ("yaml", "dump"),
-    ("yaml", "dump_all"),
-    ("yaml", "safe_dump"),
-    ("yaml", "safe_dump_all"),
-)
+_PARTICULAR = {
+    "sys": ("intern",),
+    "collections": ("namedtuple",),
+    "marshal": ("dump", "dumps"),
+    "msgspec.json": ("encode",),
+    "msgspec.msgpack": ("encode",),
+    "yaml": ("dump", "dump_all", "safe_dump", "safe_dump_all"),
+}
 _PATH_PARTS = ("basename", "dirname")
 
 
@@ -93,23 +88,15 @@ def _like(original: Function) -> Watch:
     return around
 
 
+def _path_parts(step: str) -> Dress:
+    return lambda result, origin: tuple(
+        text(part, origin.step(step, place)) for place, part in enumerate(result)
+    )
+
+
 def _url_parts(result: Any, origin: ValueOrigin) -> Any:
     parts = [text(part, origin.step("url", name)) for name, part in zip(result._fields, result, strict=True)]
     return type(result)(*parts)
-
-
-def _query_values(result: dict[str, list[str]], origin: ValueOrigin) -> Any:
-    step = origin.step("query")
-    return dress(result, step)
-
-
-def _split_path(result: tuple[str, str], origin: ValueOrigin, name: str) -> Any:
-    return tuple(text(part, origin.step(name, place)) for place, part in enumerate(result))
-
-
-def _words(result: list[str], origin: ValueOrigin) -> Any:
-    step = origin.step("words")
-    return row([text(word, step.below(place)) for place, word in enumerate(result)], step) if step else result
 
 
 def _watch_matching(name: str) -> Watch:
@@ -122,12 +109,13 @@ def _watch_matching(name: str) -> Watch:
         def stand_in(*args: Any, **kwargs: Any) -> Any:
             if len(args) <= at or type(args[at]) is not MarkedText:
                 return original(*args, **kwargs)
-            flags = kwargs.pop(
-                "flags", args[at + 1] if name not in ("split", "sub") and args[at + 1 :] else 0
-            )
-            rest = () if name not in ("split", "sub") else args[at + 1 :]
-            if len(rest) > 1:  # flags by position as well
-                return original(*args, **kwargs)
+            rest = args[at + 1 :]  # a count for `split` and `sub`, then flags
+            if name in ("split", "sub"):
+                if len(rest) > 1:
+                    return original(*args, **kwargs)
+                flags = kwargs.pop("flags", 0)
+            else:
+                flags, rest = kwargs.pop("flags", rest[0] if rest else 0), ()
             pattern = watched_pattern(re.compile(plain(args[0]), flags))
             return getattr(pattern, name)(*args[1 : at + 1], *rest, **kwargs)
 
@@ -161,9 +149,11 @@ def _given_plain(original: Function) -> Function:
 
 def particular() -> dict[tuple[ModuleType, str], Function]:
     """Replacements for functions of loaded modules that accept only plain values."""
-    loaded = [(sys.modules[module], name) for module, name in _PARTICULAR if module in sys.modules]
     return {
-        (owner, name): _given_plain(getattr(owner, name)) for owner, name in loaded if hasattr(owner, name)
+        (sys.modules[module], name): _given_plain(getattr(sys.modules[module], name))
+        for module, names in _PARTICULAR.items()
+        for name in names
+        if module in sys.modules and hasattr(sys.modules[module], name)
     }
 
 
@@ -189,7 +179,6 @@ def _making(around: Watch) -> Callable[[Any], Any]:
     return lambda original: staticmethod(around(original.__func__))
 
 
-@functools.cache
 def functions() -> dict[tuple[ModuleType, str], Function]:
     """The replacement for each watched function."""
     watches: dict[tuple[Any, str], Watch] = {
@@ -199,12 +188,12 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
         (base64, "urlsafe_b64decode"): watch("base64", dressed=_parsed("base64")),
         (urllib.parse, "urlsplit"): watch("url", dressed=_url_parts),
         (urllib.parse, "urlparse"): watch("url", dressed=_url_parts),
-        (urllib.parse, "parse_qs"): watch("query", dressed=_query_values),
+        (urllib.parse, "parse_qs"): watch("query", dressed=_parsed("query")),
         (urllib.parse, "unquote"): watch("unquote", dressed=_parsed("unquote")),
         (xml.etree.ElementTree, "fromstring"): watch("xml"),
         (_strptime, "_strptime_datetime"): watch("strptime", lambda args: args[2], at=1),
         (_strptime, "_strptime_time"): watch("strptime", lambda args: args[1] if args[1:] else None),
-        (shlex, "split"): watch("words", dressed=_words),
+        (shlex, "split"): watch("words", dressed=_parsed("words")),
         (builtins, "open"): watch("path", "open"),
         (csv, "reader"): watch_reading,
         (re, "compile"): _watch_compiling,
@@ -214,7 +203,7 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
     watches |= {(os.path, name): watch("path", name, _parsed(name)) for name in _PATH_PARTS}
     watches[os.path, "join"] = _watch_paths("join")
     for name in ("split", "splitext"):
-        watches[os.path, name] = watch("path", name, functools.partial(_split_path, name=f"path {name}"))
+        watches[os.path, name] = watch("path", name, _path_parts(f"path {name}"))
     return {(owner, name): around(getattr(owner, name)) for (owner, name), around in watches.items()}
 
 
@@ -228,3 +217,125 @@ METHODS: list[tuple[Any, str, Callable[[Any], Any]]] = [
     (pathlib.PurePath, "__new__", _making(_watch_paths("Path"))),
     (pathlib.Path, "__new__", _making(_watch_paths("Path"))),
 ]
+
+
+LISTENER = 4  # a monitoring tool id that Python reserves for no purpose
+
+_CONVERSIONS: dict[int, tuple[str, Callable[[Any], Any]]] = {
+    id(int): ("int", int),
+    id(float): ("float", float),
+    id(Decimal): ("Decimal", Decimal),
+    id(range): ("range", range),
+}
+
+
+def listen() -> Callable[[], None] | None:
+    """Start observing conversions such as `int(...)`, and return a function that stops it.
+
+    None if the id is taken, or before Python 3.12: then only failed conversions are noticed, by their error
+    message.
+    """
+    monitoring = getattr(sys, "monitoring", None)
+    if monitoring is None or monitoring.get_tool(LISTENER) is not None:
+        return None
+    call = monitoring.events.CALL
+    monitoring.use_tool_id(LISTENER, "misstep: marked values")
+    monitoring.register_callback(LISTENER, call, _heard)
+    monitoring.set_events(LISTENER, call)
+
+    def stop() -> None:
+        monitoring.set_events(LISTENER, 0)
+        monitoring.register_callback(LISTENER, call, None)
+        monitoring.free_tool_id(LISTENER)
+
+    return stop
+
+
+def _heard(_code: CodeType, _offset: int, called: object, argument: object) -> None:
+    known = _CONVERSIONS.get(id(called))
+    origin = origin_of(argument) if known else None
+    if known and origin and not origin.record.closed:
+        name, convert = known
+        try:
+            convert(plain(argument))
+            works = True
+        except (ValueError, TypeError, OverflowError, ArithmeticError):
+            works = False
+        origin.note(name, None, works)
+
+
+DEEPEST = 20
+
+
+def pydantic_methods() -> Iterator[tuple[Any, str, Watch]]:
+    """The methods of pydantic to watch, if it is loaded.
+
+    Most frameworks validate a tool's arguments with a pydantic model, which does not treat subclasses of
+    `str` like `str`; so it gets plain values, and its results are marked again.
+    """
+    pydantic = sys.modules.get("pydantic")
+    model = getattr(pydantic, "BaseModel", None)
+    if model is None or "model_validate" not in vars(model):
+        return
+    yield model, "__init__", _watch_making
+    yield model, "model_validate", _watch_validating
+    adapter = getattr(pydantic, "TypeAdapter", None)
+    if adapter is not None and "validate_python" in vars(adapter):
+        yield adapter, "validate_python", _watch_adapting
+
+
+def _watch_making(original: Any) -> Any:
+    def __init__(self: Any, /, **data: Any) -> None:
+        original(self, **plain(data))
+        marked_again(data, self)
+
+    vars(__init__).update(vars(original))
+    return __init__
+
+
+def _watch_validating(original: Any) -> Any:
+    def model_validate(cls: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        return marked_again(obj, original.__func__(cls, plain(obj), *args, **kwargs))
+
+    return classmethod(model_validate)
+
+
+def _watch_adapting(original: Any) -> Any:
+    def validate_python(self: Any, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return marked_again(obj, original(self, plain(obj), *args, **kwargs))
+
+    return validate_python
+
+
+def marked_again(given: Any, made: Any, depth: int = DEEPEST) -> Any:
+    """The result of validating `given`, with the same marks. Models are marked in place."""
+    if depth == 0 or origin_of(made):
+        return made
+    fields = getattr(type(made), "model_fields", None)
+    if isinstance(fields, dict) and isinstance(given, dict):
+        _mark_fields(given, made, fields, depth - 1)
+        return made
+    if type(made) is dict and isinstance(given, dict):
+        items = {key: marked_again(dict.get(given, key), item, depth - 1) for key, item in made.items()}
+        return _dressed(given, made, items)
+    if type(made) is list and isinstance(given, list) and list.__len__(given) == len(made):
+        pairs = zip(list.__iter__(given), made, strict=True)
+        return _dressed(given, made, [marked_again(one, other, depth - 1) for one, other in pairs])
+    return _dressed(given, made, made)
+
+
+def _dressed(given: Any, made: Any, items: Any) -> Any:
+    origin = origin_of(given)
+    if origin is None or type(made) not in (str, int, float, list, dict):
+        return items
+    bare = plain(given)
+    same = type(bare) is type(made) and bare == made
+    return dress(made, origin if same else origin.step("changed"))
+
+
+def _mark_fields(given: Any, made: Any, fields: dict[str, Any], depth: int) -> None:
+    attributes = getattr(made, "__dict__", {})
+    for name, field in fields.items():
+        for key in (name, getattr(field, "alias", None)):
+            if name in attributes and isinstance(key, str) and dict.__contains__(given, key):
+                attributes[name] = marked_again(dict.get(given, key), attributes[name], depth)

@@ -6,7 +6,7 @@ from typing import Any
 
 from misstep.core.results.finding import ReachAttempt
 from misstep.core.settings import Settings
-from misstep.features.tool_fuzz.regression import regression_tests
+from misstep.features.tool_fuzz.replay import regression_tests
 from misstep.features.tool_fuzz.run import view_fuzzing
 from misstep.fuzzing.agent_tests.prompts import Stage
 from tests.features.tool_fuzz.reproduce.with_agent import Told, interview

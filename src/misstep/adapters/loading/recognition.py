@@ -62,7 +62,7 @@ def _of_framework(framework: Framework, value: Any, name: str) -> LoadedAgent:
     """An agent of the framework, or a function that builds one, as stated by the user."""
     is_agent = framework.made(value) or not callable(value)
     build = framework.adapter.retool(value) if is_agent else value
-    return LoadedAgent(framework.adapter.agent(build, name), framework)
+    return LoadedAgent(framework.agent(build, name), framework)
 
 
 def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
@@ -129,7 +129,7 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
         raise UsageError(f"'{spec}' is async", "a function that makes an agent must be a plain one")
     framework = framework_of(made)
     if framework:
-        return LoadedAgent(framework.adapter.agent(make, name), framework)
+        return LoadedAgent(framework.agent(make, name), framework)
     if callable(made) and len(required_parameters(made)) == 1:
         return LoadedAgent(agent_from_maker(make, name))
     raise UsageError(f"'{spec}' makes a {type(made).__name__}, which is no agent", *_expected())

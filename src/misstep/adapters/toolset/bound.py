@@ -109,7 +109,7 @@ def _bound(tool: Described, found: FoundTool, loop: Loop) -> BoundTool:
     if tool.kind == "function":
         return _plain(tool, found.value, loop)
     slot = slot_of(tool.kind, found.value)
-    module = import_module(f"misstep.adapters.{tool.kind.replace('-', '_')}.tools")
+    module = import_module(f"misstep.adapters.frameworks.{tool.kind.replace('-', '_')}")
     # The framework may inspect the function it is to call, so this comes after the replacement.
     interceptor = CallInterceptor(slot) if slot else None
     return FrameworkTool(tool, interceptor, module.invoker(found.value, tool.is_async, loop))

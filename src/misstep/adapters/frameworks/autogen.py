@@ -1,51 +1,50 @@
-"""Runs agents and teams of AutoGen AgentChat as agents under test."""
+"""Runs agents and teams of AutoGen AgentChat as agents under test, and calls its tools."""
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.natives import (
+    Unroutable,
+    check_unchanged,
+    imported,
+    not_exchangeable,
+    stand_in,
+    tools_for_framework,
+)
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, check_unchanged, stand_in, tools_for_framework
+from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
 
 FACTORY = "def make_agent(tools): return AssistantAgent('me', client, tools=tools, max_tool_iterations=50)"
 
 
-class AutoGenAgent:
-    """Builds an agent or team for every case and records what its models say."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(tools_for_framework(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
-        watched = _watch(native, toolbox)
-        result = await _finished(native, assignment.request)
-        if not watched:
-            for message in result.messages:
-                toolbox.spend(_usage(message.models_usage))
-        return Answer(result.messages[-1].to_text(), "iterations" if _is_cut_short(result) else "answered")
+def library() -> Any:
+    return imported("AutoGen AgentChat", "autogen", "autogen_agentchat", "agents", "messages")
 
 
-def agent(build: Build, name: str) -> AutoGenAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result."""
-    _agentchat()
-    return AutoGenAgent(build, name)
+def _core() -> Any:
+    return imported("AutoGen AgentChat", "autogen", "autogen_core", "models", "tools")
+
+
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    native = build(tools_for_framework(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
+    watched = _watch(native, toolbox)
+    result = await _finished(native, assignment.request)
+    if not watched:
+        for message in result.messages:
+            toolbox.spend(_usage(message.models_usage))
+    return Answer(result.messages[-1].to_text(), "iterations" if _is_cut_short(result) else "answered")
 
 
 def retool(value: Any) -> Build:
     """A function that copies an `AssistantAgent` with other tools and a separate memory."""
-    if not isinstance(value, _agentchat().agents.AssistantAgent) or not _has_known_parts(value):
-        raise UsageError(
-            f"the tools of a {type(value).__name__} can't be exchanged",
-            f"write a function that makes it: {FACTORY}",
-        )
+    if not isinstance(value, library().agents.AssistantAgent) or not _has_known_parts(value):
+        raise not_exchangeable(value, FACTORY)
 
     def build(tools: list[Any]) -> Any:
         native: Any = copy.copy(value)
@@ -88,7 +87,7 @@ def _is_cut_short(result: Any) -> bool:
     """
     if result.stop_reason:
         return str(result.stop_reason).startswith("Maximum number of ")
-    messages = _agentchat().messages
+    messages = library().messages
     requests = [message for message in result.messages if isinstance(message, messages.ToolCallRequestEvent)]
     return isinstance(result.messages[-1], messages.ToolCallSummaryMessage) and len(requests) > 1
 
@@ -182,17 +181,12 @@ def _usage(counts: Any) -> Usage:
     return Usage(counts.prompt_tokens, counts.completion_tokens) if counts else Usage()
 
 
-def _agentchat() -> Any:
-    try:
-        import autogen_agentchat.agents
-        import autogen_agentchat.messages
-    except ImportError as error:
-        raise MissingExtra("AutoGen AgentChat", "autogen") from error
-    return autogen_agentchat
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool and returns what the model would see of its result."""
+    from autogen_core import CancellationToken
 
+    def invoke(arguments: dict[str, Any]) -> Any:
+        result = loop.settle(tool.run_json(arguments, CancellationToken()))
+        return tool.return_value_as_string(result)
 
-def _core() -> Any:
-    import autogen_core.models
-    import autogen_core.tools
-
-    return autogen_core
+    return invoke

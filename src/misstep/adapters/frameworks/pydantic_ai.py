@@ -1,50 +1,48 @@
-"""Runs agents of Pydantic AI as agents under test."""
+"""Runs agents of Pydantic AI as agents under test, and calls its tools."""
 
 import copy
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks.natives import (
+    Unroutable,
+    imported,
+    not_exchangeable,
+    stand_in,
+    tools_for_framework,
+)
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, stand_in, tools_for_framework
+from misstep.adapters.toolset.calling import Loop, context_of
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import UsageError
 
 FACTORY = "def make_agent(tools): return Agent(model, tools=tools)"
 
 
-class PydanticAgent:
-    """Builds an agent for every case and follows its run from node to node."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(tools_for_framework(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
-        if not isinstance(native, _Retooled | _library().agent.AbstractAgent):
-            raise UsageError(f"a {type(native).__name__} is no agent of Pydantic AI", f"expected: {FACTORY}")
-        limits = _library().UsageLimits(request_limit=toolbox.max_steps)
-        follower = _Follower(toolbox)
-        try:
-            async with native.iter(assignment.request, usage_limits=limits) as run:
-                async for node in run:
-                    follower.enter(node, run)
-        except _library().UsageLimitExceeded:
-            return Answer(ended="iterations")
-        except _library().UnexpectedModelBehavior:
-            if not follower.has_reply:
-                raise
-            return Answer()
-        return Answer(str(run.result.output))
+def library() -> Any:
+    return imported("Pydantic AI", "pydantic-ai", "pydantic_ai", "agent")
 
 
-def agent(build: Build, name: str) -> PydanticAgent:
-    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs the result."""
-    _library()
-    return PydanticAgent(build, name)
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    native = build(tools_for_framework(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
+    if not isinstance(native, _Retooled | library().agent.AbstractAgent):
+        raise UsageError(f"a {type(native).__name__} is no agent of Pydantic AI", f"expected: {FACTORY}")
+    limits = library().UsageLimits(request_limit=toolbox.max_steps)
+    follower = _Follower(toolbox)
+    try:
+        async with native.iter(assignment.request, usage_limits=limits) as going:
+            async for node in going:
+                follower.enter(node, going)
+    except library().UsageLimitExceeded:
+        return Answer(ended="iterations")
+    except library().UnexpectedModelBehavior:
+        if not follower.has_reply:
+            raise
+        return Answer()
+    return Answer(str(going.result.output))
 
 
 def retool(value: Any) -> Build:
@@ -52,9 +50,8 @@ def retool(value: Any) -> Build:
 
     They replace its own tools, those of its toolsets and those that the model's provider would run.
     """
-    if not isinstance(value, _library().agent.AbstractAgent):
-        hint = f"write a function that makes it: {FACTORY}"
-        raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
+    if not isinstance(value, library().agent.AbstractAgent):
+        raise not_exchangeable(value, FACTORY)
     return lambda tools: _Retooled(value, tools)
 
 
@@ -83,7 +80,7 @@ class _Follower:
         self.has_reply = False  # the model has replied, so later errors are caused by its reply
 
     def enter(self, node: Any, run: Any) -> None:
-        native = _library().Agent
+        native = library().Agent
         self.has_reply = native.is_call_tools_node(node)
         if native.is_model_request_node(node):
             self._note(node.request)
@@ -118,7 +115,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
         return toolbox.call(described.name, arguments)
 
     schema = copy.deepcopy(described.parameters)
-    tool = _library().Tool.from_schema(
+    tool = library().Tool.from_schema(
         carry_out, name=described.name, description=described.description, json_schema=schema
     )
     tool.strict = False  # otherwise the schema is rewritten
@@ -131,7 +128,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates and converts arguments as the tool does."""
     from pydantic_core import to_jsonable_python
 
-    if not isinstance(native, _library().Tool):
+    if not isinstance(native, library().Tool):
         raise Unroutable(f"a {type(native).__name__} has no function of its own")
 
     async def call(arguments: dict[str, Any], _context: Any) -> str:
@@ -145,10 +142,21 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     return routed
 
 
-def _library() -> Any:
-    try:
-        import pydantic_ai
-        import pydantic_ai.agent
-    except ImportError as error:
-        raise MissingExtra("Pydantic AI", "pydantic-ai") from error
-    return pydantic_ai
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool's own validator, then its function, and returns the result."""
+    from pydantic_ai import RunContext
+    from pydantic_ai._utils import disable_threads  # threads are not observed
+    from pydantic_ai.models.test import TestModel
+    from pydantic_ai.usage import RunUsage
+
+    schema = getattr(tool, "function_schema", None)
+    if schema is None:
+        raise UsageError(f"'{tool.name}' has no function of its own that could be called")
+    deps = context_of(schema.function, (RunContext,), tool.name)
+    context: Any = RunContext(deps=deps, model=TestModel(), usage=RunUsage(), tool_name=tool.name)
+
+    def invoke(arguments: dict[str, Any]) -> Any:
+        with disable_threads():
+            return loop.settle(schema.call(schema.validator.validate_python(arguments), context))
+
+    return invoke

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.plain.agent import agent_from_function
+from misstep.adapters.loading.recognition import PlainAgent
 from misstep.adapters.processes import current_addresses
 from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
 from misstep.adapters.proxy.cases import OpenCase
@@ -325,7 +325,7 @@ def test_two_cases_with_the_same_words_at_once(by_address: bool) -> None:
 def test_threads_know_the_address_of_their_case() -> None:
     async def main(server: ScriptedServer, recorder: Recorder) -> Answer:
         proxy = RecordingProxy(server.base_url)
-        inner = agent_from_function(
+        inner = PlainAgent(
             lambda *_: post_chat(current_addresses.get()["OPENAI_BASE_URL"], "x").status, "thread"
         )
         agent = ProxiedAgent(inner, proxy, by_address=True)

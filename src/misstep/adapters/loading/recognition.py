@@ -1,5 +1,6 @@
 """Recognises what kind of agent an object in the user's code is, and wraps it."""
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +9,9 @@ import msgspec
 
 from misstep.adapters.loading.registry import FRAMEWORKS, Framework, framework_of
 from misstep.adapters.loading.source import blaming, load_object
-from misstep.adapters.plain.agent import agent_from_function, agent_from_maker
-from misstep.adapters.threads import ThreadedAgent
-from misstep.core.agent import Agent
+from misstep.adapters.threads import ThreadedAgent, in_thread
+from misstep.core.agent import Agent, Answer, Assignment, Tool, Toolbox
+from misstep.core.text import in_words
 from misstep.errors import UsageError
 
 KINDS = (
@@ -20,6 +21,48 @@ KINDS = (
     "an object with a name and async def run(assignment, toolbox)",
 )
 WORDS_FOR_A_REQUEST = ("request", "prompt", "query", "question", "message", "input", "task", "text")
+
+
+class PlainTool:
+    """A tool to call: `tool()` or `tool(key=value)` returns the result as text."""
+
+    def __init__(self, described: Tool, toolbox: Toolbox) -> None:
+        self.name = described.name
+        self.description = described.description
+        self.parameters = copy.deepcopy(described.parameters)
+        self.__name__ = described.name
+        self.__doc__ = described.description
+        self._toolbox = toolbox
+
+    def __call__(self, /, **arguments: Any) -> str:
+        return self._toolbox.call(self.name, arguments)
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+
+class PlainAgent:
+    """Calls a function with the request and the tools for every case, in a thread if it is not async."""
+
+    def __init__(self, function: Callable[[str, list[PlainTool]], Any], name: str) -> None:
+        self.name = name
+        self._function = function
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        tools = [PlainTool(described, toolbox) for described in toolbox.tools]
+
+        def call() -> Any:
+            result = self._function(assignment.request, tools)
+            return result if inspect.isawaitable(result) else _said(result)
+
+        result = (
+            call() if inspect.iscoroutinefunction(self._function) else await in_thread(call, breakable=True)
+        )
+        return Answer(_said(await result) if inspect.isawaitable(result) else result)
+
+
+def _said(result: object) -> str:
+    return "" if result is None else in_words(result)
 
 
 class LoadedAgent(msgspec.Struct, frozen=True):
@@ -76,7 +119,7 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
     if not callable(value):
         raise UsageError(f"'{spec}' is a {type(value).__name__}, which is no agent", *_expected())
     if (order := request_and_tools(value)) is not None:
-        return LoadedAgent(agent_from_function(order, name))
+        return LoadedAgent(PlainAgent(order, name))
     match required_parameters(value):
         case []:
             return _recognise_made(value, name, spec)
@@ -85,7 +128,7 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
         case [_]:
             return _from_maker(value, name, spec)
         case [_, _]:
-            return LoadedAgent(agent_from_function(value, name))
+            return LoadedAgent(PlainAgent(value, name))
         case more:
             raise UsageError(f"'{spec}' wants {len(more)} things: {', '.join(more)}", *_expected())
 
@@ -131,7 +174,7 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
     if framework:
         return LoadedAgent(framework.agent(make, name), framework)
     if callable(made) and len(required_parameters(made)) == 1:
-        return LoadedAgent(agent_from_maker(make, name))
+        return LoadedAgent(PlainAgent(lambda request, tools: make(tools)(request), name))
     raise UsageError(f"'{spec}' makes a {type(made).__name__}, which is no agent", *_expected())
 
 

@@ -65,9 +65,10 @@ class Framework(msgspec.Struct, frozen=True):
 
     def made(self, value: object) -> bool:
         """Whether the value's class, or a base class of it, belongs to the framework."""
-        return any(self._holds(kind.__module__) for kind in type(value).__mro__)
+        return any(self.holds(kind.__module__) for kind in type(value).__mro__)
 
-    def _holds(self, module: str) -> bool:
+    def holds(self, module: str) -> bool:
+        """Whether a module is part of the framework."""
         found = next((name for name in self.packages if f"{module}.".startswith(f"{name}.")), None)
         return bool(found) and (not self.proof or hasattr(sys.modules.get(found or ""), self.proof))
 
@@ -89,6 +90,10 @@ FRAMEWORKS = {
         Framework("crewai", ("crewai",), "crewai", own_process=True),
     )
 }
+
+
+def is_of_framework(module: str) -> bool:
+    return any(framework.holds(module) for framework in FRAMEWORKS.values())
 
 
 def framework_of(value: object) -> Framework | None:

@@ -1,21 +1,23 @@
-"""Finds all tools in an object of the user's code.
+"""Finds all tools in an object of the user's code, or in a JSON file of tools or servers.
 
 Tools of frameworks are recognised by their attributes, without importing any framework.
 """
 
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.registry import FRAMEWORKS
+from misstep.adapters.loading.source import settled
+from misstep.adapters.mcp.entries import McpServer, servers_in
 from misstep.adapters.toolset.call_interceptor import slot_of
-from misstep.adapters.toolset.definitions import SCHEMAS, tool_defined
 from misstep.adapters.toolset.found import FoundTool
 from misstep.adapters.toolset.functions import is_callable_object, is_function, signature_of, tool_of_function
 from misstep.adapters.toolset.outputs import output_of
-from misstep.adapters.toolset.user_code import settled
 from misstep.core.tool import ToolKind
 from misstep.errors import UsageError
 
@@ -23,6 +25,8 @@ SINGLE = "tool_input"  # LangChain's name for the parameter of tools that take a
 UNTYPED = ("any", "image", "audio")  # types of smolagents that JSON does not have
 CLOSED = {"additionalProperties": False}
 TOOL_CLASSES = ("_run", "forward", "run_json", "_get_declaration")  # methods that only tool classes have
+
+SCHEMAS = ("parameters", "input_schema", "inputSchema")  # where a definition has its schema
 
 # Name, description and schema.
 _Told: TypeAlias = tuple[Any, Any, Any]
@@ -293,3 +297,68 @@ def _no_tool(value: Any, where: str) -> UsageError:
 
 def _expected() -> list[str]:
     return ["expected one of:", *(f"  {kind}" for kind in KINDS)]
+
+
+def tool_defined(value: Mapping[str, Any], where: str) -> FoundTool | None:
+    """The tool that a mapping defines, or None if it is something else, such as tools by name."""
+    inner = value.get("function")
+    if isinstance(inner, Mapping):
+        return tool_defined(inner, where)
+    name, kind = value.get("name"), value.get("type")
+    key = next((key for key in SCHEMAS if key in value), None)
+    if key is None and isinstance(kind, str) and kind != "function":
+        raise UsageError(f"a '{kind}' is carried out by its provider, and has no schema", where=where)
+    if not isinstance(name, str):
+        if key is None and kind is None:
+            return None
+        raise UsageError("the definition of a tool has no name", where=where)
+    description = value.get("description")
+    return FoundTool(
+        where, name, description if isinstance(description, str) else None, value[key] if key else None
+    )
+
+
+SERVERS = ("mcpServers", "servers")
+EXPECTED = 'expected a list of tool definitions, or {"mcpServers": {…}}'
+
+
+def servers_in_file(path: str) -> list[McpServer] | None:
+    """The servers in a file; None if it holds tools instead."""
+    value = _read(path)
+    key = next((key for key in SERVERS if key in value), None) if isinstance(value, Mapping) else None
+    return None if key is None else servers_in(value[key], path)
+
+
+def tools_in_file(path: str) -> list[FoundTool]:
+    """The tools that a file defines."""
+    value = _read(path)
+    if isinstance(value, Mapping):
+        value = _listed(value)
+    if not isinstance(value, list):
+        raise UsageError("holds no tools", EXPECTED, where=path)
+    return [_defined(each, f"{path}[{place}]") for place, each in enumerate(value)]
+
+
+def _read(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"can't be read: {error.strerror}", where=path) from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"is no JSON: {error}", where=path) from None
+
+
+def _listed(value: Mapping[str, Any]) -> Any:
+    """The list in a request or reply, or a list of the single tool in the file."""
+    result = value.get("result")
+    inner = result if isinstance(result, Mapping) else value
+    return inner.get("tools", [value])
+
+
+def _defined(value: Any, where: str) -> FoundTool:
+    found = tool_defined(value, where) if isinstance(value, Mapping) else None
+    if found is None:
+        raise UsageError(
+            "is no definition of a tool", "expected OpenAI's, Anthropic's or MCP's shape", where=where
+        )
+    return found

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.adapters.toolset.user_code import is_async, source_of
+from misstep.adapters.loading.source import is_async, source_of
 from misstep.core.agent import Tool
 from misstep.core.tool import Described, Promises, ToolKind
 from misstep.errors import UsageError

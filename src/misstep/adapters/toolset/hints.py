@@ -18,8 +18,8 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.loading.registry import FRAMEWORKS
-from misstep.adapters.toolset.user_code import unwrapped
+from misstep.adapters.loading.registry import is_of_framework
+from misstep.adapters.loading.source import unwrapped
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -42,17 +42,12 @@ def _is_wrapped(function: Any) -> bool:
         return _is_wrapped(function.func)
     if inspect.ismethod(function):
         return _is_wrapped(function.__func__)
-    if isinstance(function, functools._lru_cache_wrapper) or _is_of_framework(function):
-        return _is_wrapped(function.__wrapped__)
-    return hasattr(function, "__wrapped__")
-
-
-def _is_of_framework(function: Any) -> bool:
-    """Whether a framework has wrapped its own function around the user's."""
+    if not hasattr(function, "__wrapped__"):
+        return False
     home = str(getattr(function, "__globals__", {}).get("__name__", ""))
-    packages = [package for framework in FRAMEWORKS.values() for package in framework.packages]
-    is_theirs = any(f"{home}.".startswith(f"{package}.") for package in packages)
-    return is_theirs and hasattr(function, "__wrapped__")
+    if isinstance(function, functools._lru_cache_wrapper) or is_of_framework(home):
+        return _is_wrapped(function.__wrapped__)
+    return True
 
 
 def _resolved(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.toolset.bound import BoundTool, Returned, Toolset
-from misstep.adapters.toolset.calling import Garbled, ServerGone
+from misstep.adapters.toolset.calling import BoundTool, Garbled, Returned, ServerGone, Toolset
 from misstep.core.outcome import storable
 from misstep.core.text import NAME, cut, error_in_words
 from misstep.core.tool import Ended, Observation, Probe, Raised, Reaction

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from misstep.adapters.subprocess.protocol import Unloadable
-from misstep.adapters.toolset.bound import Toolset, bind
+from misstep.adapters.toolset.bound import bind
+from misstep.adapters.toolset.calling import Toolset
 from misstep.adapters.toolset.spec import read_tools
 from misstep.core.outcome import storable
 from misstep.core.text import cut, error_in_words

@@ -96,7 +96,7 @@ class AgentProcess:
             case say.AgentLoaded():
                 return
             case say.Unfit():
-                raise self._unfit(message)
+                raise unfit(self._python, self._plain(message.problem), self._plain(message.detail), "agents")
             case say.Unloadable():
                 hints = [self._plain(hint) for hint in message.hints]
                 raise UsageError(self._plain(message.message), *hints, where=self._plain(message.where))
@@ -169,13 +169,6 @@ class AgentProcess:
         except StepsExhausted:
             return say.QuestionReply(number, exhausted=True)
 
-    def _unfit(self, message: say.Unfit) -> UsageError:
-        if message.problem == "python":
-            hint = f"agents need Python {'.'.join(map(str, OLDEST))} or newer"
-            return UsageError(f"'{self._python}' is Python {self._plain(message.detail)}", hint)
-        hint = f"{self._python} -m pip install msgspec"
-        return UsageError(f"'{self._python}' has no {self._plain(message.problem)}", hint)
-
     def _why_not_loaded(self, what: str, error: Exception) -> WorkerError:
         """How the process ended, with its last output; whatever is left of it is killed."""
         lost = isinstance(error, say.LinkLost)
@@ -214,6 +207,14 @@ class AgentProcess:
                 self._printed += chunk
                 self._bytes += len(chunk)
                 del self._printed[:-KEPT]
+
+
+def unfit(python: str, problem: str, detail: str, users: str) -> UsageError:
+    """The error for an interpreter that can't run agents or tools (`users`)."""
+    if problem == "python":
+        hint = f"{users} need Python {'.'.join(map(str, OLDEST))} or newer"
+        return UsageError(f"'{python}' is Python {detail}", hint)
+    return UsageError(f"'{python}' has no {problem}", f"{python} -m pip install msgspec")
 
 
 def _remark(message: say.Remark, toolbox: Toolbox) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import openai
 
 from misstep.adapters.loading.recognition import PlainAgent, PlainTool
-from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
+from misstep.adapters.proxy.agent import ProxiedAgent, RecordingProxy
 from misstep.core.agent import Agent
 from tests.conformance import subject_adk, subject_plain, subject_smolagents
 from tests.conformance.subjects import Subject

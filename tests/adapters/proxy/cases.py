@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from misstep.adapters.proxy import RecordingProxy
+from misstep.adapters.proxy.agent import RecordingProxy
 from misstep.core.agent import Tool
 from misstep.engine.recorder import Deadline, Recorder
 from tests.scripted.conversations import schema

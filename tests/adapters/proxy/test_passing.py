@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from misstep.adapters.proxy import RecordingProxy
+from misstep.adapters.proxy.agent import RecordingProxy
 from misstep.core.outcome import Usage
 from misstep.errors import MissingExtra, UsageError
 from tests.adapters.proxy.cases import (

@@ -9,7 +9,7 @@ import pytest
 
 from misstep.adapters.loading.recognition import PlainAgent
 from misstep.adapters.processes import current_addresses
-from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
+from misstep.adapters.proxy.agent import ProxiedAgent, RecordingProxy
 from misstep.adapters.proxy.cases import OpenCase
 from misstep.adapters.proxy.turn import ModelCall, ModelTurn
 from misstep.core.agent import Answer, Assignment, Toolbox

@@ -54,7 +54,16 @@ class Pipe:
         """The streams for the SDK. The process and its children end with them."""
         import anyio
 
-        process = self._process = await self._start()
+        process = self._process = await asyncio.create_subprocess_exec(
+            *self._server.command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=self._printed,
+            env={**os.environ, **self._server.environment},
+            cwd=self._server.folder or None,
+            start_new_session=True,
+            limit=LONGEST,
+        )
         incoming, read = anyio.create_memory_object_stream[Any](100)
         write, outgoing = anyio.create_memory_object_stream[Any](0)
         async with incoming, read, write, outgoing, anyio.create_task_group() as group:
@@ -78,18 +87,6 @@ class Pipe:
             return ""
         return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
-    async def _start(self) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *self._server.command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=self._printed,
-            env={**os.environ, **self._server.environment},
-            cwd=self._server.folder or None,
-            start_new_session=True,
-            limit=LONGEST,
-        )
-
     async def _listen(self, process: asyncio.subprocess.Process, incoming: Any) -> None:
         import anyio
 
@@ -107,7 +104,7 @@ class Pipe:
                     return
                 if line.strip():
                     try:
-                        await incoming.send(self._noted(self._heard(line)))
+                        await incoming.send(self._heard(line))
                     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                         return
                     if self.flooded:
@@ -128,16 +125,18 @@ class Pipe:
                     await incoming.aclose()
                     return
 
-    def _noted(self, heard: Any) -> Any:
+    def _heard(self, line: bytes) -> Any:
+        """The message in a line, or a `NoMessage`, which is counted."""
+        heard = self._parsed(line)
         if not isinstance(heard, NoMessage):
             self._has_spoken = True
-        elif not self._has_spoken:
-            self._lines += 1
-        if isinstance(heard, NoMessage) and heard.chatter:
+            return heard
+        self._lines += not self._has_spoken
+        if heard.chatter:
             self.chatter = self.chatter or heard.line
         return heard
 
-    def _heard(self, line: bytes) -> Any:
+    def _parsed(self, line: bytes) -> Any:
         from mcp.shared.message import SessionMessage
         from mcp.types import jsonrpc_message_adapter
 
@@ -289,13 +288,10 @@ class Connection:
     @property
     def notes(self) -> list[str]:
         """A message about output that was not a protocol message, if there was any."""
-        chatter = self._pipe.chatter if self._pipe else ""
-        name = self.redact(self.server.name)
-        return (
-            [f"the server {name} prints lines that are no messages, {STUMBLES}: {self.redact(chatter)}"]
-            if chatter
-            else []
-        )
+        if not self._pipe or not self._pipe.chatter:
+            return []
+        name, chatter = self.redact(self.server.name), self.redact(self._pipe.chatter)
+        return [f"the server {name} prints lines that are no messages, {STUMBLES}: {chatter}"]
 
     @property
     def ended(self) -> bool:
@@ -304,17 +300,20 @@ class Connection:
     async def _answer(self, question: Coroutine[Any, Any, Any]) -> Any:
         """The reply to a request, unless the session ends or only invalid messages arrive."""
         assert self._keeper is not None
-        self._forget()
+        self._nonsense.clear()  # from before this request
+        self._heard = None
         asked = asyncio.create_task(question)
         alarm = asyncio.create_task(self._nonsense.wait())
         try:
             await asyncio.wait({asked, alarm, self._keeper}, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():
-                chatter = isinstance(self._heard, NoMessage) and self._heard.chatter
-                grace = AFTER_CHATTER if chatter else AFTER_NONSENSE
+                grace = AFTER_CHATTER if self._has_heard_chatter else AFTER_NONSENSE
                 await asyncio.wait({asked, self._keeper}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
-                return self._clear_answer(asked)
+                answer = asked.result()
+                if self._has_heard_chatter:
+                    raise Garbled(f"{self.redact(str(self._heard))}, {STUMBLES}")
+                return answer
             if self.ended:
                 raise await self.gone()
             raise Garbled(self.redact(str(self._heard)))
@@ -323,17 +322,9 @@ class Connection:
                 task.cancel()
             await asyncio.gather(asked, alarm, return_exceptions=True)
 
-    def _forget(self) -> None:
-        """Forget messages from before a request."""
-        self._nonsense.clear()
-        self._heard = None
-
-    def _clear_answer(self, asked: "asyncio.Task[Any]") -> Any:
-        """The reply. Raises `Garbled` if there was other output before it."""
-        answer = asked.result()
-        if isinstance(self._heard, NoMessage) and self._heard.chatter:
-            raise Garbled(f"{self.redact(str(self._heard))}, {STUMBLES}")
-        return answer
+    @property
+    def _has_heard_chatter(self) -> bool:
+        return isinstance(self._heard, NoMessage) and self._heard.chatter
 
     async def _keep(self, ready: "asyncio.Future[Any]") -> None:
         from mcp import Client

@@ -73,11 +73,9 @@ class _Merger:
             return part
         reference = part.get("$ref")
         beside = {name: each for name, each in part.items() if name != "$ref"}
-        if beside and isinstance(reference, str) and self._may_open(reference, open_references):
+        fits = self._left > 0 and len(open_references) < DEEPEST and reference not in open_references
+        if beside and fits and isinstance(reference, str):
             found = find_reference(reference, self._root)
             if isinstance(found, dict):
                 return self.merged({**found, **beside}, (*open_references, reference))
         return {name: self.merged(each, open_references) for name, each in part.items()}
-
-    def _may_open(self, reference: str, open_references: tuple[str, ...]) -> bool:
-        return self._left > 0 and len(open_references) < DEEPEST and reference not in open_references

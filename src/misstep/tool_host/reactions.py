@@ -11,23 +11,14 @@ import msgspec
 from msgspec.structs import replace
 
 from misstep.core.tool import Frame, Observation, Raised, Reaction
-from misstep.tool_host.protocol import (
-    BROKEN,
-    LINE_CLOSED,
-    MEGABYTE,
-    MEMORY_FULL,
-    CallerStopped,
-    Limits,
-    Overrun,
-    Report,
-)
+from misstep.tool_host import protocol as say
 
 MOST_OF_MEMORY = 0.8  # share of the limit; a process killed with this much probably ran out of memory
 
 
-def hung(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
+def hung(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seconds: float) -> Reaction:
     """The call timed out and its process was ended, unless the supervisor ended it for another reason."""
-    if isinstance(ended, Overrun):
+    if isinstance(ended, say.Overrun):
         return _overran(ended, seconds)
     detail = f"it gave no answer within {limits.timeout:g} seconds"
     raised = Raised("Hang", detail, frames=ended.frames) if ended and ended.frames else None
@@ -35,9 +26,9 @@ def hung(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) 
     return Reaction("hung", detail=detail, raised=raised, seconds=seconds, computed=computed)
 
 
-def died(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
+def died(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seconds: float) -> Reaction:
     """The process ended during the call."""
-    if isinstance(ended, Overrun):
+    if isinstance(ended, say.Overrun):
         return _overran(ended, seconds)
     if ended is None:
         return Reaction("died", detail="it ended more than its own process", seconds=seconds)
@@ -45,14 +36,14 @@ def died(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) 
         return hung(ended, limits, seconds)
     name, detail = _cause(ended.status)
     raised = Raised(name, detail, frames=ended.frames)
-    if ended.status == MEMORY_FULL or (ended.status < 0 and ended.peak > limits.memory * MOST_OF_MEMORY):
+    if ended.status == say.MEMORY_FULL or (ended.status < 0 and ended.peak > limits.memory * MOST_OF_MEMORY):
         return Reaction("exhausted", detail=detail, raised=raised, seconds=seconds, memory=ended.peak)
     return Reaction("died", detail=detail, raised=raised, seconds=seconds)
 
 
-def _overran(overrun: Overrun, seconds: float) -> Reaction:
+def _overran(overrun: say.Overrun, seconds: float) -> Reaction:
     if overrun.what == "memory":
-        detail = f"it had {overrun.amount // MEGABYTE:,} MB of memory"
+        detail = f"it had {overrun.amount // say.MEGABYTE:,} MB of memory"
         return Reaction("exhausted", detail=detail, seconds=seconds, memory=overrun.amount)
     detail = f"it had {overrun.amount:,} {overrun.what}, more than it was allowed"
     return Reaction("died", detail=detail, seconds=seconds)
@@ -70,9 +61,9 @@ def _cause(status: int) -> tuple[str, str]:
 
 
 _STATUSES = {
-    LINE_CLOSED: ("Closed", "it closed the files of its process, the way to us among them"),
-    MEMORY_FULL: ("MemoryError", "it left no memory"),
-    BROKEN: ("Broken", "it changed the interpreter so that its process could not go on"),
+    say.LINE_CLOSED: ("Closed", "it closed the files of its process, the way to us among them"),
+    say.MEMORY_FULL: ("MemoryError", "it left no memory"),
+    say.BROKEN: ("Broken", "it changed the interpreter so that its process could not go on"),
 }
 
 
@@ -86,7 +77,7 @@ MOST_FILES = 1 << 10
 MOST_OBSERVATIONS = 400
 MOST_FRAMES = 200
 
-_reports = msgspec.json.Decoder(Report)
+_reports = msgspec.json.Decoder(say.Report)
 
 
 class ReactionDecoder:

@@ -20,21 +20,8 @@ from misstep.adapters.subprocess.protocol import Unfit, Unloadable
 from misstep.adapters.toolset.spec import file_of
 from misstep.core.text import readable
 from misstep.errors import UsageError
+from misstep.tool_host import protocol as say
 from misstep.tool_host.channel import Channel, ChannelLost
-from misstep.tool_host.protocol import (
-    CallConditions,
-    CallerStopped,
-    GuardOrder,
-    LoadTools,
-    Measure,
-    Overrun,
-    Start,
-    Stop,
-    ToolsLoaded,
-    WatchCalls,
-    from_supervisor,
-    from_zygote,
-)
 from misstep.tool_host.sandbox.bubblewrap import opened
 from misstep.tool_host.sandbox.places import is_server
 from misstep.tool_host.sandbox.sandbox import Sandbox
@@ -59,7 +46,7 @@ class SandboxProcess:
     def __init__(
         self,
         spec: str,
-        conditions: CallConditions,
+        conditions: say.CallConditions,
         sandbox: Sandbox,
         apart: bool = False,
         read: bool = False,
@@ -75,8 +62,8 @@ class SandboxProcess:
         ours, self._zygotes = socket.socketpair()
         self.control = Channel(ours)
         litter = (sandbox.scratch_dir.path,) if sandbox.scratch_dir else ()
-        self._guard = GuardOrder(conditions.limits, namespace(), litter)
-        self._load = LoadTools(
+        self._guard = say.GuardOrder(conditions.limits, namespace(), litter)
+        self._load = say.LoadTools(
             spec,
             conditions.limits,
             sandbox.folder,
@@ -106,7 +93,7 @@ class SandboxProcess:
             hint = "give the path of the python in the environment that the tools are installed in"
             raise UsageError(f"'{python}' can't be run: {error.strerror or error}", hint) from error
 
-    def load(self) -> ToolsLoaded:
+    def load(self) -> say.ToolsLoaded:
         """Load the tools. Raises `UsageError` with the reason if that fails, `GivenUp` if it is over."""
         with suppress(ChannelLost), self._zygotes:  # errors show up when reading
             self._line.send(self._guard, self._zygotes.fileno())
@@ -118,10 +105,10 @@ class SandboxProcess:
         """Start a copy of the tools and return the channel to it. Raises `Lost`."""
         ours, theirs = socket.socketpair()
         with theirs:
-            self.control.send(Start(), theirs.fileno())
+            self.control.send(say.Start(), theirs.fileno())
         return Channel(ours)
 
-    def introduced(self, line: Channel) -> ToolsLoaded:
+    def introduced(self, line: Channel) -> say.ToolsLoaded:
         """The tools as reported over a channel; the sandbox is ended if there are none."""
         try:
             return self._load_waiter.await_tools(line, self._process)
@@ -132,39 +119,39 @@ class SandboxProcess:
     def watch(self, busy: bool) -> None:
         """Have the supervisor check the processes while calls are in flight."""
         with suppress(ChannelLost):
-            self._line.send(WatchCalls(busy))
+            self._line.send(say.WatchCalls(busy))
 
     def measure(self) -> None:
         """Measure from now on whether the copy computes or waits."""
         with suppress(ChannelLost):
-            self.control.send(Measure())
+            self.control.send(say.Measure())
 
-    def stop(self) -> CallerStopped | None:
+    def stop(self) -> say.CallerStopped | None:
         """End the copy and all its children; None if the whole sandbox ended."""
         with suppress(ChannelLost):
-            self.control.send(Stop())
+            self.control.send(say.Stop())
         return self.stopped(GRACE)
 
-    def stopped(self, patience: float) -> CallerStopped | None:
+    def stopped(self, patience: float) -> say.CallerStopped | None:
         """How the copy ended, if that is reported within `patience` seconds."""
         try:
-            message = self.control.receive(from_zygote, patience)
+            message = self.control.receive(say.from_zygote, patience)
         except (ChannelLost, TimeoutError, ValueError):
             return None
-        return message if isinstance(message, CallerStopped) else None
+        return message if isinstance(message, say.CallerStopped) else None
 
     @property
     def has_news(self) -> bool:
         """Whether the copy, or the whole sandbox, has ended."""
         return self.control.wait(0)
 
-    def overrun(self) -> Overrun | None:
+    def overrun(self) -> say.Overrun | None:
         """Which limit made the supervisor end everything, if that happened."""
         try:
-            message = self._line.receive(from_supervisor, SOON)
+            message = self._line.receive(say.from_supervisor, SOON)
         except (ChannelLost, TimeoutError, ValueError):
             return None
-        return message if isinstance(message, Overrun) else None
+        return message if isinstance(message, say.Overrun) else None
 
     def kill(self) -> None:
         """End the sandbox and all processes in it."""
@@ -224,7 +211,9 @@ HINTS = {
 KEPT = 4096  # bytes of the process's output; only the end matters
 SHOWN = 12  # lines of it
 
-_loading: msgspec.json.Decoder[ToolsLoaded | Unloadable] = msgspec.json.Decoder(ToolsLoaded | Unloadable)
+_loading: msgspec.json.Decoder[say.ToolsLoaded | Unloadable] = msgspec.json.Decoder(
+    say.ToolsLoaded | Unloadable
+)
 
 
 class GivenUp(Exception):
@@ -259,7 +248,7 @@ class LoadWaiter:
         self._bytes = 0
         self._guards = guards
 
-    def await_tools(self, line: Channel, process: subprocess.Popen[bytes]) -> ToolsLoaded:
+    def await_tools(self, line: Channel, process: subprocess.Popen[bytes]) -> say.ToolsLoaded:
         """The tools as reported over the channel. Raises `UsageError` with the reason if there are none."""
         assert process.stderr is not None
         patience = Patience(self._limit, lambda: family_seconds(process.pid, self._guards) + self._bytes)
@@ -271,7 +260,7 @@ class LoadWaiter:
             raise UsageError(message, *self._printed_lines(process.stderr), hint) from None
         except (ChannelLost, msgspec.MsgspecError, RecursionError):
             raise self._why_not_loaded(process.stderr) from None
-        if isinstance(news, ToolsLoaded):
+        if isinstance(news, say.ToolsLoaded):
             return news
         message = readable(news.message)
         hints = [*map(readable, news.hints), *advise(message, self._spec)]
@@ -304,7 +293,7 @@ class LoadWaiter:
     def _why_not_loaded(self, printed: IO[bytes]) -> UsageError:
         """Why there are no tools, as far as known."""
         with suppress(ChannelLost, TimeoutError, ValueError):
-            message = self._supervisor.receive(from_supervisor, GRACE)
+            message = self._supervisor.receive(say.from_supervisor, GRACE)
             if isinstance(message, Unfit):
                 return unfit(self._python, readable(message.problem), readable(message.detail), "tools")
             return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")

@@ -7,13 +7,7 @@ from contextlib import aclosing
 from functools import cache
 from typing import Any
 
-from misstep.adapters.frameworks.natives import (
-    Unroutable,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
@@ -24,12 +18,12 @@ USER = "user"
 
 def library() -> Any:
     parts = ("adk.agents", "adk.agents.run_config", "adk.apps", "adk.runners", "genai.types")
-    return imported("Google ADK", "adk", "google", *parts)
+    return natives.imported("Google ADK", "adk", "google", *parts)
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     google = library()
-    native = build(tools_for_framework(assignment, toolbox, "adk", _tool_class(), _rerouted))
+    native = build(natives.tools_for_framework(assignment, toolbox, "adk", _tool_class(), _rerouted))
     runner = google.adk.runners.InMemoryRunner(app=_watched(native, _plugin_class()(toolbox)))
     session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)
     events = runner.run_async(
@@ -52,7 +46,7 @@ def retool(value: Any) -> Build:
     if not isinstance(root, adk.agents.LlmAgent) or root.sub_agents:
         with_others = " with sub-agents" if getattr(root, "sub_agents", ()) else ""
         what = f"a {type(root).__name__}{with_others}"
-        raise not_exchangeable(root, "def make_agent(tools): return Agent(…, tools=tools)", what)
+        raise natives.not_exchangeable(root, "def make_agent(tools): return Agent(…, tools=tools)", what)
 
     def build(tools: list[Any]) -> Any:
         copy = root.clone({"tools": tools})
@@ -64,7 +58,7 @@ def retool(value: Any) -> Build:
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool with the tool's own declaration."""
     if not hasattr(native, "run_async"):
-        raise Unroutable("it has no 'run_async'")
+        raise natives.Unroutable("it has no 'run_async'")
 
     async def run_async(*, args: dict[str, Any], tool_context: Any) -> str:  # noqa: ARG001
         return toolbox.call(described.name, args)
@@ -73,7 +67,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed.run_async = run_async
     routed._get_declaration = native._get_declaration  # derived from the function
     if callable(function := getattr(native, "func", None)):
-        routed.func = stand_in(function, described, toolbox.call, inspect.iscoroutinefunction(function))
+        routed.func = natives.stand_in(
+            function, described, toolbox.call, inspect.iscoroutinefunction(function)
+        )
     return routed
 
 

@@ -7,14 +7,7 @@ from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.natives import (
-    Unroutable,
-    check_unchanged,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
@@ -25,11 +18,11 @@ COUNTS_CACHED_APART = ("anthropic", "bedrock")
 
 
 def library() -> Any:
-    return imported("AG2", "ag2", "ag2")
+    return natives.imported("AG2", "ag2", "ag2")
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
-    native = build(tools_for_framework(assignment, toolbox, "ag2", _tool, _rerouted))
+    native = build(natives.tools_for_framework(assignment, toolbox, "ag2", _tool, _rerouted))
     said = _Said(toolbox)
     watch = library().Middleware(_watch_class(), said=said)
     try:
@@ -46,7 +39,9 @@ def retool(value: Any) -> Build:
     """A function that copies the agent with other tools."""
     if not isinstance(value, library().Agent) or value.tasks:
         what = "an agent with sub-tasks" if getattr(value, "tasks", None) else ""
-        raise not_exchangeable(value, "def make_agent(tools): return Agent('me', …, tools=tools)", what)
+        raise natives.not_exchangeable(
+            value, "def make_agent(tools): return Agent('me', …, tools=tools)", what
+        )
 
     def build(tools: list[Any]) -> Any:
         native: Any = copy.copy(value)
@@ -115,12 +110,12 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates and converts arguments as the tool does."""
-    check_unchanged(native, "ag2", "__call__", "register", "schemas")
+    natives.check_unchanged(native, "ag2", "__call__", "register", "schemas")
     if native.model.is_generator:
-        raise Unroutable("it gives its result in pieces")
+        raise natives.Unroutable("it gives its result in pieces")
     routed = copy.copy(native)
     routed.model = copy.copy(native.model)
-    routed.model.call = stand_in(native.model.call, described, toolbox.call, awaited=True)
+    routed.model.call = natives.stand_in(native.model.call, described, toolbox.call, awaited=True)
     return routed
 
 

@@ -5,13 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from misstep.adapters.arguments import open_model, read_arguments
-from misstep.adapters.frameworks.natives import (
-    check_unchanged,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
@@ -19,11 +13,11 @@ from misstep.core.outcome import Usage
 
 
 def library() -> Any:
-    return imported("Agent Framework", "agent-framework", "agent_framework")
+    return natives.imported("Agent Framework", "agent-framework", "agent_framework")
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
-    native = build(tools_for_framework(assignment, toolbox, "agent-framework", _tool, _rerouted))
+    native = build(natives.tools_for_framework(assignment, toolbox, "agent-framework", _tool, _rerouted))
     watch = _Watch(toolbox)
     options = _watching(native, watch)
     reply = await native.run(assignment.request, **options)
@@ -35,7 +29,7 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 def retool(value: Any) -> Build:
     """A function that copies the agent with other tools."""
     if not isinstance(value, library().RawAgent):
-        raise not_exchangeable(value, "def make_agent(tools): return Agent(client, tools=tools)")
+        raise natives.not_exchangeable(value, "def make_agent(tools): return Agent(client, tools=tools)")
 
     def build(tools: list[Any]) -> Any:
         native = copy.copy(value)
@@ -100,9 +94,9 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
-    check_unchanged(native, "agent_framework", "invoke", "__call__", "parameters")
+    natives.check_unchanged(native, "agent_framework", "invoke", "__call__", "parameters")
     routed = copy.copy(native)
-    routed.func = stand_in(native.func, described, toolbox.call, awaited=True)
+    routed.func = natives.stand_in(native.func, described, toolbox.call, awaited=True)
     routed._instance = None
     routed.result_parser = None
     return routed

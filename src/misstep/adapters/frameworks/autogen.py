@@ -7,14 +7,7 @@ from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.natives import (
-    Unroutable,
-    check_unchanged,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
@@ -24,15 +17,15 @@ FACTORY = "def make_agent(tools): return AssistantAgent('me', client, tools=tool
 
 
 def library() -> Any:
-    return imported("AutoGen AgentChat", "autogen", "autogen_agentchat", "agents", "messages")
+    return natives.imported("AutoGen AgentChat", "autogen", "autogen_agentchat", "agents", "messages")
 
 
 def _core() -> Any:
-    return imported("AutoGen AgentChat", "autogen", "autogen_core", "models", "tools")
+    return natives.imported("AutoGen AgentChat", "autogen", "autogen_core", "models", "tools")
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
-    native = build(tools_for_framework(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
+    native = build(natives.tools_for_framework(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
     watched = _watch(native, toolbox)
     result = await _finished(native, assignment.request)
     if not watched:
@@ -44,7 +37,7 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 def retool(value: Any) -> Build:
     """A function that copies an `AssistantAgent` with other tools and a separate memory."""
     if not isinstance(value, library().agents.AssistantAgent) or not _has_known_parts(value):
-        raise not_exchangeable(value, FACTORY)
+        raise natives.not_exchangeable(value, FACTORY)
 
     def build(tools: list[Any]) -> Any:
         native: Any = copy.copy(value)
@@ -162,9 +155,9 @@ def _mock_tool() -> Any:
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
-    check_unchanged(native, "autogen_core", "run_json")
+    natives.check_unchanged(native, "autogen_core", "run_json")
     if hasattr(native, "run_json_stream"):
-        raise Unroutable("it gives its result in pieces")
+        raise natives.Unroutable("it gives its result in pieces")
 
     async def run(args: Any, cancellation_token: Any) -> str:  # noqa: ARG001
         return toolbox.call(described.name, args.model_dump(mode="json", exclude_unset=True))
@@ -173,7 +166,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed.run = run
     routed.return_value_as_string = str
     if callable(function := getattr(native, "_func", None)):
-        routed._func = stand_in(function, described, toolbox.call, asyncio.iscoroutinefunction(function))
+        routed._func = natives.stand_in(
+            function, described, toolbox.call, asyncio.iscoroutinefunction(function)
+        )
     return routed
 
 

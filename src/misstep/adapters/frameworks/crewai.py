@@ -7,15 +7,7 @@ from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import merge_references, open_model, read_arguments
-from misstep.adapters.frameworks.natives import (
-    ELSEWHERE,
-    check_unchanged,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-    unclear_holder,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.adapters.toolset.calling import Loop
@@ -29,7 +21,7 @@ CREW_HINT = f"write {PLACE} into the description of a task, where the request be
 
 
 def library(module: str = "hooks.dispatch") -> Any:
-    return imported("CrewAI", "crewai", f"crewai.{module}", hint=ELSEWHERE)
+    return natives.imported("CrewAI", "crewai", f"crewai.{module}", hint=natives.ELSEWHERE)
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
@@ -42,11 +34,11 @@ def retool(value: Any) -> Build:
     if isinstance(value, library("agent").Agent):
         return lambda tools: _with_tools(value.copy(), tools)
     if not isinstance(value, library("crew").Crew):
-        raise not_exchangeable(value, FACTORY)
+        raise natives.not_exchangeable(value, FACTORY)
     _check_place(value)
     holders = [at for at, member in enumerate(value.agents) if member.tools] or [*range(len(value.agents))]
     if len(holders) != 1:
-        raise unclear_holder(len(holders), FACTORY)
+        raise natives.unclear_holder(len(holders), FACTORY)
 
     def build(tools: list[Any]) -> Any:
         crew = value.copy()
@@ -70,7 +62,7 @@ def _check_place(crew: Any) -> None:
 
 def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
     """Run one case, in a separate thread and context."""
-    tools = tools_for_framework(
+    tools = natives.tools_for_framework(
         assignment,
         watch.toolbox,
         "crewai",
@@ -207,12 +199,12 @@ def _never(*_: Any) -> bool:
 
 def _rerouted(native: Any, described: Tool, watch: _Watch) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
-    check_unchanged(native, "crewai", "run", "arun")
+    natives.check_unchanged(native, "crewai", "run", "arun")
     routed = native.model_copy()
     own = {"cache_function": _never, "result_schema": None}
     for name, awaited in (("_run", False), ("_arun", True), ("func", False)):
         if callable(function := getattr(native, name, None)):
-            own[name] = stand_in(function, described, watch.call, awaited)
+            own[name] = natives.stand_in(function, described, watch.call, awaited)
     for name, part in own.items():
         object.__setattr__(routed, name, part)
     return routed

@@ -13,13 +13,7 @@ from types import new_class
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.natives import (
-    check_unchanged,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.adapters.toolset.call_interceptor import slot_of
@@ -31,7 +25,7 @@ from misstep.errors import UsageError
 
 
 def library() -> Any:
-    return imported("LangChain", "langchain", "langchain_core", "callbacks", "messages", "runnables")
+    return natives.imported("LangChain", "langchain", "langchain_core", "callbacks", "messages", "runnables")
 
 
 @cache
@@ -59,7 +53,7 @@ def mock_tool() -> Any:
 
 def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates its input as the tool does, and passes it on unchanged."""
-    check_unchanged(native, "langchain_core", "invoke", "ainvoke", "run", "arun")
+    natives.check_unchanged(native, "langchain_core", "invoke", "ainvoke", "run", "arun")
 
     def checked(tool_input: Any, call_id: str | None) -> tuple[Any, dict[str, Any]]:
         type(native)._to_args_and_kwargs(routed, copy.deepcopy(tool_input), call_id)
@@ -79,7 +73,7 @@ def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     own["get_input_schema"] = native.get_input_schema  # may inspect `_run`
     for name, awaited in (("func", False), ("coroutine", True)):
         if callable(function := getattr(native, name, None)):
-            own[name] = stand_in(function, described, toolbox.call, awaited)
+            own[name] = natives.stand_in(function, described, toolbox.call, awaited)
     for name, part in own.items():
         object.__setattr__(routed, name, part)
     return routed
@@ -224,7 +218,7 @@ SUPERSTEPS = 10_000  # of a graph; more than our limit on turns allows
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     """Listen to the callbacks of everything that a runnable runs."""
     logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
-    tools = tools_for_framework(assignment, toolbox, "langchain", mock_tool(), rerouted)
+    tools = natives.tools_for_framework(assignment, toolbox, "langchain", mock_tool(), rerouted)
     native = build(tools)
     given = _input(native, assignment.request)
     own = {tool.name for tool in tools if not isinstance(tool, mock_tool())}
@@ -248,7 +242,7 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 def retool(value: Any) -> Build:
     """Always raises: a runnable's tools are fixed when it is created, so only the user can build another."""
     library()
-    raise not_exchangeable(value, FACTORY)
+    raise natives.not_exchangeable(value, FACTORY)
 
 
 def _blocks(native: Any) -> bool:

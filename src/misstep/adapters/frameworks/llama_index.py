@@ -8,15 +8,7 @@ from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.natives import (
-    ELSEWHERE,
-    check_unchanged,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-    unclear_holder,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.toolset.calling import Loop, Returned, told
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
@@ -27,12 +19,12 @@ FACTORY = "def make_agent(tools): return FunctionAgent(tools=tools, llm=…)"
 
 
 def library(module: str = "agent.workflow") -> Any:
-    return imported("LlamaIndex", "llama-index", f"llama_index.core.{module}", hint=ELSEWHERE)
+    return natives.imported("LlamaIndex", "llama-index", f"llama_index.core.{module}", hint=natives.ELSEWHERE)
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     watch = _Watch(toolbox)
-    tools = tools_for_framework(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
+    tools = natives.tools_for_framework(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
     # One tool for each name that the model sees.
     native = _watched(build(list({tool.metadata.name: tool for tool in tools}.values())), watch)
     _count_tokens()
@@ -63,11 +55,11 @@ def _holder_of_tools(value: Any) -> Any:
     if isinstance(value, kinds.BaseWorkflowAgent) and not isinstance(value, kinds.CodeActAgent):
         return value
     if not isinstance(value, kinds.AgentWorkflow):
-        raise not_exchangeable(value, FACTORY)
+        raise natives.not_exchangeable(value, FACTORY)
     members = list(value.agents.values())
     holders = [member for member in members if member.tools or member.tool_retriever] or members
     if len(holders) != 1:
-        raise unclear_holder(len(holders), FACTORY)
+        raise natives.unclear_holder(len(holders), FACTORY)
     return holders[0]
 
 
@@ -159,7 +151,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool with the tool's own metadata."""
-    check_unchanged(native, "llama_index", "__call__")
+    natives.check_unchanged(native, "llama_index", "__call__")
     mock, routed = _mock_tool(described, toolbox), copy.copy(native)
     known = described.parameters.get("properties", {})
 
@@ -173,7 +165,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed.call, routed.acall = call, acall
     for name, awaited in (("_fn", False), ("_async_fn", True), ("_real_fn", False)):
         if callable(function := getattr(native, name, None)):
-            setattr(routed, name, stand_in(function, described, toolbox.call, awaited))
+            setattr(routed, name, natives.stand_in(function, described, toolbox.call, awaited))
     return routed
 
 

@@ -8,7 +8,7 @@ from types import new_class
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.natives import Unroutable, imported, not_exchangeable, tools_for_framework
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.toolset.call_interceptor import slot_of
 from misstep.adapters.toolset.calling import Loop, context_of
@@ -21,12 +21,12 @@ FACTORY_OF_TWO = "def make_agent(tools): return Agent(name='me', handoffs=[Agent
 
 
 def library() -> Any:
-    return imported("The OpenAI Agents SDK", "openai-agents", "agents", "exceptions")
+    return natives.imported("The OpenAI Agents SDK", "openai-agents", "agents", "exceptions")
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     sdk = library()
-    native = build(tools_for_framework(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
+    native = build(natives.tools_for_framework(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
     if not isinstance(native, sdk.Agent):
         message = f"a {type(native).__name__} is no Agent of the OpenAI Agents SDK"
         raise UsageError(message, f"expected: {FACTORY}")
@@ -58,7 +58,7 @@ def retool(value: Any) -> Build:
     agent should get which tools.
     """
     if not isinstance(value, library().Agent):
-        raise not_exchangeable(value, FACTORY)
+        raise natives.not_exchangeable(value, FACTORY)
     if value.handoffs:
         message = f"the agent '{value.name}' hands over to others, which have tools of their own"
         raise UsageError(message, f"write a function that makes it: {FACTORY_OF_TWO}")
@@ -127,7 +127,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool; arguments are validated and results written wherever it is executed."""
     if getattr(native, "_is_agent_tool", False):
-        raise Unroutable("it is an agent")
+        raise natives.Unroutable("it is an agent")
     routed = copy.copy(native)
     routed.on_invoke_tool = _mock_tool(described, toolbox).on_invoke_tool
     routed._output_type_adapter = None

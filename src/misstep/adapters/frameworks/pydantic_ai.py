@@ -6,13 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
-from misstep.adapters.frameworks.natives import (
-    Unroutable,
-    imported,
-    not_exchangeable,
-    stand_in,
-    tools_for_framework,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.toolset.calling import Loop, context_of
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
@@ -23,11 +17,11 @@ FACTORY = "def make_agent(tools): return Agent(model, tools=tools)"
 
 
 def library() -> Any:
-    return imported("Pydantic AI", "pydantic-ai", "pydantic_ai", "agent")
+    return natives.imported("Pydantic AI", "pydantic-ai", "pydantic_ai", "agent")
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
-    native = build(tools_for_framework(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
+    native = build(natives.tools_for_framework(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
     if not isinstance(native, _Retooled | library().agent.AbstractAgent):
         raise UsageError(f"a {type(native).__name__} is no agent of Pydantic AI", f"expected: {FACTORY}")
     limits = library().UsageLimits(request_limit=toolbox.max_steps)
@@ -51,7 +45,7 @@ def retool(value: Any) -> Build:
     They replace its own tools, those of its toolsets and those that the model's provider would run.
     """
     if not isinstance(value, library().agent.AbstractAgent):
-        raise not_exchangeable(value, FACTORY)
+        raise natives.not_exchangeable(value, FACTORY)
     return lambda tools: _Retooled(value, tools)
 
 
@@ -129,7 +123,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     from pydantic_core import to_jsonable_python
 
     if not isinstance(native, library().Tool):
-        raise Unroutable(f"a {type(native).__name__} has no function of its own")
+        raise natives.Unroutable(f"a {type(native).__name__} has no function of its own")
 
     async def call(arguments: dict[str, Any], _context: Any) -> str:
         return toolbox.call(described.name, to_jsonable_python(arguments, serialize_unknown=True))
@@ -138,7 +132,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed.function_schema = copy.copy(native.function_schema)
     routed.function_schema.call = call
     for holder in (routed, routed.function_schema):
-        holder.function = stand_in(native.function, described, toolbox.call, native.function_schema.is_async)
+        holder.function = natives.stand_in(
+            native.function, described, toolbox.call, native.function_schema.is_async
+        )
     return routed
 
 

@@ -14,13 +14,7 @@ from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments, takes_arguments
-from misstep.adapters.frameworks.natives import (
-    Unroutable,
-    check_unchanged,
-    imported,
-    not_exchangeable,
-    tools_for_framework,
-)
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
 from misstep.adapters.threads import in_thread
 from misstep.adapters.toolset.calling import Loop
@@ -30,13 +24,13 @@ from misstep.errors import UsageError
 
 
 def library() -> Any:
-    return imported("smolagents", "smolagents", "smolagents")
+    return natives.imported("smolagents", "smolagents", "smolagents")
 
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     names = identifiers(tool.name for tool in toolbox.tools)
     make = mock_tool()
-    tools = tools_for_framework(
+    tools = natives.tools_for_framework(
         assignment,
         toolbox,
         "smolagents",
@@ -147,11 +141,11 @@ def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:
 
 def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool without setup, because it does nothing."""
-    check_unchanged(native, "smolagents", "__call__")
+    natives.check_unchanged(native, "smolagents", "__call__")
     if native.output_type in ("image", "audio"):
-        raise Unroutable(f"what it gives is no text but {native.output_type}")
+        raise natives.Unroutable(f"what it gives is no text but {native.output_type}")
     if [native.name] != [*identifiers([native.name]).values()]:
-        raise Unroutable("no agent can have a tool of this name")
+        raise natives.Unroutable("no agent can have a tool of this name")
     routed = copy.copy(native)
     routed.forward = _forward(described, toolbox)
     routed.is_initialized = True
@@ -238,7 +232,7 @@ def retool(value: Any) -> Build:
     if not isinstance(value, smol.MultiStepAgent) or value.managed_agents:
         manages = " that manages others" if getattr(value, "managed_agents", None) else ""
         factory = "def make_agent(tools): return ToolCallingAgent(tools, model)"
-        raise not_exchangeable(value, factory, f"a {type(value).__name__}{manages}")
+        raise natives.not_exchangeable(value, factory, f"a {type(value).__name__}{manages}")
     _check_place(value)
 
     def build(tools: list[Any]) -> Any:

@@ -13,19 +13,8 @@ import sys
 import warnings
 
 from misstep.adapters.processes import end_with_parent, keep_orphans, open_to_family
+from misstep.tool_host import protocol as say
 from misstep.tool_host.channel import Channel, ChannelLost
-from misstep.tool_host.protocol import (
-    CallerStopped,
-    GuardOrder,
-    Limits,
-    LoadTools,
-    Measure,
-    Overrun,
-    Start,
-    to_supervisor,
-    to_zygote,
-    while_guarding,
-)
 from misstep.tool_host.serving.process_tree import FAR, CrashTraces, Gauge, ProcessTree, limit
 from misstep.tool_host.serving.scratch import Scratch
 from misstep.tool_host.serving.tool_server import ToolServer, make_tool_server
@@ -40,7 +29,7 @@ CHUNK = 4096
 def serve(number: int) -> None:
     """Start the zygote and supervise all processes until the other side is gone."""
     line = Channel(socket.socket(fileno=number), trusting=True)
-    order = line.receive(to_supervisor)
+    order = line.receive(say.to_supervisor)
     process_tree = ProcessTree(order.outside)
     keep_orphans()
     open_to_family(False)  # tools must not impersonate the supervisor or the zygote
@@ -66,11 +55,11 @@ class _Watch:
     """Supervises the processes until there is a reason to end them."""
 
     def __init__(
-        self, line: Channel, process_tree: ProcessTree, order: GuardOrder, zygote: int, loaded: int
+        self, line: Channel, process_tree: ProcessTree, order: say.GuardOrder, zygote: int, loaded: int
     ) -> None:
         self._line = line
         self._process_tree = process_tree
-        self._limits: Limits = order.limits
+        self._limits: say.Limits = order.limits
         self._zygote = zygote
         self._loaded = loaded
         self._memory = 0  # bytes that all may use together; 0 until that is known
@@ -110,7 +99,7 @@ class _Watch:
             try:
                 self._line.read()
                 while (row := self._line.take()) is not None:
-                    self._busy = while_guarding.decode(row).busy
+                    self._busy = say.while_guarding.decode(row).busy
             except ChannelLost:
                 return False
         return True
@@ -127,15 +116,15 @@ class _Watch:
             if pid == self._zygote:
                 return False
 
-    def _find_overrun(self, weighing: bool) -> Overrun | None:
+    def _find_overrun(self, weighing: bool) -> say.Overrun | None:
         if (count := self._process_tree.count(self._limits.processes)) > self._limits.processes:
-            return Overrun("processes", count)
+            return say.Overrun("processes", count)
         if not weighing or not self._memory:
             return None
         memory = self._process_tree.memory()
         if self._memory < memory <= FAR * self._memory:
             memory = self._process_tree.true_memory()
-        return Overrun("memory", memory) if memory > self._memory else None
+        return say.Overrun("memory", memory) if memory > self._memory else None
 
 
 def _deaths() -> int:
@@ -164,8 +153,8 @@ class Zygote:
     def serve(self) -> None:
         """Serve until the channel closes, or until the tools fail to load."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for our side
-        order = self._line.receive(to_zygote)
-        assert isinstance(order, LoadTools)
+        order = self._line.receive(say.to_zygote)
+        assert isinstance(order, say.LoadTools)
         try:
             message, tool_server = make_tool_server(order)
             self._line.send(message)
@@ -175,11 +164,11 @@ class Zygote:
         except ChannelLost:
             return
 
-    def _attend(self, order: LoadTools, tool_server: ToolServer) -> None:
+    def _attend(self, order: say.LoadTools, tool_server: ToolServer) -> None:
         scratch = Scratch(order.roots)
         traces = CrashTraces()
         while True:
-            if not isinstance(self._line.receive(to_zygote), Start):
+            if not isinstance(self._line.receive(say.to_zygote), say.Start):
                 continue  # a Stop for a copy that had already ended
             os.chdir(order.folder)  # it may be a new folder with the same name
             self._gauge, self._computed = None, 0.0
@@ -187,9 +176,9 @@ class Zygote:
             self._process_tree.end_others()
             frames, restored = traces.read(tool_server.owns), scratch.restore()
             computed = usage.ru_utime + usage.ru_stime if status == -signal.SIGXCPU else self._computed
-            self._line.send(CallerStopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
+            self._line.send(say.CallerStopped(status, frames, usage.ru_maxrss * UNIT, restored, computed))
 
-    def _copy(self, order: LoadTools, tool_server: ToolServer, traces: CrashTraces) -> int:
+    def _copy(self, order: say.LoadTools, tool_server: ToolServer, traces: CrashTraces) -> int:
         """Fork a copy of this process that takes over the channel received last."""
         end = self._line.files.pop()
         with warnings.catch_warnings():
@@ -231,7 +220,7 @@ class Zygote:
         """Handle commands while the copy is running."""
         self._line.read()
         while (row := self._line.take()) is not None:
-            if isinstance(to_zygote.decode(row), Measure):
+            if isinstance(say.to_zygote.decode(row), say.Measure):
                 self._gauge = Gauge(self._process_tree)
                 continue
             if self._gauge:

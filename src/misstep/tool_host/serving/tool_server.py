@@ -30,17 +30,8 @@ from misstep.errors import MisstepError
 from misstep.fuzzing.coverage import Coverage, Ownership
 from misstep.fuzzing.judging.exceptions import describe_exception, put_into
 from misstep.fuzzing.taint import Marks, observe, plain
+from misstep.tool_host import protocol as say
 from misstep.tool_host.channel import Channel
-from misstep.tool_host.protocol import (
-    BROKEN,
-    LAST_WORDS,
-    LINE_CLOSED,
-    MEGABYTE,
-    MEMORY_FULL,
-    LoadTools,
-    Report,
-    ToolsLoaded,
-)
 from misstep.tool_host.serving.process_tree import CrashTraces, allow_cpu
 from misstep.tool_host.serving.scratch import names_in
 
@@ -48,7 +39,7 @@ LONGEST_ERROR = 2_000  # characters
 STREAMS = (0, 1, 2)
 
 
-def make_tool_server(order: LoadTools) -> tuple[ToolsLoaded | Unloadable, "ToolServer | None"]:
+def make_tool_server(order: say.LoadTools) -> tuple[say.ToolsLoaded | Unloadable, "ToolServer | None"]:
     """Load the tools and report the result. Tools that load `apart` report later."""
     try:
         _set_up(order)
@@ -61,7 +52,7 @@ def make_tool_server(order: LoadTools) -> tuple[ToolsLoaded | Unloadable, "ToolS
         with contextlib.suppress(ImportError):  # reported later, if a server needs it
             import mcp  # noqa: F401  (every copy would have to load it)
         _hush()
-        return ToolsLoaded(()), ToolServer(order, None)
+        return say.ToolsLoaded(()), ToolServer(order, None)
     loaded = _load(order.spec)
     if isinstance(loaded, Unloadable):
         return loaded, None
@@ -75,7 +66,7 @@ class ToolServer:
     Tools whose state cannot be forked are None here: every copy loads them itself.
     """
 
-    def __init__(self, order: LoadTools, tools: Toolset | None) -> None:
+    def __init__(self, order: say.LoadTools, tools: Toolset | None) -> None:
         self._order = order
         self._tools = tools
         self._ownership = _ownership(tools) if tools else None
@@ -97,10 +88,10 @@ class ToolServer:
         Caller(tools, ownership, self._order, traces).serve(line)
 
 
-def _told(tools: Toolset, order: LoadTools) -> ToolsLoaded:
+def _told(tools: Toolset, order: say.LoadTools) -> say.ToolsLoaded:
     described = tuple(bound.described for bound in tools.bounds)
     files, skipped = tuple(names_in(order.folder)), tuple(map(storable, tools.skipped))
-    return ToolsLoaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
+    return say.ToolsLoaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
 
 
 def _ownership(tools: Toolset) -> Ownership:
@@ -108,7 +99,7 @@ def _ownership(tools: Toolset) -> Ownership:
     return Ownership([source.file for source in sources if source])
 
 
-def _set_up(order: LoadTools) -> None:
+def _set_up(order: say.LoadTools) -> None:
     """Create the folders that tools use."""
     for folder in (os.environ["HOME"], os.environ["TMPDIR"]):
         os.makedirs(folder, exist_ok=True)
@@ -127,13 +118,15 @@ def _load(spec: str) -> Toolset | Unloadable:
         return _blamed(error, spec)
 
 
-def _read(order: LoadTools) -> ToolsLoaded | Unloadable:
+def _read(order: say.LoadTools) -> say.ToolsLoaded | Unloadable:
     skipped, notes = list[str](), list[str]()
     try:
         tools = read_tools(order.spec, skipped, notes)
     except BaseException as error:
         return _blamed(error, order.spec)
-    return ToolsLoaded(tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes)))
+    return say.ToolsLoaded(
+        tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes))
+    )
 
 
 def _blamed(error: BaseException, spec: str) -> Unloadable:
@@ -204,7 +197,7 @@ def _names(function: Callable[..., Any]) -> list[str]:
 
 
 TEXT = 4_000  # characters of a result that are kept
-LARGE = 8 * MEGABYTE  # memory growth that is reported
+LARGE = 8 * say.MEGABYTE  # memory growth that is reported
 UNIT = 1024 if sys.platform == "linux" else 1  # unit of peak memory in bytes
 ALLOWANCE = 1.0  # seconds between renewals of the CPU limit
 HIGH = 200  # file descriptor that tools which close random ones don't reach
@@ -215,7 +208,9 @@ _decoder = msgspec.json.Decoder(Probe)
 class Caller:
     """Calls the tools in this process, until one ends its server or uses all memory."""
 
-    def __init__(self, tools: Toolset, ownership: Ownership, order: LoadTools, traces: CrashTraces) -> None:
+    def __init__(
+        self, tools: Toolset, ownership: Ownership, order: say.LoadTools, traces: CrashTraces
+    ) -> None:
         self._bounds = {bound.described.name: bound for bound in tools.bounds}
         self._owns = ownership.owns
         self._timeout = order.limits.timeout
@@ -237,24 +232,24 @@ class Caller:
                 if os.getpid() != process:
                     os._exit(0)  # a fork made by the tool
                 line.say(report)
-                if report.reaction.ended in LAST_WORDS:
+                if report.reaction.ended in say.LAST_WORDS:
                     return
         except MemoryError:  # tools have left too little for this code
-            os._exit(MEMORY_FULL)
+            os._exit(say.MEMORY_FULL)
         except OSError:
-            os._exit(LINE_CLOSED)
+            os._exit(say.LINE_CLOSED)
         except BaseException:  # tools have replaced something that this code uses
-            os._exit(BROKEN)
+            os._exit(say.BROKEN)
 
-    def _report(self, probe: Probe) -> Report:
+    def _report(self, probe: Probe) -> say.Report:
         bound = self._bounds.get(probe.invocation.tool)
         if bound is None:  # a server may list different tools each time it starts
             detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
-            return Report(Reaction("garbled", detail=detail))
+            return say.Report(Reaction("garbled", detail=detail))
         arguments = json.loads(probe.invocation.arguments)
         self._allow_cpu()
         reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
-        return Report(reaction, self._new_lines(bound) if reaction.edges else {})
+        return say.Report(reaction, self._new_lines(bound) if reaction.edges else {})
 
     def _allow_cpu(self) -> None:
         """Renew the CPU limit, but rarely: it exceeds what one call may use."""
@@ -311,7 +306,7 @@ class Caller:
         return Reaction(
             "exhausted" if is_full else "raised",
             raised=describe_exception(error, self._owns),
-            detail=f"{self._memory // MEGABYTE:,} MB were allowed" if is_full else "",
+            detail=f"{self._memory // say.MEGABYTE:,} MB were allowed" if is_full else "",
             seconds=seconds,
             memory=memory,
             edges=edges,

@@ -10,7 +10,7 @@ from collections.abc import Set
 import msgspec
 from msgspec.structs import replace
 
-from misstep.core.tool import Frame, Observation, Raised, Reaction
+from misstep.core.tool import Frame, Raised, Reaction
 from misstep.tool_host import protocol as say
 
 MOST_OF_MEMORY = 0.8  # share of the limit; a process killed with this much probably ran out of memory
@@ -91,7 +91,8 @@ class ReactionDecoder:
         """The reaction in a report. Raises `MsgspecError` if it is invalid."""
         report = _reports.decode(row)
         for file, lines in report.lines.items():
-            self._note(file, lines)
+            if file in self._lines or len(self._lines) < MOST_FILES:
+                self._lines.setdefault(file, set()).update(line for line in lines if 0 < line < MOST_LINES)
         reaction = report.reaction if len(row) <= ORDINARY else _bounded(report.reaction)
         if max(reaction.size, reaction.memory, -reaction.size, -reaction.memory) > LARGEST:
             reaction = replace(reaction, size=0, memory=0)
@@ -104,10 +105,6 @@ class ReactionDecoder:
     def forget(self) -> None:
         """Forget which lines have run."""
         self._lines.clear()
-
-    def _note(self, file: str, lines: tuple[int, ...]) -> None:
-        if file in self._lines or len(self._lines) < MOST_FILES:
-            self._lines.setdefault(file, set()).update(line for line in lines if 0 < line < MOST_LINES)
 
     def _known(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """The edges that fit the limits."""
@@ -127,7 +124,11 @@ def _bounded(reaction: Reaction) -> Reaction:
         structured=structured if structured is None or len(structured) <= STRUCTURED else None,
         raised=_bounded_raised(reaction.raised) if reaction.raised else None,
         detail=reaction.detail[:TEXT],
-        observations=tuple(filter(_is_ordinary, reaction.observations[:MOST_OBSERVATIONS])),
+        observations=tuple(
+            each
+            for each in reaction.observations[:MOST_OBSERVATIONS]
+            if len(msgspec.json.encode(each)) <= ORDINARY
+        ),
     )
 
 
@@ -140,7 +141,3 @@ def _bounded_raised(raised: Raised) -> Raised:
         bases=tuple(base[:TEXT] for base in raised.bases[:MOST_FRAMES]),
         frames=tuple(Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own) for each in frames),
     )
-
-
-def _is_ordinary(observation: Observation) -> bool:
-    return len(msgspec.json.encode(observation)) <= ORDINARY

@@ -112,7 +112,9 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
     framework = framework_of(value)
     if framework:
         return _of_framework(framework, value, name)
-    if not inspect.isclass(value) and _is_agent(value):
+    # Our own protocol.
+    has_name, run = isinstance(getattr(value, "name", None), str), getattr(value, "run", None)
+    if not inspect.isclass(value) and has_name and inspect.iscoroutinefunction(run):
         return LoadedAgent(value)
     if inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
         raise UsageError(f"'{spec}' yields instead of returning an answer", *_expected())
@@ -176,13 +178,6 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
     if callable(made) and len(required_parameters(made)) == 1:
         return LoadedAgent(PlainAgent(lambda request, tools: make(tools)(request), name))
     raise UsageError(f"'{spec}' makes a {type(made).__name__}, which is no agent", *_expected())
-
-
-def _is_agent(value: Any) -> bool:
-    """Whether it implements our own protocol."""
-    return isinstance(getattr(value, "name", None), str) and inspect.iscoroutinefunction(
-        getattr(value, "run", None)
-    )
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:

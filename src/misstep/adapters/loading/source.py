@@ -33,16 +33,12 @@ def load_object(location: str) -> Any:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            raise UsageError(f"there is no '{name}' here", _meant(name, module), where=source)
+            known = {each: held for each, held in vars(module).items() if not each.startswith("_")}
+            told = cut(", ".join(each for each, held in known.items() if _is_of(held, module)), MOST_NAMED)
+            hint = did_you_mean(name, known) or (f"there is: {told}" if told else "")
+            raise UsageError(f"there is no '{name}' here", hint, where=source)
         value = getattr(value, part)
     return value
-
-
-def _meant(name: str, module: ModuleType) -> str:
-    """A similar name, or else all names that the module defines."""
-    known = {each: value for each, value in vars(module).items() if not each.startswith("_")}
-    told = [each for each, value in known.items() if _is_of(value, module)]
-    return did_you_mean(name, known) or (f"there is: {cut(', '.join(told), MOST_NAMED)}" if told else "")
 
 
 def _is_of(value: Any, module: ModuleType) -> bool:

@@ -147,13 +147,10 @@ class CompletionStream:
 def read_message(body: Any) -> ModelTurn | None:
     match body:
         case {"type": "message", "content": [*blocks]}:
-            return ModelTurn(body, _tool_uses(blocks), _tokens(body.get("usage")))
+            uses = [block for block in blocks if _is_tool_use(block)]
+            calls = tuple(ModelCall(str(use.get("name") or ""), use.get("input", "")) for use in uses)
+            return ModelTurn(body, calls, _tokens(body.get("usage")))
     return None
-
-
-def _tool_uses(blocks: list[Any]) -> tuple[ModelCall, ...]:
-    uses = [block for block in blocks if _is_tool_use(block)]
-    return tuple(ModelCall(str(use.get("name") or ""), use.get("input", "")) for use in uses)
 
 
 def _is_tool_use(block: Any) -> bool:
@@ -229,14 +226,11 @@ def read_response(body: Any) -> ModelTurn | None:
             status = rest.get("status") or "completed"
             usage, key = tokens(rest.get("usage")), f"{rest.get('id')}"
             if status in SPOKEN:
-                return ModelTurn(body, _function_calls(items), usage, key)
+                calls = [item for item in items if _is_call(item)]
+                return ModelTurn(body, tuple(map(_asked, calls)), usage, key)
             if status in ("failed", "cancelled"):
                 return ModelTurn(body, (), usage, key, counts=False)
     return None
-
-
-def _function_calls(items: list[Any]) -> tuple[ModelCall, ...]:
-    return tuple(_asked(item) for item in items if _is_call(item))
 
 
 def _is_call(item: Any) -> bool:
@@ -280,21 +274,20 @@ class ResponseStream:
 def read_run(body: Any) -> ModelTurn | None:
     """What a run waits for or ended with. Its tokens are reported only when it is finished."""
     match body:
-        case {"object": "thread.run", "status": "requires_action", "required_action": dict(action)}:
-            return _wanting(body, action)
+        case {
+            "object": "thread.run",
+            "status": "requires_action",
+            "required_action": {"submit_tool_outputs": {"tool_calls": [*listed]}},
+        }:
+            calls = [call for call in listed if isinstance(call, dict)]
+            key = " ".join(str(call.get("id")) for call in calls)
+            return ModelTurn(body, tuple(map(asked, calls)), key=f"{body.get('id')} {key}")
+        case {"object": "thread.run", "status": "requires_action", "required_action": dict()}:
+            return None
         case {"object": "thread.run", "status": "completed" | "incomplete" as status}:
             return ModelTurn(body, (), tokens(body.get("usage")), f"{body.get('id')} {status}")
         case {"object": "thread.run", "status": status, "usage": dict(usage)}:
             return ModelTurn(body, (), tokens(usage), f"{body.get('id')} {status}", counts=False)
-    return None
-
-
-def _wanting(run: dict[str, Any], action: dict[str, Any]) -> ModelTurn | None:
-    match action:
-        case {"submit_tool_outputs": {"tool_calls": [*listed]}}:
-            calls = [call for call in listed if isinstance(call, dict)]
-            key = " ".join(str(call.get("id")) for call in calls)
-            return ModelTurn(run, tuple(asked(call) for call in calls), key=f"{run.get('id')} {key}")
     return None
 
 

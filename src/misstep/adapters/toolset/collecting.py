@@ -46,9 +46,13 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
         raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
     slot = slot_of(kind, value)
     code = slot.get() if slot else type(value)
+    # CrewAI rewrites names, which may be headings; the model would see those.
+    rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
+    if callable(rewrite) and FRAMEWORKS["crewai"].made(value):
+        name = str(rewrite(name))
     return FoundTool(
         where,
-        _spoken(value, name),
+        name,
         str(description or ""),
         schema,
         kind,
@@ -56,11 +60,6 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
         code=code,
         output=output_of(code) if slot else None,
     )
-
-
-def is_tool_class(kind: type) -> bool:
-    """Whether instances of a class are tools."""
-    return any(hasattr(kind, name) for name in TOOL_CLASSES) or _is_action(kind)
 
 
 def model_schema(model: Any) -> Any:
@@ -198,12 +197,6 @@ def _told(tool: Any, schema: Any) -> _Told:
     return getattr(tool, "name", None), getattr(tool, "description", None), schema
 
 
-def _spoken(value: Any, name: str) -> str:
-    """The name that the model would see: CrewAI rewrites names, which may be headings."""
-    rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
-    return str(rewrite(name)) if callable(rewrite) and FRAMEWORKS["crewai"].made(value) else name
-
-
 KINDS = (
     "a function, or a tool of a framework that misstep knows",
     "a definition of a tool as OpenAI, Anthropic or MCP write it",
@@ -237,7 +230,8 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
     elif is_callable_object(value):
         yield _function(value, where, type(value).__name__)
     else:
-        raise _no_tool(value, where)
+        message = f"something of the type {type(value).__name__} is no tool that has a schema"
+        raise UsageError(message, *_expected(), where=where)
 
 
 def _function(value: Any, where: str, name: str = "") -> FoundTool:
@@ -264,7 +258,7 @@ def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Fou
 
 def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
     """What an instance of the class is or holds, or the tool whose arguments a model class describes."""
-    if is_tool_class(value) or any(hasattr(value, name) for name in LISTING):
+    if any(hasattr(value, name) for name in (*TOOL_CLASSES, *LISTING)) or _is_action(value):
         if required_parameters(value):
             raise UsageError(f"{value.__name__} is a class", "give an object of it", where=where)
         yield from collect(value(), where, deep + 1)
@@ -285,14 +279,6 @@ def _members(value: Any) -> Iterable[Any] | None:
 
 def _held(value: Any) -> Iterable[Any] | None:
     return value if isinstance(value, Mapping | list | tuple) else None
-
-
-def _no_tool(value: Any, where: str) -> UsageError:
-    return UsageError(
-        f"something of the type {type(value).__name__} is no tool that has a schema",
-        *_expected(),
-        where=where,
-    )
 
 
 def _expected() -> list[str]:
@@ -333,7 +319,10 @@ def tools_in_file(path: str) -> list[FoundTool]:
     """The tools that a file defines."""
     value = _read(path)
     if isinstance(value, Mapping):
-        value = _listed(value)
+        # The list in a request or reply, or the single tool in the file.
+        result = value.get("result")
+        inner = result if isinstance(result, Mapping) else value
+        value = inner.get("tools", [value])
     if not isinstance(value, list):
         raise UsageError("holds no tools", EXPECTED, where=path)
     return [_defined(each, f"{path}[{place}]") for place, each in enumerate(value)]
@@ -346,13 +335,6 @@ def _read(path: str) -> Any:
         raise UsageError(f"can't be read: {error.strerror}", where=path) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"is no JSON: {error}", where=path) from None
-
-
-def _listed(value: Mapping[str, Any]) -> Any:
-    """The list in a request or reply, or a list of the single tool in the file."""
-    result = value.get("result")
-    inner = result if isinstance(result, Mapping) else value
-    return inner.get("tools", [value])
 
 
 def _defined(value: Any, where: str) -> FoundTool:

@@ -188,7 +188,11 @@ def environment_for(spec: str, conditions: CallConditions, home: str, temporary:
     Variables that a file of MCP servers refers to are included, because it does not work without them.
     """
     named = _named_in(spec)
-    kept = {name: value for name, value in os.environ.items() if _is_kept(name) or name in named}
+    kept = dict[str, str]()
+    for name, value in os.environ.items():
+        is_known = name in KEPT or name.startswith(KEPT_FAMILIES)
+        if name in named or (is_known and not SECRET_VARIABLE.search(name)):
+            kept[name] = value
     user_base = {"PYTHONUSERBASE": os.path.expanduser("~/.local")}  # its default depends on HOME
     places = {
         "HOME": home,
@@ -198,10 +202,6 @@ def environment_for(spec: str, conditions: CallConditions, home: str, temporary:
         "XDG_DATA_HOME": f"{home}/.local/share",
     }
     return {**QUIET, **user_base, **kept, **SETTLED, **places, **conditions.environment}
-
-
-def _is_kept(name: str) -> bool:
-    return (name in KEPT or name.startswith(KEPT_FAMILIES)) and not SECRET_VARIABLE.search(name)
 
 
 def _named_in(spec: str) -> set[str]:

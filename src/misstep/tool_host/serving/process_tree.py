@@ -11,7 +11,14 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from misstep.adapters.processes import ListedProcess, held_up, kill_process_tree, listed, numbers
+from misstep.adapters.processes import (
+    ListedProcess,
+    held_up,
+    kill_process_tree,
+    listed,
+    numbers,
+    with_descendants,
+)
 from misstep.core.outcome import storable
 from misstep.core.text import is_ours
 from misstep.core.tool import Frame
@@ -59,14 +66,9 @@ class ProcessTree:
 
     def living(self) -> list[ListedProcess]:
         """All live processes except the supervisor."""
-        everybody = {each.pid: each for each in listed()}
-        found = {self._supervisor}
-        size = 0
-        while len(found) > size and not self.is_private:
-            size = len(found)
-            found |= {each.pid for each in everybody.values() if each.parent in found}
-        members = everybody if self.is_private else found & everybody.keys()
-        return [everybody[pid] for pid in members if pid != self._supervisor]
+        if self.is_private:
+            return [each for each in listed() if each.pid != self._supervisor]
+        return [*with_descendants(listed(), lambda each: each.parent == self._supervisor).values()]
 
     def memory(self) -> int:
         """The sum of their resident memory in bytes; shared memory counts for each of them."""

@@ -84,16 +84,18 @@ def held_up(pid: int) -> dict[tuple[int, int], float]:
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
 def keep_orphans() -> None:
     """Become the parent of orphaned descendants, so that they can be found and ended."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_with_parent() -> None:
-    """End this process when its parent ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def open_to_family(is_open: bool) -> None:
@@ -101,8 +103,7 @@ def open_to_family(is_open: bool) -> None:
 
     Forked processes inherit this.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(is_open), 0, 0, 0)
+    _prctl(PR_SET_DUMPABLE, int(is_open))
 
 
 def kill_process_tree(leader: int) -> None:

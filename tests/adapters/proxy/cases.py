@@ -50,8 +50,8 @@ def asked(recorder: Recorder) -> list[list[tuple[str, Any]]]:
 
 
 @contextmanager
-def proxy_to(server: Any, key: str | None = None) -> Iterator[RecordingProxy]:
-    proxy = RecordingProxy(server.base_url, key)
+def proxy_to(server: Any) -> Iterator[RecordingProxy]:
+    proxy = RecordingProxy(server.base_url)
     asyncio.run(proxy.start())
     try:
         yield proxy

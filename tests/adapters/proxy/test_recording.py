@@ -109,9 +109,10 @@ def test_messages_are_kept_without_keys() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "sweep", "arguments": f'{{"at": "{KEY}"}}'}}
     said = {"choices": [{"index": 0, "message": {"role": "assistant", "content": own, "tool_calls": [call]}}]}
     recorder = new_recorder()
-    with CannedServer(Canned(said)) as server, proxy_to(server, KEY) as proxy, proxy.open(REQUEST, recorder):
+    with CannedServer(Canned(said)) as server, proxy_to(server) as proxy, proxy.open(REQUEST, recorder):
         body = chat(f"{REQUEST} {own} {KEY}")
-        got = fetch(proxy.base_url, "POST", "/chat/completions", body, authorization=f"Bearer {own}")
+        keys = {"authorization": f"Bearer {own}", "x_api_key": KEY}
+        got = fetch(proxy.base_url, "POST", "/chat/completions", body, **keys)
     assert got.json == said
     [kept] = recorder.messages
     assert kept["request"]["messages"][0]["content"] == f"{REQUEST} [secret] [secret]"

@@ -36,7 +36,6 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 
 
 def retool(value: Any) -> Build:
-    """A function that copies the agent with other tools."""
     if not isinstance(value, library().Agent) or value.tasks:
         what = "an agent with sub-tasks" if getattr(value, "tasks", None) else ""
         raise natives.not_exchangeable(

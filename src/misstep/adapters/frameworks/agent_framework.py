@@ -27,7 +27,6 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 
 
 def retool(value: Any) -> Build:
-    """A function that copies the agent with other tools."""
     if not isinstance(value, library().RawAgent):
         raise natives.not_exchangeable(value, "def make_agent(tools): return Agent(client, tools=tools)")
 
@@ -109,8 +108,6 @@ def _usage(details: Any) -> Usage:
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """A function that calls the tool and returns what the model would see of its result."""
-
     def invoke(arguments: dict[str, Any]) -> Any:
         parts = loop.settle(tool.invoke(arguments=arguments))
         if not isinstance(parts, list):

@@ -177,7 +177,6 @@ def _usage(counts: Any) -> Usage:
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """A function that calls the tool and returns what the model would see of its result."""
     from autogen_core import CancellationToken
 
     def invoke(arguments: dict[str, Any]) -> Any:

@@ -9,7 +9,6 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(action: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """A function that calls the action and returns what the model would see of its result."""
     with suppress(ImportError):  # objects that only look like actions don't need it
         _make_usable(action)
 

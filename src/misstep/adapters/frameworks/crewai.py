@@ -201,11 +201,8 @@ def _rerouted(native: Any, described: Tool, watch: _Watch) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
     natives.check_unchanged(native, "crewai", "run", "arun")
     routed = native.model_copy()
-    own = {"cache_function": _never, "result_schema": None}
-    for name, awaited in (("_run", False), ("_arun", True), ("func", False)):
-        if callable(function := getattr(native, name, None)):
-            own[name] = natives.stand_in(function, described, watch.call, awaited)
-    for name, part in own.items():
+    own = natives.stand_ins(native, described, watch.call, _run=False, _arun=True, func=False)
+    for name, part in {"cache_function": _never, "result_schema": None, **own}.items():
         object.__setattr__(routed, name, part)
     return routed
 

@@ -71,9 +71,7 @@ def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed = native.model_copy()
     own = {"_to_args_and_kwargs": checked, "_run": carry_out, "_arun": carry_out_later}
     own["get_input_schema"] = native.get_input_schema  # may inspect `_run`
-    for name, awaited in (("func", False), ("coroutine", True)):
-        if callable(function := getattr(native, name, None)):
-            own[name] = natives.stand_in(function, described, toolbox.call, awaited)
+    own |= natives.stand_ins(native, described, toolbox.call, func=False, coroutine=True)
     for name, part in own.items():
         object.__setattr__(routed, name, part)
     return routed

@@ -163,9 +163,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
         return call(**arguments)
 
     routed.call, routed.acall = call, acall
-    for name, awaited in (("_fn", False), ("_async_fn", True), ("_real_fn", False)):
-        if callable(function := getattr(native, name, None)):
-            setattr(routed, name, natives.stand_in(function, described, toolbox.call, awaited))
+    parts = natives.stand_ins(native, described, toolbox.call, _fn=False, _async_fn=True, _real_fn=False)
+    for name, part in parts.items():
+        setattr(routed, name, part)
     return routed
 
 
@@ -202,8 +202,6 @@ def _field(holder: Any, name: str) -> Any:
 
 
 def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """A function that calls the tool and returns what the model would see of its result."""
-
     def invoke(arguments: dict[str, Any]) -> Returned:
         output = loop.settle(tool.acall(**arguments)) if is_async else tool.call(**arguments)
         return told(getattr(output, "content", output), flagged=bool(getattr(output, "is_error", False)))

@@ -40,7 +40,6 @@ def imported(framework: str, extra: str, package: str, *modules: str, hint: str 
 
 
 def not_exchangeable(value: Any, factory: str, what: str = "") -> UsageError:
-    """The error for an agent that cannot be copied with other tools."""
     what = what or f"a {type(value).__name__}"
     return UsageError(f"the tools of {what} can't be exchanged", f"write a function that makes it: {factory}")
 
@@ -96,6 +95,12 @@ def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool
         return call(tool.name, given(values, named))
 
     return later if awaited else now
+
+
+def stand_ins(native: Any, tool: Tool, call: Call, **awaited: bool) -> dict[str, Any]:
+    """Functions that stand in for those of these attributes that the tool has."""
+    own: dict[str, Any] = {name: getattr(native, name, None) for name in awaited}
+    return {name: stand_in(own[name], tool, call, awaited[name]) for name in awaited if callable(own[name])}
 
 
 def _rerouted(tool: Tool, loaded: tuple[Tool, Any], toolbox: Toolbox, reroute: Reroute) -> Any:

@@ -182,7 +182,6 @@ def source_of(code: Any) -> Source | None:
 
 
 def is_async(code: Any) -> bool:
-    """Whether the result of a call has to be awaited."""
     plain = unwrapped(code)
     called = plain if inspect.isfunction(plain) else vars(type(plain)).get("__call__")
     return any(

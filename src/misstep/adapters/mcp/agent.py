@@ -129,7 +129,6 @@ async def _start(
 
 
 async def _end(transport: asyncio.SubprocessTransport, output: Output) -> None:
-    """Kill what is left, and read the rest of its output."""
     kill_process_tree(transport.get_pid())
     try:
         await asyncio.wait([output.closed], timeout=GRACE)

@@ -247,7 +247,6 @@ class Connection:
         self._printed.close()
 
     async def tools(self, patience: float = PATIENCE) -> list[Any]:
-        """All tools of the server, as SDK objects."""
         tools, cursor = list[Any](), None
         try:
             async with asyncio.timeout(patience):
@@ -350,7 +349,6 @@ class Connection:
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
-        """The SDK transport for this server."""
         import httpx2
         from mcp.client.sse import sse_client
         from mcp.client.streamable_http import streamable_http_client

@@ -23,14 +23,13 @@ class RecordingProxy:
     """Forwards requests of OpenAI's or Anthropic's clients to `upstream`, such as https://api.openai.com/v1.
 
     It runs in a separate thread, because agents may block the loop they run on. It listens on loopback only,
-    at an address that cannot be guessed. If a client sends no key, or a placeholder such as "EMPTY", `key` is
-    used; any other key is forwarded and not stored.
+    at an address that cannot be guessed. A client's key is forwarded and not stored.
 
     `unseen` counts the cases that closed without any model reply: the agent may not use `base_url`.
     """
 
-    def __init__(self, upstream: str, key: str | None = None) -> None:
-        self._upstream = Upstream(upstream, key)
+    def __init__(self, upstream: str) -> None:
+        self._upstream = Upstream(upstream)
         self._attribution = Attribution()
         self._relay = Relay(self._upstream, self._attribution)
         self._lock = threading.Lock()
@@ -54,7 +53,6 @@ class RecordingProxy:
         return self._relay.unattributed
 
     async def start(self) -> None:
-        """Start serving, unless already started."""
         if self._listener is None:
             await in_thread(self._launch)
 

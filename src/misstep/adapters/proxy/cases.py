@@ -166,7 +166,6 @@ class Attribution:
             link.close()
 
     def at(self, key: str) -> OpenCase | None:
-        """The open case with this key."""
         return self._links.get(key)
 
     def find(self, traces: CaseTraces) -> OpenCase | None:

@@ -116,7 +116,7 @@ class Exchange:
 
     async def run(self, upstream: Upstream, client: Client) -> None:
         self._client = client
-        self._redact = upstream.redactor(self._asking)
+        self._redact = self._asking.redactor
         if self._endpoint.speaks and (why := self._link.refusal()):
             await client.refuse(400, why)
             return

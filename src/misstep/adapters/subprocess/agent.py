@@ -103,7 +103,6 @@ class AgentProcess:
         raise WorkerError(f"'{self._python}' answered with {type(message).__name__}")
 
     def work(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        """Let the agent work on a case."""
         self._case += 1
         self.has_begun = False
         order = say.TryCase(self._case, assignment, tuple(toolbox.tools), toolbox.max_steps)

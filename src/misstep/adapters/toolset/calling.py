@@ -72,8 +72,6 @@ class Returned(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FunctionSlot(Protocol):
-    """A place that holds a function."""
-
     def get(self) -> Callable[..., Any]: ...
 
     def set(self, function: Callable[..., Any]) -> None: ...

@@ -269,7 +269,6 @@ def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
 
 
 def _members(value: Any) -> Iterable[Any] | None:
-    """The tools of a toolkit."""
     for name in LISTING:
         listing = getattr(value, name, None)
         if callable(listing) and not required_parameters(listing):
@@ -316,7 +315,6 @@ def servers_in_file(path: str) -> list[McpServer] | None:
 
 
 def tools_in_file(path: str) -> list[FoundTool]:
-    """The tools that a file defines."""
     value = _read(path)
     if isinstance(value, Mapping):
         # The list in a request or reply, or the single tool in the file.

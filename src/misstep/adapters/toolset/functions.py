@@ -89,8 +89,6 @@ def readable_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads the parameters of one function."""
-
     def __init__(self, function: Callable[..., Any], name: str, where: str) -> None:
         self._function = function
         self._name = name

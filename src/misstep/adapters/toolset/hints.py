@@ -259,7 +259,6 @@ def is_required(field: "dataclasses.Field[Any]") -> bool:
 
 
 def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
-    """The schema with its references renamed."""
     if isinstance(schema, list):
         return [_renamed(each, names) for each in schema]
     if not isinstance(schema, dict):

@@ -82,7 +82,6 @@ class _Reading:
         return self._of_class(kind, arguments) if isinstance(kind, type) else self._behind(hint)
 
     def _behind(self, hint: Any) -> Schema:
-        """The schema of a type alias."""
         meant = getattr(hint, "__supertype__", None) or getattr(hint, "__value__", None)
         if meant is None or hint in self._open:
             return {}

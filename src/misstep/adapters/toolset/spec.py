@@ -56,7 +56,6 @@ def file_of(spec: str) -> str:
 
 
 def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
-    """The tools of a spec, as they were found."""
     if (servers := servers_meant(spec)) is not None:
         return tools_of_servers(servers, notes=notes)
     if spec.endswith(".json"):

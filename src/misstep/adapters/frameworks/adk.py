@@ -24,7 +24,12 @@ def library() -> Any:
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     google = library()
     native = build(natives.tools_for_framework(assignment, toolbox, "adk", _tool_class(), _rerouted))
-    runner = google.adk.runners.InMemoryRunner(app=_watched(native, _plugin_class()(toolbox)))
+    app, watcher = google.adk.apps.App, _plugin_class()(toolbox)  # before all other plugins
+    if isinstance(native, app):
+        watched = native.model_copy(update={"plugins": [watcher, *native.plugins]})
+    else:
+        watched = app(name="misstep", root_agent=native, plugins=[watcher])
+    runner = google.adk.runners.InMemoryRunner(app=watched)
     session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)
     events = runner.run_async(
         user_id=USER,
@@ -71,14 +76,6 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
             function, described, toolbox.call, inspect.iscoroutinefunction(function)
         )
     return routed
-
-
-def _watched(native: Any, watch: Any) -> Any:
-    """An app around the agent, or a copy of the built app, with our plugin before all others."""
-    app = library().adk.apps.App
-    if isinstance(native, app):
-        return native.model_copy(update={"plugins": [watch, *native.plugins]})
-    return app(name="misstep", root_agent=native, plugins=[watch])
 
 
 def _final_text(event: Any) -> str:

@@ -36,7 +36,9 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 
 def retool(value: Any) -> Build:
     """A function that copies an `AssistantAgent` with other tools and a separate memory."""
-    if not isinstance(value, library().agents.AssistantAgent) or not _has_known_parts(value):
+    known = [(value, "_tools"), (value, "_workbench"), (getattr(value, "_model_context", None), "_messages")]
+    has_known_parts = all(hasattr(owner, name) for owner, name in known)  # private attributes
+    if not isinstance(value, library().agents.AssistantAgent) or not has_known_parts:
         raise natives.not_exchangeable(value, FACTORY)
 
     def build(tools: list[Any]) -> Any:
@@ -48,12 +50,6 @@ def retool(value: Any) -> Build:
         return native
 
     return build
-
-
-def _has_known_parts(value: Any) -> bool:
-    """Whether its tools and messages are in the private attributes we know."""
-    context = getattr(value, "_model_context", None)
-    return hasattr(value, "_tools") and hasattr(value, "_workbench") and hasattr(context, "_messages")
 
 
 async def _finished(native: Any, request: str) -> Any:

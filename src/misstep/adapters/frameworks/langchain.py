@@ -110,7 +110,8 @@ class _Listener:
     ) -> None:
         self._turns[run_id] = self._toolbox.begin_turn()
         self._private |= _names_of((info.get("invocation_params") or {}).get("tools")) - self._mocks.keys()
-        for message in _since_last_reply(messages[0]):
+        last_reply = max((at for at, message in enumerate(messages[0]) if message.type == "ai"), default=-1)
+        for message in messages[0][last_reply + 1 :]:
             self._toolbox.note(message.model_dump())
 
     def on_llm_start(
@@ -172,11 +173,6 @@ def _names_of(tools: Any) -> set[str]:
     return {str((tool.get("function") or tool).get("name")) for tool in offered}
 
 
-def _since_last_reply(messages: Sequence[Any]) -> Sequence[Any]:
-    last = max((at for at, message in enumerate(messages) if message.type == "ai"), default=-1)
-    return messages[last + 1 :]
-
-
 def _streamed(chunks: list[Any]) -> list[tuple[str, Any]]:
     """The calls of a streamed reply, as they were written."""
     if not chunks:
@@ -221,7 +217,10 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     given = _input(native, assignment.request)
     own = {tool.name for tool in tools if not isinstance(tool, mock_tool())}
     listener = listener_class()(toolbox, native.tools if _is_a(native, "AgentExecutor") else (), own)
-    config = _config(native, listener)
+    # A new thread id for a graph with memory; no limit on steps but ours, unless it has its own.
+    config: dict[str, Any] = {"callbacks": [listener], "configurable": {"thread_id": str(uuid.uuid4())}}
+    if "recursion_limit" not in (getattr(native, "config", None) or {}):
+        config["recursion_limit"] = SUPERSTEPS
     try:
         if _blocks(native):
             result = await in_thread(lambda: native.invoke(given, config))
@@ -272,13 +271,6 @@ def _input(native: Any, request: str) -> Any:
     if "messages" not in native.channels:
         raise UsageError("the state of the graph has no 'messages'", "use MessagesState or a state like it")
     return {"messages": [library().messages.HumanMessage(request)]}
-
-
-def _config(native: Any, listener: Any) -> dict[str, Any]:
-    """A new thread id for a graph with memory; no limit on steps but ours, unless it has its own."""
-    config = {"callbacks": [listener], "configurable": {"thread_id": str(uuid.uuid4())}}
-    own = getattr(native, "config", None) or {}
-    return config if "recursion_limit" in own else {**config, "recursion_limit": SUPERSTEPS}
 
 
 def _text(result: Any) -> str:

@@ -85,7 +85,9 @@ class _Listener:
         self._noted = len(items)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        self._toolbox.spend(_usage(response.usage))
+        counts = response.usage
+        cached = getattr(counts.input_tokens_details, "cached_tokens", 0) or 0
+        self._toolbox.spend(Usage(counts.input_tokens, counts.output_tokens, cached))
         for item in response.output:
             self._toolbox.note(item.model_dump(exclude_none=True))
             self._noted += 1
@@ -96,14 +98,13 @@ class _Listener:
         """Whether the agent has something of that name besides our tools: a handoff or a tool of its own."""
         if name in self._mocks:
             return False
+        handoff = library().Handoff
         own = [tool.name for tool in await agent.get_all_tools(context)]
-        return name in own or name in [_name_of_handoff(each) for each in agent.handoffs]
-
-
-def _name_of_handoff(to: Any) -> str:
-    """The tool name of a handoff, which may be given as the agent itself."""
-    handoff = library().Handoff
-    return str(to.tool_name if isinstance(to, handoff) else handoff.default_tool_name(to))
+        own += [  # a handoff may be given as the agent itself
+            to.tool_name if isinstance(to, handoff) else handoff.default_tool_name(to)
+            for to in agent.handoffs
+        ]
+        return name in own
 
 
 @cache
@@ -132,11 +133,6 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed.on_invoke_tool = _mock_tool(described, toolbox).on_invoke_tool
     routed._output_type_adapter = None
     return routed
-
-
-def _usage(counts: Any) -> Usage:
-    details = counts.input_tokens_details
-    return Usage(counts.input_tokens, counts.output_tokens, getattr(details, "cached_tokens", 0) or 0)
 
 
 def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:

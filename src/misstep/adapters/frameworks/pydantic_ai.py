@@ -81,20 +81,16 @@ class _Follower:
             self._turn = self._toolbox.begin_turn()
         elif self.has_reply:
             self._note(node.model_response)
-            self._spend(run.usage)
-            self._ask(node.model_response, run.ctx.deps.tool_manager)
-
-    def _ask(self, response: Any, manager: Any) -> None:
-        """Record the calls, except those of the agent's own tools, such as those that give its answer."""
-        for call in response.tool_calls:
-            if call.tool_name in self._mocks or manager.get_tool_def(call.tool_name) is None:
-                self._toolbox.ask(call.tool_name, read_arguments(call.args), self._turn)
-
-    def _spend(self, total: Any) -> None:
-        """Count the tokens used since last time, which may include replies that no node shows."""
-        counts = (total.input_tokens, total.output_tokens, total.cache_read_tokens)
-        self._toolbox.spend(Usage(*(now - before for now, before in zip(counts, self._spent, strict=True))))
-        self._spent = counts
+            # Tokens used since last time, which may include replies that no node shows.
+            counts = (run.usage.input_tokens, run.usage.output_tokens, run.usage.cache_read_tokens)
+            new = [now - before for now, before in zip(counts, self._spent, strict=True)]
+            self._toolbox.spend(Usage(*new))
+            self._spent = counts
+            for call in node.model_response.tool_calls:
+                # Not those of the agent's own tools, such as those that give its answer.
+                known = run.ctx.deps.tool_manager.get_tool_def(call.tool_name) is not None
+                if call.tool_name in self._mocks or not known:
+                    self._toolbox.ask(call.tool_name, read_arguments(call.args), self._turn)
 
     def _note(self, message: Any) -> None:
         from pydantic_ai.messages import ModelMessagesTypeAdapter

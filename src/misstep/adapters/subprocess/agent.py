@@ -142,13 +142,22 @@ class AgentProcess:
         match message:
             case say.BeginTurn() | say.Ask() | say.CallTool():
                 self._link.send(self._reply(message, toolbox))
-            case say.Misread() | say.SpendUsage() | say.Wait() | say.Note() | say.Warn():
-                if message.case == self._case:
-                    _remark(message, toolbox)
             case say.Finished() | say.Exhausted() | say.AgentRaised():
                 pass  # of an earlier case
-            case _:
+            case say.Unfit() | say.Unloadable() | say.AgentLoaded():
                 raise ValueError(f"{type(message).__name__} out of turn")
+            case _ if message.case != self._case:
+                pass
+            case say.Misread():
+                toolbox.misread()
+            case say.SpendUsage():
+                toolbox.spend(message.usage)
+            case say.Wait():
+                toolbox.wait(message.seconds)
+            case say.Note():
+                toolbox.note(message.message)
+            case say.Warn():
+                toolbox.warn(message.text)
 
     def _reply(self, question: say.Question, toolbox: Toolbox) -> say.QuestionReply:
         """The toolbox's reply; threads left over from earlier cases are told that the turns are used up."""
@@ -214,20 +223,6 @@ def unfit(python: str, problem: str, detail: str, users: str) -> UsageError:
         hint = f"{users} need Python {'.'.join(map(str, OLDEST))} or newer"
         return UsageError(f"'{python}' is Python {detail}", hint)
     return UsageError(f"'{python}' has no {problem}", f"{python} -m pip install msgspec")
-
-
-def _remark(message: say.Remark, toolbox: Toolbox) -> None:
-    match message:
-        case say.Misread():
-            toolbox.misread()
-        case say.SpendUsage():
-            toolbox.spend(message.usage)
-        case say.Wait():
-            toolbox.wait(message.seconds)
-        case say.Note():
-            toolbox.note(message.message)
-        case say.Warn():
-            toolbox.warn(message.text)
 
 
 def _cause(status: int | None) -> str:

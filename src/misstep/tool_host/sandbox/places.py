@@ -66,8 +66,9 @@ def is_remote(spec: str) -> bool:
 def places_for(spec: str, conditions: CallConditions, network: bool) -> VisiblePlaces:
     """What the interpreter, the tools and their packages need, and what the user allows."""
     system = [*listed_places()["system"], *(listed_places()["network"] if network else ())]
-    installed = _existing([*places_of_program(conditions.python or sys.executable), *installed_places()])
-    tools = _existing([*_places_of_spec(spec), *searched_places()])
+    python = places_of_program(conditions.python or sys.executable)
+    installed = _existing([*python, *_from_environment(*LIBRARIES, *CERTIFICATES), *_user_sites()])
+    tools = _existing([*_places_of_spec(spec), *_from_environment(*SEARCHED)])
     code = [*tools, *_existing(editable_projects([*installed, *tools]))]
     own = [path for path in code if not is_installation(path)]
     allowed = _existing([*conditions.allow_read, conditions.workspace])
@@ -270,15 +271,9 @@ def editable_projects(places: list[str]) -> Iterator[str]:
             yield from _mapped_in(file)
 
 
-def searched_places() -> list[str]:
-    """Code folders in our own environment variables, which tools can see."""
-    return [path for name in SEARCHED for path in os.environ.get(name, "").split(os.pathsep)]
-
-
-def installed_places() -> list[str]:
-    """Libraries, certificates and packages installed for this user."""
-    named = [os.environ.get(name, "").split(os.pathsep) for name in (*LIBRARIES, *CERTIFICATES)]
-    return [*(path for paths in named for path in paths), *_user_sites()]
+def _from_environment(*variables: str) -> list[str]:
+    """The paths in our own environment variables, which tools can see."""
+    return [path for name in variables for path in os.environ.get(name, "").split(os.pathsep)]
 
 
 def is_installation(folder: str) -> bool:

@@ -134,11 +134,10 @@ class SandboxProcess:
 
     def stopped(self, patience: float) -> say.CallerStopped | None:
         """How the copy ended, if that is reported within `patience` seconds."""
-        try:
+        with suppress(ChannelLost, TimeoutError, ValueError):
             message = self.control.receive(say.from_zygote, patience)
-        except (ChannelLost, TimeoutError, ValueError):
-            return None
-        return message if isinstance(message, say.CallerStopped) else None
+            return message if isinstance(message, say.CallerStopped) else None
+        return None
 
     @property
     def has_news(self) -> bool:
@@ -147,11 +146,10 @@ class SandboxProcess:
 
     def overrun(self) -> say.Overrun | None:
         """Which limit made the supervisor end everything, if that happened."""
-        try:
+        with suppress(ChannelLost, TimeoutError, ValueError):
             message = self._line.receive(say.from_supervisor, SOON)
-        except (ChannelLost, TimeoutError, ValueError):
-            return None
-        return message if isinstance(message, say.Overrun) else None
+            return message if isinstance(message, say.Overrun) else None
+        return None
 
     def kill(self) -> None:
         """End the sandbox and all processes in it."""

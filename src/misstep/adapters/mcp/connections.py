@@ -12,9 +12,8 @@ from typing import IO, Any
 from misstep.adapters.mcp.entries import McpServer
 from misstep.adapters.mcp.server import require_mcp
 from misstep.adapters.toolset.calling import ArgumentsRefused, Garbled, ServerGone
-from misstep.core.outcome import storable
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.text import in_words
+from misstep.core.text import encodable, in_words
 from misstep.errors import UsageError
 
 LONGEST = 64 << 20  # bytes of one message
@@ -146,7 +145,7 @@ class Pipe:
             return NoMessage("a line that is no JSON", line, True)
         try:
             if HALVES in line.lower():
-                value = _whole(value)
+                value = encodable(value)  # the SDK rejects lone surrogates as invalid JSON
             message = jsonrpc_message_adapter.validate_python(value, by_name=False)
         except (ValueError, RecursionError):
             return NoMessage("JSON that is no message", line, False)
@@ -185,15 +184,6 @@ async def _exit(process: asyncio.subprocess.Process) -> None:
 def _signal(process: asyncio.subprocess.Process, number: int) -> None:
     with suppress(OSError):
         os.killpg(process.pid, number)
-
-
-def _whole(value: Any) -> Any:
-    """The value without lone surrogates, which the SDK rejects as invalid JSON."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {storable(key): _whole(each) for key, each in value.items()}
-    return [_whole(each) for each in value] if isinstance(value, list) else value
 
 
 PATIENCE = 120.0  # seconds; a server may have to be downloaded first

@@ -339,16 +339,13 @@ class ThreadedAgent:
             return await asyncio.shield(task.done)
         except asyncio.CancelledError:
             if not task.done.done():  # otherwise the agent cancelled itself
-                await self._let_go(stage, task)
+                stage.cancel(task)
+                await asyncio.wait([task.done], timeout=TIDYING)
+                if not task.done.done() and stage.give_up(task):
+                    self._leave(stage)
             raise
         finally:
             stage.tasks.discard(task)
-
-    async def _let_go(self, stage: LoopThread, task: LoopTask) -> None:
-        stage.cancel(task)
-        await asyncio.wait([task.done], timeout=TIDYING)
-        if not task.done.done() and stage.give_up(task):
-            self._leave(stage)
 
     def _leave(self, stage: LoopThread) -> None:
         if self._stage is stage:

@@ -84,31 +84,22 @@ class Switchboard:
         task.add_done_callback(self._callers.discard)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, ValueError):
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    secret = (await reader.readline()).decode("ascii").strip()
-                if case := self._cases.get(secret):
-                    await self._talk(*case, reader, writer)
-            finally:
-                writer.transport.abort()
-                await writer.wait_closed()
-
-    async def _talk(
-        self,
-        server: McpToolServer,
-        callers: set["asyncio.Task[None]"],
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-    ) -> None:
-        if task := asyncio.current_task():
-            callers.add(task)
-
         async def write(data: bytes) -> None:
             writer.write(data)
             await writer.drain()
 
-        await serve_lines(server, reader, write)
+        with suppress(OSError, ValueError):
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    secret = (await reader.readline()).decode("ascii").strip()
+                case, task = self._cases.get(secret), asyncio.current_task()
+                if case and task:
+                    server, callers = case
+                    callers.add(task)
+                    await serve_lines(server, reader, write)
+            finally:
+                writer.transport.abort()
+                await writer.wait_closed()
 
 
 async def _cancelled(tasks: Collection["asyncio.Task[None]"]) -> None:

@@ -30,9 +30,8 @@ Word: TypeAlias = str | bytes  # bytes stand for an open file with this content
 
 
 class BubblewrapProgram(msgspec.Struct, frozen=True):
-    """The program with the flags that work here, or the problem."""
+    """The program's path and the flags that work here, or the problem."""
 
-    program: str = ""
     flags: tuple[Word, ...] = ()
     problem: str = ""
 
@@ -53,7 +52,7 @@ def _tried(program: str) -> BubblewrapProgram:
         flags = (program, *APART, *more, "--seccomp", calls)
         problem = _try(flags)
         if not problem:
-            return BubblewrapProgram(program, flags)
+            return BubblewrapProgram(flags)
     return BubblewrapProgram(problem=f"bubblewrap does not work here: {problem}")
 
 

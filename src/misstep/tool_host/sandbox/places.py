@@ -19,8 +19,6 @@ from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
-import msgspec
-
 from misstep.adapters.loading.homes import handed_over_paths
 from misstep.adapters.mcp.entries import McpServer
 from misstep.adapters.toolset.spec import MCP, file_of, servers_meant
@@ -28,13 +26,6 @@ from misstep.schemas.source import parse_module
 from misstep.tool_host.protocol import CallConditions
 
 OURSELVES = str(Path(__file__).parents[2])
-
-
-class VisiblePlaces(msgspec.Struct, frozen=True):
-    """What is `shown`, and what is `hidden` in it."""
-
-    shown: tuple[str, ...]
-    hidden: tuple[str, ...]
 
 
 def anchored(spec: str) -> str:
@@ -63,8 +54,8 @@ def is_remote(spec: str) -> bool:
     return bool(servers) and all(server.url for server in servers or ())
 
 
-def places_for(spec: str, conditions: CallConditions, network: bool) -> VisiblePlaces:
-    """What the interpreter, the tools and their packages need, and what the user allows."""
+def places_for(spec: str, conditions: CallConditions, network: bool) -> tuple[list[str], list[str]]:
+    """What to show: for the interpreter, the tools and their packages, and the user; what to hide in it."""
     system = [*listed_places()["system"], *(listed_places()["network"] if network else ())]
     python = places_of_program(conditions.python or sys.executable)
     installed = _existing([*python, *_from_environment(*LIBRARIES, *CERTIFICATES), *_user_sites()])
@@ -72,10 +63,8 @@ def places_for(spec: str, conditions: CallConditions, network: bool) -> VisibleP
     code = [*tools, *_existing(editable_projects([*installed, *tools]))]
     own = [path for path in code if not is_installation(path)]
     allowed = _existing([*conditions.allow_read, conditions.workspace])
-    return VisiblePlaces(
-        (*system, *installed, *code, OURSELVES, *allowed),
-        tuple(each for each in secrets_in(own) if not _is_in(each, allowed)),
-    )
+    hidden = [each for each in secrets_in(own) if not _is_in(each, allowed)]
+    return [*system, *installed, *code, OURSELVES, *allowed], hidden
 
 
 def _places_of_spec(spec: str) -> Iterator[str]:

@@ -86,11 +86,11 @@ def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) 
     reach = f"bubblewrap: {'with the' if network else 'no'} network"
     folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
     limits = conditions.limits
-    places = places_for(spec, conditions, network)
+    shown, hidden = places_for(spec, conditions, network)
     open_to = {conditions.folder: folder} if conditions.folder else {}
     scope = cgroup_for(limits)
     unset = [word for name in scope.variables for word in ("--unsetenv", name)]
-    command = walls((*flags, *unset), places.shown, places.hidden, limits.disk, network, open_to)
+    command = walls((*flags, *unset), shown, hidden, limits.disk, network, open_to)
     by_cgroup = ("limits by cgroup",) if scope.command else ()
     return Sandbox(
         words=", ".join((reach, "read-only system", _memory(limits), *by_cgroup)),

@@ -74,7 +74,7 @@ class Case:
             given[:] = tools
             return build(tools)
 
-        return Owning(FRAMEWORKS[self.framework].adapter.agent(remember, "me"), stack.aclose)
+        return Owning(FRAMEWORKS[self.framework].agent(remember, "me"), stack.aclose)
 
     async def alone(self, server: ScriptedServer, tools: list[Any]) -> None:
         """The agent of the framework with its own tools, and nothing of ours."""

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.adk.agent import _adk, _usage, agent, retool
+from misstep.adapters.frameworks.adk import _usage, retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
@@ -15,6 +16,8 @@ from tests.conformance.subject_adk import NEEDS, connected, native
 from tests.conformance.subjects import Owning, Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Script, ScriptedServer
+
+agent = FRAMEWORKS["adk"].agent
 
 agents: Any = pytest.importorskip("google.adk.agents")
 apps: Any = pytest.importorskip("google.adk.apps")
@@ -120,7 +123,6 @@ def test_an_agent_with_others_below_needs_a_factory() -> None:
 
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    _adk.cache_clear()
     monkeypatch.setitem(sys.modules, "google.adk.agents", None)
     with pytest.raises(MissingExtra, match="misstep\\[adk\\]"):
         agent(lambda tools: None, "agent")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.ag2.agent import _usage, agent, retool
+from misstep.adapters.frameworks.ag2 import _usage, retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
@@ -15,6 +16,8 @@ from tests.conformance.subject_ag2 import NEEDS, connected, native
 from tests.conformance.subjects import Owning, Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Fault, Script, ScriptedServer
+
+agent = FRAMEWORKS["ag2"].agent
 
 ag2: Any = pytest.importorskip("ag2")
 events: Any = pytest.importorskip("ag2.events")

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.agent_framework.agent import agent, retool
+from misstep.adapters.frameworks.agent_framework import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
@@ -15,6 +16,8 @@ from tests.conformance.subject_agent_framework import NEEDS, connected
 from tests.conformance.subjects import Owning, Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Script, ScriptedServer
+
+agent = FRAMEWORKS["agent_framework"].agent
 
 af: Any = pytest.importorskip("agent_framework")
 pytest.importorskip("agent_framework_openai")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.autogen.agent import agent, retool
+from misstep.adapters.frameworks.autogen import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
@@ -15,6 +16,8 @@ from tests.conformance.subject_autogen import NEEDS, assistant, connected, made_
 from tests.conformance.subjects import Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Fault, Script, ScriptedServer
+
+agent = FRAMEWORKS["autogen"].agent
 
 agents: Any = pytest.importorskip("autogen_agentchat.agents")
 teams: Any = pytest.importorskip("autogen_agentchat.teams")

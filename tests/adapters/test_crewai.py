@@ -5,13 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from misstep.adapters.crewai.agent import agent
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Tool
 from misstep.errors import MissingExtra, UsageError
 from tests.adapters.scripted_trials import ScriptedTrial, play_scripts
 from tests.adapters.test_subprocess import Trial, World, prepare, written
 from tests.conformance.subject_crewai import HOME, PYTHON
 from tests.scripted import Script
+
+agent = FRAMEWORKS["crewai"].agent
 
 pytestmark = pytest.mark.full
 
@@ -106,14 +108,16 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
     sys.addaudithook(hear)
     {HEAD}
     from crewai.telemetry import Telemetry
-    from misstep.adapters.crewai import agent as adapter
+    from misstep.adapters.loading.registry import FRAMEWORKS
+
+    framework = FRAMEWORKS["crewai"]
 
     existing = member()
 
     class Checking:
         name = "checking"
         async def run(self, assignment, toolbox):
-            answer = await adapter.agent(adapter.retool(existing), "a").run(assignment, toolbox)
+            answer = await framework.agent(framework.adapter.retool(existing), "a").run(assignment, toolbox)
             assert existing.tools == [real_tool]
             toolbox.note(sorted(hosts))
             toolbox.note(Telemetry().ready)

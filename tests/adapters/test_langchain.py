@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from misstep.adapters import langchain as adapter
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
@@ -25,6 +25,8 @@ from tests.conformance.subject_langchain import (
 from tests.conformance.subjects import Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Call, Script, ScriptedServer, decisions
+
+framework = FRAMEWORKS["langchain"]
 
 pytest.importorskip("langchain")
 pytest.importorskip("langchain_classic")
@@ -46,7 +48,7 @@ def tried(build: Any, script: Script | None = None, trial: Trial | None = None) 
 
 
 def run_alone(build: Any, trial: Trial) -> Trial:
-    return asyncio.run(trial.run(adapter.agent(build, "agent")))
+    return asyncio.run(trial.run(framework.agent(build, "agent")))
 
 
 def test_a_graphs_own_limit_counts_as_one() -> None:
@@ -259,7 +261,7 @@ def test_no_object_gets_other_tools(make: Any) -> None:
         native = make(clients, [])
         asyncio.run(clients.close())
     with pytest.raises(UsageError, match=r"can't be exchanged\n.*def make_agent\(tools\)"):
-        adapter.retool(native)
+        framework.adapter.retool(native)
 
 
 def test_a_graph_needs_messages() -> None:
@@ -281,4 +283,4 @@ def test_what_is_no_runnable_is_an_error() -> None:
 def test_without_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "langchain_core.callbacks", None)
     with pytest.raises(MissingExtra, match="langchain"):
-        adapter.agent(lambda tools: None, "agent")
+        framework.agent(lambda tools: None, "agent")

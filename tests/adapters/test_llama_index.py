@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from misstep.adapters.llama_index.agent import agent
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Answer, Tool
 from misstep.errors import MissingExtra, UsageError
 from tests.adapters.scripted_trials import ScriptedTrial, play_scripts
 from tests.adapters.test_subprocess import Trial, World, prepare, written
 from tests.conformance.subject_llama_index import PYTHON
 from tests.scripted import Script
+
+agent = FRAMEWORKS["llama_index"].agent
 
 pytestmark = pytest.mark.full
 
@@ -96,7 +98,9 @@ def test_an_agent_is_copied_and_not_changed(tmp_path: Path) -> None:
     spec = written(
         tmp_path,
         f"""{HEAD}
-    from misstep.adapters.llama_index import agent as adapter
+    from misstep.adapters.loading.registry import FRAMEWORKS
+
+    framework = FRAMEWORKS["llama_index"]
 
     existing = member("a", [real_tool])
 
@@ -104,7 +108,7 @@ def test_an_agent_is_copied_and_not_changed(tmp_path: Path) -> None:
         name = "checking"
         async def run(self, assignment, toolbox):
             before = dict(existing.__dict__)
-            answer = await adapter.agent(adapter.retool(existing), "a").run(assignment, toolbox)
+            answer = await framework.agent(framework.adapter.retool(existing), "a").run(assignment, toolbox)
             assert existing.__dict__ == before
             return answer
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from misstep.adapters.loading.source import settled
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.adapters.toolset.spec import read_tools
-from misstep.adapters.toolset.user_code import settled
 from misstep.core.agent import Agent, Assignment, Origin, StepsExhausted, Tool
 from misstep.core.results.fixing import Wording
 from misstep.core.results.trial import Trial

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.openai_agents.agent import agent, retool
+from misstep.adapters.frameworks.openai_agents import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
@@ -14,6 +15,8 @@ from tests.conformance.subject_openai_agents import NEEDS, made_with, on_chat
 from tests.conformance.subjects import Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Script, ScriptedServer
+
+agent = FRAMEWORKS["openai_agents"].agent
 
 agents: Any = pytest.importorskip("agents")
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.pydantic_ai.agent import agent, retool
+from misstep.adapters.frameworks.pydantic_ai import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
 from misstep.errors import MissingExtra, UsageError
@@ -16,6 +17,8 @@ from tests.conformance.subject_pydantic_ai import NEEDS, made_with, on_chat
 from tests.conformance.subjects import Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Fault, Script, ScriptedServer
+
+agent = FRAMEWORKS["pydantic_ai"].agent
 
 pydantic_ai: Any = pytest.importorskip("pydantic_ai")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters import smolagents as adapter
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent, Tool
 from misstep.core.outcome import Usage
 from misstep.engine.recorder import Recorder
@@ -17,6 +17,8 @@ from tests.conformance.subject_smolagents import NEEDS, conversing, owning
 from tests.conformance.subjects import Subject
 from tests.conformance.trials import CASE, TOOLS, Trial, play
 from tests.scripted import Script, ScriptedServer, calling
+
+framework = FRAMEWORKS["smolagents"]
 
 smol: Any = pytest.importorskip("smolagents")
 
@@ -36,7 +38,7 @@ def tried(
 
     def made(server: ScriptedServer) -> Agent:
         model = model_of(server)
-        return owning(adapter.agent(lambda tools: build(tools, model), "smolagents"), model)
+        return owning(framework.agent(lambda tools: build(tools, model), "smolagents"), model)
 
     return play(Subject("smolagents", made, NEEDS), server, trial)
 
@@ -49,7 +51,7 @@ def saying(text: str) -> Script:
 def test_code_calls_the_tools(retooled: bool, capsys: pytest.CaptureFixture[str]) -> None:
     def build(tools: list[Any], model: Any) -> Any:
         if retooled:
-            return adapter.retool(smol.CodeAgent([smol.VisitWebpageTool()], model))(tools)
+            return framework.adapter.retool(smol.CodeAgent([smol.VisitWebpageTool()], model))(tools)
         return smol.CodeAgent(tools, model)
 
     with ScriptedServer(saying(f"<code>\n{DOES_ALL}\n</code>")) as server:
@@ -273,7 +275,10 @@ def test_copies_with_other_tools_leave_the_agent_as_it_was() -> None:
             [smol.VisitWebpageTool()], model, step_callbacks=[lambda step: seen.append(step)]
         )
         before = dict(vars(native))
-        agent = owning(adapter.agent(adapter.retool(native), "smolagents"), model)
+        agent = owning(
+            framework.agent(framework.adapter.retool(native), "smolagents"),
+            model,
+        )
         play(Subject("smolagents", lambda server: agent, NEEDS), server, Trial(), Trial())
     assert vars(native) == before
     assert (native.memory.steps, native.monitor.step_durations) == ([], [])
@@ -286,22 +291,22 @@ def test_an_agent_that_manages_others_needs_a_factory() -> None:
     with pytest.raises(
         UsageError, match=r"(?s)a CodeAgent that manages others can't.*def make_agent\(tools\)"
     ):
-        adapter.retool(manager)
+        framework.adapter.retool(manager)
 
 
 def test_what_is_no_agent_needs_a_factory() -> None:
     with pytest.raises(UsageError, match="the tools of a Model can't be exchanged"):
-        adapter.retool(smol.Model())
+        framework.adapter.retool(smol.Model())
 
 
 def test_code_that_runs_elsewhere_can_t_reach_the_tools() -> None:
     native = smol.CodeAgent([], smol.Model())
     native.executor_type = "docker"
     with pytest.raises(UsageError, match=r"(?s)runs in docker.*executor_type='local'"):
-        adapter.retool(native)
+        framework.adapter.retool(native)
 
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "smolagents", None)
     with pytest.raises(MissingExtra, match="misstep\\[smolagents\\]"):
-        adapter.agent(lambda tools: None, "agent")
+        framework.agent(lambda tools: None, "agent")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.plain.agent import agent_from_function
+from misstep.adapters.loading.recognition import PlainAgent
 from misstep.adapters.threads import ThreadedAgent
 from misstep.core.agent import AGENT_THREAD, Agent, Answer, Assignment, Displaced, Toolbox
 from misstep.engine.attempt import attempt
@@ -224,7 +224,7 @@ def spin_plainly(request: str, tools: list[Any]) -> str:
         pass
 
 
-@pytest.mark.parametrize("agent", [Acting(spin=spin), agent_from_function(spin_plainly, "plain")])
+@pytest.mark.parametrize("agent", [Acting(spin=spin), PlainAgent(spin_plainly, "plain")])
 def test_what_turns_for_ever_is_ended(agent: Agent) -> None:
     trial = Trial("spin", 0.3)
     play(agent, trial)

@@ -2,10 +2,13 @@
 
 from typing import Any
 
-from misstep.adapters.adk.agent import agent, retool
+from misstep.adapters.frameworks.adk import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
+
+agent = FRAMEWORKS["adk"].agent
 
 
 def connected(server: ScriptedServer) -> tuple[Any, Any]:

@@ -2,11 +2,14 @@
 
 from typing import Any
 
-from misstep.adapters.ag2.agent import agent, retool
+from misstep.adapters.frameworks.ag2 import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from tests.conformance.schemas import closed
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
+
+agent = FRAMEWORKS["ag2"].agent
 
 
 def connected(server: ScriptedServer, **options: Any) -> tuple[Any, Any]:

@@ -3,10 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from misstep.adapters.autogen.agent import agent, retool
+from misstep.adapters.frameworks.autogen import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
+
+agent = FRAMEWORKS["autogen"].agent
 
 Client = Any
 

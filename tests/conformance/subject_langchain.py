@@ -6,11 +6,13 @@ from typing import Any
 
 import openai
 
-from misstep.adapters import langchain as adapter
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from tests.conformance.schemas import Json, everywhere
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
+
+framework = FRAMEWORKS["langchain"]
 
 
 class Clients:
@@ -44,7 +46,7 @@ def made_with(build: Callable[[Clients, list[Any]], Any]) -> Callable[[ScriptedS
 
     def make(server: ScriptedServer) -> Agent:
         clients = Clients(server)
-        return Owning(adapter.agent(lambda tools: build(clients, tools), "langchain"), clients.close)
+        return Owning(framework.agent(lambda tools: build(clients, tools), "langchain"), clients.close)
 
     return make
 

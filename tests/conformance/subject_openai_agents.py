@@ -5,10 +5,13 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.openai_agents.agent import agent, retool
+from misstep.adapters.frameworks.openai_agents import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
+
+agent = FRAMEWORKS["openai_agents"].agent
 
 Client = openai.AsyncOpenAI
 

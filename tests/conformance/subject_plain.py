@@ -5,7 +5,7 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.plain.agent import PlainTool, agent_from_function
+from misstep.adapters.loading.recognition import PlainAgent, PlainTool
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Subject
 from tests.scripted import ScriptedServer
@@ -22,7 +22,7 @@ def make_sync(server: ScriptedServer) -> Agent:
                 if not advance(messages, reply.choices[0].message, tools):
                     return reply.choices[0].message.content or ""
 
-    return agent_from_function(agent, "plain")
+    return PlainAgent(agent, "plain")
 
 
 def make_async(server: ScriptedServer) -> Agent:
@@ -36,7 +36,7 @@ def make_async(server: ScriptedServer) -> Agent:
                 if not advance(messages, reply.choices[0].message, tools):
                     return reply.choices[0].message.content or ""
 
-    return agent_from_function(agent, "plain async")
+    return PlainAgent(agent, "plain async")
 
 
 def described(tools: list[PlainTool]) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 
 import openai
 
-from misstep.adapters.plain.agent import PlainTool, agent_from_function
-from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
+from misstep.adapters.loading.recognition import PlainAgent, PlainTool
+from misstep.adapters.proxy.agent import ProxiedAgent, RecordingProxy
 from misstep.core.agent import Agent
 from tests.conformance import subject_adk, subject_plain, subject_smolagents
 from tests.conformance.subjects import Subject
@@ -47,7 +47,7 @@ def make_streaming(server: ScriptedServer) -> Agent:
                 if not subject_plain.advance(messages, message, tools):
                     return text
 
-    return agent_from_function(agent, "plain streaming")
+    return PlainAgent(agent, "plain streaming")
 
 
 # ADK mends malformed arguments, smolagents answers by a tool of its own and waits in threads.

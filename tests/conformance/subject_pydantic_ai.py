@@ -3,11 +3,14 @@
 from collections.abc import AsyncIterable, Callable
 from typing import Any
 
-from misstep.adapters.pydantic_ai.agent import agent, retool
+from misstep.adapters.frameworks.pydantic_ai import retool
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from tests.conformance.subject_openai_agents import Client, connected
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
+
+agent = FRAMEWORKS["pydantic_ai"].agent
 
 
 def made_with(build: Callable[[Client, list[Any]], Any]) -> Callable[[ScriptedServer], Agent]:

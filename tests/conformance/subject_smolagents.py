@@ -3,10 +3,12 @@
 import json
 from typing import Any
 
-from misstep.adapters import smolagents as adapter
+from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.core.agent import Agent
 from tests.conformance.subjects import Owning, Subject
 from tests.scripted import ScriptedServer
+
+framework = FRAMEWORKS["smolagents"]
 
 
 def conversing(server: ScriptedServer) -> Any:
@@ -68,7 +70,7 @@ def make_from_factory(server: ScriptedServer) -> Agent:
     from smolagents import ToolCallingAgent
 
     model = conversing(server)
-    return owning(adapter.agent(lambda tools: ToolCallingAgent(tools, model), "smolagents"), model)
+    return owning(framework.agent(lambda tools: ToolCallingAgent(tools, model), "smolagents"), model)
 
 
 def make_from_object(server: ScriptedServer) -> Agent:
@@ -76,7 +78,10 @@ def make_from_object(server: ScriptedServer) -> Agent:
 
     model = conversing(server)
     native = ToolCallingAgent([VisitWebpageTool()], model)
-    return owning(adapter.agent(adapter.retool(native), "smolagents object"), model)
+    return owning(
+        framework.agent(framework.adapter.retool(native), "smolagents object"),
+        model,
+    )
 
 
 NEEDS = ("smolagents", "openai")

@@ -56,28 +56,23 @@ def merge_references(schema: dict[str, Any]) -> dict[str, Any]:
     Those keywords override the target's. A reference within its own target stays, and so do all others once
     the schema would grow too large. For frameworks that ignore keywords beside a reference.
     """
-    merged: dict[str, Any] = _Merger(schema).merged(schema, ())
-    return merged
+    left = MOST_PARTS
 
-
-class _Merger:
-    def __init__(self, root: dict[str, Any]) -> None:
-        self._root = root
-        self._left = MOST_PARTS
-
-    def merged(self, part: Any, open_references: tuple[str, ...]) -> Any:
-        self._left -= 1
+    def merged(part: Any, open_references: tuple[str, ...]) -> Any:
+        nonlocal left
+        left -= 1
         if isinstance(part, list):
-            return [self.merged(each, open_references) for each in part]
+            return [merged(each, open_references) for each in part]
         if not isinstance(part, dict):
             return part
         reference = part.get("$ref")
         beside = {name: each for name, each in part.items() if name != "$ref"}
-        if beside and isinstance(reference, str) and self._may_open(reference, open_references):
-            found = find_reference(reference, self._root)
+        fits = left > 0 and len(open_references) < DEEPEST and reference not in open_references
+        if beside and fits and isinstance(reference, str):
+            found = find_reference(reference, schema)
             if isinstance(found, dict):
-                return self.merged({**found, **beside}, (*open_references, reference))
-        return {name: self.merged(each, open_references) for name, each in part.items()}
+                return merged({**found, **beside}, (*open_references, reference))
+        return {name: merged(each, open_references) for name, each in part.items()}
 
-    def _may_open(self, reference: str, open_references: tuple[str, ...]) -> bool:
-        return self._left > 0 and len(open_references) < DEEPEST and reference not in open_references
+    whole: dict[str, Any] = merged(schema, ())
+    return whole

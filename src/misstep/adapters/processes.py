@@ -8,11 +8,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 # Environment variables with the address for a client; empty if no proxy is between agent and model.
 NOWHERE: Mapping[str, str] = MappingProxyType({})
@@ -31,6 +31,9 @@ class ListedProcess(NamedTuple):
     parent: int
     session: int
     seconds: float
+
+
+Family: TypeAlias = dict[int, ListedProcess]
 
 
 def numbers() -> list[str]:
@@ -81,16 +84,18 @@ def held_up(pid: int) -> dict[tuple[int, int], float]:
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 
 
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
 def keep_orphans() -> None:
     """Become the parent of orphaned descendants, so that they can be found and ended."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_with_parent() -> None:
-    """End this process when its parent ends."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def open_to_family(is_open: bool) -> None:
@@ -98,8 +103,7 @@ def open_to_family(is_open: bool) -> None:
 
     Forked processes inherit this.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, int(is_open), 0, 0, 0)
+    _prctl(PR_SET_DUMPABLE, int(is_open))
 
 
 def kill_process_tree(leader: int) -> None:
@@ -123,30 +127,33 @@ def _halt(leader: int) -> set[int]:
     If they were killed one by one, a child could escape when its parent is gone.
     """
     sessions, found = {leader}, set[int]()
-    while newly_found := [each for each in _family(sessions) if each.pid not in found]:
+    while True:
+        family = with_descendants(listed(), lambda each: each.session in sessions)
+        newly_found = [each for each in family.values() if each.pid not in found]
+        if not newly_found:
+            return found
         for process in newly_found:
             if process.pid != os.getpid():
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(process.pid, signal.SIGSTOP)
             found.add(process.pid)
             sessions.add(process.session)
-    return found
 
 
-def _family(sessions: set[int]) -> list[ListedProcess]:
-    """The live processes of these sessions, with their descendants."""
-    everybody = list(listed())
+def with_descendants(everybody: Iterable[ListedProcess], root: Callable[[ListedProcess], bool]) -> Family:
+    """The processes for which `root` holds and their descendants, by id."""
+    everybody = list(everybody)
     children = dict[int, list[ListedProcess]]()
     for process in everybody:
         children.setdefault(process.parent, []).append(process)
-    family = {process.pid: process for process in everybody if process.session in sessions}
+    family = {process.pid: process for process in everybody if root(process)}
     waiting = list(family)
     while waiting:
         for child in children.get(waiting.pop(), ()):
             if child.pid not in family:
                 family[child.pid] = child
                 waiting.append(child.pid)
-    return list(family.values())
+    return family
 
 
 LONGEST = 10  # times the limit: maximum time for a process that makes progress

@@ -50,9 +50,11 @@ async def in_thread(work: Callable[[], T], breakable: bool = False) -> T:
             with at_work:
                 result = context.run(work)
         except BaseException as error:
-            outcome = _failing(done, error)
+            # A future cannot hold a StopIteration.
+            kept = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+            outcome = partial(done.set_exception, kept)
         else:
-            outcome = _succeeding(done, result)
+            outcome = partial(done.set_result, result)
         with suppress(RuntimeError):  # the loop is closed: nobody waits any more
             loop.call_soon_threadsafe(settle, outcome)
 
@@ -63,16 +65,6 @@ async def in_thread(work: Callable[[], T], breakable: bool = False) -> T:
         if breakable:
             at_work.interrupt()
         raise
-
-
-def _succeeding(done: "asyncio.Future[T]", result: T) -> Callable[[], None]:
-    return lambda: done.set_result(result)
-
-
-def _failing(done: "asyncio.Future[T]", error: BaseException) -> Callable[[], None]:
-    # A future cannot hold a StopIteration.
-    kept = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
-    return lambda: done.set_exception(kept)
 
 
 class Interruptible:
@@ -347,16 +339,13 @@ class ThreadedAgent:
             return await asyncio.shield(task.done)
         except asyncio.CancelledError:
             if not task.done.done():  # otherwise the agent cancelled itself
-                await self._let_go(stage, task)
+                stage.cancel(task)
+                await asyncio.wait([task.done], timeout=TIDYING)
+                if not task.done.done() and stage.give_up(task):
+                    self._leave(stage)
             raise
         finally:
             stage.tasks.discard(task)
-
-    async def _let_go(self, stage: LoopThread, task: LoopTask) -> None:
-        stage.cancel(task)
-        await asyncio.wait([task.done], timeout=TIDYING)
-        if not task.done.done() and stage.give_up(task):
-            self._leave(stage)
 
     def _leave(self, stage: LoopThread) -> None:
         if self._stage is stage:

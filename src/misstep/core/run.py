@@ -172,14 +172,10 @@ class Inquiries(Generic[Found]):
                 outcome = self._known(case)
                 if outcome is not None:
                     batch.receive(outcome)
-        for case in batch.missing.values():
-            self._request(case, batch)
-
-    def _request(self, case: Case, batch: "_Batch[Found]") -> None:
-        """Queue a case; inquiries that ask for the same case share its outcome."""
-        if case.id not in self._asked:
-            self._ready.append(case)
-        self._asked.setdefault(case.id, []).append(batch)
+        for case in batch.missing.values():  # inquiries that ask for the same case share its outcome
+            if case.id not in self._asked:
+                self._ready.append(case)
+            self._asked.setdefault(case.id, []).append(batch)
 
 
 class _Batch(Generic[Found]):

@@ -91,15 +91,11 @@ def mask_shapes(text: str) -> str:
 def _mask_random(found: re.Match[str]) -> str:
     value = found[0]
     digits = sum(map(value.count, "0123456789"))
-    if digits < _LEAST_DIGITS or value.islower() or value.isupper() or _entropy(value) < _LEAST_BITS:
+    if digits < _LEAST_DIGITS or value.islower() or value.isupper():
         return value
-    return MASK
-
-
-def _entropy(text: str) -> float:
-    """Shannon entropy in bits per character."""
-    shares = [count / len(text) for count in Counter(text).values()]
-    return -sum(share * log2(share) for share in shares)
+    shares = [count / len(value) for count in Counter(value).values()]
+    entropy = -sum(share * log2(share) for share in shares)
+    return value if entropy < _LEAST_BITS else MASK
 
 
 class Redactor:

@@ -42,7 +42,10 @@ _owner = os.getpid()
 def protected() -> Iterator[None]:
     """Protect the process while user agents run; restores working directory and signal handlers after."""
     global _users
-    folder, heard = _folder(), _handlers()
+    folder = ""
+    with suppress(OSError):
+        folder = os.getcwd()
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     with _lock:
         _users += 1
         if _users == 1:
@@ -57,8 +60,13 @@ def protected() -> Iterator[None]:
             _users -= 1
             if not _users:
                 _forget()
-        _return_to(folder)
-        _hear(heard)
+        with suppress(OSError):
+            if folder and os.getcwd() != folder:
+                os.chdir(folder)
+        for number, handler in handlers.items():
+            if signal.getsignal(number) is not handler and handler is not None:
+                with suppress(ValueError):  # only the main thread may set handlers
+                    signal.signal(number, handler)
 
 
 def restore() -> None:
@@ -179,27 +187,3 @@ def _identity(descriptor: int) -> tuple[int, int] | None:
         status = os.fstat(descriptor)
         return status.st_dev, status.st_ino
     return None
-
-
-def _folder() -> str:
-    with suppress(OSError):
-        return os.getcwd()
-    return ""
-
-
-def _return_to(folder: str) -> None:
-    with suppress(OSError):
-        if folder and os.getcwd() != folder:
-            os.chdir(folder)
-
-
-def _handlers() -> dict[int, Any]:
-    heard = (signal.SIGINT, signal.SIGTERM)
-    return {number: signal.getsignal(number) for number in heard}
-
-
-def _hear(handlers: dict[int, Any]) -> None:
-    for number, handler in handlers.items():
-        if signal.getsignal(number) is not handler and handler is not None:
-            with suppress(ValueError):  # only the main thread may set handlers
-                signal.signal(number, handler)

@@ -81,7 +81,10 @@ def in_words(value: object) -> str:
         if isinstance(value, str):
             return str.__str__(value)  # a subclass may override `__str__`
         if isinstance(value, bytes | bytearray | memoryview):
-            return _decoded(bytes(value))
+            try:
+                return bytes(value).decode()
+            except UnicodeDecodeError:
+                return UNREADABLE + bytes(value).decode(errors="replace")
         return str.__str__(str(value))
     except BaseException as error:
         return f"({type(value).__name__} that can't be put into words: {type(error).__name__})"
@@ -100,13 +103,6 @@ def traceback_in_words(error: BaseException) -> str:
     except Exception:  # source is read by loaders, which may be user code
         lines = []
     return "\n".join([error_in_words(error), *lines[-MOST_FRAMES:]])
-
-
-def _decoded(data: bytes) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return UNREADABLE + data.decode(errors="replace")
 
 
 class TextLimiter:
@@ -166,13 +162,13 @@ def _encoded(value: object) -> bytes:
     try:
         return msgspec.json.encode(value)
     except (TypeError, ValueError):
-        return msgspec.json.encode(_mended(value))
+        return msgspec.json.encode(encodable(value))
 
 
-def _mended(value: Any) -> Any:
+def encodable(value: Any) -> Any:
     """The value with encodable texts: no lone surrogates, no subclasses of `str`."""
     if isinstance(value, str):
         return storable(str.__str__(value))
     if isinstance(value, dict):
-        return {_mended(key): _mended(each) for key, each in value.items()}
-    return [_mended(each) for each in value] if isinstance(value, list | tuple) else value
+        return {encodable(key): encodable(each) for key, each in value.items()}
+    return [encodable(each) for each in value] if isinstance(value, list | tuple) else value

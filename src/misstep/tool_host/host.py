@@ -24,12 +24,11 @@ from misstep.errors import UsageError
 from misstep.fuzzing.coverage import reach_of
 from misstep.fuzzing.workbench import AHEAD
 from misstep.tool_host.channel import Channel, ChannelLost
-from misstep.tool_host.load_waiter import GivenUp
 from misstep.tool_host.protocol import LAST_WORDS, CallConditions, CallerStopped, Overrun, ToolsLoaded
 from misstep.tool_host.reactions import ReactionDecoder, died, hung
 from misstep.tool_host.sandbox.places import anchored, is_server
 from misstep.tool_host.sandbox.sandbox import Sandbox, refuse_remote, sandbox_for
-from misstep.tool_host.sandbox_process import SOON, SandboxProcess, never
+from misstep.tool_host.sandbox_process import SOON, GivenUp, SandboxProcess, never
 
 GRACE = 0.25  # seconds beyond the time limit of a call
 EARLY = 0.25  # share of the time limit after which a call's CPU use is measured, since it may hang

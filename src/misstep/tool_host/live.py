@@ -22,7 +22,6 @@ class JoinedBench:
         self._homes = {tool.name: bench for bench in benches for tool in bench.tools}
 
     def spec_of(self, tool: str) -> str:
-        """The spec from which the tool can be loaded."""
         return self._homes[tool].spec_of(tool)
 
     @property

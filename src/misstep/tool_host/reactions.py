@@ -10,24 +10,15 @@ from collections.abc import Set
 import msgspec
 from msgspec.structs import replace
 
-from misstep.core.tool import Frame, Observation, Raised, Reaction
-from misstep.tool_host.protocol import (
-    BROKEN,
-    LINE_CLOSED,
-    MEGABYTE,
-    MEMORY_FULL,
-    CallerStopped,
-    Limits,
-    Overrun,
-    Report,
-)
+from misstep.core.tool import Frame, Raised, Reaction
+from misstep.tool_host import protocol as say
 
 MOST_OF_MEMORY = 0.8  # share of the limit; a process killed with this much probably ran out of memory
 
 
-def hung(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
+def hung(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seconds: float) -> Reaction:
     """The call timed out and its process was ended, unless the supervisor ended it for another reason."""
-    if isinstance(ended, Overrun):
+    if isinstance(ended, say.Overrun):
         return _overran(ended, seconds)
     detail = f"it gave no answer within {limits.timeout:g} seconds"
     raised = Raised("Hang", detail, frames=ended.frames) if ended and ended.frames else None
@@ -35,9 +26,9 @@ def hung(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) 
     return Reaction("hung", detail=detail, raised=raised, seconds=seconds, computed=computed)
 
 
-def died(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) -> Reaction:
+def died(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seconds: float) -> Reaction:
     """The process ended during the call."""
-    if isinstance(ended, Overrun):
+    if isinstance(ended, say.Overrun):
         return _overran(ended, seconds)
     if ended is None:
         return Reaction("died", detail="it ended more than its own process", seconds=seconds)
@@ -45,14 +36,14 @@ def died(ended: CallerStopped | Overrun | None, limits: Limits, seconds: float) 
         return hung(ended, limits, seconds)
     name, detail = _cause(ended.status)
     raised = Raised(name, detail, frames=ended.frames)
-    if ended.status == MEMORY_FULL or (ended.status < 0 and ended.peak > limits.memory * MOST_OF_MEMORY):
+    if ended.status == say.MEMORY_FULL or (ended.status < 0 and ended.peak > limits.memory * MOST_OF_MEMORY):
         return Reaction("exhausted", detail=detail, raised=raised, seconds=seconds, memory=ended.peak)
     return Reaction("died", detail=detail, raised=raised, seconds=seconds)
 
 
-def _overran(overrun: Overrun, seconds: float) -> Reaction:
+def _overran(overrun: say.Overrun, seconds: float) -> Reaction:
     if overrun.what == "memory":
-        detail = f"it had {overrun.amount // MEGABYTE:,} MB of memory"
+        detail = f"it had {overrun.amount // say.MEGABYTE:,} MB of memory"
         return Reaction("exhausted", detail=detail, seconds=seconds, memory=overrun.amount)
     detail = f"it had {overrun.amount:,} {overrun.what}, more than it was allowed"
     return Reaction("died", detail=detail, seconds=seconds)
@@ -70,9 +61,9 @@ def _cause(status: int) -> tuple[str, str]:
 
 
 _STATUSES = {
-    LINE_CLOSED: ("Closed", "it closed the files of its process, the way to us among them"),
-    MEMORY_FULL: ("MemoryError", "it left no memory"),
-    BROKEN: ("Broken", "it changed the interpreter so that its process could not go on"),
+    say.LINE_CLOSED: ("Closed", "it closed the files of its process, the way to us among them"),
+    say.MEMORY_FULL: ("MemoryError", "it left no memory"),
+    say.BROKEN: ("Broken", "it changed the interpreter so that its process could not go on"),
 }
 
 
@@ -86,7 +77,7 @@ MOST_FILES = 1 << 10
 MOST_OBSERVATIONS = 400
 MOST_FRAMES = 200
 
-_reports = msgspec.json.Decoder(Report)
+_reports = msgspec.json.Decoder(say.Report)
 
 
 class ReactionDecoder:
@@ -100,7 +91,8 @@ class ReactionDecoder:
         """The reaction in a report. Raises `MsgspecError` if it is invalid."""
         report = _reports.decode(row)
         for file, lines in report.lines.items():
-            self._note(file, lines)
+            if file in self._lines or len(self._lines) < MOST_FILES:
+                self._lines.setdefault(file, set()).update(line for line in lines if 0 < line < MOST_LINES)
         reaction = report.reaction if len(row) <= ORDINARY else _bounded(report.reaction)
         if max(reaction.size, reaction.memory, -reaction.size, -reaction.memory) > LARGEST:
             reaction = replace(reaction, size=0, memory=0)
@@ -113,10 +105,6 @@ class ReactionDecoder:
     def forget(self) -> None:
         """Forget which lines have run."""
         self._lines.clear()
-
-    def _note(self, file: str, lines: tuple[int, ...]) -> None:
-        if file in self._lines or len(self._lines) < MOST_FILES:
-            self._lines.setdefault(file, set()).update(line for line in lines if 0 < line < MOST_LINES)
 
     def _known(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """The edges that fit the limits."""
@@ -136,7 +124,11 @@ def _bounded(reaction: Reaction) -> Reaction:
         structured=structured if structured is None or len(structured) <= STRUCTURED else None,
         raised=_bounded_raised(reaction.raised) if reaction.raised else None,
         detail=reaction.detail[:TEXT],
-        observations=tuple(filter(_is_ordinary, reaction.observations[:MOST_OBSERVATIONS])),
+        observations=tuple(
+            each
+            for each in reaction.observations[:MOST_OBSERVATIONS]
+            if len(msgspec.json.encode(each)) <= ORDINARY
+        ),
     )
 
 
@@ -149,7 +141,3 @@ def _bounded_raised(raised: Raised) -> Raised:
         bases=tuple(base[:TEXT] for base in raised.bases[:MOST_FRAMES]),
         frames=tuple(Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own) for each in frames),
     )
-
-
-def _is_ordinary(observation: Observation) -> bool:
-    return len(msgspec.json.encode(observation)) <= ORDINARY

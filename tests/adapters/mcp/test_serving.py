@@ -21,9 +21,8 @@ pytest.importorskip("mcp.server.mcpserver", reason="mcp 2 is not installed")
 from mcp import Client, StdioServerParameters
 
 from misstep.adapters.mcp.agent import link_entry
-from misstep.adapters.mcp.serve import serve_http, serve_stdio
 from misstep.adapters.mcp.server import McpToolServer, offered_names
-from misstep.adapters.mcp.transports import PATIENCE, Switchboard
+from misstep.adapters.mcp.transports import PATIENCE, Switchboard, serve_http, serve_stdio
 from misstep.engine.recorder import Recorder
 from misstep.errors import UsageError
 from misstep.planning.world.mock import no_arguments
@@ -368,7 +367,7 @@ def test_strangers_are_cut(tmp_path: Path) -> None:
 
 SERVE_AND_REPORT = """
 import asyncio, json, sys
-from misstep.adapters.mcp.serve import serve_http, serve_stdio
+from misstep.adapters.mcp.transports import serve_http, serve_stdio
 from misstep.engine.recorder import Deadline
 from misstep.engine.recorder import Recorder
 from misstep.planning.synthesis.suite import Suite, make_case

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from misstep.adapters.proxy import RecordingProxy
+from misstep.adapters.proxy.agent import RecordingProxy
 from misstep.core.agent import Tool
 from misstep.engine.recorder import Deadline, Recorder
 from tests.scripted.conversations import schema
@@ -50,8 +50,8 @@ def asked(recorder: Recorder) -> list[list[tuple[str, Any]]]:
 
 
 @contextmanager
-def proxy_to(server: Any, key: str | None = None) -> Iterator[RecordingProxy]:
-    proxy = RecordingProxy(server.base_url, key)
+def proxy_to(server: Any) -> Iterator[RecordingProxy]:
+    proxy = RecordingProxy(server.base_url)
     asyncio.run(proxy.start())
     try:
         yield proxy

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.plain.agent import agent_from_function
+from misstep.adapters.loading.recognition import PlainAgent
 from misstep.adapters.processes import current_addresses
-from misstep.adapters.proxy import ProxiedAgent, RecordingProxy
+from misstep.adapters.proxy.agent import ProxiedAgent, RecordingProxy
 from misstep.adapters.proxy.cases import OpenCase
 from misstep.adapters.proxy.turn import ModelCall, ModelTurn
 from misstep.core.agent import Answer, Assignment, Toolbox
@@ -109,9 +109,10 @@ def test_messages_are_kept_without_keys() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "sweep", "arguments": f'{{"at": "{KEY}"}}'}}
     said = {"choices": [{"index": 0, "message": {"role": "assistant", "content": own, "tool_calls": [call]}}]}
     recorder = new_recorder()
-    with CannedServer(Canned(said)) as server, proxy_to(server, KEY) as proxy, proxy.open(REQUEST, recorder):
+    with CannedServer(Canned(said)) as server, proxy_to(server) as proxy, proxy.open(REQUEST, recorder):
         body = chat(f"{REQUEST} {own} {KEY}")
-        got = fetch(proxy.base_url, "POST", "/chat/completions", body, authorization=f"Bearer {own}")
+        keys = {"authorization": f"Bearer {own}", "x_api_key": KEY}
+        got = fetch(proxy.base_url, "POST", "/chat/completions", body, **keys)
     assert got.json == said
     [kept] = recorder.messages
     assert kept["request"]["messages"][0]["content"] == f"{REQUEST} [secret] [secret]"
@@ -325,7 +326,7 @@ def test_two_cases_with_the_same_words_at_once(by_address: bool) -> None:
 def test_threads_know_the_address_of_their_case() -> None:
     async def main(server: ScriptedServer, recorder: Recorder) -> Answer:
         proxy = RecordingProxy(server.base_url)
-        inner = agent_from_function(
+        inner = PlainAgent(
             lambda *_: post_chat(current_addresses.get()["OPENAI_BASE_URL"], "x").status, "thread"
         )
         agent = ProxiedAgent(inner, proxy, by_address=True)

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.bound import BoundTool, Toolset
-from misstep.adapters.toolset.calling import ArgumentsRefused
+from misstep.adapters.toolset.calling import ArgumentsRefused, BoundTool, Toolset
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Binding, Write, binding, write
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.bound import BoundTool
-from misstep.adapters.toolset.calling import ArgumentsRefused
+from misstep.adapters.toolset.calling import ArgumentsRefused, BoundTool
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Binding, Write, binding, write
 from tests.conformance.subject_crewai import HOME

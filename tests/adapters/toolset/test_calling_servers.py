@@ -7,8 +7,15 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.bound import BoundTool, Toolset, bind
-from misstep.adapters.toolset.calling import ArgumentsRefused, Garbled, ServerError, ServerGone
+from misstep.adapters.toolset.bound import bind
+from misstep.adapters.toolset.calling import (
+    ArgumentsRefused,
+    BoundTool,
+    Garbled,
+    ServerError,
+    ServerGone,
+    Toolset,
+)
 from misstep.core.tool import Promises
 from misstep.errors import UsageError
 from tests.adapters.toolset.test_mcp_servers import OLD_PYTHON, SERVERS, config, serving

@@ -14,8 +14,7 @@ import msgspec
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, RootModel, computed_field, field_serializer
 
-from misstep.adapters.plain.tools import PlainCall
-from misstep.adapters.toolset.bound import FunctionTool
+from misstep.adapters.toolset.bound import PlainCall, function_tool
 from misstep.adapters.toolset.calling import Loop
 from misstep.adapters.toolset.found import described
 from misstep.adapters.toolset.functions import tool_of_function
@@ -116,7 +115,7 @@ def judged(hint: Any, result: Any) -> Judged:
 def ruling(tool: Callable[..., Any], arguments: str = "{}") -> Judged:
     (known,) = described([tool_of_function(tool, "here", "tool")], "here")
     loop = Loop()
-    returned = FunctionTool(known, PlainCall(tool, loop)).call(msgspec.json.decode(arguments))
+    returned = function_tool(known, PlainCall(tool, loop)).call(msgspec.json.decode(arguments))
     loop.close()
     reaction = Reaction("returned", returned.text, returned.size, structured=returned.structured)
     return judge_calls_of([known])(Invocation("tool", arguments), reaction)

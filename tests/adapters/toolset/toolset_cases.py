@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.bound import Toolset, bind
+from misstep.adapters.toolset.bound import bind
+from misstep.adapters.toolset.calling import Toolset
 from misstep.core.agent import Tool
 
 Write = Callable[[str], str]

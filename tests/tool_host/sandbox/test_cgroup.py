@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.tool_host.sandbox.environment import cgroup_for
+from misstep.tool_host.sandbox.sandbox import cgroup_for
 from tests.tool_host.trying import LIMITS, bench_in, needs_bubblewrap, react
 
 SYSTEMD_RUN = """#!/bin/sh

@@ -5,10 +5,12 @@ Assistants API, version 2).
 """
 
 import asyncio
+from collections.abc import Sequence
+from typing import Generic, TypeVar
 
 import msgspec
 
-from misstep.adapters.builtin.prompts import carry_out
+from misstep.adapters.arguments import read_arguments
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.model import (
     Assistant,
@@ -20,113 +22,127 @@ from misstep.core.model import (
     Template,
     Thread,
     ThreadModel,
+    ToolCall,
+    ToolResult,
     User,
 )
 
+Model = TypeVar("Model", bound=LanguageModel)
 
-class ToolsAgent:
-    """Sends the whole conversation with every request and makes the calls in each reply."""
 
-    def __init__(self, model: LanguageModel, prompt: Template, parallel: bool = True) -> None:
-        self.name = "tools"
+class _Agent(Generic[Model]):
+    def __init__(self, model: Model, prompt: Template, parallel: bool = True) -> None:
         self._model = model
         self._prompt = prompt
         self._parallel = parallel
 
+    def _opening(self, assignment: Assignment) -> list[Message]:
+        return [System(self._prompt.fill()), User(assignment.request)]
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def _note(messages: Sequence[Message], toolbox: Toolbox) -> None:
+    for message in messages:
+        toolbox.note(msgspec.to_builtins(message))
+
+
+def _carry_out(calls: Sequence[ToolCall], toolbox: Toolbox, turn: int) -> list[ToolResult]:
+    """The results of the calls of one turn; invalid calls get a result that says what is wrong."""
+    arguments = [read_arguments(call.arguments) for call in calls]
+    for call, given in zip(calls, arguments, strict=True):
+        toolbox.ask(call.name, given, turn)
+    return [
+        ToolResult(call.id, toolbox.call(call.name, given, turn))
+        for call, given in zip(calls, arguments, strict=True)
+    ]
+
+
+class ToolsAgent(_Agent[LanguageModel]):
+    """Sends the whole conversation with every request and makes the calls in each reply."""
+
+    name = "tools"
+
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        messages: list[Message] = [System(self._prompt.fill()), User(assignment.request)]
+        messages = self._opening(assignment)
         tools = tuple(toolbox.tools)
-        for message in messages:
-            toolbox.note(msgspec.to_builtins(message))
+        _note(messages, toolbox)
         while True:
             turn = toolbox.begin_turn()
             reply = await self._model.chat(Chat(tuple(messages), tools, parallel=self._parallel), toolbox)
-            new: list[Message] = [Assistant(reply.text, reply.calls)]
-            toolbox.note(msgspec.to_builtins(new[0]))
+            said = Assistant(reply.text, reply.calls)
+            _note([said], toolbox)
             if not reply.calls:
                 return Answer(reply.text)
-            new += carry_out(reply.calls, toolbox, turn)
-            for result in new[1:]:
-                toolbox.note(msgspec.to_builtins(result))
-            messages += new
-
-    async def close(self) -> None:
-        await self._model.close()
+            results = _carry_out(reply.calls, toolbox, turn)
+            _note(results, toolbox)
+            messages += [said, *results]
 
 
-class ResponsesAgent:
+class ResponsesAgent(_Agent[ResponseModel]):
     """Sends only what is new since the last reply."""
 
-    def __init__(self, model: ResponseModel, prompt: Template, parallel: bool = True) -> None:
-        self.name = "responses"
-        self._model = model
-        self._prompt = prompt
-        self._parallel = parallel
+    name = "responses"
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        new: list[Message] = [System(self._prompt.fill()), User(assignment.request)]
+        new = self._opening(assignment)
         tools, earlier = tuple(toolbox.tools), ""
         while True:
             turn = toolbox.begin_turn()
-            for message in new:
-                toolbox.note(msgspec.to_builtins(message))
+            _note(new, toolbox)
             request = Chat(tuple(new), tools, parallel=self._parallel)
             reply = await self._model.respond(request, earlier, toolbox)
-            toolbox.note(msgspec.to_builtins(Assistant(reply.text, reply.calls)))
+            _note([Assistant(reply.text, reply.calls)], toolbox)
             if not reply.calls:
                 return Answer(reply.text)
-            new = [*carry_out(reply.calls, toolbox, turn)]
+            new = [*_carry_out(reply.calls, toolbox, turn)]
             earlier = reply.id
-
-    async def close(self) -> None:
-        await self._model.close()
 
 
 CLOSING_SECONDS = 5.0
 
 
-class AssistantAgent:
+class AssistantAgent(_Agent[ThreadModel]):
     """Uses an assistant and a thread per case, which are deleted while later cases run."""
 
+    name = "assistant"
+
     def __init__(self, model: ThreadModel, prompt: Template, parallel: bool = True) -> None:
-        self.name = "assistant"
-        self._model = model
-        self._prompt = prompt
-        self._parallel = parallel
+        super().__init__(model, prompt, parallel)
         self._deletions = set[asyncio.Task[None]]()
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        messages = (System(self._prompt.fill()), User(assignment.request))
-        for message in messages:
-            toolbox.note(msgspec.to_builtins(message))
-        request = Chat(messages, tuple(toolbox.tools), parallel=self._parallel)
+        messages = self._opening(assignment)
+        _note(messages, toolbox)
+        request = Chat(tuple(messages), tuple(toolbox.tools), parallel=self._parallel)
         thread = self._model.open_thread(request)
         try:
-            return await self._converse(thread, toolbox)
+            return await _converse(thread, toolbox)
         finally:
             # Not awaited: a case that timed out has no time left for cleanup.
             task = asyncio.create_task(thread.close())
             self._deletions.add(task)
             task.add_done_callback(self._deletions.discard)
 
-    async def _converse(self, thread: Thread, toolbox: Toolbox) -> Answer:
-        turn = 0
-        while True:
-            if turn == toolbox.max_steps:
-                await thread.cancel(toolbox)
-            turn = toolbox.begin_turn()
-            reply = await thread.next(toolbox)
-            toolbox.note(msgspec.to_builtins(Assistant(reply.text, reply.calls)))
-            if not reply.calls:
-                return Answer(reply.text)
-            results = carry_out(reply.calls, toolbox, turn)
-            for result in results:
-                toolbox.note(msgspec.to_builtins(result))
-            await thread.submit(results, toolbox)
-
     async def close(self) -> None:
         if self._deletions:
             await asyncio.wait(self._deletions, timeout=CLOSING_SECONDS)
         for task in self._deletions:
             task.cancel()
-        await self._model.close()
+        await super().close()
+
+
+async def _converse(thread: Thread, toolbox: Toolbox) -> Answer:
+    turn = 0
+    while True:
+        if turn == toolbox.max_steps:
+            await thread.cancel(toolbox)
+        turn = toolbox.begin_turn()
+        reply = await thread.next(toolbox)
+        _note([Assistant(reply.text, reply.calls)], toolbox)
+        if not reply.calls:
+            return Answer(reply.text)
+        results = _carry_out(reply.calls, toolbox, turn)
+        _note(results, toolbox)
+        await thread.submit(results, toolbox)

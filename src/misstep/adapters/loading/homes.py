@@ -13,8 +13,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import PathFinder
 from itertools import chain
@@ -44,7 +42,8 @@ class ObjectHome(msgspec.Struct, frozen=True):
         """`file.py:name` or `package.module:name`; empty if the package cannot be found from here."""
         name = f"{self.name}()" if self.called else self.name
         if self._root is None:
-            return f"{_from_here(self.file)}:{name}"
+            inside = os.path.relpath(self.file)  # the shortest path from the working directory
+            return f"{os.path.abspath(self.file) if inside.startswith(os.pardir) else inside}:{name}"
         return f"{self.module}:{name}" if self._root == Path.cwd() else ""
 
     @property
@@ -95,23 +94,11 @@ def _by_search(value: Any) -> tuple[ModuleType, str] | None:
     return None
 
 
-def own_paths() -> list[str]:
-    """Where this process looks for modules and a fresh interpreter elsewhere would not."""
-    usual = _fresh_paths() - {os.getcwd()}
-    return [path for path in dict.fromkeys(map(os.path.abspath, sys.path)) if path not in usual]
-
-
 @cache
 def _fresh_paths() -> frozenset[str]:
     script = "import sys; print(*sys.path, sep='\\n')"
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False).stdout
     return frozenset(os.path.abspath(path) for path in told.splitlines())
-
-
-def _from_here(file: str) -> str:
-    """The shortest path from the working directory."""
-    inside = os.path.relpath(file)
-    return os.path.abspath(file) if inside.startswith(os.pardir) else inside
 
 
 _OPENING = "Something that a test or a notebook has given to misstep, for processes that need it too."
@@ -153,9 +140,14 @@ def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) ->
         body = _NAMED.format(name=known, there=home.name, module=home.module, call=call)
     else:
         data = _pickled(value, name)
-        _refuse_secrets(data, name)
+        if any(secret.encode() in data for secret in secrets_in(os.environ)):
+            message = f"{name} holds a secret out of the environment, and secrets are never stored"
+            raise UsageError(message, "let it read the environment when it is called, and not before")
         body = _PICKLED.format(name=known, data=base64.b85encode(data).decode())
-    content = _HEAD.format(opening=_OPENING, paths=own_paths()) + body
+    # Where this process looks for modules and a fresh interpreter elsewhere would not.
+    usual = _fresh_paths() - {os.getcwd()}
+    paths = [path for path in dict.fromkeys(map(os.path.abspath, sys.path)) if path not in usual]
+    content = _HEAD.format(opening=_OPENING, paths=paths) + body
     path = folder / f"{known}_{hashlib.blake2b(content.encode(), digest_size=6).hexdigest()}.py"
     _write(path, content)
     return f"{path}:{known}"
@@ -180,36 +172,23 @@ def _is_importable(module: str) -> bool:
 
 
 def _pickled(value: Any, name: str) -> bytes:
+    """The object as bytes; code that other processes cannot import is included."""
     try:
         import cloudpickle
     except ImportError as error:
         raise MissingExtra("cloudpickle, which hands objects to processes,", "fuzz", ELSEWHERE) from error
+    modules = list[ModuleType]()
     try:
-        with _by_value(value):
-            data: bytes = cloudpickle.dumps(value)
-            return data
+        values = value if isinstance(value, list | tuple) else [value]
+        homes = {getattr(each, "__module__", None) or type(each).__module__ for each in values}
+        for home in homes - {SCRIPT}:
+            if home in sys.modules and not _is_importable(home):
+                cloudpickle.register_pickle_by_value(sys.modules[home])
+                modules.append(sys.modules[home])
+        data: bytes = cloudpickle.dumps(value)
+        return data
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError) as error:
         raise UsageError(f"{name} can't be handed to another process: {error}", ELSEWHERE) from error
-
-
-def _refuse_secrets(data: bytes, name: str) -> None:
-    if any(secret.encode() in data for secret in secrets_in(os.environ)):
-        hint = "let it read the environment when it is called, and not before"
-        raise UsageError(f"{name} holds a secret out of the environment, and secrets are never stored", hint)
-
-
-@contextmanager
-def _by_value(value: Any) -> Iterator[None]:
-    """Pickle code that other processes cannot import by value."""
-    import cloudpickle
-
-    values = value if isinstance(value, list | tuple) else [value]
-    homes = {getattr(each, "__module__", None) or type(each).__module__ for each in values} - {SCRIPT}
-    modules = [sys.modules[home] for home in homes if home in sys.modules and not _is_importable(home)]
-    for module in modules:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        yield
     finally:
         for module in modules:
             cloudpickle.unregister_pickle_by_value(module)

@@ -1,5 +1,6 @@
 """Recognises what kind of agent an object in the user's code is, and wraps it."""
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +9,9 @@ import msgspec
 
 from misstep.adapters.loading.registry import FRAMEWORKS, Framework, framework_of
 from misstep.adapters.loading.source import blaming, load_object
-from misstep.adapters.plain.agent import agent_from_function, agent_from_maker
-from misstep.adapters.threads import ThreadedAgent
-from misstep.core.agent import Agent
+from misstep.adapters.threads import ThreadedAgent, in_thread
+from misstep.core.agent import Agent, Answer, Assignment, Tool, Toolbox
+from misstep.core.text import in_words
 from misstep.errors import UsageError
 
 KINDS = (
@@ -20,6 +21,48 @@ KINDS = (
     "an object with a name and async def run(assignment, toolbox)",
 )
 WORDS_FOR_A_REQUEST = ("request", "prompt", "query", "question", "message", "input", "task", "text")
+
+
+class PlainTool:
+    """A tool to call: `tool()` or `tool(key=value)` returns the result as text."""
+
+    def __init__(self, described: Tool, toolbox: Toolbox) -> None:
+        self.name = described.name
+        self.description = described.description
+        self.parameters = copy.deepcopy(described.parameters)
+        self.__name__ = described.name
+        self.__doc__ = described.description
+        self._toolbox = toolbox
+
+    def __call__(self, /, **arguments: Any) -> str:
+        return self._toolbox.call(self.name, arguments)
+
+    def __repr__(self) -> str:
+        return f"Tool({self.name!r})"
+
+
+class PlainAgent:
+    """Calls a function with the request and the tools for every case, in a thread if it is not async."""
+
+    def __init__(self, function: Callable[[str, list[PlainTool]], Any], name: str) -> None:
+        self.name = name
+        self._function = function
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        tools = [PlainTool(described, toolbox) for described in toolbox.tools]
+
+        def call() -> Any:
+            result = self._function(assignment.request, tools)
+            return result if inspect.isawaitable(result) else _said(result)
+
+        result = (
+            call() if inspect.iscoroutinefunction(self._function) else await in_thread(call, breakable=True)
+        )
+        return Answer(_said(await result) if inspect.isawaitable(result) else result)
+
+
+def _said(result: object) -> str:
+    return "" if result is None else in_words(result)
 
 
 class LoadedAgent(msgspec.Struct, frozen=True):
@@ -62,21 +105,23 @@ def _of_framework(framework: Framework, value: Any, name: str) -> LoadedAgent:
     """An agent of the framework, or a function that builds one, as stated by the user."""
     is_agent = framework.made(value) or not callable(value)
     build = framework.adapter.retool(value) if is_agent else value
-    return LoadedAgent(framework.adapter.agent(build, name), framework)
+    return LoadedAgent(framework.agent(build, name), framework)
 
 
 def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
     framework = framework_of(value)
     if framework:
         return _of_framework(framework, value, name)
-    if not inspect.isclass(value) and _is_agent(value):
+    # Our own protocol.
+    has_name, run = isinstance(getattr(value, "name", None), str), getattr(value, "run", None)
+    if not inspect.isclass(value) and has_name and inspect.iscoroutinefunction(run):
         return LoadedAgent(value)
     if inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
         raise UsageError(f"'{spec}' yields instead of returning an answer", *_expected())
     if not callable(value):
         raise UsageError(f"'{spec}' is a {type(value).__name__}, which is no agent", *_expected())
     if (order := request_and_tools(value)) is not None:
-        return LoadedAgent(agent_from_function(order, name))
+        return LoadedAgent(PlainAgent(order, name))
     match required_parameters(value):
         case []:
             return _recognise_made(value, name, spec)
@@ -85,7 +130,7 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
         case [_]:
             return _from_maker(value, name, spec)
         case [_, _]:
-            return LoadedAgent(agent_from_function(value, name))
+            return LoadedAgent(PlainAgent(value, name))
         case more:
             raise UsageError(f"'{spec}' wants {len(more)} things: {', '.join(more)}", *_expected())
 
@@ -129,17 +174,10 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
         raise UsageError(f"'{spec}' is async", "a function that makes an agent must be a plain one")
     framework = framework_of(made)
     if framework:
-        return LoadedAgent(framework.adapter.agent(make, name), framework)
+        return LoadedAgent(framework.agent(make, name), framework)
     if callable(made) and len(required_parameters(made)) == 1:
-        return LoadedAgent(agent_from_maker(make, name))
+        return LoadedAgent(PlainAgent(lambda request, tools: make(tools)(request), name))
     raise UsageError(f"'{spec}' makes a {type(made).__name__}, which is no agent", *_expected())
-
-
-def _is_agent(value: Any) -> bool:
-    """Whether it implements our own protocol."""
-    return isinstance(getattr(value, "name", None), str) and inspect.iscoroutinefunction(
-        getattr(value, "run", None)
-    )
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:

@@ -7,22 +7,39 @@ from typing import Any, Protocol, TypeAlias
 
 import msgspec
 
-from misstep.core.agent import Agent
+from misstep.core.agent import Answer, Assignment, Toolbox
 
 # Builds the framework's agent with the given tools, which are the framework's own kind of tools.
 Build: TypeAlias = Callable[[list[Any]], Any]
 
 
 class Adapter(Protocol):
-    """What the adapter module of a framework provides."""
+    """What the adapter module of a framework provides for agents."""
 
-    def agent(self, build: Build, name: str) -> Agent:
-        """An agent that is built anew for every case."""
+    def library(self) -> Any:
+        """The framework. Raises `MissingExtra`."""
+        ...
+
+    async def run(self, build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        """Build an agent for one case, run it, and record what its models say."""
         ...
 
     def retool(self, value: Any) -> Build:
         """A function that copies an agent with other tools. Raises `UsageError` if that is impossible."""
         ...
+
+
+class FrameworkAgent:
+    """An agent of a framework that is built anew for every case, with the tools of that case."""
+
+    def __init__(self, adapter: Adapter, build: Build, name: str) -> None:
+        adapter.library()
+        self.name = name
+        self._adapter = adapter
+        self._build = build
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
+        return await self._adapter.run(self._build, assignment, toolbox)
 
 
 class Framework(msgspec.Struct, frozen=True):
@@ -39,15 +56,19 @@ class Framework(msgspec.Struct, frozen=True):
 
     @property
     def adapter(self) -> Adapter:
-        module: Any = import_module(f"misstep.adapters.{self.word}.agent")
+        module: Any = import_module(f"misstep.adapters.frameworks.{self.word}")
         adapter: Adapter = module
         return adapter
 
+    def agent(self, build: Build, name: str) -> FrameworkAgent:
+        return FrameworkAgent(self.adapter, build, name)
+
     def made(self, value: object) -> bool:
         """Whether the value's class, or a base class of it, belongs to the framework."""
-        return any(self._holds(kind.__module__) for kind in type(value).__mro__)
+        return any(self.holds(kind.__module__) for kind in type(value).__mro__)
 
-    def _holds(self, module: str) -> bool:
+    def holds(self, module: str) -> bool:
+        """Whether a module is part of the framework."""
         found = next((name for name in self.packages if f"{module}.".startswith(f"{name}.")), None)
         return bool(found) and (not self.proof or hasattr(sys.modules.get(found or ""), self.proof))
 
@@ -69,6 +90,10 @@ FRAMEWORKS = {
         Framework("crewai", ("crewai",), "crewai", own_process=True),
     )
 }
+
+
+def is_of_framework(module: str) -> bool:
+    return any(framework.holds(module) for framework in FRAMEWORKS.values())
 
 
 def framework_of(value: object) -> Framework | None:

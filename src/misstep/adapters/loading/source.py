@@ -1,19 +1,24 @@
-"""Loads the object of `file.py:name` or `package.module:name` from the user's code."""
+"""Loads objects from the user's code, runs it without side effects on our output, and finds its source."""
 
+import asyncio
+import functools
 import hashlib
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.text import cut
+from misstep.core.tool import Source
 from misstep.errors import MisstepError, UsageError, did_you_mean
 
 MOST_NAMED = 200  # characters of names
@@ -28,16 +33,12 @@ def load_object(location: str) -> Any:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            raise UsageError(f"there is no '{name}' here", _meant(name, module), where=source)
+            known = {each: held for each, held in vars(module).items() if not each.startswith("_")}
+            told = cut(", ".join(each for each, held in known.items() if _is_of(held, module)), MOST_NAMED)
+            hint = did_you_mean(name, known) or (f"there is: {told}" if told else "")
+            raise UsageError(f"there is no '{name}' here", hint, where=source)
         value = getattr(value, part)
     return value
-
-
-def _meant(name: str, module: ModuleType) -> str:
-    """A similar name, or else all names that the module defines."""
-    known = {each: value for each, value in vars(module).items() if not each.startswith("_")}
-    told = [each for each, value in known.items() if _is_of(value, module)]
-    return did_you_mean(name, known) or (f"there is: {cut(', '.join(told), MOST_NAMED)}" if told else "")
 
 
 def _is_of(value: Any, module: ModuleType) -> bool:
@@ -101,3 +102,91 @@ def blaming(source: str) -> Iterator[None]:
         elsewhere = "if it is installed in another environment, name its interpreter with --python"
         hint = elsewhere if isinstance(error, ModuleNotFoundError) else ""
         raise UsageError(told, hint, where=where) from error
+
+
+OUTPUT, ERROR = 1, 2
+
+
+@contextmanager
+def stdout_to_stderr() -> Iterator[None]:
+    """Redirect standard output to standard error meanwhile, for this process and its children."""
+    with suppress(AttributeError, OSError, ValueError):  # missing or closed
+        sys.stdout.flush()
+    ours = _diverted()
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if ours is not None:
+            os.dup2(ours, OUTPUT)
+            os.close(ours)
+
+
+def _diverted() -> int | None:
+    """A duplicate of the previous standard output; None if it could not be redirected."""
+    try:
+        ours = os.dup(OUTPUT)
+    except OSError:
+        return None
+    try:
+        os.dup2(ERROR, OUTPUT)
+    except OSError:
+        os.close(ours)
+        return None
+    return ours
+
+
+def settled(value: Any) -> Any:
+    """The value, or its awaited result, even while an event loop is running."""
+    if not inspect.isawaitable(value):
+        return value
+
+    async def wait() -> Any:
+        return await value
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(wait())
+    with ThreadPoolExecutor(1) as beside_the_loop:
+        return beside_the_loop.submit(asyncio.run, wait()).result()
+
+
+LONGEST = 200_000  # characters of source that are kept
+
+
+def unwrapped(function: Any) -> Any:
+    """The function itself, without decorators, partial arguments and the object it is bound to."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = function.func
+        elif inspect.ismethod(function):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        else:
+            return function
+
+
+def source_of(code: Any) -> Source | None:
+    """The source of a function or class, or of the class of another callable."""
+    plain = unwrapped(code)
+    if not (inspect.isclass(plain) or inspect.isfunction(plain)):
+        plain = type(plain)
+    try:
+        lines, first = inspect.getsourcelines(plain)
+        file = inspect.getsourcefile(plain)
+    except Exception:  # there is no source, or a module gives a wrong file
+        return None
+    return Source(file, max(first, 1), "".join(lines)[:LONGEST]) if file else None
+
+
+def is_async(code: Any) -> bool:
+    plain = unwrapped(code)
+    called = plain if inspect.isfunction(plain) else vars(type(plain)).get("__call__")
+    return any(
+        test(each)
+        for test in (inspect.iscoroutinefunction, inspect.isasyncgenfunction)
+        for each in (code, plain, called)
+        if not inspect.isclass(each)
+    )

@@ -18,9 +18,8 @@ from typing import Any, Literal
 
 from misstep.adapters.hosting import LOOPBACK
 from misstep.adapters.mcp import link
-from misstep.adapters.mcp.serve import secret_path
 from misstep.adapters.mcp.server import SERVER_NAME, McpToolServer, require_mcp
-from misstep.adapters.mcp.transports import Switchboard, Web
+from misstep.adapters.mcp.transports import Switchboard, Web, secret_path
 from misstep.adapters.processes import current_addresses, kill_process_tree
 from misstep.core.agent import Answer, Assignment, Toolbox
 from misstep.core.secrets import Redactor, secrets_in
@@ -41,32 +40,6 @@ def split_command(command: str) -> tuple[str, ...]:
     return words
 
 
-def placeholders(words: Sequence[str]) -> set[str]:
-    return {name for word in words for name in PLACEHOLDER.findall(word)}
-
-
-def unknown_placeholders(words: Sequence[str]) -> set[str]:
-    """Names in braces that are not placeholders, and most likely mistakes."""
-    return {name for word in words for name in re.findall(r"\{([a-z_]+)\}", word)} - placeholders(words)
-
-
-def fill(words: Sequence[str], values: Mapping[str, str]) -> list[str]:
-    """The words with each placeholder replaced once; a word stays one word, whatever is inserted."""
-    return [PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in words]
-
-
-def check_program(program: str) -> None:
-    if shutil.which(program):
-        return
-    if Path(program).is_file():
-        raise UsageError(f"the client '{program}' can't be executed", f"chmod +x {shlex.quote(program)}")
-    raise UsageError(f"the client '{program}' is not to be found", EXAMPLE)
-
-
-def http_entry(url: str) -> dict[str, Any]:
-    return {"type": "http", "url": url}
-
-
 def link_entry(address: Path) -> dict[str, Any]:
     """Starts a link to the address in this file, so that no secret is visible in the process list.
 
@@ -79,11 +52,6 @@ def write_private(path: Path, text: str) -> Path:
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8")
     return path
-
-
-def write_config(folder: Path, entry: Mapping[str, Any]) -> Path:
-    text = json.dumps({"mcpServers": {SERVER_NAME: entry}}, indent=2)
-    return write_private(folder / "mcp.json", text)
 
 
 KEPT = 1 << 18  # bytes of a client's output; only the end matters
@@ -161,7 +129,6 @@ async def _start(
 
 
 async def _end(transport: asyncio.SubprocessTransport, output: Output) -> None:
-    """Kill what is left, and read the rest of its output."""
     kill_process_tree(transport.get_pid())
     try:
         await asyncio.wait([output.closed], timeout=GRACE)
@@ -202,6 +169,7 @@ class McpAgent:
         self.name = name
         self._lazy = lazy
         self._words = split_command(command)
+        self._placeholders = {name for word in self._words for name in PLACEHOLDER.findall(word)}
         self._transport = transport
         self._environment = dict(environment or {})
         self._web = Web()
@@ -214,23 +182,31 @@ class McpAgent:
     def check(self) -> None:
         """Raise errors in the command or the installation before the first case."""
         require_mcp()
-        check_program(self._words[0])
-        for name in sorted(unknown_placeholders(self._words)):
+        program = self._words[0]
+        if not shutil.which(program):
+            if Path(program).is_file():
+                hint = f"chmod +x {shlex.quote(program)}"
+                raise UsageError(f"the client '{program}' can't be executed", hint)
+            raise UsageError(f"the client '{program}' is not to be found", EXAMPLE)
+        braced = {name for word in self._words for name in re.findall(r"\{([a-z_]+)\}", word)}
+        for name in sorted(braced - self._placeholders):
             raise UsageError(f"nothing is known for {{{name}}} in the client's command", EXAMPLE)
-        known = placeholders(self._words)
-        if "url" in known and self._transport == "stdio":
+        if "url" in self._placeholders and self._transport == "stdio":
             raise UsageError("there is no {url} where the client starts its server itself", "use {config}")
-        if not known & {"config", "url"}:
+        if not self._placeholders & {"config", "url"}:
             raise UsageError("the client can't find the tools: its command has no {config}", EXAMPLE)
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         self.check()
-        self._keep_in_mind(asyncio.current_task())
+        if run := asyncio.current_task():  # on a busy machine, a cancelled one may take a while to end
+            self._runs.add(run)
+            run.add_done_callback(self._runs.discard)
         server = McpToolServer(toolbox)
         with TemporaryDirectory(prefix="misstep-", ignore_cleanup_errors=True) as folder:
             async with self._serving(server, Path(folder)) as entry:
+                config = json.dumps({"mcpServers": {SERVER_NAME: entry}}, indent=2)
                 values = {
-                    "config": str(write_config(Path(folder), entry)),
+                    "config": str(write_private(Path(folder, "mcp.json"), config)),
                     "url": entry.get("url", ""),
                     "tools": ",".join(server.offered),
                     "request": assignment.request,
@@ -251,12 +227,6 @@ class McpAgent:
         await self._web.close()
         await self._switchboard.close()
 
-    def _keep_in_mind(self, run: "asyncio.Task[Any] | None") -> None:
-        """Remember the run: on a busy machine, a cancelled one may take a while to end."""
-        if run is not None:
-            self._runs.add(run)
-            run.add_done_callback(self._runs.discard)
-
     @property
     def _variables(self) -> dict[str, str]:
         """The client's environment, without an HTTP proxy between it and us."""
@@ -270,17 +240,19 @@ class McpAgent:
         """Serve the tools, and yield the client's configuration entry for them."""
         if self._transport == "http":
             async with self._web.serving(server, secret_path()) as url:
-                yield http_entry(url)
+                yield {"type": "http", "url": url}
         else:
             async with self._switchboard.serving(server) as address:
                 yield link_entry(write_private(folder / "address", address))
 
     async def _until_over(self, server: McpToolServer, values: Mapping[str, str]) -> Output:
         """The client's output until it ended or exceeded its turns."""
-        told = None if "request" in placeholders(self._words) else values["request"]
+        told = None if "request" in self._placeholders else values["request"]
+        # A word stays one word, whatever is inserted.
+        words = [PLACEHOLDER.sub(lambda found: values[found[1]], word) for word in self._words]
         exhausted: asyncio.Future[Any] = asyncio.create_task(server.exhausted.wait())
         try:
-            async with running(fill(self._words, values), self._variables, told) as output:
+            async with running(words, self._variables, told) as output:
                 await asyncio.wait([output.exited, exhausted], return_when=asyncio.FIRST_COMPLETED)
         finally:
             exhausted.cancel()
@@ -290,11 +262,8 @@ class McpAgent:
         redact = Redactor(secrets_in(self._variables))
         if output.code == 0:
             return redact(output.stdout).strip()[-LONGEST_ANSWER:]
-        complaint = redact(output.stderr).strip()[-LONGEST_COMPLAINT:]
-        raise ClientFailed(f"the client {_fate(output.code)}", complaint)
-
-
-def _fate(code: int | None) -> str:
-    if code is None:
-        return "could not be ended"
-    return f"ended with code {code}" if code > 0 else f"was killed by signal {-code}"
+        fate = "could not be ended"
+        if output.code is not None:
+            killed = output.code < 0
+            fate = f"was killed by signal {-output.code}" if killed else f"ended with code {output.code}"
+        raise ClientFailed(f"the client {fate}", redact(output.stderr).strip()[-LONGEST_COMPLAINT:])

@@ -12,9 +12,8 @@ from typing import IO, Any
 from misstep.adapters.mcp.entries import McpServer
 from misstep.adapters.mcp.server import require_mcp
 from misstep.adapters.toolset.calling import ArgumentsRefused, Garbled, ServerGone
-from misstep.core.outcome import storable
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.text import in_words
+from misstep.core.text import encodable, in_words
 from misstep.errors import UsageError
 
 LONGEST = 64 << 20  # bytes of one message
@@ -54,7 +53,16 @@ class Pipe:
         """The streams for the SDK. The process and its children end with them."""
         import anyio
 
-        process = self._process = await self._start()
+        process = self._process = await asyncio.create_subprocess_exec(
+            *self._server.command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=self._printed,
+            env={**os.environ, **self._server.environment},
+            cwd=self._server.folder or None,
+            start_new_session=True,
+            limit=LONGEST,
+        )
         incoming, read = anyio.create_memory_object_stream[Any](100)
         write, outgoing = anyio.create_memory_object_stream[Any](0)
         async with incoming, read, write, outgoing, anyio.create_task_group() as group:
@@ -78,18 +86,6 @@ class Pipe:
             return ""
         return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
-    async def _start(self) -> asyncio.subprocess.Process:
-        return await asyncio.create_subprocess_exec(
-            *self._server.command,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=self._printed,
-            env={**os.environ, **self._server.environment},
-            cwd=self._server.folder or None,
-            start_new_session=True,
-            limit=LONGEST,
-        )
-
     async def _listen(self, process: asyncio.subprocess.Process, incoming: Any) -> None:
         import anyio
 
@@ -107,7 +103,7 @@ class Pipe:
                     return
                 if line.strip():
                     try:
-                        await incoming.send(self._noted(self._heard(line)))
+                        await incoming.send(self._heard(line))
                     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                         return
                     if self.flooded:
@@ -128,16 +124,18 @@ class Pipe:
                     await incoming.aclose()
                     return
 
-    def _noted(self, heard: Any) -> Any:
+    def _heard(self, line: bytes) -> Any:
+        """The message in a line, or a `NoMessage`, which is counted."""
+        heard = self._parsed(line)
         if not isinstance(heard, NoMessage):
             self._has_spoken = True
-        elif not self._has_spoken:
-            self._lines += 1
-        if isinstance(heard, NoMessage) and heard.chatter:
+            return heard
+        self._lines += not self._has_spoken
+        if heard.chatter:
             self.chatter = self.chatter or heard.line
         return heard
 
-    def _heard(self, line: bytes) -> Any:
+    def _parsed(self, line: bytes) -> Any:
         from mcp.shared.message import SessionMessage
         from mcp.types import jsonrpc_message_adapter
 
@@ -147,7 +145,7 @@ class Pipe:
             return NoMessage("a line that is no JSON", line, True)
         try:
             if HALVES in line.lower():
-                value = _whole(value)
+                value = encodable(value)  # the SDK rejects lone surrogates as invalid JSON
             message = jsonrpc_message_adapter.validate_python(value, by_name=False)
         except (ValueError, RecursionError):
             return NoMessage("JSON that is no message", line, False)
@@ -186,15 +184,6 @@ async def _exit(process: asyncio.subprocess.Process) -> None:
 def _signal(process: asyncio.subprocess.Process, number: int) -> None:
     with suppress(OSError):
         os.killpg(process.pid, number)
-
-
-def _whole(value: Any) -> Any:
-    """The value without lone surrogates, which the SDK rejects as invalid JSON."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, dict):
-        return {storable(key): _whole(each) for key, each in value.items()}
-    return [_whole(each) for each in value] if isinstance(value, list) else value
 
 
 PATIENCE = 120.0  # seconds; a server may have to be downloaded first
@@ -248,7 +237,6 @@ class Connection:
         self._printed.close()
 
     async def tools(self, patience: float = PATIENCE) -> list[Any]:
-        """All tools of the server, as SDK objects."""
         tools, cursor = list[Any](), None
         try:
             async with asyncio.timeout(patience):
@@ -289,13 +277,10 @@ class Connection:
     @property
     def notes(self) -> list[str]:
         """A message about output that was not a protocol message, if there was any."""
-        chatter = self._pipe.chatter if self._pipe else ""
-        name = self.redact(self.server.name)
-        return (
-            [f"the server {name} prints lines that are no messages, {STUMBLES}: {self.redact(chatter)}"]
-            if chatter
-            else []
-        )
+        if not self._pipe or not self._pipe.chatter:
+            return []
+        name, chatter = self.redact(self.server.name), self.redact(self._pipe.chatter)
+        return [f"the server {name} prints lines that are no messages, {STUMBLES}: {chatter}"]
 
     @property
     def ended(self) -> bool:
@@ -304,17 +289,20 @@ class Connection:
     async def _answer(self, question: Coroutine[Any, Any, Any]) -> Any:
         """The reply to a request, unless the session ends or only invalid messages arrive."""
         assert self._keeper is not None
-        self._forget()
+        self._nonsense.clear()  # from before this request
+        self._heard = None
         asked = asyncio.create_task(question)
         alarm = asyncio.create_task(self._nonsense.wait())
         try:
             await asyncio.wait({asked, alarm, self._keeper}, return_when=asyncio.FIRST_COMPLETED)
             if not asked.done():
-                chatter = isinstance(self._heard, NoMessage) and self._heard.chatter
-                grace = AFTER_CHATTER if chatter else AFTER_NONSENSE
+                grace = AFTER_CHATTER if self._has_heard_chatter else AFTER_NONSENSE
                 await asyncio.wait({asked, self._keeper}, timeout=grace, return_when=asyncio.FIRST_COMPLETED)
             if asked.done():
-                return self._clear_answer(asked)
+                answer = asked.result()
+                if self._has_heard_chatter:
+                    raise Garbled(f"{self.redact(str(self._heard))}, {STUMBLES}")
+                return answer
             if self.ended:
                 raise await self.gone()
             raise Garbled(self.redact(str(self._heard)))
@@ -323,17 +311,9 @@ class Connection:
                 task.cancel()
             await asyncio.gather(asked, alarm, return_exceptions=True)
 
-    def _forget(self) -> None:
-        """Forget messages from before a request."""
-        self._nonsense.clear()
-        self._heard = None
-
-    def _clear_answer(self, asked: "asyncio.Task[Any]") -> Any:
-        """The reply. Raises `Garbled` if there was other output before it."""
-        answer = asked.result()
-        if isinstance(self._heard, NoMessage) and self._heard.chatter:
-            raise Garbled(f"{self.redact(str(self._heard))}, {STUMBLES}")
-        return answer
+    @property
+    def _has_heard_chatter(self) -> bool:
+        return isinstance(self._heard, NoMessage) and self._heard.chatter
 
     async def _keep(self, ready: "asyncio.Future[Any]") -> None:
         from mcp import Client
@@ -359,7 +339,6 @@ class Connection:
 
     @asynccontextmanager
     async def _transport(self) -> AsyncIterator[Any]:
-        """The SDK transport for this server."""
         import httpx2
         from mcp.client.sse import sse_client
         from mcp.client.streamable_http import streamable_http_client

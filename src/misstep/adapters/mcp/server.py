@@ -70,7 +70,7 @@ class McpToolServer:
         self.exhausted = asyncio.Event()
         self.visited = False  # a client has sent a request
         sdk: Any = Server(SERVER_NAME, on_list_tools=self._list, on_call_tool=self._call)
-        sdk.middleware = [self._notice, _let_odd_calls_in]
+        sdk.middleware = [self._let_in]
         self.sdk = sdk
 
     @property
@@ -78,8 +78,11 @@ class McpToolServer:
         """The names of the tools as clients see them."""
         return tuple(self._real_names)
 
-    async def _notice(self, context: Any, call_next: Any) -> Any:
+    async def _let_in(self, context: Any, call_next: Any) -> Any:
+        """Pass a call around the SDK, which would reject an invalid one before we see it."""
         self.visited = True
+        if context.method == "tools/call":
+            context = replace(context, params=_fitting(context.params or {}))
         return await call_next(context)
 
     async def _list(self, _context: Any, _params: Any) -> Any:
@@ -95,23 +98,14 @@ class McpToolServer:
     async def _call(self, context: Any, _params: Any) -> Any:
         from mcp.types import CallToolResult, TextContent
 
-        text = self._answer(*context.params[AS_SENT])
-        said = TextContent(type="text", text=text)
-        return CallToolResult(content=[said], is_error=text.startswith("Error"))
-
-    def _answer(self, name: str, arguments: Any) -> str:
+        name, arguments = context.params[AS_SENT]
         try:
-            return self._toolbox.call(self._real_names.get(name, name), arguments)
+            text = self._toolbox.call(self._real_names.get(name, name), arguments)
         except StepsExhausted:
             self.exhausted.set()
-            return OVER
-
-
-async def _let_odd_calls_in(context: Any, call_next: Any) -> Any:
-    """Pass a call around the SDK, which would reject an invalid one before we see it."""
-    if context.method == "tools/call":
-        context = replace(context, params=_fitting(context.params or {}))
-    return await call_next(context)
+            text = OVER
+        said = TextContent(type="text", text=text)
+        return CallToolResult(content=[said], is_error=text.startswith("Error"))
 
 
 def _fitting(params: Mapping[str, Any]) -> dict[str, Any]:

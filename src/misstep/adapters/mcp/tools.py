@@ -1,18 +1,27 @@
 """Lists and calls tools of MCP servers."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from misstep.adapters.loading.source import settled
 from misstep.adapters.mcp.connections import PATIENCE, Connection
 from misstep.adapters.mcp.entries import McpServer
 from misstep.adapters.mcp.server import require_mcp
-from misstep.adapters.toolset.calling import MOST, ArgumentsRefused, Garbled, Loop, Returned, ServerError
+from misstep.adapters.toolset.calling import (
+    MOST,
+    ArgumentsRefused,
+    BoundTool,
+    Garbled,
+    Loop,
+    Returned,
+    ServerError,
+    Toolset,
+)
 from misstep.adapters.toolset.found import FoundTool, usable
-from misstep.adapters.toolset.user_code import settled
 from misstep.core.secrets import Redactor
 from misstep.core.text import in_words
-from misstep.core.tool import Described, Promises
+from misstep.core.tool import Promises
 
 
 def tools_of_servers(
@@ -69,86 +78,39 @@ def _promises(annotations: Any) -> Promises:
 INVALID_PARAMS, PARSE_ERROR, CONNECTION_CLOSED = -32602, -32700, -32000
 
 
-class ServerTool:
-    """A tool of a server; its code cannot be replaced."""
+def bind_servers(servers: Sequence[McpServer], spec: str) -> Toolset:
+    """The tools of some servers, whose state is reset by restarting them."""
+    loop, connections, skipped = Loop(), list[Connection](), list[str]()
 
-    entry = None
+    def close() -> None:
+        for connection in connections:
+            loop.settle(connection.stop())
+            connection.close()
+        connections.clear()
+        loop.close()
 
-    def __init__(self, tool: Described, server: "ServerConnection") -> None:
-        self.described = tool
-        self._server = server
+    found = list[tuple[FoundTool, Connection]]()
+    try:
+        for server in servers:
+            connection = Connection(server)
+            connections.append(connection)
+            loop.settle(connection.start())
+            found += [(each, connection) for each in found_on(server, loop.settle(connection.tools()))]
+        pairs = usable([each for each, _ in found], spec, skipped)
+    except BaseException:
+        close()
+        raise
+    homes = {id(each): connection for each, connection in found}
+    bounds = [BoundTool(tool, _caller(loop, homes[id(each)], tool.name)) for tool, each in pairs]
+    return Toolset(bounds, False, close, skipped, [note for each in connections for note in each.notes])
 
-    def call(self, arguments: dict[str, Any]) -> Returned:
-        return self._server.call(self.described.name, arguments)
 
-
-class ServerConnection:
-    """The current connection to one server."""
-
-    def __init__(self, server: McpServer, loop: Loop) -> None:
-        self._server = server
-        self._loop = loop
-        self._connection: Connection | None = None
-
-    def open(self) -> list[FoundTool]:
-        """Connect and return the tools."""
-        self._connection = self._loop.settle(_opened(self._server))
-        try:
-            return found_on(self._server, self._loop.settle(self._connection.tools()))
-        except BaseException:
-            self.close()
-            raise
-
-    @property
-    def notes(self) -> list[str]:
-        """Oddities of the server before any call."""
-        return self._connection.notes if self._connection else []
-
-    def call(self, name: str, arguments: dict[str, Any]) -> Returned:
-        assert self._connection is not None
-        returned: Returned = self._loop.settle(_called(self._connection, name, arguments))
+def _caller(loop: Loop, connection: Connection, name: str) -> Callable[[dict[str, Any]], Returned]:
+    def call(arguments: dict[str, Any]) -> Returned:
+        returned: Returned = loop.settle(_called(connection, name, arguments))
         return returned
 
-    def close(self) -> None:
-        if self._connection is not None:
-            self._loop.settle(self._connection.stop())
-            self._connection.close()
-            self._connection = None
-
-
-class Servers:
-    """The tools of some servers. Their state is reset by restarting them."""
-
-    forkable = False
-
-    def __init__(self, servers: Sequence[McpServer], spec: str) -> None:
-        self._loop = Loop()
-        self._lines = [ServerConnection(server, self._loop) for server in servers]
-        try:
-            found = [(each, line) for line in self._lines for each in line.open()]
-            self.skipped = list[str]()
-            pairs = usable([each for each, _ in found], spec, self.skipped)
-        except BaseException:
-            self.close()
-            raise
-        lines = {id(each): line for each, line in found}
-        self.bounds = [ServerTool(tool, lines[id(each)]) for tool, each in pairs]
-        self.notes = [note for line in self._lines for note in line.notes]
-
-    def close(self) -> None:
-        for line in self._lines:
-            line.close()
-        self._loop.close()
-
-
-async def _opened(server: McpServer) -> Connection:
-    connection = Connection(server)
-    try:
-        await connection.start()
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return call
 
 
 async def _called(connection: Connection, name: str, arguments: dict[str, Any]) -> Returned:

@@ -1,16 +1,21 @@
-"""Shared transports for the MCP servers of many cases: HTTP with a path per case, and links with a secret.
+"""Serves the tools of cases over MCP: to clients that we start, and to one that the user starts.
 
-Both start to listen with the first case.
+The cases of a run share HTTP with a path per case, or links with a secret; both start to listen with the
+first case.
 """
 
 import asyncio
+import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
 from misstep.adapters.mcp.server import LONGEST_LINE, McpToolServer, require_mcp, serve_lines
+from misstep.adapters.threads import in_thread
+from misstep.core.agent import Toolbox
 
 T = TypeVar("T")
 
@@ -46,19 +51,21 @@ class Switchboard:
     def __init__(self) -> None:
         self._listener = Once(self._start)
         self._callers = set[asyncio.Task[None]]()
-        self._lines = dict[str, _Line]()
+        # The tools of each open case, and the tasks using them, by secret.
+        self._cases = dict[str, tuple[McpToolServer, set[asyncio.Task[None]]]]()
 
     @asynccontextmanager
     async def serving(self, server: McpToolServer) -> AsyncIterator[str]:
         """Serve the tools to links that send the secret; yields "host port secret"."""
         host, port = (await self._listener.get()).sockets[0].getsockname()
         secret = secrets.token_urlsafe(24)
-        line = self._lines[secret] = _Line(server)
+        callers = set[asyncio.Task[None]]()
+        self._cases[secret] = server, callers
         try:
             yield f"{host} {port} {secret}"
         finally:
-            del self._lines[secret]
-            await _cancelled(line.callers)
+            del self._cases[secret]
+            await _cancelled(callers)
 
     async def close(self) -> None:
         """Close all connections. The next case starts again, possibly on another loop."""
@@ -77,33 +84,22 @@ class Switchboard:
         task.add_done_callback(self._callers.discard)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, ValueError):
-            try:
-                async with asyncio.timeout(PATIENCE):
-                    secret = (await reader.readline()).decode("ascii").strip()
-                if line := self._lines.get(secret):
-                    await line.talk(reader, writer)
-            finally:
-                writer.transport.abort()
-                await writer.wait_closed()
-
-
-class _Line:
-    """The tools of one case, and the tasks using them."""
-
-    def __init__(self, server: McpToolServer) -> None:
-        self._server = server
-        self.callers = set[asyncio.Task[None]]()
-
-    async def talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if task := asyncio.current_task():
-            self.callers.add(task)
-
         async def write(data: bytes) -> None:
             writer.write(data)
             await writer.drain()
 
-        await serve_lines(self._server, reader, write)
+        with suppress(OSError, ValueError):
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    secret = (await reader.readline()).decode("ascii").strip()
+                case, task = self._cases.get(secret), asyncio.current_task()
+                if case and task:
+                    server, callers = case
+                    callers.add(task)
+                    await serve_lines(server, reader, write)
+            finally:
+                writer.transport.abort()
+                await writer.wait_closed()
 
 
 async def _cancelled(tasks: Collection["asyncio.Task[None]"]) -> None:
@@ -132,11 +128,17 @@ class Web:
     async def serving(self, server: McpToolServer, path: str) -> AsyncIterator[str]:
         """Serve the tools under this path; yields the URL."""
         await self._server.get()
-        manager, listening = self._manager(server), asyncio.Event()
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        manager = StreamableHTTPSessionManager(
+            server.sdk, json_response=True, stateless=True, security_settings=_security(self._host)
+        )
+        listening = asyncio.Event()
         living = asyncio.create_task(self._live(manager, path, listening))
         try:
             await listening.wait()
-            yield f"http://{self._address}{path}"
+            host, port = self._listener.getsockname()[:2]
+            yield f"http://[{host}]:{port}{path}" if ":" in host else f"http://{host}:{port}{path}"
         finally:
             living.cancel()
             await asyncio.wait([living])
@@ -158,19 +160,6 @@ class Web:
         server.lifespan = config.lifespan_class(config)
         await server.startup(sockets=[self._listener])
         return server
-
-    @property
-    def _address(self) -> str:
-        host, port = self._listener.getsockname()[:2]
-        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-
-    def _manager(self, server: McpToolServer) -> Any:
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-        security = _security(self._host)
-        return StreamableHTTPSessionManager(
-            server.sdk, json_response=True, stateless=True, security_settings=security
-        )
 
     async def _live(self, manager: Any, path: str, listening: asyncio.Event) -> None:
         """A separate task, because the SDK's task group would wrap exceptions raised beside it."""
@@ -207,3 +196,59 @@ async def _refuse(send: Any, status: int) -> None:
     headers = [(b"allow", b"POST")] if status == 405 else []
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": b""})
+
+
+CHUNK = 1 << 16
+
+
+async def serve_stdio(toolbox: Toolbox, source: int = 0, sink: int = 1) -> None:
+    """Serve on two file descriptors until the client closes its end.
+
+    All calls are recorded in the toolbox, even if this is cancelled.
+    """
+    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+
+    async def pump_in() -> None:
+        """Read in threads, which works for files, pipes and terminals and does not block shutdown."""
+        with suppress(OSError):
+            while chunk := await in_thread(partial(os.read, source, CHUNK)):
+                reader.feed_data(chunk)
+        reader.feed_eof()
+
+    def write_all(data: bytes) -> None:
+        while data:
+            data = data[os.write(sink, data) :]
+
+    async def write(data: bytes) -> None:
+        await in_thread(partial(write_all, data))
+
+    pump = asyncio.create_task(pump_in())
+    try:
+        await serve_lines(McpToolServer(toolbox), reader, write)
+    finally:
+        pump.cancel()
+        await asyncio.wait([pump])
+
+
+async def serve_http(
+    toolbox: Toolbox,
+    host: str = LOOPBACK[0],
+    port: int = 0,
+    ready: Callable[[str], object] = str,
+) -> None:
+    """Serve over streamable HTTP until cancelled; `ready` is called with the URL once it is available.
+
+    On other hosts than loopback the URL contains a secret, since anybody can connect.
+    """
+    path = PATH if is_loopback(host) else secret_path()
+    web = Web(host, port)
+    try:
+        async with web.serving(McpToolServer(toolbox), path) as url:
+            ready(url)
+            await asyncio.Event().wait()
+    finally:
+        await web.close()
+
+
+def secret_path() -> str:
+    return f"/{secrets.token_urlsafe(24)}{PATH}"

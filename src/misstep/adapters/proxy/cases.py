@@ -6,7 +6,7 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import msgspec
@@ -101,15 +101,13 @@ def _offered(body: Any) -> set[str]:
     """The names of tools that a request offers or a reply repeats."""
     if not isinstance(body, dict):
         return set()
+    names = set[str]()
     lists = [each for each in (body.get("tools"), body.get("functions")) if isinstance(each, list)]
-    return {name for tools in lists for tool in tools if (name := _name(tool))}
-
-
-def _name(tool: Any) -> str:
-    match tool:
-        case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}} | {"name": str(name)}:
-            return name
-    return ""
+    for tool in chain.from_iterable(lists):
+        match tool:
+            case {"function": {"name": str(name)}} | {"custom": {"name": str(name)}} | {"name": str(name)}:
+                names.add(name)
+    return names - {""}
 
 
 REMEMBERED = 50_000
@@ -132,7 +130,9 @@ class CaseTraces(msgspec.Struct, frozen=True):
 
 def traces_of(path: str, body: Any) -> CaseTraces:
     named = list(_strings(body))
-    ids = _ids_in_path(path) + [value for name, value in named if name in ID_NAMES]
+    steps = pairwise(path.strip("/").split("/"))
+    ids = [part for before, part in steps if before in ID_PLACES and part not in ID_PLACES]
+    ids += [value for name, value in named if name in ID_NAMES]
     calls = frozenset(value for name, value in named if name in CALL_NAMES)
     return CaseTraces(_normal(BETWEEN.join([value for _, value in named])), tuple(ids), calls)
 
@@ -155,7 +155,9 @@ class Attribution:
         with self._lock:
             self._links[link.key] = link
             if by_words:
-                self._words[link] = _forms(link.request)
+                # A text may occur in another plain, or quoted in JSON.
+                quoted = msgspec.json.encode(storable(link.request)).decode()[1:-1]
+                self._words[link] = tuple({_normal(link.request), _normal(quoted)} - {""})
 
     def close(self, link: OpenCase) -> None:
         with self._lock:
@@ -164,7 +166,6 @@ class Attribution:
             link.close()
 
     def at(self, key: str) -> OpenCase | None:
-        """The open case with this key."""
         return self._links.get(key)
 
     def find(self, traces: CaseTraces) -> OpenCase | None:
@@ -205,19 +206,8 @@ class Attribution:
                 self._ids.popitem(last=False)
 
 
-def _forms(request: str) -> tuple[str, ...]:
-    """How a text may occur in another: plain, and quoted in JSON."""
-    quoted = msgspec.json.encode(storable(request)).decode()[1:-1]
-    return tuple({_normal(request), _normal(quoted)} - {""})
-
-
 def _normal(text: str) -> str:
     return " ".join(text.split())
-
-
-def _ids_in_path(path: str) -> list[str]:
-    parts = path.strip("/").split("/")
-    return [part for before, part in pairwise(parts) if before in ID_PLACES and part not in ID_PLACES]
 
 
 def _strings(body: Any) -> Iterator[tuple[str, str]]:

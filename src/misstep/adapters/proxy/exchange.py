@@ -116,7 +116,7 @@ class Exchange:
 
     async def run(self, upstream: Upstream, client: Client) -> None:
         self._client = client
-        self._redact = upstream.redactor(self._asking)
+        self._redact = self._asking.redactor
         if self._endpoint.speaks and (why := self._link.refusal()):
             await client.refuse(400, why)
             return
@@ -256,7 +256,8 @@ class Relay:
 
     async def _exchange(self, asking: Asking, link: OpenCase | None, client: Client) -> None:
         request = decode(asking.body)
-        link = link or self._find(asking, request)
+        if link is None and (link := self._attribution.find(traces_of(asking.path, request))):
+            self._attribution.learn(link, asking.path, request)
         endpoint = endpoint_of(asking.method, asking.path)
         if endpoint is not None and link is not None:
             exchange = Exchange(asking, request, link, endpoint, self._attribution)
@@ -265,9 +266,3 @@ class Relay:
         async with self._upstream.ask(asking, asking.body) as reply:
             self.unattributed += endpoint is not None and endpoint.speaks and reply.succeeded
             await pass_on(reply, client)
-
-    def _find(self, asking: Asking, request: Any) -> OpenCase | None:
-        link = self._attribution.find(traces_of(asking.path, request))
-        if link is not None:
-            self._attribution.learn(link, asking.path, request)
-        return link

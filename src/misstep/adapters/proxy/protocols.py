@@ -1,5 +1,6 @@
 """Reads replies in OpenAI's (chat, completion, Responses, Assistants) and Anthropic's protocols."""
 
+import copy
 import json
 import re
 from collections.abc import Callable
@@ -61,19 +62,6 @@ def without_usage(event: Event) -> bytes:
     return event.raw
 
 
-class _Growing:
-    """A call that is still being streamed."""
-
-    def __init__(self, id: str) -> None:
-        self.id = id
-        self.name = ""
-        self.arguments = ""
-
-    @property
-    def whole(self) -> dict[str, Any]:
-        return {"id": self.id, "function": {"name": self.name, "arguments": self.arguments}}
-
-
 class CompletionStream:
     """Deltas of the first choice; token counts come with the last chunks, or cumulatively with all."""
 
@@ -81,8 +69,8 @@ class CompletionStream:
         self.holds = self.ended = False
         self._id: Any = ""
         self._text = ""
-        self._calls = list[_Growing]()
-        self._at = dict[Any, _Growing]()
+        self._calls = list[dict[str, Any]]()
+        self._at = dict[Any, dict[str, Any]]()
         self._finish: Any = None
         self._usage: Any = None
         self._spoke = self._failed = False
@@ -115,21 +103,21 @@ class CompletionStream:
         self.holds = self.holds or bool(self._finish) or len(self._calls) > 1
 
     def _extend(self, part: dict[str, Any]) -> None:
-        call = self._growing(part)
+        call = self._growing(part)["function"]
         match part:
             case {"function": dict(function)} | {"custom": dict(function)}:
-                call.name = call.name or str(function.get("name") or "")
+                call["name"] = call["name"] or str(function.get("name") or "")
                 given = function.get("arguments", function.get("input"))
-                call.arguments += given if isinstance(given, str) else json.dumps(given) if given else ""
+                call["arguments"] += given if isinstance(given, str) else json.dumps(given) if given else ""
 
-    def _growing(self, part: dict[str, Any]) -> _Growing:
+    def _growing(self, part: dict[str, Any]) -> dict[str, Any]:
         """The call that a part belongs to. Some servers send no index, or the same one for all calls."""
         index, id = part.get("index"), str(part.get("id") or "")
         known = self._at.get(index) if isinstance(index, int) else next(reversed(self._calls), None)
-        if known is None or (id and known.id and id != known.id):
-            known = _Growing(id)
+        if known is None or (id and known["id"] and id != known["id"]):
+            known = {"id": id, "function": {"name": "", "arguments": ""}}
             self._calls.append(known)
-        known.id = known.id or id
+        known["id"] = known["id"] or id
         if isinstance(index, int):
             self._at[index] = known
         return known
@@ -137,23 +125,19 @@ class CompletionStream:
     def turn(self) -> ModelTurn | None:
         if self._failed or not self._spoke:
             return None
-        calls = [call.whole for call in self._calls]
-        message = {"role": "assistant", "content": self._text, "tool_calls": calls}
+        message = {"role": "assistant", "content": self._text, "tool_calls": copy.deepcopy(self._calls)}
         choice = {"index": 0, "finish_reason": self._finish, "message": message}
         reply = {"id": self._id, "choices": [choice], "usage": self._usage}
-        return ModelTurn(reply, tuple(asked(call) for call in calls), tokens(self._usage))
+        return ModelTurn(reply, tuple(map(asked, self._calls)), tokens(self._usage))
 
 
 def read_message(body: Any) -> ModelTurn | None:
     match body:
         case {"type": "message", "content": [*blocks]}:
-            return ModelTurn(body, _tool_uses(blocks), _tokens(body.get("usage")))
+            uses = [block for block in blocks if _is_tool_use(block)]
+            calls = tuple(ModelCall(str(use.get("name") or ""), use.get("input", "")) for use in uses)
+            return ModelTurn(body, calls, _tokens(body.get("usage")))
     return None
-
-
-def _tool_uses(blocks: list[Any]) -> tuple[ModelCall, ...]:
-    uses = [block for block in blocks if _is_tool_use(block)]
-    return tuple(ModelCall(str(use.get("name") or ""), use.get("input", "")) for use in uses)
 
 
 def _is_tool_use(block: Any) -> bool:
@@ -229,14 +213,11 @@ def read_response(body: Any) -> ModelTurn | None:
             status = rest.get("status") or "completed"
             usage, key = tokens(rest.get("usage")), f"{rest.get('id')}"
             if status in SPOKEN:
-                return ModelTurn(body, _function_calls(items), usage, key)
+                calls = [item for item in items if _is_call(item)]
+                return ModelTurn(body, tuple(map(_asked, calls)), usage, key)
             if status in ("failed", "cancelled"):
                 return ModelTurn(body, (), usage, key, counts=False)
     return None
-
-
-def _function_calls(items: list[Any]) -> tuple[ModelCall, ...]:
-    return tuple(_asked(item) for item in items if _is_call(item))
 
 
 def _is_call(item: Any) -> bool:
@@ -280,21 +261,20 @@ class ResponseStream:
 def read_run(body: Any) -> ModelTurn | None:
     """What a run waits for or ended with. Its tokens are reported only when it is finished."""
     match body:
-        case {"object": "thread.run", "status": "requires_action", "required_action": dict(action)}:
-            return _wanting(body, action)
+        case {
+            "object": "thread.run",
+            "status": "requires_action",
+            "required_action": {"submit_tool_outputs": {"tool_calls": [*listed]}},
+        }:
+            calls = [call for call in listed if isinstance(call, dict)]
+            key = " ".join(str(call.get("id")) for call in calls)
+            return ModelTurn(body, tuple(map(asked, calls)), key=f"{body.get('id')} {key}")
+        case {"object": "thread.run", "status": "requires_action", "required_action": dict()}:
+            return None
         case {"object": "thread.run", "status": "completed" | "incomplete" as status}:
             return ModelTurn(body, (), tokens(body.get("usage")), f"{body.get('id')} {status}")
         case {"object": "thread.run", "status": status, "usage": dict(usage)}:
             return ModelTurn(body, (), tokens(usage), f"{body.get('id')} {status}", counts=False)
-    return None
-
-
-def _wanting(run: dict[str, Any], action: dict[str, Any]) -> ModelTurn | None:
-    match action:
-        case {"submit_tool_outputs": {"tool_calls": [*listed]}}:
-            calls = [call for call in listed if isinstance(call, dict)]
-            key = " ".join(str(call.get("id")) for call in calls)
-            return ModelTurn(run, tuple(asked(call) for call in calls), key=f"{run.get('id')} {key}")
     return None
 
 

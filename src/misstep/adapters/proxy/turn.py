@@ -37,13 +37,9 @@ def decode(raw: bytes | str) -> Any:
     try:
         return msgspec.json.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return _decode_leniently(raw)
-
-
-def _decode_leniently(raw: bytes | str) -> Any:
-    """The same, allowing lone surrogates and out-of-range numbers, which clients accept."""
+        pass
     try:
-        return json.loads(raw)
+        return json.loads(raw)  # allows lone surrogates and out-of-range numbers, which clients accept
     except (ValueError, RecursionError):
         return None
 

@@ -1,7 +1,6 @@
 """The HTTP client of the proxy for the model's server."""
 
 import contextlib
-import re
 from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +20,6 @@ HOP_BY_HOP = frozenset(
 )
 OURS_TO_SET = frozenset((b"host", b"content-length", b"accept-encoding", b"expect"))
 KEY_HEADERS = (b"authorization", b"x-api-key")
-PLACEHOLDER = re.compile(r"(sk-)?(empty|none|null|dummy|placeholder|not-needed|no-key|misstep|x+)?", re.I)
 READABLE = ("gzip", "deflate")
 KEEP_ALIVE = 4.0  # seconds; shorter than servers keep connections, so that none is used while being closed
 
@@ -45,6 +43,13 @@ class Asking(msgspec.Struct, frozen=True):
     @property
     def path(self) -> str:
         return self.target.partition("?")[0]
+
+    @property
+    def redactor(self) -> Redactor:
+        """Masks the keys that the request is sent with."""
+        given = [value.decode("latin-1") for name, value in self.headers if name in KEY_HEADERS]
+        keys = {value.removeprefix("Bearer").strip() for value in given}
+        return Redactor(sorted([key for key in keys if len(key) >= SHORTEST], key=len, reverse=True))
 
 
 class Replying:
@@ -93,12 +98,12 @@ class Replying:
 
 
 class Upstream:
-    """Sends requests to one server for many clients, each with its own key or a placeholder for `key`.
+    """Sends requests to one server for many clients, each with its own key.
 
     `tells_usage` becomes False when the server turns out not to support token counts in streams.
     """
 
-    def __init__(self, address: str, key: str | None) -> None:
+    def __init__(self, address: str) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(
@@ -107,11 +112,9 @@ class Upstream:
         self._address = address.rstrip("/")
         self._host = parts.hostname
         self._scheme = parts.scheme
-        self._key = key
         self.tells_usage = True
 
     def connect(self) -> None:
-        """Get ready; connections are made on demand."""
         try:
             import httpx
         except ImportError as error:
@@ -131,10 +134,11 @@ class Upstream:
         """The reply to a request with this body, without a timeout."""
         import httpx
 
+        kept = [(name, value) for name, value in end_to_end(asking.headers) if name not in OURS_TO_SET]
         request = httpx.Request(
             asking.method,
             f"{self._address}/{asking.target}",
-            headers=self._headers(asking),
+            headers=[*kept, (b"accept-encoding", b"identity")],
             content=body or None,
         )
         try:
@@ -147,30 +151,6 @@ class Upstream:
             yield Replying(response)
         finally:
             await response.aclose()
-
-    def redactor(self, asking: Asking) -> Redactor:
-        """Masks the keys that a request is sent with."""
-        keys = {self._key or ""} | {_bare(value) for name, value in asking.headers if name in KEY_HEADERS}
-        return Redactor(sorted([key for key in keys if len(key) >= SHORTEST], key=len, reverse=True))
-
-    def _headers(self, asking: Asking) -> Any:
-        kept = [(name, value) for name, value in end_to_end(asking.headers) if name not in OURS_TO_SET]
-        kept.append((b"accept-encoding", b"identity"))
-        return self._with_key(kept, asking.path) if self._key else kept
-
-    def _with_key(self, headers: Headers, path: str) -> Headers:
-        """The headers with our key, if there is none or only a placeholder."""
-        if any(name in KEY_HEADERS and not PLACEHOLDER.fullmatch(_bare(value)) for name, value in headers):
-            return headers
-        given = [name for name, value in headers if name in KEY_HEADERS and _bare(value)]
-        name = given[0] if given else b"x-api-key" if path.endswith("messages") else b"authorization"
-        value = f"Bearer {self._key}" if name == b"authorization" else f"{self._key}"
-        return [each for each in headers if each[0] not in KEY_HEADERS] + [(name, value.encode())]
-
-
-def _bare(value: bytes) -> str:
-    """The key in a header."""
-    return value.decode("latin-1").removeprefix("Bearer").strip()
 
 
 def end_to_end(headers: Headers) -> Headers:

@@ -96,14 +96,13 @@ class AgentProcess:
             case say.AgentLoaded():
                 return
             case say.Unfit():
-                raise self._unfit(message)
+                raise unfit(self._python, self._plain(message.problem), self._plain(message.detail), "agents")
             case say.Unloadable():
                 hints = [self._plain(hint) for hint in message.hints]
                 raise UsageError(self._plain(message.message), *hints, where=self._plain(message.where))
         raise WorkerError(f"'{self._python}' answered with {type(message).__name__}")
 
     def work(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        """Let the agent work on a case."""
         self._case += 1
         self.has_begun = False
         order = say.TryCase(self._case, assignment, tuple(toolbox.tools), toolbox.max_steps)
@@ -143,13 +142,22 @@ class AgentProcess:
         match message:
             case say.BeginTurn() | say.Ask() | say.CallTool():
                 self._link.send(self._reply(message, toolbox))
-            case say.Misread() | say.SpendUsage() | say.Wait() | say.Note() | say.Warn():
-                if message.case == self._case:
-                    _remark(message, toolbox)
             case say.Finished() | say.Exhausted() | say.AgentRaised():
                 pass  # of an earlier case
-            case _:
+            case say.Unfit() | say.Unloadable() | say.AgentLoaded():
                 raise ValueError(f"{type(message).__name__} out of turn")
+            case _ if message.case != self._case:
+                pass
+            case say.Misread():
+                toolbox.misread()
+            case say.SpendUsage():
+                toolbox.spend(message.usage)
+            case say.Wait():
+                toolbox.wait(message.seconds)
+            case say.Note():
+                toolbox.note(message.message)
+            case say.Warn():
+                toolbox.warn(message.text)
 
     def _reply(self, question: say.Question, toolbox: Toolbox) -> say.QuestionReply:
         """The toolbox's reply; threads left over from earlier cases are told that the turns are used up."""
@@ -168,13 +176,6 @@ class AgentProcess:
                     return say.QuestionReply(number, result=result)
         except StepsExhausted:
             return say.QuestionReply(number, exhausted=True)
-
-    def _unfit(self, message: say.Unfit) -> UsageError:
-        if message.problem == "python":
-            hint = f"agents need Python {'.'.join(map(str, OLDEST))} or newer"
-            return UsageError(f"'{self._python}' is Python {self._plain(message.detail)}", hint)
-        hint = f"{self._python} -m pip install msgspec"
-        return UsageError(f"'{self._python}' has no {self._plain(message.problem)}", hint)
 
     def _why_not_loaded(self, what: str, error: Exception) -> WorkerError:
         """How the process ended, with its last output; whatever is left of it is killed."""
@@ -216,18 +217,12 @@ class AgentProcess:
                 del self._printed[:-KEPT]
 
 
-def _remark(message: say.Remark, toolbox: Toolbox) -> None:
-    match message:
-        case say.Misread():
-            toolbox.misread()
-        case say.SpendUsage():
-            toolbox.spend(message.usage)
-        case say.Wait():
-            toolbox.wait(message.seconds)
-        case say.Note():
-            toolbox.note(message.message)
-        case say.Warn():
-            toolbox.warn(message.text)
+def unfit(python: str, problem: str, detail: str, users: str) -> UsageError:
+    """The error for an interpreter that can't run agents or tools (`users`)."""
+    if problem == "python":
+        hint = f"{users} need Python {'.'.join(map(str, OLDEST))} or newer"
+        return UsageError(f"'{python}' is Python {detail}", hint)
+    return UsageError(f"'{python}' has no {problem}", f"{python} -m pip install msgspec")
 
 
 def _cause(status: int | None) -> str:

@@ -22,8 +22,6 @@ class _Message(msgspec.Struct, frozen=True, tag_field="type", tag=str.lower, for
 
 
 class LoadAgent(_Message, frozen=True, tag="load"):
-    """Load the agent of the spec."""
-
     spec: str
     name: str
 
@@ -54,8 +52,6 @@ class Unfit(_Message, frozen=True):
 
 
 class Unloadable(_Message, frozen=True):
-    """The agent could not be loaded."""
-
     message: str
     hints: tuple[str, ...] = ()
     where: str = ""

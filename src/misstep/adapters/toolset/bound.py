@@ -1,70 +1,28 @@
-"""Loads tools so that they can be called, wherever they come from."""
+"""Loads tools so that they can be called, wherever they come from.
 
-from collections.abc import Callable, Sequence
+Plain functions get JSON arguments, converted as a framework would; tools of frameworks go through everything
+that their framework does around them.
+"""
+
+import inspect
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
-from misstep.adapters.mcp.entries import McpServer
-from misstep.adapters.plain.tools import PlainCall
-from misstep.adapters.toolset.call_interceptor import CallInterceptor, slot_of
-from misstep.adapters.toolset.calling import Loop, Returned, structure, told
-from misstep.adapters.toolset.found import FoundTool, usable
-from misstep.adapters.toolset.functions import missing_parameters
+from misstep.adapters.mcp.tools import bind_servers
+from misstep.adapters.toolset.call_interceptor import CallInterceptor, refused, slot_of, takes
+from misstep.adapters.toolset.calling import BoundTool, Loop, Returned, Toolset, spent, structure, told
+from misstep.adapters.toolset.found import usable
+from misstep.adapters.toolset.functions import missing_parameters, signature_of
+from misstep.adapters.toolset.hints import hints_of
 from misstep.adapters.toolset.spec import find, servers_meant
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-
-__all__ = ["BoundTool", "Returned", "ToolFunction", "Toolset", "bind"]
-
-
-class ToolFunction(Protocol):
-    """The tool's own innermost function, which can be replaced."""
-
-    def get(self) -> Callable[..., Any]: ...
-
-    def set(self, function: Callable[..., Any]) -> None: ...
-
-
-class BoundTool(Protocol):
-    """A tool that can be called. Its entry is None if its own function cannot be replaced."""
-
-    @property
-    def described(self) -> Described: ...
-
-    @property
-    def entry(self) -> ToolFunction | None: ...
-
-    def call(self, arguments: dict[str, Any]) -> Returned:
-        """Call the tool as an agent's framework would.
-
-        Its exceptions are not changed. `ArgumentsRefused` means that the arguments did not reach the tool;
-        `ServerGone`, `Garbled` and `ServerError` are for servers.
-        """
-        ...
-
-
-class Toolset(Protocol):
-    """Tools that share state. `forkable` if a forked process has a copy of that state."""
-
-    @property
-    def bounds(self) -> Sequence[BoundTool]: ...
-
-    @property
-    def forkable(self) -> bool: ...
-
-    @property
-    def skipped(self) -> Sequence[str]:
-        """Why tools were left out."""
-        ...
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """Other oddities."""
-        ...
-
-    def close(self) -> None: ...
 
 
 def bind(spec: str) -> Toolset:
@@ -74,99 +32,155 @@ def bind(spec: str) -> Toolset:
     cannot be called.
     """
     if (servers := servers_meant(spec)) is not None:
-        return _served(servers, spec)
+        return bind_servers(servers, spec)
     skipped, loop = list[str](), Loop()
     pairs = usable(find(spec), spec, skipped)
-    return InProcess([_bound(tool, found, loop) for tool, found in pairs], loop, skipped)
+    return Toolset([_bound(tool, found.value, loop) for tool, found in pairs], True, loop.close, skipped)
 
 
-def _served(servers: Sequence[McpServer], spec: str) -> Toolset:
-    from misstep.adapters.mcp.tools import Servers  # needed for servers only
-
-    return Servers(servers, spec)
-
-
-class InProcess:
-    """Tools whose code this process has loaded."""
-
-    forkable = True
-    notes = ()
-
-    def __init__(self, bounds: Sequence[BoundTool], loop: Loop, skipped: Sequence[str]) -> None:
-        self.bounds = bounds
-        self.skipped = skipped
-        self._loop = loop
-
-    def close(self) -> None:
-        self._loop.close()
-
-
-def _bound(tool: Described, found: FoundTool, loop: Loop) -> BoundTool:
-    if tool.kind == "definition" or found.value is None:
+def _bound(tool: Described, value: Any, loop: Loop) -> BoundTool:
+    if tool.kind == "definition" or value is None:
         message = f"'{tool.name}' is only the definition of a tool: there is nothing to call"
         hint = "for an MCP server, give the command that starts it: mcp:…"
         raise UsageError(message, hint, where=tool.where)
-    if tool.kind == "function":
-        return _plain(tool, found.value, loop)
-    slot = slot_of(tool.kind, found.value)
-    module = import_module(f"misstep.adapters.{tool.kind.replace('-', '_')}.tools")
-    # The framework may inspect the function it is to call, so this comes after the replacement.
-    interceptor = CallInterceptor(slot) if slot else None
-    return FrameworkTool(tool, interceptor, module.invoker(found.value, tool.is_async, loop))
-
-
-def _plain(tool: Described, function: Callable[..., Any], loop: Loop) -> BoundTool:
-    if missing := missing_parameters(function, tool.tool.parameters["properties"]):
+    if tool.kind != "function":
+        return _framework_tool(tool, value, loop)
+    if missing := missing_parameters(value, tool.tool.parameters["properties"]):
         message = f"'{tool.name}' can't be called without {missing[0]!r}, which no model gives"
         hint = "name a method of an object, or a function that makes the tool"
         raise UsageError(message, hint, where=tool.where)
-    return FunctionTool(tool, PlainCall(function, loop))
+    return function_tool(tool, PlainCall(value, loop))
 
 
-class FunctionTool:
-    """A plain function."""
+def _framework_tool(tool: Described, value: Any, loop: Loop) -> BoundTool:
+    slot = slot_of(tool.kind, value)
+    module = import_module(f"misstep.adapters.frameworks.{tool.kind.replace('-', '_')}")
+    # The framework may inspect the function it is to call, so this comes after the replacement.
+    interceptor = CallInterceptor(slot) if slot else None
+    invoke = module.invoker(value, tool.is_async, loop)
 
-    def __init__(self, tool: Described, call: PlainCall) -> None:
-        self.described = tool
-        self.entry: ToolFunction | None = call
-        self._call = call
-        self._promised = str if tool.output == {"type": "string"} else None  # frequent; results may be long
-
-    def call(self, arguments: dict[str, Any]) -> Returned:
-        result = self._call(arguments)
-        plainly_kept = self.described.output is None or type(result) is self._promised
-        return told(result, None if plainly_kept else structure(result))
-
-
-class FrameworkTool:
-    """A tool of a framework, called through everything the framework does around it."""
-
-    def __init__(
-        self, tool: Described, interceptor: CallInterceptor | None, invoke: Callable[[dict[str, Any]], Any]
-    ) -> None:
-        self.described = tool
-        self.entry: ToolFunction | None = interceptor
-        self._interceptor = interceptor
-        self._invoke = invoke
-
-    def call(self, arguments: dict[str, Any]) -> Returned:
-        interceptor = self._interceptor
+    def call(arguments: dict[str, Any]) -> Returned:
         if interceptor is None:
-            return _answered(self._invoke(arguments))
+            return _answered(invoke(arguments))
         interceptor.shut()
         result, failure = None, None
         try:
-            result = self._invoke(arguments)
+            result = invoke(arguments)
         except BaseException as error:
             failure = interceptor.blame(error)
         if failure is not None:  # raised here, so that it gets no additional context
             raise failure
         answer = _answered(result)
         interceptor.check(answer.text)
-        if self.described.output is None:
+        if tool.output is None:
             return answer
         return msgspec.structs.replace(answer, structured=structure(interceptor.result))
+
+    return BoundTool(tool, call, interceptor)
 
 
 def _answered(result: Any) -> Returned:
     return result if isinstance(result, Returned) else told(result)
+
+
+def function_tool(tool: Described, function: "PlainCall") -> BoundTool:
+    promised = str if tool.output == {"type": "string"} else None  # frequent; results may be long
+
+    def call(arguments: dict[str, Any]) -> Returned:
+        result = function(arguments)
+        plainly_kept = tool.output is None or type(result) is promised
+        return told(result, None if plainly_kept else structure(result))
+
+    return BoundTool(tool, call, function)
+
+
+AS_THEY_ARE = (Any, object, inspect.Parameter.empty, None, type(None), str, int, float, bool, list, dict)
+
+
+class PlainCall:
+    """Calls one function. It is its own entry: `set` replaces the function.
+
+    Texts, numbers, lists and dicts are passed unchanged, whatever the type hints say. If a hint asks for
+    something that JSON does not have, such as a date or a class with fields, the value is converted.
+    """
+
+    def __init__(self, function: Callable[..., Any], loop: Loop) -> None:
+        self._function = function
+        self._loop = loop
+        self._signature = signature_of(function)
+        parameters = self._signature.parameters.values() if self._signature else ()
+        self._nameless = [each for each in parameters if each.kind is each.POSITIONAL_ONLY]
+        # Converters for parameters whose types JSON does not have.
+        self._makers = {name: _maker(hint) for name, hint in hints_of(function).items() if not is_json(hint)}
+
+    def get(self) -> Callable[..., Any]:
+        return self._function
+
+    def set(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    def __call__(self, arguments: dict[str, Any]) -> Any:
+        if self._makers:
+            arguments = {name: self._made(name, value) for name, value in arguments.items()}
+        places, arguments = self._placed(arguments) if self._nameless else ((), arguments)
+        try:
+            return spent(self._loop.settle(self._function(*places, **arguments)))
+        except TypeError as error:
+            if takes(self._signature, places, arguments):
+                raise
+            raise refused(error) from error
+
+    def _placed(self, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Split into positional arguments, up to the last one given, and keyword arguments.
+
+        The positional ones end before a missing one without a default: the function will raise for that one.
+        """
+        named = dict(arguments)
+        last = max((place for place, each in enumerate(self._nameless) if each.name in named), default=-1)
+        places = list[Any]()
+        for each in self._nameless[: last + 1]:
+            value = named.pop(each.name, each.default)
+            if value is inspect.Parameter.empty:
+                break
+            places.append(value)
+        return tuple(places), named
+
+    def _made(self, name: str, value: Any) -> Any:
+        make = self._makers.get(name)
+        if make is None:
+            return value
+        try:
+            return make(value)
+        except (ValueError, TypeError) as error:  # includes the errors of Pydantic and msgspec
+            raise refused(error) from error
+
+
+def is_json(hint: Any) -> bool:
+    """Whether a hint asks for the JSON value itself."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return is_json(arguments[0])
+    if origin is typing.Literal:
+        return all(isinstance(each, str | int | bool | None) for each in arguments)
+    if origin in (typing.Union, types.UnionType):
+        return all(is_json(each) for each in arguments)
+    if typing.is_typeddict(hint):
+        return all(is_json(each) for each in typing.get_type_hints(hint).values())
+    kind = origin or hint
+    if inspect.isclass(kind) and kind.__module__ in ("collections.abc", "typing"):
+        is_list_or_dict = issubclass(list, kind) or (issubclass(kind, Mapping) and issubclass(dict, kind))
+        return is_list_or_dict and all(is_json(each) for each in arguments)
+    return kind in AS_THEY_ARE and all(is_json(each) for each in arguments)
+
+
+def _maker(hint: Any) -> Callable[[Any], Any]:
+    """A converter for a hint: Pydantic's, if it is installed, because it handles its own models."""
+    if (pydantic := sys.modules.get("pydantic")) is not None and hasattr(pydantic, "TypeAdapter"):
+        try:
+            adapter = pydantic.TypeAdapter(hint)
+        except Exception:  # an unsupported type
+            pass
+        else:
+            make: Callable[[Any], Any] = adapter.validate_python
+            return make
+    return lambda value: msgspec.convert(value, hint, strict=False, dec_hook=lambda kind, each: kind(each))

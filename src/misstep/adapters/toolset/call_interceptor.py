@@ -7,24 +7,16 @@ import functools
 import inspect
 import traceback
 from collections.abc import Callable
-from types import CellType, FunctionType
-from typing import Any, Protocol, TypeAlias
+from types import FunctionType
+from typing import Any, TypeAlias
 
-from misstep.adapters.toolset.calling import ArgumentsRefused, drained, no_loop_running, spent
+from misstep.adapters.loading.source import is_async, source_of
+from misstep.adapters.toolset.calling import ArgumentsRefused, FunctionSlot, drained, no_loop_running, spent
 from misstep.adapters.toolset.functions import signature_of
-from misstep.adapters.toolset.user_code import is_async, source_of
 from misstep.core.text import in_words
 from misstep.core.tool import ToolKind
 
 Function: TypeAlias = Callable[..., Any]
-
-
-class FunctionSlot(Protocol):
-    """A place that holds a function."""
-
-    def get(self) -> Function: ...
-
-    def set(self, function: Function) -> None: ...
 
 
 class Attribute:
@@ -43,20 +35,6 @@ class Attribute:
             object.__setattr__(self._owner, self._name, function)
         except (AttributeError, TypeError):
             setattr(self._owner, self._name, function)
-
-
-class Enclosed:
-    """A function in the closure of another one."""
-
-    def __init__(self, cell: CellType) -> None:
-        self._cell = cell
-
-    def get(self) -> Function:
-        function: Function = self._cell.cell_contents
-        return function
-
-    def set(self, function: Function) -> None:
-        self._cell.cell_contents = function
 
 
 class Threaded(Attribute):
@@ -111,7 +89,8 @@ def _of_openai_agents(value: Any) -> FunctionSlot | None:
     invoke = getattr(value, "on_invoke_tool", None)
     inner = getattr(invoke, "_invoke_tool_impl", invoke)
     if isinstance(inner, FunctionType) and inner.__closure__ and "the_func" in inner.__code__.co_freevars:
-        return Enclosed(inner.__closure__[inner.__code__.co_freevars.index("the_func")])
+        cell = inner.__closure__[inner.__code__.co_freevars.index("the_func")]
+        return Attribute(cell, "cell_contents")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Helpers for calling tools: results as an agent sees them, event loops, and ways a call can fail."""
+"""Tools that can be called: results as an agent sees them, event loops, and ways a call can fail."""
 
 import asyncio
 import inspect
@@ -7,17 +7,18 @@ import json
 import os
 import typing
 from asyncio import events
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from types import GeneratorType
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.toolset.functions import readable_hints
 from misstep.core.text import in_words
+from misstep.core.tool import Described
 from misstep.errors import UsageError
 
 ANYTHING = (Any, object, None, type(None))
@@ -70,12 +71,43 @@ class Returned(msgspec.Struct, frozen=True, omit_defaults=True):
     flagged: bool = False
 
 
+class FunctionSlot(Protocol):
+    def get(self) -> Callable[..., Any]: ...
+
+    def set(self, function: Callable[..., Any]) -> None: ...
+
+
+class BoundTool(msgspec.Struct, frozen=True):
+    """A tool that can be called. `entry` holds its own innermost function, if that can be replaced.
+
+    `call` does what an agent's framework would. Exceptions of the tool are not changed. `ArgumentsRefused`
+    means that the arguments did not reach the tool; `ServerGone`, `Garbled` and `ServerError` are for
+    servers.
+    """
+
+    described: Described
+    call: Callable[[dict[str, Any]], Returned]
+    entry: FunctionSlot | None = None
+
+
+class Toolset(msgspec.Struct, frozen=True):
+    """Tools that share state. `forkable` if a forked process has a copy of that state.
+
+    `skipped` says why tools were left out, `notes` what else was odd.
+    """
+
+    bounds: Sequence[BoundTool]
+    forkable: bool
+    close: Callable[[], None]
+    skipped: Sequence[str]
+    notes: Sequence[str] = ()
+
+
 def told(value: Any, structured: str | None = None, flagged: bool = False) -> Returned:
     """The value as text, whatever it is."""
     if type(value) is str:
         return Returned(value[:MOST], len(value), structured, flagged)
-    text, size = _written(value)
-    return Returned(text, size, structured, flagged)
+    return Returned(*_written(value), structured, flagged)
 
 
 def structure(value: Any) -> str | None:
@@ -95,28 +127,21 @@ def spent(value: Any) -> Any:
 
 
 def _written(value: Any) -> tuple[str, int]:
-    if isinstance(value, str):
-        text = in_words(value)
-        return text[:MOST], len(text)
     if isinstance(value, bytes | bytearray | memoryview):
         return in_words(bytes(value[:MOST]))[:MOST], len(value)
     if isinstance(value, dict | list | tuple):
         try:
-            return _counted(_pieces(value))
+            return _counted(value)
         except Exception:  # not JSON, or nested objects that fail
             pass
     text = in_words(value)
     return text[:MOST], len(text)
 
 
-def _pieces(value: Any) -> Iterator[str]:
-    return json.JSONEncoder(ensure_ascii=False, default=in_words).iterencode(value)
-
-
-def _counted(pieces: Iterator[str]) -> tuple[str, int]:
-    """The start of a text that comes in pieces, and its length up to a limit."""
+def _counted(value: Any) -> tuple[str, int]:
+    """The start of the value as JSON, and its length up to a limit."""
     kept, size = list[str](), 0
-    for piece in pieces:
+    for piece in json.JSONEncoder(ensure_ascii=False, default=in_words).iterencode(value):
         if size < MOST:
             kept.append(piece[: MOST - size])
         size += len(piece)

@@ -1,21 +1,23 @@
-"""Finds all tools in an object of the user's code.
+"""Finds all tools in an object of the user's code, or in a JSON file of tools or servers.
 
 Tools of frameworks are recognised by their attributes, without importing any framework.
 """
 
 import inspect
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.registry import FRAMEWORKS
+from misstep.adapters.loading.source import settled
+from misstep.adapters.mcp.entries import McpServer, servers_in
 from misstep.adapters.toolset.call_interceptor import slot_of
-from misstep.adapters.toolset.definitions import SCHEMAS, tool_defined
 from misstep.adapters.toolset.found import FoundTool
 from misstep.adapters.toolset.functions import is_callable_object, is_function, signature_of, tool_of_function
 from misstep.adapters.toolset.outputs import output_of
-from misstep.adapters.toolset.user_code import settled
 from misstep.core.tool import ToolKind
 from misstep.errors import UsageError
 
@@ -23,6 +25,8 @@ SINGLE = "tool_input"  # LangChain's name for the parameter of tools that take a
 UNTYPED = ("any", "image", "audio")  # types of smolagents that JSON does not have
 CLOSED = {"additionalProperties": False}
 TOOL_CLASSES = ("_run", "forward", "run_json", "_get_declaration")  # methods that only tool classes have
+
+SCHEMAS = ("parameters", "input_schema", "inputSchema")  # where a definition has its schema
 
 # Name, description and schema.
 _Told: TypeAlias = tuple[Any, Any, Any]
@@ -42,9 +46,13 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
         raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
     slot = slot_of(kind, value)
     code = slot.get() if slot else type(value)
+    # CrewAI rewrites names, which may be headings; the model would see those.
+    rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
+    if callable(rewrite) and FRAMEWORKS["crewai"].made(value):
+        name = str(rewrite(name))
     return FoundTool(
         where,
-        _spoken(value, name),
+        name,
         str(description or ""),
         schema,
         kind,
@@ -52,11 +60,6 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
         code=code,
         output=output_of(code) if slot else None,
     )
-
-
-def is_tool_class(kind: type) -> bool:
-    """Whether instances of a class are tools."""
-    return any(hasattr(kind, name) for name in TOOL_CLASSES) or _is_action(kind)
 
 
 def model_schema(model: Any) -> Any:
@@ -194,12 +197,6 @@ def _told(tool: Any, schema: Any) -> _Told:
     return getattr(tool, "name", None), getattr(tool, "description", None), schema
 
 
-def _spoken(value: Any, name: str) -> str:
-    """The name that the model would see: CrewAI rewrites names, which may be headings."""
-    rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
-    return str(rewrite(name)) if callable(rewrite) and FRAMEWORKS["crewai"].made(value) else name
-
-
 KINDS = (
     "a function, or a tool of a framework that misstep knows",
     "a definition of a tool as OpenAI, Anthropic or MCP write it",
@@ -233,7 +230,8 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
     elif is_callable_object(value):
         yield _function(value, where, type(value).__name__)
     else:
-        raise _no_tool(value, where)
+        message = f"something of the type {type(value).__name__} is no tool that has a schema"
+        raise UsageError(message, *_expected(), where=where)
 
 
 def _function(value: Any, where: str, name: str = "") -> FoundTool:
@@ -260,7 +258,7 @@ def _in_mapping(value: Mapping[Any, Any], where: str, deep: int) -> Iterator[Fou
 
 def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
     """What an instance of the class is or holds, or the tool whose arguments a model class describes."""
-    if is_tool_class(value) or any(hasattr(value, name) for name in LISTING):
+    if any(hasattr(value, name) for name in (*TOOL_CLASSES, *LISTING)) or _is_action(value):
         if required_parameters(value):
             raise UsageError(f"{value.__name__} is a class", "give an object of it", where=where)
         yield from collect(value(), where, deep + 1)
@@ -271,7 +269,6 @@ def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
 
 
 def _members(value: Any) -> Iterable[Any] | None:
-    """The tools of a toolkit."""
     for name in LISTING:
         listing = getattr(value, name, None)
         if callable(listing) and not required_parameters(listing):
@@ -283,13 +280,65 @@ def _held(value: Any) -> Iterable[Any] | None:
     return value if isinstance(value, Mapping | list | tuple) else None
 
 
-def _no_tool(value: Any, where: str) -> UsageError:
-    return UsageError(
-        f"something of the type {type(value).__name__} is no tool that has a schema",
-        *_expected(),
-        where=where,
+def _expected() -> list[str]:
+    return ["expected one of:", *(f"  {kind}" for kind in KINDS)]
+
+
+def tool_defined(value: Mapping[str, Any], where: str) -> FoundTool | None:
+    """The tool that a mapping defines, or None if it is something else, such as tools by name."""
+    inner = value.get("function")
+    if isinstance(inner, Mapping):
+        return tool_defined(inner, where)
+    name, kind = value.get("name"), value.get("type")
+    key = next((key for key in SCHEMAS if key in value), None)
+    if key is None and isinstance(kind, str) and kind != "function":
+        raise UsageError(f"a '{kind}' is carried out by its provider, and has no schema", where=where)
+    if not isinstance(name, str):
+        if key is None and kind is None:
+            return None
+        raise UsageError("the definition of a tool has no name", where=where)
+    description = value.get("description")
+    return FoundTool(
+        where, name, description if isinstance(description, str) else None, value[key] if key else None
     )
 
 
-def _expected() -> list[str]:
-    return ["expected one of:", *(f"  {kind}" for kind in KINDS)]
+SERVERS = ("mcpServers", "servers")
+EXPECTED = 'expected a list of tool definitions, or {"mcpServers": {…}}'
+
+
+def servers_in_file(path: str) -> list[McpServer] | None:
+    """The servers in a file; None if it holds tools instead."""
+    value = _read(path)
+    key = next((key for key in SERVERS if key in value), None) if isinstance(value, Mapping) else None
+    return None if key is None else servers_in(value[key], path)
+
+
+def tools_in_file(path: str) -> list[FoundTool]:
+    value = _read(path)
+    if isinstance(value, Mapping):
+        # The list in a request or reply, or the single tool in the file.
+        result = value.get("result")
+        inner = result if isinstance(result, Mapping) else value
+        value = inner.get("tools", [value])
+    if not isinstance(value, list):
+        raise UsageError("holds no tools", EXPECTED, where=path)
+    return [_defined(each, f"{path}[{place}]") for place, each in enumerate(value)]
+
+
+def _read(path: str) -> Any:
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"can't be read: {error.strerror}", where=path) from None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"is no JSON: {error}", where=path) from None
+
+
+def _defined(value: Any, where: str) -> FoundTool:
+    found = tool_defined(value, where) if isinstance(value, Mapping) else None
+    if found is None:
+        raise UsageError(
+            "is no definition of a tool", "expected OpenAI's, Anthropic's or MCP's shape", where=where
+        )
+    return found

@@ -5,12 +5,13 @@ import inspect
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.adapters.toolset.user_code import is_async, source_of
+from misstep.adapters.loading.source import is_async, source_of
 from misstep.core.agent import Tool
 from misstep.core.tool import Described, Promises, ToolKind
 from misstep.errors import UsageError
@@ -28,7 +29,7 @@ def find_misused(schema: dict[str, Any]) -> Place | None:
 def _misused(schema: Any, place: Place) -> Iterator[Place]:
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
         here = (*place, keyword)
-        if not _FORMS.get(keyword, _is_anything)(value):
+        if keyword in _FORMS and not _fits(value, _FORMS[keyword]):
             yield here
         elif keyword in _NAMED:
             for name, inner in value.items():
@@ -38,59 +39,32 @@ def _misused(schema: Any, place: Place) -> Iterator[Place]:
                 yield from _misused(inner, here)
 
 
-def _is_anything(_value: Any) -> bool:
-    return True
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_limit(value: Any) -> bool:
-    """A number, or a boolean as in older drafts, where it makes the other limit exclusive."""
-    return isinstance(value, int | float)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _is_schema(value: Any) -> bool:
-    return isinstance(value, dict | bool)
-
-
-def _are_names(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(name, str) for name in value)
-
-
-def _are_schemas(value: Any) -> bool:
-    return isinstance(value, list) and all(_is_schema(each) for each in value)
-
-
-def _are_named_schemas(value: Any) -> bool:
-    return isinstance(value, dict) and all(_is_schema(each) for each in value.values())
-
-
 _NAMED = ("properties", "patternProperties", "$defs", "definitions")
 _INNER = ("additionalProperties", "items", "prefixItems", "anyOf", "oneOf", "allOf", "not")
 _COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-_FORMS: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(_NAMED, _are_named_schemas),
-    **dict.fromkeys(("prefixItems", "anyOf", "oneOf", "allOf"), _are_schemas),
-    **dict.fromkeys(("additionalProperties", "not"), _is_schema),
-    **dict.fromkeys((*_COUNTS, "minimum", "maximum", "multipleOf"), _is_number),
-    **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _is_limit),
-    **dict.fromkeys(("pattern", "$ref"), _is_text),
-    "items": lambda value: _is_schema(value) or _are_schemas(value),
-    "type": lambda value: _is_text(value) or _are_names(value),
-    "enum": _is_list,
-    "required": _are_names,
-    "uniqueItems": lambda value: isinstance(value, bool),
+# The types of values.
+_FORMS: dict[str, Any] = {
+    **dict.fromkeys(_NAMED, dict[str, dict[str, Any] | bool]),
+    **dict.fromkeys(("prefixItems", "anyOf", "oneOf", "allOf"), list[dict[str, Any] | bool]),
+    **dict.fromkeys(("additionalProperties", "not"), dict[str, Any] | bool),
+    **dict.fromkeys((*_COUNTS, "minimum", "maximum", "multipleOf"), int | float),
+    # In older drafts a boolean makes the other limit exclusive.
+    **dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), int | float | bool),
+    **dict.fromkeys(("pattern", "$ref"), str),
+    "items": dict[str, Any] | bool | list[dict[str, Any] | bool],
+    "type": str | list[str],
+    "enum": list[Any],
+    "required": list[str],
+    "uniqueItems": bool,
 }
+
+
+def _fits(value: Any, form: Any) -> bool:
+    try:
+        msgspec.convert(value, form)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 MOST = 20
@@ -104,8 +78,11 @@ def examples_of(tool: Tool, code: Any) -> tuple[str, ...]:
     given = tool.parameters.get("examples")
     found = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
     found += _calls(tool, code)
-    texts = [text for each in found if (text := _json(each)) is not None]
-    return tuple(dict.fromkeys(texts))[:MOST]
+    texts = dict[str, None]()
+    for each in found:
+        with suppress(TypeError, ValueError, RecursionError):
+            texts[json.dumps(each, ensure_ascii=True, allow_nan=False)] = None
+    return tuple(texts)[:MOST]
 
 
 def _calls(tool: Tool, code: Any) -> Iterator[dict[str, Any]]:
@@ -139,13 +116,6 @@ def _arguments(call: ast.Call, names: list[str]) -> dict[str, Any] | None:
     try:
         return {name: ast.literal_eval(value) for name, value in given.items()}
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
-        return None
-
-
-def _json(arguments: dict[str, Any]) -> str | None:
-    try:
-        return json.dumps(arguments, ensure_ascii=True, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
         return None
 
 

@@ -2,17 +2,16 @@
 
 import functools
 import inspect
-import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from misstep.adapters.loading.registry import FRAMEWORKS
+from misstep.adapters.loading.registry import is_of_framework
+from misstep.adapters.loading.source import unwrapped
 from misstep.adapters.toolset.found import FoundTool
 from misstep.adapters.toolset.hints import Definitions, Inexpressible, hints_of, marked, with_default
 from misstep.adapters.toolset.outputs import output_of
-from misstep.adapters.toolset.user_code import unwrapped
 from misstep.errors import UsageError
 from misstep.schemas.source import Documented, parse_docstring
 
@@ -90,8 +89,6 @@ def readable_hints(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 class _Reader:
-    """Reads the parameters of one function."""
-
     def __init__(self, function: Callable[..., Any], name: str, where: str) -> None:
         self._function = function
         self._name = name
@@ -158,18 +155,12 @@ def _is_injected(hint: Any) -> bool:
     """Whether the framework provides the argument: its class or annotation belongs to the framework."""
     if typing.get_origin(hint) is typing.Annotated:
         marks = [mark if inspect.isclass(mark) else type(mark) for mark in hint.__metadata__]
-        return any(_is_of_framework(mark) for mark in marks) or _is_injected(hint.__origin__)
+        return any(_is_theirs(mark) for mark in marks) or _is_injected(hint.__origin__)
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
         return any(_is_injected(each) for each in typing.get_args(hint))
     kind = typing.get_origin(hint) or hint
-    return inspect.isclass(kind) and _is_of_framework(kind)
+    return inspect.isclass(kind) and _is_theirs(kind)
 
 
-def _is_of_framework(kind: type) -> bool:
-    packages = [
-        package
-        for framework in FRAMEWORKS.values()
-        for package in framework.packages
-        if not framework.proof or hasattr(sys.modules.get(package), framework.proof)
-    ]
-    return any(f"{kind.__module__}.".startswith(f"{package}.") for package in [*packages, "mcp"])
+def _is_theirs(kind: type) -> bool:
+    return is_of_framework(kind.__module__) or kind.__module__.partition(".")[0] == "mcp"

@@ -18,22 +18,20 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.loading.registry import FRAMEWORKS
-from misstep.adapters.toolset.user_code import unwrapped
+from misstep.adapters.loading.registry import is_of_framework
+from misstep.adapters.loading.source import unwrapped
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The hints of all parameters. Raises `NameError`, and whatever code in a hint raises."""
-    return _resolved(
-        function, {name: hint for name, hint in _annotations(function).items() if name != "return"}
-    )
+    return _resolved(function, lambda name: name != "return")
 
 
 def return_hint(function: Callable[..., Any]) -> Any:
     """The return hint; `Any` if a decorator may change the result. Raises like `hints_of`."""
     if _is_wrapped(function):
         return Any
-    return _resolved(function, {"return": _annotations(function).get("return", Any)})["return"]
+    return _resolved(function, lambda name: name == "return").get("return", Any)
 
 
 def _is_wrapped(function: Any) -> bool:
@@ -42,26 +40,19 @@ def _is_wrapped(function: Any) -> bool:
         return _is_wrapped(function.func)
     if inspect.ismethod(function):
         return _is_wrapped(function.__func__)
-    if isinstance(function, functools._lru_cache_wrapper) or _is_of_framework(function):
-        return _is_wrapped(function.__wrapped__)
-    return hasattr(function, "__wrapped__")
-
-
-def _is_of_framework(function: Any) -> bool:
-    """Whether a framework has wrapped its own function around the user's."""
+    if not hasattr(function, "__wrapped__"):
+        return False
     home = str(getattr(function, "__globals__", {}).get("__name__", ""))
-    packages = [package for framework in FRAMEWORKS.values() for package in framework.packages]
-    is_theirs = any(f"{home}.".startswith(f"{package}.") for package in packages)
-    return is_theirs and hasattr(function, "__wrapped__")
+    if isinstance(function, functools._lru_cache_wrapper) or is_of_framework(home):
+        return _is_wrapped(function.__wrapped__)
+    return True
 
 
-def _resolved(function: Callable[..., Any], hints: dict[str, Any]) -> dict[str, Any]:
-    bare = types.SimpleNamespace(__annotations__=hints)
-    return typing.get_type_hints(bare, getattr(unwrapped(function), "__globals__", {}), include_extras=True)
-
-
-def _annotations(function: Any) -> dict[str, Any]:
-    return getattr(unwrapped(function), "__annotations__", None) or {}
+def _resolved(function: Callable[..., Any], wanted: Callable[[str], bool]) -> dict[str, Any]:
+    plain = unwrapped(function)
+    hints = getattr(plain, "__annotations__", None) or {}
+    bare = types.SimpleNamespace(__annotations__={name: hints[name] for name in hints if wanted(name)})
+    return typing.get_type_hints(bare, getattr(plain, "__globals__", {}), include_extras=True)
 
 
 KEYWORDS = {
@@ -86,14 +77,9 @@ def marked(schema: dict[str, Any], marks: Iterable[Any]) -> dict[str, Any]:
             schema = {**schema, "description": mark}
         elif not inspect.isclass(mark):
             schema = {**schema, **_said(mark, str(schema.get("type")))}
-            schema = marked(schema, _inner(mark))
+            inner = getattr(mark, "metadata", None)  # of a Pydantic field
+            schema = marked(schema, inner if isinstance(inner, list | tuple) else ())
     return schema
-
-
-def _inner(mark: Any) -> Iterable[Any]:
-    """The metadata within a Pydantic field."""
-    metadata = getattr(mark, "metadata", None)
-    return metadata if isinstance(metadata, list | tuple) else ()
 
 
 def _said(mark: Any, kind: str) -> dict[str, Any]:
@@ -188,10 +174,10 @@ class Definitions:
             return self.name(kind, self._of_fields)
         if kind.__module__ in HOMES_OF_COLLECTIONS:
             return self._of_collection(kind, arguments)
-        base = next((base for base in (str, int, float, *PLAIN) if _derives(kind, base)), None)
-        if base is None:
-            raise Inexpressible
-        return dict(PLAIN[base])
+        for base in (str, int, float, *PLAIN):
+            if isinstance(base, type) and base is not object and issubclass(kind, base):
+                return dict(PLAIN[base])
+        raise Inexpressible
 
     def _of_collection(self, kind: type, arguments: tuple[Any, ...]) -> dict[str, Any]:
         if issubclass(kind, Mapping):
@@ -219,7 +205,7 @@ class Definitions:
         hints = typing.get_type_hints(kind, include_extras=True)
         if dataclasses.is_dataclass(kind):
             fields = [field for field in dataclasses.fields(kind) if field.init]
-            required = [field.name for field in fields if _is_required(field)]
+            required = [field.name for field in fields if is_required(field)]
             properties = {
                 field.name: with_default(self.schema(hints[field.name]), field.default) for field in fields
             }
@@ -227,8 +213,10 @@ class Definitions:
             required = [name for name in hints if name in getattr(kind, "__required_keys__", ())]
             properties = {name: self.schema(hint) for name, hint in hints.items()}
         schema = {"type": "object", "properties": properties, "required": required}
-        told = _described(kind)
-        return {**schema, "additionalProperties": False, **({"description": told} if told else {})}
+        told = inspect.cleandoc(kind.__doc__ or "")
+        is_generated = told.startswith(f"{kind.__name__}(")  # Python's docstring for dataclasses
+        description = {"description": told} if told and not is_generated else {}
+        return {**schema, "additionalProperties": False, **description}
 
     def adopt(self, schema: dict[str, Any]) -> dict[str, Any]:
         """A foreign schema, with its definitions added to ours."""
@@ -249,12 +237,6 @@ class Definitions:
         return free
 
 
-def _described(kind: type) -> str:
-    """The docstring of a class, except the signature that Python generates for dataclasses."""
-    text = inspect.cleandoc(kind.__doc__ or "")
-    return "" if text.startswith(f"{kind.__name__}(") else text
-
-
 def with_default(schema: dict[str, Any], default: Any) -> dict[str, Any]:
     """The schema with a default, if JSON can represent it."""
     value = default.value if isinstance(default, enum.Enum) else default
@@ -272,16 +254,11 @@ def choice(values: list[Any]) -> dict[str, Any]:
     return {**kind, "enum": values}
 
 
-def _derives(kind: type, base: Any) -> bool:
-    return isinstance(base, type) and base is not object and issubclass(kind, base)
-
-
-def _is_required(field: "dataclasses.Field[Any]") -> bool:
+def is_required(field: "dataclasses.Field[Any]") -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 def _renamed(schema: Any, names: Mapping[str, str]) -> Any:
-    """The schema with its references renamed."""
     if isinstance(schema, list):
         return [_renamed(each, names) for each in schema]
     if not isinstance(schema, dict):

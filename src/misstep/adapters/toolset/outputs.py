@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from misstep.adapters.toolset.hints import WRAPPERS, Definitions, choice, marked, return_hint
+from misstep.adapters.toolset.hints import WRAPPERS, Definitions, choice, is_required, marked, return_hint
 
 Schema: typing.TypeAlias = dict[str, Any]
 
@@ -82,7 +82,6 @@ class _Reading:
         return self._of_class(kind, arguments) if isinstance(kind, type) else self._behind(hint)
 
     def _behind(self, hint: Any) -> Schema:
-        """The schema of a type alias."""
         meant = getattr(hint, "__supertype__", None) or getattr(hint, "__value__", None)
         if meant is None or hint in self._open:
             return {}
@@ -116,18 +115,15 @@ class _Reading:
             inner = self.schema(arguments[1]) if len(arguments) == 2 else {}
             return {"type": "object", **({"additionalProperties": inner} if inner else {})}
         if kind is tuple and arguments and arguments[-1] is not Ellipsis:
-            return self._of_tuple(arguments)
+            if any(typing.get_origin(each) is typing.Unpack for each in arguments):
+                return {"type": "array"}
+            items = [self.schema(each) for each in arguments]
+            return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
         if not issubclass(kind, Iterable | AsyncIterable):
             return {}
         schema = {"type": "array"} if issubclass(kind, LISTS) else LISTED
         inner = self.schema(arguments[0]) if arguments else {}
         return {**schema, **({"items": inner} if inner else {})}
-
-    def _of_tuple(self, arguments: tuple[Any, ...]) -> Schema:
-        if any(typing.get_origin(each) is typing.Unpack for each in arguments):
-            return {"type": "array"}
-        items = [self.schema(each) for each in arguments]
-        return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
 
     def _of_typed_dict(self, kind: Any) -> Schema:
         hints = typing.get_type_hints(kind, include_extras=True)
@@ -137,10 +133,7 @@ class _Reading:
         """Without private fields, which are left out of JSON."""
         hints = typing.get_type_hints(kind, include_extras=True)
         fields = [field for field in dataclasses.fields(kind) if not field.name.startswith("_")]
-        missing = dataclasses.MISSING
-        required = [
-            each.name for each in fields if each.default is missing and each.default_factory is missing
-        ]
+        required = [field.name for field in fields if is_required(field)]
         return self._of_fields({field.name: hints[field.name] for field in fields}, required)
 
     def _of_fields(self, hints: Mapping[str, Any], required: list[str]) -> Schema:

@@ -5,13 +5,11 @@ import re
 from typing import Any
 
 from misstep.adapters.loading.recognition import required_parameters
-from misstep.adapters.loading.source import blaming, load_object
+from misstep.adapters.loading.source import blaming, load_object, settled, stdout_to_stderr
 from misstep.adapters.mcp.entries import McpServer, server_of
 from misstep.adapters.mcp.tools import tools_of_servers
-from misstep.adapters.toolset.collecting import collect
-from misstep.adapters.toolset.definitions import servers_in_file, tools_in_file
+from misstep.adapters.toolset.collecting import collect, servers_in_file, tools_in_file
 from misstep.adapters.toolset.found import FoundTool, admitted, usable
-from misstep.adapters.toolset.user_code import settled, stdout_to_stderr
 from misstep.core.agent import Tool
 from misstep.core.tool import Described
 from misstep.errors import UsageError
@@ -58,7 +56,6 @@ def file_of(spec: str) -> str:
 
 
 def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
-    """The tools of a spec, as they were found."""
     if (servers := servers_meant(spec)) is not None:
         return tools_of_servers(servers, notes=notes)
     if spec.endswith(".json"):

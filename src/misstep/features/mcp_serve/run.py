@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
-from misstep.adapters.mcp.serve import serve_http, serve_stdio
+from misstep.adapters.mcp.transports import serve_http, serve_stdio
 from misstep.core.agent import Answer, Toolbox
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome

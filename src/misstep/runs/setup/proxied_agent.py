@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from inspect import iscoroutinefunction
 
 from misstep.adapters.mcp.agent import McpAgent
-from misstep.adapters.proxy.agent import ProxiedAgent, for_anthropic, for_openai
-from misstep.adapters.proxy.server import RecordingProxy
+from misstep.adapters.proxy.agent import ProxiedAgent, RecordingProxy, for_anthropic, for_openai
 from misstep.core.agent import Agent, Answer, Assignment, Preparing, Toolbox
 from misstep.core.settings import Settings
 from misstep.models.providers import check_base_url, load_providers

@@ -30,9 +30,8 @@ Word: TypeAlias = str | bytes  # bytes stand for an open file with this content
 
 
 class BubblewrapProgram(msgspec.Struct, frozen=True):
-    """The program with the flags that work here, or the problem."""
+    """The program's path and the flags that work here, or the problem."""
 
-    program: str = ""
     flags: tuple[Word, ...] = ()
     problem: str = ""
 
@@ -53,7 +52,7 @@ def _tried(program: str) -> BubblewrapProgram:
         flags = (program, *APART, *more, "--seccomp", calls)
         problem = _try(flags)
         if not problem:
-            return BubblewrapProgram(program, flags)
+            return BubblewrapProgram(flags)
     return BubblewrapProgram(problem=f"bubblewrap does not work here: {problem}")
 
 
@@ -83,19 +82,16 @@ def opened(command: Sequence[Word]) -> Iterator[tuple[list[str], list[int]]]:
     try:
         for word in command:
             if isinstance(word, bytes):
-                numbers.append(_file_with(word))
-            words.append(str(numbers[-1]) if isinstance(word, bytes) else word)
+                number = os.memfd_create("misstep")
+                numbers.append(number)
+                os.write(number, word)
+                os.lseek(number, 0, os.SEEK_SET)
+                word = str(number)
+            words.append(word)
         yield words, numbers
     finally:
         for number in numbers:
             os.close(number)
-
-
-def _file_with(content: bytes) -> int:
-    number = os.memfd_create("misstep")
-    os.write(number, content)
-    os.lseek(number, 0, os.SEEK_SET)
-    return number
 
 
 def _try(flags: Sequence[Word]) -> str:
@@ -146,11 +142,15 @@ def _mounts(shown: Iterable[str], hidden: Iterable[str]) -> Iterator[str]:
         if is_shown == _innermost(path, places):
             continue
         places[path] = is_shown
-        if is_shown:
-            yield from _shown(path, wanted)
+        if is_shown and os.path.islink(path) and _innermost(os.path.realpath(path), wanted):
+            yield from ("--symlink", os.readlink(path), path)  # its target is shown as well
+        elif is_shown:
+            yield from ("--ro-bind", path, path)
+        elif os.path.isdir(path):
+            yield from ("--size", EMPTY, "--tmpfs", path)
+            empty.append(path)
         else:
-            yield from _hidden(path)
-            empty += [path] if os.path.isdir(path) else []
+            yield from ("--ro-bind", os.devnull, path)
     for path in empty:
         yield from ("--remount-ro", path)
 
@@ -162,14 +162,3 @@ def _innermost(path: str, places: Mapping[str, bool]) -> bool:
             return False
         path = os.path.dirname(path)
     return places[path]
-
-
-def _shown(path: str, wanted: Mapping[str, bool]) -> tuple[str, ...]:
-    """Keep a symbolic link if its target is shown."""
-    if os.path.islink(path) and _innermost(os.path.realpath(path), wanted):
-        return "--symlink", os.readlink(path), path
-    return "--ro-bind", path, path
-
-
-def _hidden(path: str) -> tuple[str, ...]:
-    return ("--size", EMPTY, "--tmpfs", path) if os.path.isdir(path) else ("--ro-bind", os.devnull, path)

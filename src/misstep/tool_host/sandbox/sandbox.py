@@ -1,17 +1,26 @@
-"""Sets up the sandbox for tools."""
+"""Sets up the sandbox for tools, with environment variables that hold no keys.
 
+Cgroups limit it as well, if systemd manages the user's session and delegates them.
+"""
+
+import functools
 import os
+import re
+import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 
 from misstep.adapters.toolset.spec import servers_meant
+from misstep.core.secrets import SECRET_VARIABLE
 from misstep.errors import UsageError
-from misstep.tool_host.protocol import MEGABYTE, CallConditions
+from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
-from misstep.tool_host.sandbox.environment import Scope, cgroup_for, environment_for
 from misstep.tool_host.sandbox.places import is_remote, places_for
 from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
+from misstep.tool_host.serving.process_tree import THREADS
 
 ROOT = "/tmp"
 SHARED_MEMORY = "/dev/shm"
@@ -77,13 +86,14 @@ def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) 
     reach = f"bubblewrap: {'with the' if network else 'no'} network"
     folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
     limits = conditions.limits
-    places = places_for(spec, conditions, network)
+    shown, hidden = places_for(spec, conditions, network)
     open_to = {conditions.folder: folder} if conditions.folder else {}
     scope = cgroup_for(limits)
     unset = [word for name in scope.variables for word in ("--unsetenv", name)]
-    command = walls((*flags, *unset), places.shown, places.hidden, limits.disk, network, open_to)
+    command = walls((*flags, *unset), shown, hidden, limits.disk, network, open_to)
+    by_cgroup = ("limits by cgroup",) if scope.command else ()
     return Sandbox(
-        words=", ".join((reach, "read-only system", _memory(conditions), *_by(scope))),
+        words=", ".join((reach, "read-only system", _memory(limits), *by_cgroup)),
         environment={**environment_for(spec, conditions, home, ROOT), **scope.variables},
         folder=folder,
         roots=(ROOT, SHARED_MEMORY),
@@ -95,7 +105,7 @@ def _plain(spec: str, conditions: CallConditions) -> Sandbox:
     scratch_dir = ScratchDir()
     root = scratch_dir.path
     return Sandbox(
-        words=f"no sandbox: a process of its own, {_memory(conditions)}",
+        words=f"no sandbox: a process of its own, {_memory(conditions.limits)}",
         environment=environment_for(spec, conditions, f"{root}/home", f"{root}/tmp"),
         folder=conditions.folder or f"{root}/work",
         roots=(root,),
@@ -103,9 +113,101 @@ def _plain(spec: str, conditions: CallConditions) -> Sandbox:
     )
 
 
-def _by(scope: Scope) -> tuple[str, ...]:
-    return ("limits by cgroup",) if scope.command else ()
+def _memory(limits: Limits) -> str:
+    return f"{limits.memory // MEGABYTE:,} MB"
 
 
-def _memory(conditions: CallConditions) -> str:
-    return f"{conditions.limits.memory // MEGABYTE:,} MB"
+PROGRAM = "systemd-run"
+VARIABLES = ("XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")  # needed to reach systemd
+FLAGS = ("--user", "--scope", "--quiet", "--collect")
+PATIENCE = 10.0  # seconds
+# For the interpreter and what tools load, which is unknown here: the supervisor measures that.
+LOADING = 4096 * MEGABYTE
+GUARDS = 16  # processes that are not the tools' own
+# Prints the limits of the cgroup it runs in.
+SHOWING = 'read -r own < /proc/self/cgroup && cd "/sys/fs/cgroup${own#0::}" && cat memory.max pids.max'
+
+
+class Scope(msgspec.Struct, frozen=True):
+    """The command prefix and the variables it needs; empty if there are no cgroups."""
+
+    command: tuple[str, ...] = ()
+    variables: dict[str, str] = {}
+
+
+def cgroup_for(limits: Limits) -> Scope:
+    """A cgroup with these limits for a command and its children; it is removed when they end."""
+    program = shutil.which(PROGRAM)
+    variables = {name: os.environ[name] for name in VARIABLES if name in os.environ}
+    if not program or not os.path.isdir(variables.get("XDG_RUNTIME_DIR", "")):
+        return Scope()
+    memory = 3 * limits.memory + limits.disk + LOADING
+    processes = limits.processes * THREADS + GUARDS
+    command = (program, *FLAGS, "-p", f"MemoryMax={memory}", "-p", f"TasksMax={processes}", "--")
+    return Scope(command, variables) if _holds(command, f"{memory}\n{processes}\n") else Scope()
+
+
+@functools.cache
+def _holds(command: tuple[str, ...], expected: str) -> bool:
+    """Whether it works with exactly these limits, which is tested by running it."""
+    try:
+        tried = subprocess.run(
+            [*command, "/bin/sh", "-c", SHOWING],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return tried.returncode == 0 and tried.stdout.decode("utf-8", "replace") == expected
+
+
+KEPT = (
+    *("PATH", "LANG", "LANGUAGE", "TZ", "TERM", "VIRTUAL_ENV", "CONDA_PREFIX", "CONDA_DEFAULT_ENV"),
+    *("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "NIX_LD", "NIX_LD_LIBRARY_PATH", "NODE_PATH", "JAVA_HOME"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+)
+KEPT_FAMILIES = ("LC_", "PYTHON", "PYENV_", "NVM_")
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)")
+# The same call should give the same result, and no files beside the tool's should change.
+SETTLED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+# Keeps frameworks from sending telemetry or prompting on a terminal.
+QUIET = {
+    "CREWAI_DISABLE_TELEMETRY": "true",
+    "CREWAI_TRACING_ENABLED": "false",
+    "CREWAI_TESTING": "true",
+    "DO_NOT_TRACK": "1",
+    "OTEL_SDK_DISABLED": "true",
+}
+
+
+def environment_for(spec: str, conditions: CallConditions, home: str, temporary: str) -> dict[str, str]:
+    """Allowed variables of our own environment, the user's additions, and locations for files.
+
+    Variables that a file of MCP servers refers to are included, because it does not work without them.
+    """
+    named = _named_in(spec)
+    kept = dict[str, str]()
+    for name, value in os.environ.items():
+        is_known = name in KEPT or name.startswith(KEPT_FAMILIES)
+        if name in named or (is_known and not SECRET_VARIABLE.search(name)):
+            kept[name] = value
+    user_base = {"PYTHONUSERBASE": os.path.expanduser("~/.local")}  # its default depends on HOME
+    places = {
+        "HOME": home,
+        "TMPDIR": temporary,
+        "XDG_CACHE_HOME": f"{home}/.cache",
+        "XDG_CONFIG_HOME": f"{home}/.config",
+        "XDG_DATA_HOME": f"{home}/.local/share",
+    }
+    return {**QUIET, **user_base, **kept, **SETTLED, **places, **conditions.environment}
+
+
+def _named_in(spec: str) -> set[str]:
+    if not spec.endswith(".json"):
+        return set()
+    try:
+        return set(_VARIABLE.findall(Path(spec).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return set()  # reported when it is loaded

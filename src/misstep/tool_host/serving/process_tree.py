@@ -1,14 +1,27 @@
-"""Lists, measures, limits and ends the processes in the sandbox."""
+"""Lists, measures, limits and ends the processes in the sandbox, and finds out where one hung or crashed."""
 
+import faulthandler
 import os
+import re
 import resource
 import shutil
 import signal
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from misstep.adapters.processes import ListedProcess, held_up, kill_process_tree, listed, numbers
+from misstep.adapters.processes import (
+    ListedProcess,
+    held_up,
+    kill_process_tree,
+    listed,
+    numbers,
+    with_descendants,
+)
+from misstep.core.outcome import storable
+from misstep.core.text import is_ours
+from misstep.core.tool import Frame
 from misstep.tool_host.protocol import Limits
 
 PATIENCE = 5.0  # seconds until killed processes are gone
@@ -53,14 +66,9 @@ class ProcessTree:
 
     def living(self) -> list[ListedProcess]:
         """All live processes except the supervisor."""
-        everybody = {each.pid: each for each in listed()}
-        found = {self._supervisor}
-        size = 0
-        while len(found) > size and not self.is_private:
-            size = len(found)
-            found |= {each.pid for each in everybody.values() if each.parent in found}
-        members = everybody if self.is_private else found & everybody.keys()
-        return [everybody[pid] for pid in members if pid != self._supervisor]
+        if self.is_private:
+            return [each for each in listed() if each.pid != self._supervisor]
+        return [*with_descendants(listed(), lambda each: each.parent == self._supervisor).values()]
 
     def memory(self) -> int:
         """The sum of their resident memory in bytes; shared memory counts for each of them."""
@@ -90,7 +98,9 @@ class ProcessTree:
             if self.is_private:
                 os.kill(-1, signal.SIGKILL)  # spares the init of the namespace and the calling process
             else:
-                _kill(others)
+                for pid in others:
+                    with suppress(ProcessLookupError, PermissionError):
+                        os.kill(pid, signal.SIGKILL)
             if time.monotonic() > until:
                 return
             time.sleep(PAUSE)
@@ -105,12 +115,6 @@ class ProcessTree:
             for folder in litter:
                 shutil.rmtree(folder, ignore_errors=True)
             kill_process_tree(os.getpid())
-
-
-def _kill(pids: list[int]) -> None:
-    for pid in pids:
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def _newest() -> bytes:
@@ -194,3 +198,76 @@ def _address_space() -> int:
             return int(file.read().split()[0]) * PAGE
     except OSError:
         return 0
+
+
+LONGEST = 1 << 18  # bytes that are read
+MOST_FRAMES = 40
+WRITING = 1.0  # seconds to write a stack
+LOOKING = 0.01
+ASKING = getattr(signal, "SIGRTMAX", signal.SIGUSR2)
+_FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)')
+_THREAD = re.compile(r"(Current thread|Thread|Stack) ")
+
+
+class CrashTraces:
+    """A file that the interpreter writes its stack to when it crashes, or on a signal.
+
+    The signal interrupts the process wherever it is. Reading a stack while it changes could crash the
+    process, so the signal is sent only to one that is about to be ended.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the process lives)
+
+    def begin(self) -> None:
+        """To be called in the process that is watched."""
+        os.ftruncate(self._file.fileno(), 0)
+        os.lseek(self._file.fileno(), 0, os.SEEK_SET)
+        faulthandler.enable(self._file)
+        faulthandler.register(ASKING, self._file)
+
+    def ask(self, process: int) -> None:
+        """Make the process write its stack, and wait briefly until it has."""
+        until, size = time.monotonic() + WRITING, 0
+        with suppress(ProcessLookupError):
+            os.kill(process, ASKING)
+        while time.monotonic() < until:
+            time.sleep(LOOKING)
+            before, size = size, os.fstat(self._file.fileno()).st_size
+            if 0 < size == before:
+                return
+
+    def read(self, owns: Callable[[str], bool]) -> tuple[Frame, ...]:
+        """The frames written, innermost last; works in any process that shares the file.
+
+        They belong to a thread that runs the tool's own code, preferably the main thread.
+        """
+        text = os.pread(self._file.fileno(), LONGEST, 0).decode("utf-8", "replace")
+        threads = [_frames(part, owns) for part in _split(text)]
+        return next((frames for frames in reversed(threads) if any(frame.own for frame in frames)), ())
+
+
+def _split(text: str) -> list[list[str]]:
+    """The lines of each thread, in the order of the dump, in which the main thread comes last."""
+    parts: list[list[str]] = [[]]
+    for line in text.splitlines():
+        if _THREAD.match(line):
+            parts.append([])
+        parts[-1].append(line)
+    return parts
+
+
+def _frames(lines: list[str], owns: Callable[[str], bool]) -> tuple[Frame, ...]:
+    matches = map(_FRAME.fullmatch, lines)
+    found = [match for match in matches if match and not is_ours(match["file"])]
+    frames = [
+        Frame(
+            storable(match["file"]),
+            int(match["line"]) if match["line"].isdigit() else 0,
+            storable(match["function"]),
+            owns(match["file"]),
+        )
+        for match in reversed(found)
+    ]
+    first = next((place for place, frame in enumerate(frames) if frame.own), 0)
+    return tuple(frames[first:][-MOST_FRAMES:])

@@ -70,7 +70,7 @@ class Scratch:
         for path, found in self._walk():
             entry = self._entries.get(path)
             if entry is None or stat.S_IFMT(entry.mode) != stat.S_IFMT(found.st_mode):
-                _remove(path, found)
+                shutil.rmtree(path) if stat.S_ISDIR(found.st_mode) else os.unlink(path)
             elif stat.S_ISDIR(found.st_mode):
                 if entry.mode != found.st_mode:
                     os.chmod(path, entry.mode & KEPT_BITS)
@@ -127,10 +127,3 @@ def _written(path: str, entry: _Entry) -> _Entry:
     if not stat.S_ISLNK(entry.mode):
         os.chmod(path, entry.mode & KEPT_BITS)
     return entry._replace(stamp=_stamp(os.lstat(path)))
-
-
-def _remove(path: str, found: os.stat_result) -> None:
-    if stat.S_ISDIR(found.st_mode):
-        shutil.rmtree(path)
-    else:
-        os.unlink(path)

@@ -1,43 +1,45 @@
-"""Loads the tools, and serves calls of them in copies of the process."""
+"""Loads the tools and serves calls of them in copies of the process: each is made, observed and reported.
+
+Marks are added to the arguments right before the tool's own function, because validation removes them.
+"""
 
 import contextlib
+import functools
+import inspect
+import json
 import os
+import resource
 import shutil
 import sys
+import time
 import traceback
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
 
 from misstep.adapters.subprocess.protocol import Unloadable
-from misstep.adapters.toolset.bound import Toolset, bind
+from misstep.adapters.toolset.bound import bind
+from misstep.adapters.toolset.calling import BoundTool, Garbled, ServerGone, Toolset
 from misstep.adapters.toolset.spec import read_tools
 from misstep.core.outcome import storable
-from misstep.core.text import cut, error_in_words
+from misstep.core.text import NAME, cut, error_in_words
+from misstep.core.tool import Ended, Observation, Probe, Reaction
 from misstep.errors import MisstepError
-from misstep.fuzzing.coverage import Ownership
+from misstep.fuzzing.coverage import Coverage, Ownership
+from misstep.fuzzing.judging.exceptions import describe_exception, put_into
+from misstep.fuzzing.taint import Marks, observe, plain
+from misstep.tool_host import protocol as say
 from misstep.tool_host.channel import Channel
-from misstep.tool_host.protocol import LoadTools, ToolsLoaded
-from misstep.tool_host.serving.caller import Caller
+from misstep.tool_host.serving.process_tree import CrashTraces, allow_cpu
 from misstep.tool_host.serving.scratch import names_in
-from misstep.tool_host.serving.traces import CrashTraces
 
 LONGEST_ERROR = 2_000  # characters
 STREAMS = (0, 1, 2)
 
 
-class ToolServer(Protocol):
-    """Serves calls of tools, once in each copy of the process."""
-
-    def owns(self, file: str, /) -> bool:
-        """Whether a file is the tools' own code."""
-        ...
-
-    def serve(self, line: Channel, traces: CrashTraces) -> None:
-        """Make the requested calls until the channel closes."""
-        ...
-
-
-def make_tool_server(order: LoadTools) -> tuple[ToolsLoaded | Unloadable, ToolServer | None]:
+def make_tool_server(order: say.LoadTools) -> tuple[say.ToolsLoaded | Unloadable, "ToolServer | None"]:
     """Load the tools and report the result. Tools that load `apart` report later."""
     try:
         _set_up(order)
@@ -50,51 +52,46 @@ def make_tool_server(order: LoadTools) -> tuple[ToolsLoaded | Unloadable, ToolSe
         with contextlib.suppress(ImportError):  # reported later, if a server needs it
             import mcp  # noqa: F401  (every copy would have to load it)
         _hush()
-        return ToolsLoaded(()), UncopiedTools(order)
+        return say.ToolsLoaded(()), ToolServer(order, None)
     loaded = _load(order.spec)
     if isinstance(loaded, Unloadable):
         return loaded, None
     _hush()
-    return _told(loaded, order), Common(order, loaded)
+    return _told(loaded, order), ToolServer(order, loaded)
 
 
-class Common:
-    """Tools that were loaded before the process was forked."""
+class ToolServer:
+    """Serves calls of tools, once in each copy of the process.
 
-    def __init__(self, order: LoadTools, tools: Toolset) -> None:
+    Tools whose state cannot be forked are None here: every copy loads them itself.
+    """
+
+    def __init__(self, order: say.LoadTools, tools: Toolset | None) -> None:
         self._order = order
         self._tools = tools
-        self._ownership = _ownership(tools)
+        self._ownership = _ownership(tools) if tools else None
 
     def owns(self, file: str) -> bool:
-        return self._ownership.owns(file)
+        """Whether a file is the tools' own code, as far as known."""
+        return self._ownership is not None and self._ownership.owns(file)
 
     def serve(self, line: Channel, traces: CrashTraces) -> None:
-        Caller(self._tools, self._ownership, self._order, traces).serve(line)
+        """Make the requested calls until the channel closes."""
+        tools, ownership = self._tools, self._ownership
+        if tools is None or ownership is None:
+            loaded = _load(self._order.spec)
+            if isinstance(loaded, Unloadable):
+                line.say(loaded)
+                return
+            line.say(_told(loaded, self._order))
+            tools, ownership = loaded, _ownership(loaded)
+        Caller(tools, ownership, self._order, traces).serve(line)
 
 
-class UncopiedTools:
-    """Tools that every copy loads itself, because their state cannot be forked."""
-
-    def __init__(self, order: LoadTools) -> None:
-        self._order = order
-
-    def owns(self, _file: str) -> bool:
-        return False
-
-    def serve(self, line: Channel, traces: CrashTraces) -> None:
-        tools = _load(self._order.spec)
-        if isinstance(tools, Unloadable):
-            line.say(tools)
-            return
-        line.say(_told(tools, self._order))
-        Caller(tools, _ownership(tools), self._order, traces).serve(line)
-
-
-def _told(tools: Toolset, order: LoadTools) -> ToolsLoaded:
+def _told(tools: Toolset, order: say.LoadTools) -> say.ToolsLoaded:
     described = tuple(bound.described for bound in tools.bounds)
     files, skipped = tuple(names_in(order.folder)), tuple(map(storable, tools.skipped))
-    return ToolsLoaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
+    return say.ToolsLoaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
 
 
 def _ownership(tools: Toolset) -> Ownership:
@@ -102,7 +99,7 @@ def _ownership(tools: Toolset) -> Ownership:
     return Ownership([source.file for source in sources if source])
 
 
-def _set_up(order: LoadTools) -> None:
+def _set_up(order: say.LoadTools) -> None:
     """Create the folders that tools use."""
     for folder in (os.environ["HOME"], os.environ["TMPDIR"]):
         os.makedirs(folder, exist_ok=True)
@@ -121,28 +118,27 @@ def _load(spec: str) -> Toolset | Unloadable:
         return _blamed(error, spec)
 
 
-def _read(order: LoadTools) -> ToolsLoaded | Unloadable:
+def _read(order: say.LoadTools) -> say.ToolsLoaded | Unloadable:
     skipped, notes = list[str](), list[str]()
     try:
         tools = read_tools(order.spec, skipped, notes)
     except BaseException as error:
         return _blamed(error, order.spec)
-    return ToolsLoaded(tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes)))
+    return say.ToolsLoaded(
+        tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes))
+    )
 
 
 def _blamed(error: BaseException, spec: str) -> Unloadable:
     if isinstance(error, MisstepError):
         return _unloadable(error.message, error.hints, error.where)
-    return _unloadable(cut(error_in_words(error), LONGEST_ERROR), _last_place(error), spec)
+    frames = traceback.extract_tb(error.__traceback__)[-1:]
+    place = [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
+    return _unloadable(cut(error_in_words(error), LONGEST_ERROR), place, spec)
 
 
 def _unloadable(message: str, hints: Sequence[str], where: str) -> Unloadable:
     return Unloadable(storable(message), tuple(map(storable, hints)), storable(where))
-
-
-def _last_place(error: BaseException) -> list[str]:
-    frames = traceback.extract_tb(error.__traceback__)[-1:]
-    return [f"{frame.filename}:{frame.lineno} in {frame.name}" for frame in frames]
 
 
 def _hush() -> None:
@@ -155,3 +151,177 @@ def _hush() -> None:
     for printed in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError, OSError):  # tools may have replaced the streams
             printed.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+@contextmanager
+def marking(bound: BoundTool, marks: Marks, arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The arguments for the call: marked inside the tool, or at once if its function cannot be replaced."""
+    entry = bound.entry
+    if entry is None:
+        yield marks.arguments(arguments)
+        return
+    function = entry.get()
+    entry.set(_marked(function, marks))
+    try:
+        yield arguments
+    finally:
+        entry.set(function)
+
+
+def _marked(function: Callable[..., Any], marks: Marks) -> Callable[..., Any]:
+    """The function with its arguments marked. Its result is unmarked, since only the tool's code matters."""
+    names = _names(function)
+
+    def call(given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        places = [(names[place],) if place < len(names) else ("*", place) for place in range(len(given))]
+        inner = [marks.mark(value, place) for value, place in zip(given, places, strict=True)]
+        return function(*inner, **{name: marks.mark(value, (name,)) for name, value in named.items()})
+
+    async def wait(*given: Any, **named: Any) -> Any:
+        return plain(await call(given, named))
+
+    def enter(*given: Any, **named: Any) -> Any:
+        return plain(call(given, named))
+
+    return functools.wraps(function)(wait if inspect.iscoroutinefunction(function) else enter)
+
+
+def _names(function: Callable[..., Any]) -> list[str]:
+    """The names of parameters that can be passed by position."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    by_place = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [parameter.name for parameter in parameters if parameter.kind in by_place]
+
+
+TEXT = 4_000  # characters of a result that are kept
+LARGE = 8 * say.MEGABYTE  # memory growth that is reported
+UNIT = 1024 if sys.platform == "linux" else 1  # unit of peak memory in bytes
+ALLOWANCE = 1.0  # seconds between renewals of the CPU limit
+HIGH = 200  # file descriptor that tools which close random ones don't reach
+
+_decoder = msgspec.json.Decoder(Probe)
+
+
+class Caller:
+    """Calls the tools in this process, until one ends its server or uses all memory."""
+
+    def __init__(
+        self, tools: Toolset, ownership: Ownership, order: say.LoadTools, traces: CrashTraces
+    ) -> None:
+        self._bounds = {bound.described.name: bound for bound in tools.bounds}
+        self._owns = ownership.owns
+        self._timeout = order.limits.timeout
+        self._memory = order.limits.memory
+        self._traces = traces
+        self._allowed_until = 0.0
+        self._coverage = Coverage(self._owns)
+        self._lines = dict[str, set[int]]()
+        self._peak = _peak()
+
+    def serve(self, line: Channel) -> None:
+        line = line.moved(HIGH)
+        os.register_at_fork(after_in_child=line.close)  # otherwise it stays open after this process ends
+        self._traces.begin()
+        process = os.getpid()
+        try:
+            for row in line.rows():
+                report = self._report(_decoder.decode(row))
+                if os.getpid() != process:
+                    os._exit(0)  # a fork made by the tool
+                line.say(report)
+                if report.reaction.ended in say.LAST_WORDS:
+                    return
+        except MemoryError:  # tools have left too little for this code
+            os._exit(say.MEMORY_FULL)
+        except OSError:
+            os._exit(say.LINE_CLOSED)
+        except BaseException:  # tools have replaced something that this code uses
+            os._exit(say.BROKEN)
+
+    def _report(self, probe: Probe) -> say.Report:
+        bound = self._bounds.get(probe.invocation.tool)
+        if bound is None:  # a server may list different tools each time it starts
+            detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
+            return say.Report(Reaction("garbled", detail=detail))
+        arguments = json.loads(probe.invocation.arguments)
+        self._allow_cpu()
+        reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
+        return say.Report(reaction, self._new_lines(bound) if reaction.edges else {})
+
+    def _allow_cpu(self) -> None:
+        """Renew the CPU limit, but rarely: it exceeds what one call may use."""
+        now = time.monotonic()
+        if now >= self._allowed_until:
+            self._allowed_until = now + ALLOWANCE
+            allow_cpu(self._timeout)
+
+    def _marked(self, bound: BoundTool, arguments: dict[str, Any]) -> Reaction:
+        with observe() as marks, marking(bound, marks, arguments) as marked:
+            reaction = self._called(bound, marked, everything=True)
+        observations: tuple[Observation, ...] = marks.observations
+        return msgspec.structs.replace(reaction, observations=observations)
+
+    def _called(self, bound: BoundTool, arguments: dict[str, Any], everything: bool = False) -> Reaction:
+        """Make a call and describe the result, with its new edges, or with all of them."""
+        returned, failure = None, None
+        began = time.perf_counter()
+        self._coverage.begin()
+        try:
+            returned = bound.call(arguments)
+        except BaseException as error:  # including SystemExit and KeyboardInterrupt
+            failure = error
+        edges = self._coverage.end(everything)
+        errors = self._coverage.errors()
+        seconds = time.perf_counter() - began
+        peak = _peak()
+        growth, self._peak = peak - self._peak, peak
+        memory = growth if growth >= LARGE else 0
+        if failure is None:
+            assert returned is not None
+            return Reaction(
+                "returned",
+                text=returned.text[:TEXT],
+                size=returned.size,
+                structured=returned.structured,
+                flagged=returned.flagged,
+                seconds=seconds,
+                memory=memory,
+                edges=edges,
+                handled=put_into(returned.text, errors, self._owns) if errors else (),
+            )
+        try:
+            return self._failed(failure, seconds, memory, edges)
+        finally:
+            del failure, errors  # they keep the tool's local variables alive
+
+    def _failed(self, error: BaseException, seconds: float, memory: int, edges: tuple[int, ...]) -> Reaction:
+        if isinstance(error, ServerGone | Garbled):
+            ended: Ended = "died" if isinstance(error, ServerGone) else "garbled"
+            detail = storable(cut(error_in_words(error), TEXT))
+            return Reaction(ended, detail=detail, seconds=seconds, memory=memory, edges=edges)
+        is_full = isinstance(error, MemoryError)
+        return Reaction(
+            "exhausted" if is_full else "raised",
+            raised=describe_exception(error, self._owns),
+            detail=f"{self._memory // say.MEGABYTE:,} MB were allowed" if is_full else "",
+            seconds=seconds,
+            memory=memory,
+            edges=edges,
+        )
+
+    def _new_lines(self, bound: BoundTool) -> dict[str, tuple[int, ...]]:
+        source = bound.described.source
+        if source is None:
+            return {}
+        known = self._lines.setdefault(source.file, set())
+        fresh = self._coverage.lines(source.file) - known
+        known |= fresh
+        return {source.file: tuple(fresh)}
+
+
+def _peak() -> int:
+    """The maximum memory of this process so far, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * UNIT

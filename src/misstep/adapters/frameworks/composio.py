@@ -9,9 +9,10 @@ from misstep.adapters.toolset.calling import Loop
 
 
 def invoker(action: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
-    """A function that calls the action and returns what the model would see of its result."""
-    with suppress(ImportError):  # objects that only look like actions don't need it
-        _make_usable(action)
+    with suppress(ImportError):  # objects that only look like actions don't need them
+        shells, files = _shells_and_files()
+        action._shells = lambda: shells
+        action._filemanagers = lambda: files
 
     def invoke(arguments: dict[str, Any]) -> Any:
         request = action.request.parse(arguments)
@@ -22,16 +23,9 @@ def invoker(action: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any
     return invoke
 
 
-def _make_usable(action: Any) -> None:
-    """Give the action the local shells and files that all actions share."""
-    shells, files = _shells_and_files()
-    action._shells = lambda: shells
-    action._filemanagers = lambda: files
-
-
 @cache
 def _shells_and_files() -> tuple[Any, Any]:
-    """Managers of shells and files, each created on demand."""
+    """The local shells and files that all actions share, each created on demand."""
     from composio.tools.env.filemanager.manager import FileManager
     from composio.tools.env.host.shell import HostShell
     from composio.tools.env.host.workspace import FileManagers, Shells

@@ -1,7 +1,6 @@
-"""Runs agents of smolagents as agents under test, each case in a thread.
+"""Runs agents of smolagents as agents under test, each case in a thread, and calls its tools.
 
-The agent's model is wrapped, so that its requests and replies are recorded. smolagents is imported only when
-it is needed.
+The agent's model is wrapped, so that its requests and replies are recorded.
 """
 
 import asyncio
@@ -15,20 +14,37 @@ from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments, takes_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, check_unchanged, tools_for_framework
 from misstep.adapters.threads import in_thread
+from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import UsageError
 
 
-def load_smolagents() -> Any:
+def library() -> Any:
+    return natives.imported("smolagents", "smolagents", "smolagents")
+
+
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    names = identifiers(tool.name for tool in toolbox.tools)
+    make = mock_tool()
+    tools = natives.tools_for_framework(
+        assignment,
+        toolbox,
+        "smolagents",
+        lambda described, toolbox: make(names[described.name], described, toolbox),
+        rerouted,
+    )
+    native = build(tools)
+    _check_place(native)
+    _watch(native, toolbox, {own: name for name, own in names.items()})
     try:
-        import smolagents
-    except ImportError as error:
-        raise MissingExtra("smolagents", "smolagents") from error
-    return smolagents
+        return Answer(await in_thread(lambda: _finished(native, assignment.request, toolbox)))
+    except asyncio.CancelledError:
+        native.interrupt()
+        raise
 
 
 ANYTHING = {"type": "any", "description": ""}  # the framework requires this for every input
@@ -79,7 +95,7 @@ QUOTES = '"""'
 
 @cache
 def mock_tool() -> Any:
-    class SmolagentsTool(load_smolagents().Tool):  # type: ignore[misc]
+    class SmolagentsTool(library().Tool):  # type: ignore[misc]
         skip_forward_signature_validation = True
         output_type = "string"
 
@@ -125,11 +141,11 @@ def _forward(described: Tool, toolbox: Toolbox) -> Callable[..., str]:
 
 def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool without setup, because it does nothing."""
-    check_unchanged(native, "smolagents", "__call__")
+    natives.check_unchanged(native, "smolagents", "__call__")
     if native.output_type in ("image", "audio"):
-        raise Unroutable(f"what it gives is no text but {native.output_type}")
+        raise natives.Unroutable(f"what it gives is no text but {native.output_type}")
     if [native.name] != [*identifiers([native.name]).values()]:
-        raise Unroutable("no agent can have a tool of this name")
+        raise natives.Unroutable("no agent can have a tool of this name")
     routed = copy.copy(native)
     routed.forward = _forward(described, toolbox)
     routed.is_initialized = True
@@ -173,7 +189,7 @@ class WatchedModel:
         for piece in stream(*args, **_with_schemas(options, stream)):
             pieces.append(piece)
             yield piece
-        self._tell(load_smolagents().agglomerate_stream_deltas(pieces))
+        self._tell(library().agglomerate_stream_deltas(pieces))
 
     def parse_tool_calls(self, message: Any) -> Any:
         """Find calls in the text of a message that has no other calls."""
@@ -205,53 +221,18 @@ def _with_schemas(options: dict[str, Any], generate: Callable[..., Any]) -> dict
     takes = {parameter.kind for parameter in inspect.signature(generate).parameters.values()}
     if not offered or inspect.Parameter.VAR_KEYWORD not in takes:
         return options
-    describe = load_smolagents().models.get_tool_json_schema
+    describe = library().models.get_tool_json_schema
     own = mock_tool()
     return {**options, "tools": [t.schema if isinstance(t, own) else describe(t) for t in offered]}
 
 
-class SmolAgent:
-    """Builds an agent of the framework for every case and runs it in a thread."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        names = identifiers(tool.name for tool in toolbox.tools)
-        make = mock_tool()
-        tools = tools_for_framework(
-            assignment,
-            toolbox,
-            "smolagents",
-            lambda described, toolbox: make(names[described.name], described, toolbox),
-            rerouted,
-        )
-        native = self._build(tools)
-        _check_place(native)
-        _watch(native, toolbox, {own: name for name, own in names.items()})
-        try:
-            return Answer(await in_thread(lambda: _finished(native, assignment.request, toolbox)))
-        except asyncio.CancelledError:
-            native.interrupt()
-            raise
-
-
-def agent(build: Build, name: str) -> SmolAgent:
-    """An agent that calls `build` with the tools of each case, as `Tool`s, and runs the result."""
-    load_smolagents()
-    return SmolAgent(build, name)
-
-
 def retool(value: Any) -> Build:
     """A function that copies the agent with other tools and a separate memory."""
-    smol = load_smolagents()
+    smol = library()
     if not isinstance(value, smol.MultiStepAgent) or value.managed_agents:
         manages = " that manages others" if getattr(value, "managed_agents", None) else ""
-        raise UsageError(
-            f"the tools of a {type(value).__name__}{manages} can't be exchanged",
-            "write a function that makes it: def make_agent(tools): return ToolCallingAgent(tools, model)",
-        )
+        factory = "def make_agent(tools): return ToolCallingAgent(tools, model)"
+        raise natives.not_exchangeable(value, factory, f"a {type(value).__name__}{manages}")
     _check_place(value)
 
     def build(tools: list[Any]) -> Any:
@@ -270,7 +251,7 @@ def retool(value: Any) -> Build:
 
 def _callbacks(value: Any, monitor: Any) -> Any:
     """The callbacks of an agent, with its monitor replaced."""
-    registry = load_smolagents().CallbackRegistry()
+    registry = library().CallbackRegistry()
     for kind, callbacks in value.step_callbacks._callbacks.items():
         for callback in callbacks:
             monitors = callback == value.monitor.update_metrics
@@ -289,7 +270,7 @@ def _check_place(native: Any) -> None:
 
 def _finished(native: Any, request: str, toolbox: Toolbox) -> str:
     """The answer of a run; texts that were neither call nor answer are counted."""
-    smol = load_smolagents()
+    smol = library()
     output: Any = ""
     for step in native.run(request, stream=True, max_steps=toolbox.max_steps + 1):
         if isinstance(step, smol.ActionStep) and isinstance(step.error, smol.AgentParsingError):
@@ -303,9 +284,20 @@ def _watch(native: Any, toolbox: Toolbox, names: dict[str, str]) -> None:
     """Watch the models of an agent and its managed agents, and keep them from printing."""
     from rich.console import Console
 
-    smol = load_smolagents()
+    smol = library()
     for member in native.managed_agents.values():
         _watch(member, toolbox, names)
     native.model = WatchedModel(native.model, toolbox, names)
     native.logger = smol.AgentLogger(smol.LogLevel.OFF, Console(quiet=True))
     native.monitor.logger = native.logger
+
+
+def invoker(tool: Any, _is_async: bool, _loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool, after the checks its agents make, and returns its result."""
+    from smolagents.tools import validate_tool_arguments
+
+    def invoke(arguments: dict[str, Any]) -> Any:
+        validate_tool_arguments(tool, arguments)
+        return tool(**arguments, sanitize_inputs_outputs=True)
+
+    return invoke

@@ -1,45 +1,37 @@
-"""Runs agents of LlamaIndex as agents under test."""
+"""Runs agents of LlamaIndex as agents under test, and calls its tools."""
 
 import copy
 import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
+from misstep.adapters.toolset.calling import Loop, Returned, told
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import UsageError
 
 FACTORY = "def make_agent(tools): return FunctionAgent(tools=tools, llm=…)"
-ELSEWHERE = "in an environment of its own: name its interpreter with --python"
 
 
-class LlamaIndexAgent:
-    """Builds an agent for every case and records each step it takes."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        watch = _Watch(toolbox)
-        native = _watched(self._build(_tools(assignment, toolbox)), watch)
-        _count_tokens()
-        _watch_here.set(watch)
-        # The framework's limit discards even an answer, so ours has to take effect first.
-        output = await native.run(user_msg=assignment.request, max_iterations=toolbox.max_steps + 1)
-        return Answer(str(output))
+def library(module: str = "agent.workflow") -> Any:
+    return natives.imported("LlamaIndex", "llama-index", f"llama_index.core.{module}", hint=natives.ELSEWHERE)
 
 
-def agent(build: Build, name: str) -> LlamaIndexAgent:
-    """An agent that calls `build` with the tools of each case, as `AsyncBaseTool`s, and runs the result."""
-    _part("agent.workflow")
-    return LlamaIndexAgent(build, name)
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    watch = _Watch(toolbox)
+    tools = natives.tools_for_framework(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
+    # One tool for each name that the model sees.
+    native = _watched(build(list({tool.metadata.name: tool for tool in tools}.values())), watch)
+    _count_tokens()
+    _watch_here.set(watch)
+    # The framework's limit discards even an answer, so ours has to take effect first.
+    output = await native.run(user_msg=assignment.request, max_iterations=toolbox.max_steps + 1)
+    return Answer(str(output))
 
 
 def retool(value: Any) -> Build:
@@ -59,16 +51,15 @@ def retool(value: Any) -> Build:
 
 def _holder_of_tools(value: Any) -> Any:
     """The one agent that has the tools; code-writing agents have theirs where the code runs."""
-    kinds = _part("agent.workflow")
+    kinds = library("agent.workflow")
     if isinstance(value, kinds.BaseWorkflowAgent) and not isinstance(value, kinds.CodeActAgent):
         return value
-    hint = f"write a function that makes it: {FACTORY}"
     if not isinstance(value, kinds.AgentWorkflow):
-        raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
+        raise natives.not_exchangeable(value, FACTORY)
     members = list(value.agents.values())
     holders = [member for member in members if member.tools or member.tool_retriever] or members
     if len(holders) != 1:
-        raise UsageError(f"it isn't clear which of {len(holders)} agents gets the tools", hint)
+        raise natives.unclear_holder(len(holders), FACTORY)
     return holders[0]
 
 
@@ -114,7 +105,7 @@ _watch_here: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 @cache
 def _count_tokens() -> None:
     """Listen to every model in this process; the context tells which case the tokens belong to."""
-    handlers, events = _part("instrumentation.event_handlers"), _part("instrumentation.events.llm")
+    handlers, events = library("instrumentation.event_handlers"), library("instrumentation.events.llm")
 
     class LlamaIndexListener(handlers.BaseEventHandler):  # type: ignore[name-defined]
         def handle(self, event: Any, **_: Any) -> None:
@@ -122,41 +113,35 @@ def _count_tokens() -> None:
             if watch and isinstance(event, events.LLMChatEndEvent | events.LLMCompletionEndEvent):
                 watch.count(event.response)
 
-    _part("instrumentation").get_dispatcher().add_event_handler(LlamaIndexListener())
+    library("instrumentation").get_dispatcher().add_event_handler(LlamaIndexListener())
 
 
 def _watched(native: Any, watch: _Watch) -> Any:
     """A watched copy. It does not stream, because streams report tokens only on request."""
-    if isinstance(native, _part("agent.workflow").AgentWorkflow):
+    if isinstance(native, library("agent.workflow").AgentWorkflow):
         workflow = copy.copy(native)
         workflow.agents = {name: _watched(member, watch) for name, member in native.agents.items()}
         return workflow
-    if not isinstance(native, _part("agent.workflow").BaseWorkflowAgent):
+    if not isinstance(native, library("agent.workflow").BaseWorkflowAgent):
         raise UsageError(f"a {type(native).__name__} is no agent of LlamaIndex", FACTORY)
     copied = native.model_copy(update={"streaming": False})
     object.__setattr__(copied, "take_step", watch.step(copied.take_step))
     return copied
 
 
-def _tools(assignment: Assignment, toolbox: Toolbox) -> list[Any]:
-    """One tool for each name that the model sees."""
-    tools = tools_for_framework(assignment, toolbox, "llama-index", _mock_tool, _rerouted)
-    return list({tool.metadata.name: tool for tool in tools}.values())
-
-
 def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
-    library, spoken = _part("tools"), _spoken(described.name)
+    tools, spoken = library("tools"), _spoken(described.name)
 
-    class Metadata(library.ToolMetadata):  # type: ignore[name-defined]
+    class Metadata(tools.ToolMetadata):  # type: ignore[name-defined]
         def get_parameters_dict(self) -> dict[str, Any]:
             return copy.deepcopy(described.parameters)
 
-    class LlamaIndexTool(library.AsyncBaseTool):  # type: ignore[name-defined]
+    class LlamaIndexTool(tools.AsyncBaseTool):  # type: ignore[name-defined]
         metadata = Metadata(described.description, spoken)
 
         def call(self, /, **arguments: Any) -> Any:
             text = toolbox.call(described.name, arguments)
-            return library.ToolOutput(tool_name=spoken, content=text, raw_input=arguments, raw_output=text)
+            return tools.ToolOutput(tool_name=spoken, content=text, raw_input=arguments, raw_output=text)
 
         async def acall(self, /, **arguments: Any) -> Any:
             return self.call(**arguments)
@@ -166,7 +151,7 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool with the tool's own metadata."""
-    check_unchanged(native, "llama_index", "__call__")
+    natives.check_unchanged(native, "llama_index", "__call__")
     mock, routed = _mock_tool(described, toolbox), copy.copy(native)
     known = described.parameters.get("properties", {})
 
@@ -178,9 +163,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
         return call(**arguments)
 
     routed.call, routed.acall = call, acall
-    for name, awaited in (("_fn", False), ("_async_fn", True), ("_real_fn", False)):
-        if callable(function := getattr(native, name, None)):
-            setattr(routed, name, stand_in(function, described, toolbox.call, awaited))
+    parts = natives.stand_ins(native, described, toolbox.call, _fn=False, _async_fn=True, _real_fn=False)
+    for name, part in parts.items():
+        setattr(routed, name, part)
     return routed
 
 
@@ -216,9 +201,9 @@ def _field(holder: Any, name: str) -> Any:
     return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
 
 
-def _part(name: str) -> Any:
-    """A module of LlamaIndex, or an error that says how to install it."""
-    try:
-        return import_module(f"llama_index.core.{name}")
-    except ImportError as error:
-        raise MissingExtra("LlamaIndex", "llama-index", ELSEWHERE) from error
+def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    def invoke(arguments: dict[str, Any]) -> Returned:
+        output = loop.settle(tool.acall(**arguments)) if is_async else tool.call(**arguments)
+        return told(getattr(output, "content", output), flagged=bool(getattr(output, "is_error", False)))
+
+    return invoke

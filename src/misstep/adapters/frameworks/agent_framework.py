@@ -1,47 +1,34 @@
-"""Runs agents of Microsoft's Agent Framework as agents under test."""
+"""Runs agents of Microsoft's Agent Framework as agents under test, and calls its tools."""
 
 import copy
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from misstep.adapters.arguments import open_model, read_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
+from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
 
 
-class AgentFrameworkAgent:
-    """Builds an agent of the framework for every case and records what its model says."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(tools_for_framework(assignment, toolbox, "agent-framework", _tool, _rerouted))
-        watch = _Watch(toolbox)
-        options = _watching(native, watch)
-        reply = await native.run(assignment.request, **options)
-        if not options:
-            toolbox.spend(_usage(reply.usage_details))
-        return Answer(reply.text, "iterations" if watch.cut_short else "answered")
+def library() -> Any:
+    return natives.imported("Agent Framework", "agent-framework", "agent_framework")
 
 
-def agent(build: Build, name: str) -> AgentFrameworkAgent:
-    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs the result."""
-    _framework()
-    return AgentFrameworkAgent(build, name)
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    native = build(natives.tools_for_framework(assignment, toolbox, "agent-framework", _tool, _rerouted))
+    watch = _Watch(toolbox)
+    options = _watching(native, watch)
+    reply = await native.run(assignment.request, **options)
+    if not options:
+        toolbox.spend(_usage(reply.usage_details))
+    return Answer(reply.text, "iterations" if watch.cut_short else "answered")
 
 
 def retool(value: Any) -> Build:
-    """A function that copies the agent with other tools."""
-    if not isinstance(value, _framework().RawAgent):
-        raise UsageError(
-            f"the tools of a {type(value).__name__} can't be exchanged",
-            "write a function that makes it: def make_agent(tools): return Agent(client, tools=tools)",
-        )
+    if not isinstance(value, library().RawAgent):
+        raise natives.not_exchangeable(value, "def make_agent(tools): return Agent(client, tools=tools)")
 
     def build(tools: list[Any]) -> Any:
         native = copy.copy(value)
@@ -83,7 +70,7 @@ class _Watch:
 
 def _watching(native: Any, watch: _Watch) -> dict[str, Any]:
     """The options of `run` that let the watch see requests; empty if it does not accept them."""
-    framework = _framework()
+    framework = library()
     middleware = [framework.chat_middleware(watch)]
     if isinstance(native, framework.AgentMiddlewareLayer):
         return {"middleware": middleware}
@@ -96,7 +83,7 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
     async def carry_out(**arguments: Any) -> str:
         return toolbox.call(described.name, arguments)
 
-    return _framework().FunctionTool(
+    return library().FunctionTool(
         name=described.name,
         description=described.description,
         func=carry_out,
@@ -106,9 +93,9 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
-    check_unchanged(native, "agent_framework", "invoke", "__call__", "parameters")
+    natives.check_unchanged(native, "agent_framework", "invoke", "__call__", "parameters")
     routed = copy.copy(native)
-    routed.func = stand_in(native.func, described, toolbox.call, awaited=True)
+    routed.func = natives.stand_in(native.func, described, toolbox.call, awaited=True)
     routed._instance = None
     routed.result_parser = None
     return routed
@@ -120,9 +107,11 @@ def _usage(details: Any) -> Usage:
     return Usage(*(counts.get(name) or 0 for name in names))
 
 
-def _framework() -> Any:
-    try:
-        import agent_framework
-    except ImportError as error:
-        raise MissingExtra("Agent Framework", "agent-framework") from error
-    return agent_framework
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    def invoke(arguments: dict[str, Any]) -> Any:
+        parts = loop.settle(tool.invoke(arguments=arguments))
+        if not isinstance(parts, list):
+            return parts
+        return "\n".join(str(getattr(part, "text", None) or part) for part in parts)
+
+    return invoke

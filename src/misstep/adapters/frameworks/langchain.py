@@ -1,33 +1,31 @@
-"""Runs LangChain runnables as agents under test, and records what their models say through callbacks.
+"""Runs runnables of LangChain and LangGraph as agents under test, and calls LangChain's tools.
 
-LangChain is imported only when it is needed.
+What the models say is recorded through callbacks.
 """
 
 import copy
 import logging
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import cache, partial, wraps
 from types import new_class
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
 from misstep.adapters.threads import in_thread
+from misstep.adapters.toolset.call_interceptor import slot_of
+from misstep.adapters.toolset.calling import Loop, missing
+from misstep.adapters.toolset.functions import injected_parameters
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import UsageError
 
 
-def core() -> Any:
-    try:
-        import langchain_core.callbacks
-        import langchain_core.messages
-        import langchain_core.runnables
-    except ImportError as error:
-        raise MissingExtra("LangChain", "langchain") from error
-    return langchain_core
+def library() -> Any:
+    return natives.imported("LangChain", "langchain", "langchain_core", "callbacks", "messages", "runnables")
 
 
 @cache
@@ -55,7 +53,7 @@ def mock_tool() -> Any:
 
 def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates its input as the tool does, and passes it on unchanged."""
-    check_unchanged(native, "langchain_core", "invoke", "ainvoke", "run", "arun")
+    natives.check_unchanged(native, "langchain_core", "invoke", "ainvoke", "run", "arun")
 
     def checked(tool_input: Any, call_id: str | None) -> tuple[Any, dict[str, Any]]:
         type(native)._to_args_and_kwargs(routed, copy.deepcopy(tool_input), call_id)
@@ -73,9 +71,7 @@ def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed = native.model_copy()
     own = {"_to_args_and_kwargs": checked, "_run": carry_out, "_arun": carry_out_later}
     own["get_input_schema"] = native.get_input_schema  # may inspect `_run`
-    for name, awaited in (("func", False), ("coroutine", True)):
-        if callable(function := getattr(native, name, None)):
-            own[name] = stand_in(function, described, toolbox.call, awaited)
+    own |= natives.stand_ins(native, described, toolbox.call, func=False, coroutine=True)
     for name, part in own.items():
         object.__setattr__(routed, name, part)
     return routed
@@ -114,7 +110,8 @@ class _Listener:
     ) -> None:
         self._turns[run_id] = self._toolbox.begin_turn()
         self._private |= _names_of((info.get("invocation_params") or {}).get("tools")) - self._mocks.keys()
-        for message in _since_last_reply(messages[0]):
+        last_reply = max((at for at, message in enumerate(messages[0]) if message.type == "ai"), default=-1)
+        for message in messages[0][last_reply + 1 :]:
             self._toolbox.note(message.model_dump())
 
     def on_llm_start(
@@ -167,18 +164,13 @@ class _Listener:
 
 @cache
 def listener_class() -> Any:
-    return new_class("Listener", (_Listener, core().callbacks.BaseCallbackHandler))
+    return new_class("Listener", (_Listener, library().callbacks.BaseCallbackHandler))
 
 
 def _names_of(tools: Any) -> set[str]:
     """The names of tools offered to a model, in OpenAI's or Anthropic's format."""
     offered = [tool for tool in tools or () if isinstance(tool, dict)]
     return {str((tool.get("function") or tool).get("name")) for tool in offered}
-
-
-def _since_last_reply(messages: Sequence[Any]) -> Sequence[Any]:
-    last = max((at for at, message in enumerate(messages) if message.type == "ai"), default=-1)
-    return messages[last + 1 :]
 
 
 def _streamed(chunks: list[Any]) -> list[tuple[str, Any]]:
@@ -217,49 +209,37 @@ LIMITS = ("GraphRecursionError", "ModelCallLimitExceededError", "ToolCallLimitEx
 SUPERSTEPS = 10_000  # of a graph; more than our limit on turns allows
 
 
-class LangChainAgent:
-    """Builds a runnable for every case and listens to the callbacks of everything it runs."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        tools = tools_for_framework(assignment, toolbox, "langchain", mock_tool(), rerouted)
-        native = self._build(tools)
-        given = _input(native, assignment.request)
-        own = {tool.name for tool in tools if not isinstance(tool, mock_tool())}
-        listener = listener_class()(toolbox, native.tools if _is_a(native, "AgentExecutor") else (), own)
-        try:
-            result = await _invoke(native, given, _config(native, listener))
-        except Exception as error:
-            if _is_a(error, *LIMITS):
-                return Answer(ended="iterations")
-            if not _is_due_to_the_model(error):
-                raise
-            toolbox.misread()
-            return Answer()
-        return Answer(_text(result), "iterations" if listener.was_stopped else "answered")
-
-
-def agent(build: Build, name: str) -> LangChainAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result."""
-    core()
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    """Listen to the callbacks of everything that a runnable runs."""
     logging.getLogger("langchain_core.callbacks.manager").addFilter(_is_news)
-    return LangChainAgent(build, name)
+    tools = natives.tools_for_framework(assignment, toolbox, "langchain", mock_tool(), rerouted)
+    native = build(tools)
+    given = _input(native, assignment.request)
+    own = {tool.name for tool in tools if not isinstance(tool, mock_tool())}
+    listener = listener_class()(toolbox, native.tools if _is_a(native, "AgentExecutor") else (), own)
+    # A new thread id for a graph with memory; no limit on steps but ours, unless it has its own.
+    config: dict[str, Any] = {"callbacks": [listener], "configurable": {"thread_id": str(uuid.uuid4())}}
+    if "recursion_limit" not in (getattr(native, "config", None) or {}):
+        config["recursion_limit"] = SUPERSTEPS
+    try:
+        if _blocks(native):
+            result = await in_thread(lambda: native.invoke(given, config))
+        else:
+            result = await native.ainvoke(given, config)
+    except Exception as error:
+        if _is_a(error, *LIMITS):
+            return Answer(ended="iterations")
+        if not _is_due_to_the_model(error):
+            raise
+        toolbox.misread()
+        return Answer()
+    return Answer(_text(result), "iterations" if listener.was_stopped else "answered")
 
 
 def retool(value: Any) -> Build:
     """Always raises: a runnable's tools are fixed when it is created, so only the user can build another."""
-    core()
-    hint = f"write a function that makes it: {FACTORY}"
-    raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
-
-
-async def _invoke(native: Any, given: Any, config: Any) -> Any:
-    if _blocks(native):
-        return await in_thread(lambda: native.invoke(given, config))
-    return await native.ainvoke(given, config)
+    library()
+    raise natives.not_exchangeable(value, FACTORY)
 
 
 def _blocks(native: Any) -> bool:
@@ -282,7 +262,7 @@ def _is_sync(part: Any) -> bool:
 
 def _input(native: Any, request: str) -> Any:
     """The request in the form that the runnable takes."""
-    if not isinstance(native, core().runnables.Runnable):
+    if not isinstance(native, library().runnables.Runnable):
         raise UsageError(f"a {type(native).__name__} is no runnable of LangChain", f"expected: {FACTORY}")
     if _is_a(native, "AgentExecutor"):
         return {"input": request}
@@ -290,14 +270,7 @@ def _input(native: Any, request: str) -> Any:
         return request
     if "messages" not in native.channels:
         raise UsageError("the state of the graph has no 'messages'", "use MessagesState or a state like it")
-    return {"messages": [core().messages.HumanMessage(request)]}
-
-
-def _config(native: Any, listener: Any) -> dict[str, Any]:
-    """A new thread id for a graph with memory; no limit on steps but ours, unless it has its own."""
-    config = {"callbacks": [listener], "configurable": {"thread_id": str(uuid.uuid4())}}
-    own = getattr(native, "config", None) or {}
-    return config if "recursion_limit" in own else {**config, "recursion_limit": SUPERSTEPS}
+    return {"messages": [library().messages.HumanMessage(request)]}
 
 
 def _text(result: Any) -> str:
@@ -305,7 +278,7 @@ def _text(result: Any) -> str:
     if isinstance(result, dict):
         messages = result.get("messages") or [""]
         result = result["output"] if "output" in result else messages[-1]
-    return str(result.text) if isinstance(result, core().messages.BaseMessage) else str(result)
+    return str(result.text) if isinstance(result, library().messages.BaseMessage) else str(result)
 
 
 def _is_a(value: object, *names: str) -> bool:
@@ -325,3 +298,24 @@ def _is_due_to_the_model(error: BaseException) -> bool:
 def _is_news(record: logging.LogRecord) -> bool:
     """Drop the warning about a failed callback that only ended the case."""
     return StepsExhausted.__name__ not in record.getMessage()
+
+
+# Kinds of injected arguments that are also there without a graph.
+GIVEN = ("RunnableConfig", "InjectedToolCallId", "CallbackManager")
+
+
+def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool as a model would, and returns what the model would see of its result."""
+    with suppress(Exception):  # otherwise it turns refusals into texts
+        tool.handle_validation_error = False
+    name, slot = tool.name, slot_of("langchain", tool)
+    for parameter, hint in injected_parameters(slot.get()).items() if slot else ():
+        if not any(word in str(hint) for word in GIVEN):  # only a surrounding graph could provide it
+            raise missing(name, f"for '{parameter}'")
+
+    def invoke(arguments: dict[str, Any]) -> Any:
+        call = {"name": name, "args": arguments, "id": "call-1", "type": "tool_call"}
+        message = loop.settle(tool.ainvoke(call)) if is_async else tool.invoke(call)
+        return getattr(message, "content", message)
+
+    return invoke

@@ -1,51 +1,45 @@
-"""Runs agents and teams of AutoGen AgentChat as agents under test."""
+"""Runs agents and teams of AutoGen AgentChat as agents under test, and calls its tools."""
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, check_unchanged, stand_in, tools_for_framework
+from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
 
 FACTORY = "def make_agent(tools): return AssistantAgent('me', client, tools=tools, max_tool_iterations=50)"
 
 
-class AutoGenAgent:
-    """Builds an agent or team for every case and records what its models say."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(tools_for_framework(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
-        watched = _watch(native, toolbox)
-        result = await _finished(native, assignment.request)
-        if not watched:
-            for message in result.messages:
-                toolbox.spend(_usage(message.models_usage))
-        return Answer(result.messages[-1].to_text(), "iterations" if _is_cut_short(result) else "answered")
+def library() -> Any:
+    return natives.imported("AutoGen AgentChat", "autogen", "autogen_agentchat", "agents", "messages")
 
 
-def agent(build: Build, name: str) -> AutoGenAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result."""
-    _agentchat()
-    return AutoGenAgent(build, name)
+def _core() -> Any:
+    return natives.imported("AutoGen AgentChat", "autogen", "autogen_core", "models", "tools")
+
+
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    native = build(natives.tools_for_framework(assignment, toolbox, "autogen", _mock_tool(), _rerouted))
+    watched = _watch(native, toolbox)
+    result = await _finished(native, assignment.request)
+    if not watched:
+        for message in result.messages:
+            toolbox.spend(_usage(message.models_usage))
+    return Answer(result.messages[-1].to_text(), "iterations" if _is_cut_short(result) else "answered")
 
 
 def retool(value: Any) -> Build:
     """A function that copies an `AssistantAgent` with other tools and a separate memory."""
-    if not isinstance(value, _agentchat().agents.AssistantAgent) or not _has_known_parts(value):
-        raise UsageError(
-            f"the tools of a {type(value).__name__} can't be exchanged",
-            f"write a function that makes it: {FACTORY}",
-        )
+    known = [(value, "_tools"), (value, "_workbench"), (getattr(value, "_model_context", None), "_messages")]
+    has_known_parts = all(hasattr(owner, name) for owner, name in known)  # private attributes
+    if not isinstance(value, library().agents.AssistantAgent) or not has_known_parts:
+        raise natives.not_exchangeable(value, FACTORY)
 
     def build(tools: list[Any]) -> Any:
         native: Any = copy.copy(value)
@@ -56,12 +50,6 @@ def retool(value: Any) -> Build:
         return native
 
     return build
-
-
-def _has_known_parts(value: Any) -> bool:
-    """Whether its tools and messages are in the private attributes we know."""
-    context = getattr(value, "_model_context", None)
-    return hasattr(value, "_tools") and hasattr(value, "_workbench") and hasattr(context, "_messages")
 
 
 async def _finished(native: Any, request: str) -> Any:
@@ -88,7 +76,7 @@ def _is_cut_short(result: Any) -> bool:
     """
     if result.stop_reason:
         return str(result.stop_reason).startswith("Maximum number of ")
-    messages = _agentchat().messages
+    messages = library().messages
     requests = [message for message in result.messages if isinstance(message, messages.ToolCallRequestEvent)]
     return isinstance(result.messages[-1], messages.ToolCallSummaryMessage) and len(requests) > 1
 
@@ -163,9 +151,9 @@ def _mock_tool() -> Any:
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
-    check_unchanged(native, "autogen_core", "run_json")
+    natives.check_unchanged(native, "autogen_core", "run_json")
     if hasattr(native, "run_json_stream"):
-        raise Unroutable("it gives its result in pieces")
+        raise natives.Unroutable("it gives its result in pieces")
 
     async def run(args: Any, cancellation_token: Any) -> str:  # noqa: ARG001
         return toolbox.call(described.name, args.model_dump(mode="json", exclude_unset=True))
@@ -174,7 +162,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed.run = run
     routed.return_value_as_string = str
     if callable(function := getattr(native, "_func", None)):
-        routed._func = stand_in(function, described, toolbox.call, asyncio.iscoroutinefunction(function))
+        routed._func = natives.stand_in(
+            function, described, toolbox.call, asyncio.iscoroutinefunction(function)
+        )
     return routed
 
 
@@ -182,17 +172,11 @@ def _usage(counts: Any) -> Usage:
     return Usage(counts.prompt_tokens, counts.completion_tokens) if counts else Usage()
 
 
-def _agentchat() -> Any:
-    try:
-        import autogen_agentchat.agents
-        import autogen_agentchat.messages
-    except ImportError as error:
-        raise MissingExtra("AutoGen AgentChat", "autogen") from error
-    return autogen_agentchat
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    from autogen_core import CancellationToken
 
+    def invoke(arguments: dict[str, Any]) -> Any:
+        result = loop.settle(tool.run_json(arguments, CancellationToken()))
+        return tool.return_value_as_string(result)
 
-def _core() -> Any:
-    import autogen_core.models
-    import autogen_core.tools
-
-    return autogen_core
+    return invoke

@@ -1,55 +1,44 @@
-"""Runs agents and crews of CrewAI as agents under test."""
+"""Runs agents and crews of CrewAI as agents under test, and calls its tools."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 from functools import cache
-from importlib import import_module
 from typing import Any
 
 from misstep.adapters.arguments import merge_references, open_model, read_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import check_unchanged, stand_in, tools_for_framework
 from misstep.adapters.threads import in_thread
+from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, StepsExhausted, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import UsageError
 
 PLACE = "{request}"
 FACTORY = "def make_agent(tools): return Agent(role=…, goal=…, backstory=…, llm=…, tools=tools)"
 CREW_HINT = f"write {PLACE} into the description of a task, where the request belongs"
-ELSEWHERE = "in an environment of its own: name its interpreter with --python"
 
 
-class CrewAgent:
-    """Builds an agent or crew for every case and records the requests and replies of its models."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        return await in_thread(lambda: _kick_off(self._build, assignment, _Watch(toolbox)))
+def library(module: str = "hooks.dispatch") -> Any:
+    return natives.imported("CrewAI", "crewai", f"crewai.{module}", hint=natives.ELSEWHERE)
 
 
-def agent(build: Build, name: str) -> CrewAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result.
-
-    That is an `Agent`, or a `Crew` with a placeholder for the request in a task's description.
-    """
-    _part("hooks.dispatch")
-    return CrewAgent(build, name)
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    """Run an `Agent`, or a `Crew` with a placeholder for the request in a task's description."""
+    return await in_thread(lambda: _kick_off(build, assignment, _Watch(toolbox)))
 
 
 def retool(value: Any) -> Build:
     """A function that copies an agent, or a crew in which only one agent has tools, with other tools."""
-    if isinstance(value, _part("agent").Agent):
+    if isinstance(value, library("agent").Agent):
         return lambda tools: _with_tools(value.copy(), tools)
-    hint = f"write a function that makes it: {FACTORY}"
-    if not isinstance(value, _part("crew").Crew):
-        raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", hint)
+    if not isinstance(value, library("crew").Crew):
+        raise natives.not_exchangeable(value, FACTORY)
     _check_place(value)
     holders = [at for at, member in enumerate(value.agents) if member.tools] or [*range(len(value.agents))]
     if len(holders) != 1:
-        raise UsageError(f"it isn't clear which of {len(holders)} agents gets the tools", hint)
+        raise natives.unclear_holder(len(holders), FACTORY)
 
     def build(tools: list[Any]) -> Any:
         crew = value.copy()
@@ -73,7 +62,7 @@ def _check_place(crew: Any) -> None:
 
 def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
     """Run one case, in a separate thread and context."""
-    tools = tools_for_framework(
+    tools = natives.tools_for_framework(
         assignment,
         watch.toolbox,
         "crewai",
@@ -83,7 +72,7 @@ def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
     native = build(tools)
     _hear_replies()
     _watch_here.set(watch)
-    dispatch = _part("hooks.dispatch")
+    dispatch = library("hooks.dispatch")
     hooks = {dispatch.InterceptionPoint.PRE_MODEL_CALL: [watch.begin_turn]}
     try:
         with dispatch.scoped_hooks(hooks):
@@ -98,10 +87,10 @@ def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
 
 
 def _started(native: Any, request: str, max_steps: int) -> Any:
-    if isinstance(native, _part("agent").Agent):
+    if isinstance(native, library("agent").Agent):
         _raise_limit(native, max_steps)
         return native.kickoff(request)
-    if isinstance(native, _part("crew").Crew):
+    if isinstance(native, library("crew").Crew):
         _check_place(native)
         for member in native.agents:
             _raise_limit(member, max_steps)
@@ -117,7 +106,7 @@ def _raise_limit(native: Any, max_steps: int) -> None:
 
 def _goes_round_in_circles(error: Exception) -> bool:
     """Whether CrewAI stopped the agent because it repeats the same call."""
-    failures = _part("tools.tool_failure")
+    failures = library("tools.tool_failure")
     return (
         isinstance(error, failures.ToolExecutionFailedError)
         and error.record.failure.reason == failures.ToolFailureReason.REPEATED_CALL
@@ -136,7 +125,7 @@ class _Watch:
 
     def catch_up(self) -> None:
         """Wait until all replies so far are recorded."""
-        _part("events").crewai_event_bus.flush()
+        library("events").crewai_event_bus.flush()
 
     def call(self, name: str, arguments: Any) -> str:
         self.catch_up()
@@ -148,8 +137,8 @@ class _Watch:
             self.toolbox.begin_turn()
         except StepsExhausted:
             self.exhausted = True
-            raise _part("hooks.dispatch").HookAborted("the turns are used up") from None
-        if isinstance(context.executor, _part("agents.agent_executor").AgentExecutor):
+            raise library("hooks.dispatch").HookAborted("the turns are used up") from None
+        if isinstance(context.executor, library("agents.agent_executor").AgentExecutor):
             self._reads_text = not context.executor.state.use_native_tools
             self._own_tools = {_spoken(tool.name) for tool in context.executor.tools} - set(self._names)
 
@@ -167,8 +156,8 @@ class _Watch:
             return [_name_and_arguments(call) for call in response]
         if not self._reads_text or not isinstance(response, str):
             return []
-        written = _part("agents.constants").ACTION_INPUT_REGEX.search(response)
-        answers = _part("agents.constants").FINAL_ANSWER_ACTION in response
+        written = library("agents.constants").ACTION_INPUT_REGEX.search(response)
+        answers = library("agents.constants").FINAL_ANSWER_ACTION in response
         return [(written[1].strip(" *\n"), written[2].strip())] if written and not answers else []
 
 
@@ -178,7 +167,7 @@ _watch_here: ContextVar[_Watch | None] = ContextVar("watch", default=None)
 @cache
 def _hear_replies() -> None:
     """Listen to every model in this process; the context tells which case a reply belongs to."""
-    events = _part("events")
+    events = library("events")
 
     def hear(_source: Any, event: Any) -> None:
         watch = _watch_here.get()
@@ -189,7 +178,7 @@ def _hear_replies() -> None:
 
 
 def _mock_tool(described: Tool, watch: _Watch) -> Any:
-    tools = _part("tools")
+    tools = library("tools")
 
     class CrewaiTool(tools.BaseTool):  # type: ignore[name-defined]
         def _run(self, /, **arguments: Any) -> str:
@@ -210,20 +199,17 @@ def _never(*_: Any) -> bool:
 
 def _rerouted(native: Any, described: Tool, watch: _Watch) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
-    check_unchanged(native, "crewai", "run", "arun")
+    natives.check_unchanged(native, "crewai", "run", "arun")
     routed = native.model_copy()
-    own = {"cache_function": _never, "result_schema": None}
-    for name, awaited in (("_run", False), ("_arun", True), ("func", False)):
-        if callable(function := getattr(native, name, None)):
-            own[name] = stand_in(function, described, watch.call, awaited)
-    for name, part in own.items():
+    own = natives.stand_ins(native, described, watch.call, _run=False, _arun=True, func=False)
+    for name, part in {"cache_function": _never, "result_schema": None, **own}.items():
         object.__setattr__(routed, name, part)
     return routed
 
 
 def _spoken(name: str) -> str:
     """The name as CrewAI shows it to the model."""
-    spoken: str = _part("utilities.string_utils").sanitize_tool_name(name)
+    spoken: str = library("utilities.string_utils").sanitize_tool_name(name)
     return spoken
 
 
@@ -235,15 +221,18 @@ def _name_and_arguments(call: Any) -> tuple[str, Any]:
 
 
 def _usage(told: Any) -> Usage:
-    metrics = _part("types.usage_metrics").UsageMetrics.from_provider_dict(told)
+    metrics = library("types.usage_metrics").UsageMetrics.from_provider_dict(told)
     if metrics is None:
         return Usage()
     return Usage(metrics.prompt_tokens, metrics.completion_tokens, metrics.cached_prompt_tokens)
 
 
-def _part(name: str) -> Any:
-    """A module of CrewAI, or an error that says how to install it."""
-    try:
-        return import_module(f"crewai.{name}")
-    except ImportError as error:
-        raise MissingExtra("CrewAI", "crewai", ELSEWHERE) from error
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool, without its limit on how often, and returns its result."""
+    with suppress(Exception):
+        tool.max_usage_count = None
+
+    def invoke(arguments: dict[str, Any]) -> Any:
+        return loop.settle(tool.run(**arguments))
+
+    return invoke

@@ -1,56 +1,45 @@
-"""Runs agents of AG2 as agents under test."""
+"""Runs agents of AG2 as agents under test, and calls its tools."""
 
 import copy
 import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, check_unchanged, stand_in, tools_for_framework
+from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
+from misstep.core.text import in_words
 
 COUNTS_CACHED_APART = ("anthropic", "bedrock")
 
 
-class Ag2Agent:
-    """Builds an agent of the framework for every case and records what its model says."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        native = self._build(tools_for_framework(assignment, toolbox, "ag2", _tool, _rerouted))
-        said = _Said(toolbox)
-        watch = _ag2().Middleware(_watch_class(), said=said)
-        try:
-            reply = await native.ask(
-                assignment.request, middleware=[watch], observers=[_other_spending(toolbox)]
-            )
-        except json.JSONDecodeError:
-            if not said.nonsense:
-                raise
-            # The framework fails when it has to send the model's malformed arguments back.
-            return Answer()
-        return Answer(reply.body or "")
+def library() -> Any:
+    return natives.imported("AG2", "ag2", "ag2")
 
 
-def agent(build: Build, name: str) -> Ag2Agent:
-    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs the result."""
-    _ag2()
-    return Ag2Agent(build, name)
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    native = build(natives.tools_for_framework(assignment, toolbox, "ag2", _tool, _rerouted))
+    said = _Said(toolbox)
+    watch = library().Middleware(_watch_class(), said=said)
+    try:
+        reply = await native.ask(assignment.request, middleware=[watch], observers=[_other_spending(toolbox)])
+    except json.JSONDecodeError:
+        if not said.nonsense:
+            raise
+        # The framework fails when it has to send the model's malformed arguments back.
+        return Answer()
+    return Answer(reply.body or "")
 
 
 def retool(value: Any) -> Build:
-    """A function that copies the agent with other tools."""
-    if not isinstance(value, _ag2().Agent) or value.tasks:
-        what = "an agent with sub-tasks" if getattr(value, "tasks", None) else f"a {type(value).__name__}"
-        raise UsageError(
-            f"the tools of {what} can't be exchanged",
-            "write a function that makes it: def make_agent(tools): return Agent('me', …, tools=tools)",
+    if not isinstance(value, library().Agent) or value.tasks:
+        what = "an agent with sub-tasks" if getattr(value, "tasks", None) else ""
+        raise natives.not_exchangeable(
+            value, "def make_agent(tools): return Agent('me', …, tools=tools)", what
         )
 
     def build(tools: list[Any]) -> Any:
@@ -103,7 +92,7 @@ def _other_spending(toolbox: Toolbox) -> Any:
         if event.kind != "model_call":
             toolbox.spend(_usage(event.usage, event.provider))
 
-    return _ag2().observer(UsageEvent, spend)
+    return library().observer(UsageEvent, spend)
 
 
 def _tool(described: Tool, toolbox: Toolbox) -> Any:
@@ -115,17 +104,17 @@ def _tool(described: Tool, toolbox: Toolbox) -> Any:
         return toolbox.call(described.name, own)
 
     schema = copy.deepcopy(described.parameters)  # the framework modifies it
-    return _ag2().tool(carry_out, name=described.name, description=described.description, schema=schema)
+    return library().tool(carry_out, name=described.name, description=described.description, schema=schema)
 
 
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates and converts arguments as the tool does."""
-    check_unchanged(native, "ag2", "__call__", "register", "schemas")
+    natives.check_unchanged(native, "ag2", "__call__", "register", "schemas")
     if native.model.is_generator:
-        raise Unroutable("it gives its result in pieces")
+        raise natives.Unroutable("it gives its result in pieces")
     routed = copy.copy(native)
     routed.model = copy.copy(native.model)
-    routed.model.call = stand_in(native.model.call, described, toolbox.call, awaited=True)
+    routed.model.call = natives.stand_in(native.model.call, described, toolbox.call, awaited=True)
     return routed
 
 
@@ -138,9 +127,17 @@ def _usage(counts: Any, provider: str | None) -> Usage:
     return Usage(given, max(made, int(counts.total_tokens or 0) - given), cached)
 
 
-def _ag2() -> Any:
-    try:
-        import ag2
-    except ImportError as error:
-        raise MissingExtra("AG2", "ag2") from error
-    return ag2
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool with an event as a model would send it; returns what the model sees."""
+    from ag2.annotations import Context
+    from ag2.events import ToolCallEvent
+    from ag2.stream import MemoryStream
+
+    def invoke(arguments: dict[str, Any]) -> str:
+        event = ToolCallEvent(name=tool.name, arguments=json.dumps(arguments))
+        answer = loop.settle(tool(event, Context(MemoryStream())))
+        if isinstance(error := getattr(answer, "error", None), Exception):
+            raise error
+        return "\n".join(in_words(getattr(part, "content", part)) for part in answer.result.parts)
+
+    return invoke

@@ -1,14 +1,18 @@
-"""Gives an agent the user's own framework objects as tools, with their calls redirected to the toolbox."""
+"""What the adapters of all frameworks share: imports, errors, and the tools of a case.
+
+An agent gets the user's own framework objects as tools, with their calls redirected to the toolbox.
+"""
 
 import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
+from importlib import import_module
 from typing import Any, TypeAlias
 
 from misstep.core.agent import Assignment, Origin, Tool, Toolbox
 from misstep.core.text import error_in_words
-from misstep.errors import MisstepError
+from misstep.errors import MissingExtra, MisstepError, UsageError
 
 # Makes a tool of the framework from its description.
 Make: TypeAlias = Callable[[Tool, Toolbox], Any]
@@ -19,6 +23,30 @@ Call: TypeAlias = Callable[[str, Any], str]
 _Loaded: TypeAlias = Mapping[str, tuple[Tool, Any]]
 
 _loading = threading.Lock()  # a module imported by two threads at once may be seen half initialised
+
+
+# A hint for frameworks that rarely fit into the environment of other programs.
+ELSEWHERE = "in an environment of its own: name its interpreter with --python"
+
+
+def imported(framework: str, extra: str, package: str, *modules: str, hint: str = "") -> Any:
+    """The package, with these modules of it loaded. Raises `MissingExtra` if it is not installed."""
+    try:
+        for module in modules:
+            import_module(f"{package}.{module}")
+        return import_module(package)
+    except ImportError as error:
+        raise MissingExtra(framework, extra, hint) from error
+
+
+def not_exchangeable(value: Any, factory: str, what: str = "") -> UsageError:
+    what = what or f"a {type(value).__name__}"
+    return UsageError(f"the tools of {what} can't be exchanged", f"write a function that makes it: {factory}")
+
+
+def unclear_holder(agents: int, factory: str) -> UsageError:
+    message = f"it isn't clear which of {agents} agents gets the tools"
+    return UsageError(message, f"write a function that makes it: {factory}")
 
 
 class Unroutable(Exception):
@@ -67,6 +95,12 @@ def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool
         return call(tool.name, given(values, named))
 
     return later if awaited else now
+
+
+def stand_ins(native: Any, tool: Tool, call: Call, **awaited: bool) -> dict[str, Any]:
+    """Functions that stand in for those of these attributes that the tool has."""
+    own: dict[str, Any] = {name: getattr(native, name, None) for name in awaited}
+    return {name: stand_in(own[name], tool, call, awaited[name]) for name in awaited if callable(own[name])}
 
 
 def _rerouted(tool: Tool, loaded: tuple[Tool, Any], toolbox: Toolbox, reroute: Reroute) -> Any:

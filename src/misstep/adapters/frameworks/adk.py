@@ -1,67 +1,61 @@
-"""Runs agents of Google's Agent Development Kit as agents under test."""
+"""Runs agents of Google's Agent Development Kit as agents under test, and calls its tools."""
 
 import copy
 import inspect
+from collections.abc import Callable
 from contextlib import aclosing
 from functools import cache
 from typing import Any
 
-import msgspec
-
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, stand_in, tools_for_framework
+from misstep.adapters.toolset.calling import Loop
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
 
 USER = "user"
 
 
-class AdkAgent:
-    """Builds an agent or app for every case and records what its models say."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        adk = _adk()
-        tools = tools_for_framework(assignment, toolbox, "adk", adk.AdkTool, _rerouted)
-        native = self._build(tools)
-        runner = adk.InMemoryRunner(app=_watched(native, adk.AdkWatcher(toolbox)))
-        session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)
-        events = runner.run_async(
-            user_id=USER,
-            session_id=session.id,
-            new_message=adk.types.UserContent(assignment.request),
-            run_config=adk.RunConfig(max_llm_calls=toolbox.max_steps + 1),
-        )
-        text = ""
-        async with aclosing(events):
-            async for event in events:
-                text = _final_text(event) or text
-        return Answer(text)
+def library() -> Any:
+    parts = ("adk.agents", "adk.agents.run_config", "adk.apps", "adk.runners", "genai.types")
+    return natives.imported("Google ADK", "adk", "google", *parts)
 
 
-def agent(build: Build, name: str) -> AdkAgent:
-    """An agent that calls `build` with the tools of each case, as `BaseTool`s, and runs the result."""
-    _adk()
-    return AdkAgent(build, name)
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    google = library()
+    native = build(natives.tools_for_framework(assignment, toolbox, "adk", _tool_class(), _rerouted))
+    app, watcher = google.adk.apps.App, _plugin_class()(toolbox)  # before all other plugins
+    if isinstance(native, app):
+        watched = native.model_copy(update={"plugins": [watcher, *native.plugins]})
+    else:
+        watched = app(name="misstep", root_agent=native, plugins=[watcher])
+    runner = google.adk.runners.InMemoryRunner(app=watched)
+    session = await runner.session_service.create_session(app_name=runner.app_name, user_id=USER)
+    events = runner.run_async(
+        user_id=USER,
+        session_id=session.id,
+        new_message=google.genai.types.UserContent(assignment.request),
+        run_config=google.adk.agents.run_config.RunConfig(max_llm_calls=toolbox.max_steps + 1),
+    )
+    text = ""
+    async with aclosing(events):
+        async for event in events:
+            text = _final_text(event) or text
+    return Answer(text)
 
 
 def retool(value: Any) -> Build:
     """A function that copies an agent, or an app around one, with other tools."""
-    adk = _adk()
-    root = value.root_agent if isinstance(value, adk.App) else value
-    if not isinstance(root, adk.LlmAgent) or root.sub_agents:
-        raise UsageError(
-            f"the tools of {_described(root)} can't be exchanged",
-            "write a function that makes it: def make_agent(tools): return Agent(…, tools=tools)",
-        )
+    adk = library().adk
+    root = value.root_agent if isinstance(value, adk.apps.App) else value
+    if not isinstance(root, adk.agents.LlmAgent) or root.sub_agents:
+        with_others = " with sub-agents" if getattr(root, "sub_agents", ()) else ""
+        what = f"a {type(root).__name__}{with_others}"
+        raise natives.not_exchangeable(root, "def make_agent(tools): return Agent(…, tools=tools)", what)
 
     def build(tools: list[Any]) -> Any:
         copy = root.clone({"tools": tools})
-        return value.model_copy(update={"root_agent": copy}) if isinstance(value, adk.App) else copy
+        return value.model_copy(update={"root_agent": copy}) if isinstance(value, adk.apps.App) else copy
 
     return build
 
@@ -69,7 +63,7 @@ def retool(value: Any) -> Build:
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool with the tool's own declaration."""
     if not hasattr(native, "run_async"):
-        raise Unroutable("it has no 'run_async'")
+        raise natives.Unroutable("it has no 'run_async'")
 
     async def run_async(*, args: dict[str, Any], tool_context: Any) -> str:  # noqa: ARG001
         return toolbox.call(described.name, args)
@@ -78,20 +72,10 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed.run_async = run_async
     routed._get_declaration = native._get_declaration  # derived from the function
     if callable(function := getattr(native, "func", None)):
-        routed.func = stand_in(function, described, toolbox.call, inspect.iscoroutinefunction(function))
+        routed.func = natives.stand_in(
+            function, described, toolbox.call, inspect.iscoroutinefunction(function)
+        )
     return routed
-
-
-def _described(root: Any) -> str:
-    return f"a {type(root).__name__}{' with sub-agents' if getattr(root, 'sub_agents', ()) else ''}"
-
-
-def _watched(native: Any, watch: Any) -> Any:
-    """An app around the agent, or a copy of the built app, with our plugin before all others."""
-    adk = _adk()
-    if isinstance(native, adk.App):
-        return native.model_copy(update={"plugins": [watch, *native.plugins]})
-    return adk.App(name="misstep", root_agent=native, plugins=[watch])
 
 
 def _final_text(event: Any) -> str:
@@ -109,31 +93,7 @@ def _usage(counts: Any) -> Usage:
     return Usage(given, made, counts.cached_content_token_count or 0)
 
 
-class _Adk(msgspec.Struct, frozen=True):
-    """The parts of the framework that we use, and our own classes derived from it."""
-
-    App: Any
-    InMemoryRunner: Any
-    LlmAgent: Any
-    RunConfig: Any
-    types: Any
-    AdkTool: Any
-    AdkWatcher: Any
-
-
 @cache
-def _adk() -> _Adk:
-    try:
-        from google.adk.agents import LlmAgent
-        from google.adk.agents.run_config import RunConfig
-        from google.adk.apps import App
-        from google.adk.runners import InMemoryRunner
-        from google.genai import types
-    except ImportError as error:
-        raise MissingExtra("Google ADK", "adk") from error
-    return _Adk(App, InMemoryRunner, LlmAgent, RunConfig, types, _tool_class(), _plugin_class())
-
-
 def _tool_class() -> Any:
     from google.adk.tools.base_tool import BaseTool
     from google.genai import types
@@ -157,6 +117,7 @@ def _tool_class() -> Any:
     return AdkTool
 
 
+@cache
 def _plugin_class() -> Any:
     from google.adk.plugins import BasePlugin
 
@@ -184,3 +145,20 @@ def _plugin_class() -> Any:
                     self._toolbox.ask(call.name, call.args or {}, turn)
 
     return AdkWatcher
+
+
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool in a session that nothing else uses, and returns its result."""
+    from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.sessions import InMemorySessionService, Session
+    from google.adk.tools import ToolContext
+
+    session = Session(id="session-1", app_name="misstep", user_id="user-1")
+    running = InvocationContext(
+        session_service=InMemorySessionService(), invocation_id="invocation-1", session=session
+    )
+
+    def invoke(arguments: dict[str, Any]) -> Any:
+        return loop.settle(tool.run_async(args=arguments, tool_context=ToolContext(running)))
+
+    return invoke

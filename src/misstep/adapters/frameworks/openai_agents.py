@@ -1,54 +1,54 @@
-"""Runs agents of the OpenAI Agents SDK as agents under test."""
+"""Runs agents of the OpenAI Agents SDK as agents under test, and calls its tools."""
 
 import copy
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from functools import cache
 from types import new_class
 from typing import Any
 
 from misstep.adapters.arguments import read_arguments
+from misstep.adapters.frameworks import natives
 from misstep.adapters.loading.registry import Build
-from misstep.adapters.natives import Unroutable, tools_for_framework
+from misstep.adapters.toolset.call_interceptor import slot_of
+from misstep.adapters.toolset.calling import Loop, context_of
 from misstep.core.agent import Answer, Assignment, Tool, Toolbox
 from misstep.core.outcome import Usage
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import UsageError
 
 FACTORY = "def make_agent(tools): return Agent(name='me', model=model, tools=tools)"
 FACTORY_OF_TWO = "def make_agent(tools): return Agent(name='me', handoffs=[Agent(name='you', tools=tools)])"
 
 
-class OpenAIAgent:
-    """Builds an agent for every case and listens to its run, without tracing."""
-
-    def __init__(self, build: Build, name: str) -> None:
-        self.name = name
-        self._build = build
-
-    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
-        sdk = _sdk()
-        native = self._build(tools_for_framework(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
-        if not isinstance(native, sdk.Agent):
-            message = f"a {type(native).__name__} is no Agent of the OpenAI Agents SDK"
-            raise UsageError(message, f"expected: {FACTORY}")
-        try:
-            result = await sdk.Runner.run(
-                native,
-                assignment.request,
-                max_turns=toolbox.max_steps,
-                hooks=_hooks()(toolbox),
-                run_config=sdk.RunConfig(tracing_disabled=True),
-            )
-        except sdk.MaxTurnsExceeded:
-            return Answer(ended="iterations")
-        except _ends_on_its_own() as error:
-            return Answer(getattr(error, "refusal", ""))
-        return Answer(str(result.final_output))
+def library() -> Any:
+    return natives.imported("The OpenAI Agents SDK", "openai-agents", "agents", "exceptions")
 
 
-def agent(build: Build, name: str) -> OpenAIAgent:
-    """An agent that calls `build` with the tools of each case, as `FunctionTool`s, and runs the result."""
-    _sdk()
-    return OpenAIAgent(build, name)
+async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
+    sdk = library()
+    native = build(natives.tools_for_framework(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
+    if not isinstance(native, sdk.Agent):
+        message = f"a {type(native).__name__} is no Agent of the OpenAI Agents SDK"
+        raise UsageError(message, f"expected: {FACTORY}")
+    try:
+        result = await sdk.Runner.run(
+            native,
+            assignment.request,
+            max_turns=toolbox.max_steps,
+            hooks=_hooks()(toolbox),
+            run_config=sdk.RunConfig(tracing_disabled=True),
+        )
+    except sdk.MaxTurnsExceeded:
+        return Answer(ended="iterations")
+    except (
+        # An invalid reply of the model, or a guardrail that stops the agent.
+        sdk.ModelBehaviorError,
+        sdk.exceptions.ModelRefusalError,
+        sdk.InputGuardrailTripwireTriggered,
+        sdk.OutputGuardrailTripwireTriggered,
+    ) as error:
+        return Answer(getattr(error, "refusal", ""))
+    return Answer(str(result.final_output))
 
 
 def retool(value: Any) -> Build:
@@ -57,12 +57,11 @@ def retool(value: Any) -> Build:
     An agent with handoffs is refused: the other agents have their own tools, and only the user knows which
     agent should get which tools.
     """
-    advice = "write a function that makes it:"
-    if not isinstance(value, _sdk().Agent):
-        raise UsageError(f"the tools of a {type(value).__name__} can't be exchanged", f"{advice} {FACTORY}")
+    if not isinstance(value, library().Agent):
+        raise natives.not_exchangeable(value, FACTORY)
     if value.handoffs:
         message = f"the agent '{value.name}' hands over to others, which have tools of their own"
-        raise UsageError(message, f"{advice} {FACTORY_OF_TWO}")
+        raise UsageError(message, f"write a function that makes it: {FACTORY_OF_TWO}")
     return lambda tools: value.clone(tools=tools, mcp_servers=[])
 
 
@@ -86,7 +85,9 @@ class _Listener:
         self._noted = len(items)
 
     async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
-        self._toolbox.spend(_usage(response.usage))
+        counts = response.usage
+        cached = getattr(counts.input_tokens_details, "cached_tokens", 0) or 0
+        self._toolbox.spend(Usage(counts.input_tokens, counts.output_tokens, cached))
         for item in response.output:
             self._toolbox.note(item.model_dump(exclude_none=True))
             self._noted += 1
@@ -97,40 +98,25 @@ class _Listener:
         """Whether the agent has something of that name besides our tools: a handoff or a tool of its own."""
         if name in self._mocks:
             return False
+        handoff = library().Handoff
         own = [tool.name for tool in await agent.get_all_tools(context)]
-        return name in own or name in [_name_of_handoff(each) for each in agent.handoffs]
-
-
-def _name_of_handoff(to: Any) -> str:
-    """The tool name of a handoff, which may be given as the agent itself."""
-    handoff = _sdk().Handoff
-    return str(to.tool_name if isinstance(to, handoff) else handoff.default_tool_name(to))
+        own += [  # a handoff may be given as the agent itself
+            to.tool_name if isinstance(to, handoff) else handoff.default_tool_name(to)
+            for to in agent.handoffs
+        ]
+        return name in own
 
 
 @cache
 def _hooks() -> Any:
-    return new_class("Listener", (_Listener, _sdk().RunHooks))
-
-
-@cache
-def _ends_on_its_own() -> tuple[type[Exception], ...]:
-    """Exceptions of the SDK for an invalid reply of the model, or for a guardrail that stops the agent."""
-    sdk = _sdk()
-    from agents.exceptions import ModelRefusalError
-
-    return (
-        sdk.ModelBehaviorError,
-        ModelRefusalError,
-        sdk.InputGuardrailTripwireTriggered,
-        sdk.OutputGuardrailTripwireTriggered,
-    )
+    return new_class("Listener", (_Listener, library().RunHooks))
 
 
 def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
     async def carry_out(_context: Any, arguments: str) -> str:
         return toolbox.call(described.name, read_arguments(arguments))
 
-    return _sdk().FunctionTool(
+    return library().FunctionTool(
         name=described.name,
         description=described.description,
         params_json_schema=copy.deepcopy(described.parameters),
@@ -142,21 +128,26 @@ def _mock_tool(described: Tool, toolbox: Toolbox) -> Any:
 def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool; arguments are validated and results written wherever it is executed."""
     if getattr(native, "_is_agent_tool", False):
-        raise Unroutable("it is an agent")
+        raise natives.Unroutable("it is an agent")
     routed = copy.copy(native)
     routed.on_invoke_tool = _mock_tool(described, toolbox).on_invoke_tool
     routed._output_type_adapter = None
     return routed
 
 
-def _usage(counts: Any) -> Usage:
-    details = counts.input_tokens_details
-    return Usage(counts.input_tokens, counts.output_tokens, getattr(details, "cached_tokens", 0) or 0)
+def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]], Any]:
+    """A function that calls the tool and returns its result; exceptions are not converted."""
+    from agents import RunContextWrapper
+    from agents.tool import set_function_tool_failure_error_function
+    from agents.tool_context import ToolContext
 
+    set_function_tool_failure_error_function(tool, None)
+    slot = slot_of("openai-agents", tool)
+    given = context_of(slot.get(), (RunContextWrapper, ToolContext), tool.name) if slot else None
 
-def _sdk() -> Any:
-    try:
-        import agents
-    except ImportError as error:
-        raise MissingExtra("The OpenAI Agents SDK", "openai-agents") from error
-    return agents
+    def invoke(arguments: dict[str, Any]) -> Any:
+        text = json.dumps(arguments)
+        context = ToolContext(given, tool_name=tool.name, tool_call_id="call-1", tool_arguments=text)
+        return loop.settle(tool.on_invoke_tool(context, text))
+
+    return invoke

@@ -1,1 +1,0 @@
-"""Adapters for Google's Agent Development Kit: agents and tools."""

@@ -1,1 +1,0 @@
-"""Adapters for AG2: agents and tools."""

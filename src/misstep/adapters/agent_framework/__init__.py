@@ -1,1 +1,0 @@
-"""Adapters for Microsoft's Agent Framework: agents and tools."""

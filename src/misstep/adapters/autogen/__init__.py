@@ -1,1 +1,0 @@
-"""Adapters for AutoGen AgentChat: agents, teams and tools."""

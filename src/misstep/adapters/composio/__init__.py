@@ -1,1 +1,0 @@
-"""Adapter for Composio's tools."""

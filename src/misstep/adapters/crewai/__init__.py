@@ -1,1 +1,0 @@
-"""Adapters for CrewAI: agents, crews and tools."""

@@ -1,1 +1,0 @@
-"""Adapters for LlamaIndex: agents and tools."""

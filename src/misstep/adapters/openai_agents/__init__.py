@@ -1,1 +1,0 @@
-"""Adapters for the OpenAI Agents SDK: agents and tools."""

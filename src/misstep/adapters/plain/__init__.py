@@ -1,1 +1,0 @@
-"""Plain Python functions as agents and as tools."""

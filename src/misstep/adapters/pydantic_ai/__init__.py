@@ -1,1 +1,0 @@
-"""Adapters for Pydantic AI: agents and tools."""

@@ -32,7 +32,7 @@ from misstep.fuzzing.agent_tests.parties import (
 )
 from misstep.fuzzing.agent_tests.refusals import SAID, candidates_of, met_instead, stuck_at
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
-from misstep.fuzzing.judging.signatures import finding_id
+from misstep.fuzzing.judging.echoes import finding_id
 from misstep.fuzzing.triage.refusals import chao1
 
 

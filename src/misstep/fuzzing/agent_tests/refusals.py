@@ -10,8 +10,7 @@ from misstep.core.results.finding import Finding, Refusal
 from misstep.core.results.trial import REFUSALS, Judged, Trial, Use
 from misstep.core.tool import Described, Invocation
 from misstep.fuzzing.judging.demands import broken_demand
-from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
-from misstep.fuzzing.judging.signatures import finding_id
+from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for
 
 MOST = 10  # candidates per tool, most frequent first
 CUT = " more characters)"  # how a truncated message ends

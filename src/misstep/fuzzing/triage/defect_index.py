@@ -11,7 +11,7 @@ import msgspec
 from misstep.core.results.finding import Finding, FindingKind, length_of, oddity_of
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Frame, Invocation
-from misstep.fuzzing.judging.signatures import finding_id
+from misstep.fuzzing.judging.echoes import finding_id
 from misstep.schemas.shape import mapping, resolve
 
 SHORTEST = 3  # characters of a text that is not in a description by coincidence

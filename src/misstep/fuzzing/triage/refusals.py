@@ -12,8 +12,7 @@ from misstep.core.results.finding import Refusal, Richness
 from misstep.core.stats import Z_95
 from misstep.core.text import cut
 from misstep.core.tool import Invocation, Reaction
-from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
-from misstep.fuzzing.judging.signatures import place_of
+from misstep.fuzzing.judging.echoes import GivenValues, normalise_for, place_of
 
 MOST = 50  # per tool
 LONGEST = 1_000  # characters of a message

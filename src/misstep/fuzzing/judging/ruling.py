@@ -122,16 +122,8 @@ def _judge_returned(
     if words is None and fits:
         told = _find_caught(described, reaction.text, given) if may_tell else None
         return (_judge_told(told, given) if told else _blown_up(size, reaction)) or FINE
-    if words is not None:
-        # An echo, or an error of code that it was given, is not the tool's own error.
-        if reaction.flagged or not (
-            is_echo(words, given.texts)
-            or (
-                _is_about_code(described, words, given)
-                and read_error(words, False, given.texts).sort == "crash"
-            )
-        ):
-            return _judge_words(described, words, given, fits, reaction.flagged, reaction.detail)
+    if words is not None and (reaction.flagged or not _is_no_news(described, words, given)):
+        return _judge_words(described, words, given, fits, reaction.flagged, reaction.detail)
     if words is None and described.kind != "function" and not is_refusal(reaction.text):
         demand = broken_demand(described.tool.parameters, given.arguments) or broken
         if is_clear(demand, described.tool.parameters, given.arguments):
@@ -177,6 +169,13 @@ def _may_tell(described: Described, reaction: Reaction) -> bool:
         return True
     text = described.source.text
     return "except" in text or text.lstrip().startswith("@")
+
+
+def _is_no_news(described: Described, words: str, given: GivenValues) -> bool:
+    """Whether an error in a result is not the tool's: an echo, or an error of code it was given."""
+    if is_echo(words, given.texts):
+        return True
+    return _is_about_code(described, words, given) and read_error(words, False, given.texts).sort == "crash"
 
 
 def _is_about_code(described: Described, words: str, given: GivenValues) -> bool:

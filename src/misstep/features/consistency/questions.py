@@ -17,9 +17,8 @@ from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Prompts
-from misstep.fuzzing.consistency.baseline import ask_for_wrong_answers
 from misstep.fuzzing.consistency.buckets import normaliser
-from misstep.fuzzing.consistency.inquiry import examine_set
+from misstep.fuzzing.consistency.inquiry import ask_for_wrong_answers, examine_set
 from misstep.fuzzing.consistency.making import Approach, make_sets
 from misstep.runs.budget import RunBudget
 from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless

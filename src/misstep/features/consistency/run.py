@@ -15,8 +15,7 @@ from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.features.consistency.questions import News, Questioner, approach_of
 from misstep.fuzzing.agent_tests.prompts import Prompts
-from misstep.fuzzing.consistency.baseline import examine_request
-from misstep.fuzzing.consistency.inquiry import examine_set
+from misstep.fuzzing.consistency.inquiry import examine_request, examine_set
 from misstep.fuzzing.consistency.making import SetDraft
 from misstep.runs.budget import RunBudget
 from misstep.runs.cases import absolute_places, stored_specs

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import msgspec
 
-from misstep.core.model import Unusable, fenced
+from misstep.core.model import Unusable
 from misstep.core.outcome import Judgement
 from misstep.core.results.consistency import ConsistencyReport, Expectation, PromptSet
 from misstep.core.results.finding import RUNTIME_ERRORS, Finding, ReachAttempt, ToolReport
@@ -18,10 +18,8 @@ from misstep.core.rng import Dice, derive_seed
 from misstep.core.text import cut
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.parties import Models, told, trouble_with
-from misstep.fuzzing.agent_tests.prompts import MOST_SHOWN
 from misstep.fuzzing.consistency.buckets import calls_of
-from misstep.fuzzing.consistency.forms import CORRECTNESS
-from misstep.fuzzing.consistency.oracle import judge_answer
+from misstep.fuzzing.consistency.inquiry import judge_answer, judge_correctness
 
 ID = 8  # hexadecimal digits of an id
 SHOWN = 1_000  # characters of each text in an example
@@ -194,9 +192,7 @@ async def _judged(trying: Trying, trial: Trial, tool: str, models: Models) -> tu
     if trying.expected:
         score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
         return VERDICTS[score.says], score.reason
-    answer = fenced(cut(trial.answer, MOST_SHOWN))
-    found = await models.ask("judge", "correct", CORRECTNESS, request=fenced(trial.request), answer=answer)
-    return ("passed" if found.correct else "failed"), found.reason
+    return await judge_correctness(trial, models)
 
 
 LEAST = 2  # groups that failed or are untried: one to choose by, one to judge by

@@ -20,8 +20,8 @@ from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.fuzzing.agent_tests.crosstalk import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.fuzzing.agent_tests.requests import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.runs.budget import RunBudget
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests

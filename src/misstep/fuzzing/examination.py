@@ -14,9 +14,9 @@ from misstep.core.results.finding import Finding, FindingKind, ToolReport
 from misstep.core.results.trial import REFUSALS, Judged
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.fuzzing.comparisons import SeenComparisons
+from misstep.fuzzing.judging.echoes import finding_id
 from misstep.fuzzing.judging.endings import UNREACHABLE
 from misstep.fuzzing.judging.ruling import judge, judge_calls_of
-from misstep.fuzzing.judging.signatures import finding_id
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle

@@ -5,7 +5,7 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Trial
 from misstep.core.tool import Described, Invocation
-from misstep.fuzzing.agent_tests.declining import done_instead, names_a_reason
+from misstep.fuzzing.agent_tests.passage import done_instead, names_a_reason
 
 PARAMETERS = {
     "type": "object",

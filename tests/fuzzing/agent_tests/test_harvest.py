@@ -6,9 +6,8 @@ from typing import Any
 from misstep.core.results.finding import BY_REQUEST, AgentReach, Finding, ReachAttempt, Refusal, ToolReport
 from misstep.core.results.trial import Judged, Ruling, Trial, Use
 from misstep.core.tool import Invocation
-from misstep.fuzzing.agent_tests.harvest import harvest, richness_of
+from misstep.fuzzing.agent_tests.harvest import MOST, candidates_of, harvest, richness_of, stuck_at
 from misstep.fuzzing.agent_tests.parties import trouble_with
-from misstep.fuzzing.agent_tests.refusals import MOST, candidates_of, stuck_at
 from misstep.fuzzing.agent_tests.requests import MOST_REQUEST, requests_form
 from misstep.fuzzing.triage.refusals import chao1
 from misstep.schemas.answers import FormatError

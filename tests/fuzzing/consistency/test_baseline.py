@@ -8,7 +8,7 @@ from misstep.core.tool import Described
 from misstep.fuzzing.agent_tests.parties import AgentTrials, Models
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.fuzzing.agent_tests.requests import Outright
-from misstep.fuzzing.consistency.baseline import ask_for_wrong_answers
+from misstep.fuzzing.consistency.inquiry import ask_for_wrong_answers
 from misstep.tool_host.host import ToolHost
 from tests.fuzzing.agent_tests.scripted_roles import REFUSAL, Answer, always, fenced_in, in_turn, plays
 from tests.fuzzing.consistency.performing import Prompted, perform

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from misstep.core.tool import Raised
+from misstep.fuzzing.judging.echoes import decisive_frame, finding_id, signature_of
 from misstep.fuzzing.judging.exceptions import describe_exception
-from misstep.fuzzing.judging.signatures import decisive_frame, finding_id, signature_of
 from misstep.fuzzing.judging.wording import normalise
 from tests.fuzzing.judging import planted
 

@@ -9,7 +9,7 @@ import pytest
 
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Probe, Reaction
-from misstep.fuzzing.triage.shrinking import MOST_SLOW_CALLS, Shrunk, shrink
+from misstep.fuzzing.triage.confirmation import MOST_SLOW_CALLS, Shrunk, shrink
 from misstep.schemas.schema import fits
 from tests.fuzzing.triage.bench import Bench, Planted, invoke, schema
 

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -228,39 +228,35 @@ def _difference(failed: PromptSet) -> str:
     evidence = failed.evidence
     if evidence is None or evidence.right is None:
         return f"output: {_pattern(evidence.wrong.outputs)}" if evidence else "nothing"
-    wrong, right = (_calls(failed, side.number) for side in (evidence.wrong, evidence.right))
+    wrong, right = (
+        # The agent had one tool.
+        [
+            _object(use.arguments)
+            for trial in failed.trials[side.number - 1 : side.number]
+            for use in trial.uses
+        ]
+        for side in (evidence.wrong, evidence.right)
+    )
     if bool(wrong) != bool(right):
         return NOT_CALLED
     if len(wrong) != len(right):
         return "the number of calls"
-    names = {name for one, other in zip(wrong, right, strict=True) for name in _differing(one, other)}
+    pairs = [(name, one, other) for one, other in zip(wrong, right, strict=True) for name in {**one, **other}]
+    names = {name for name, one, other in pairs if one.get(name) != other.get(name)}
     if names:
         return f"arguments: {', '.join(sorted(names))}"
     patterns = sorted({_pattern(evidence.wrong.outputs), _pattern(evidence.right.outputs)})
     return f"output: {' / '.join(patterns)}"
 
 
-def _calls(failed: PromptSet, number: int) -> list[dict[str, Any]]:
-    """The arguments of the calls that a request led to (the agent had one tool)."""
-    uses = failed.trials[number - 1].uses if number <= len(failed.trials) else ()
-    return [_object(use.arguments) for use in uses]
-
-
-def _object(text: str) -> dict[str, Any]:
+def _object(text: str) -> dict[str, str]:
+    """The arguments as JSON texts, since 1, 1.0 and true differ."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
         return {"": text}  # not JSON, because a secret in it was masked
-    return value if isinstance(value, dict) else {"": value}
-
-
-def _differing(one: dict[str, Any], other: dict[str, Any]) -> list[str]:
-    shared = {**one, **other}
-    return [name for name in shared if _text(one, name) != _text(other, name)]
-
-
-def _text(given: dict[str, Any], name: str) -> str | None:
-    return json.dumps(given[name], sort_keys=True) if name in given else None
+    values = value if isinstance(value, dict) else {"": value}
+    return {name: json.dumps(each, sort_keys=True) for name, each in values.items()}
 
 
 def _pattern(text: str) -> str:

@@ -1,6 +1,6 @@
 """Results of crosstalk tests: whether requests meant for some tools trigger unrelated ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -106,8 +106,14 @@ class CrosstalkReport(msgspec.Struct, frozen=True):
     @property
     def tools(self) -> list[Activated]:
         """Every tool that the agent had, the most often called first."""
-        names = dict.fromkeys(tool for group in self.groups for tool in group.offered)
-        return sorted((activated(name, self.groups) for name in names), key=lambda tool: -tool.requests)
+        tools = list[Activated]()
+        for name in dict.fromkeys(tool for group in self.groups for tool in group.offered):
+            had = [group for group in self.groups if name in group.offered]
+            by_group = {group.name: count for group in had if (count := _led_to(group, {name}))}
+            calls = sum(use.tool == name for group in had for trial in group.judged for use in trial.uses)
+            judged = sum(len(group.judged) for group in had)
+            tools.append(Activated(name, calls, sum(by_group.values()), judged, by_group))
+        return sorted(tools, key=lambda tool: -tool.requests)
 
     @property
     def matrix(self) -> dict[str, dict[str, int]]:
@@ -120,14 +126,6 @@ class CrosstalkReport(msgspec.Struct, frozen=True):
             group.name: {other.name: _led_to(group, {*other.tools}) for other in self.groups}
             for group in self.groups
         }
-
-
-def activated(tool: str, groups: Sequence[GroupReport]) -> Activated:
-    had = [group for group in groups if tool in group.offered]
-    by_group = {group.name: count for group in had if (count := _led_to(group, {tool}))}
-    calls = sum(use.tool == tool for group in had for trial in group.judged for use in trial.uses)
-    judged = sum(len(group.judged) for group in had)
-    return Activated(tool, calls, sum(by_group.values()), judged, by_group)
 
 
 def _led_to(group: GroupReport, tools: set[str]) -> int:

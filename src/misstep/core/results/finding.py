@@ -25,35 +25,27 @@ ORDINARY, UNUSUAL, CONTROL, UNTYPABLE = range(4)
 
 def oddity_of(calls: Sequence[Invocation]) -> int:
     """How strange the strangest value is: 0 for ordinary ones, up to 3 for NUL bytes and lone surrogates."""
-    return max((_oddity(call) for call in calls), default=ORDINARY)
+    try:
+        leaves = [leaf for call in calls for leaf in _leaves(json.loads(call.arguments))]
+    except (ValueError, RecursionError):
+        return UNTYPABLE
+    return max(map(_oddity, leaves), default=ORDINARY)
 
 
 def length_of(calls: Sequence[Invocation]) -> int:
     return sum(len(call.arguments) for call in calls)
 
 
-def _oddity(call: Invocation) -> int:
-    try:
-        return max(map(_of_leaf, _leaves(json.loads(call.arguments))), default=ORDINARY)
-    except (ValueError, RecursionError):
-        return UNTYPABLE
-
-
-def _of_leaf(leaf: Any) -> int:
-    if isinstance(leaf, str):
-        return _of_text(leaf)
-    is_large = isinstance(leaf, int | float) and not abs(leaf) <= LARGE
-    return UNUSUAL if is_large else ORDINARY
-
-
-def _of_text(text: str) -> int:
-    if text.isprintable():
-        return ORDINARY if len(text) <= LONG else UNUSUAL
-    if any(each == "\0" or "\ud800" <= each <= "\udfff" or each in "\ufffe\uffff" for each in text):
-        return UNTYPABLE
-    if all(each.isprintable() or each in "\n\t" for each in text):
-        return ORDINARY if len(text) <= LONG else UNUSUAL
-    return CONTROL
+def _oddity(leaf: Any) -> int:
+    if not isinstance(leaf, str):
+        is_large = isinstance(leaf, int | float) and not abs(leaf) <= LARGE
+        return UNUSUAL if is_large else ORDINARY
+    if leaf.isprintable() or all(each.isprintable() or each in "\n\t" for each in leaf):
+        return ORDINARY if len(leaf) <= LONG else UNUSUAL
+    is_untypable = any(
+        each == "\0" or "\ud800" <= each <= "\udfff" or each in "\ufffe\uffff" for each in leaf
+    )
+    return UNTYPABLE if is_untypable else CONTROL
 
 
 def _leaves(value: Any) -> Iterator[Any]:
@@ -190,15 +182,18 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         without its variable parts, among tools of one spec. A finding whose message says too little is a
         cause by itself.
         """
+        spec, kind = self.spec, self.kind
         if self.where:
-            place = (
-                _UNNUMBERED.sub("", self.where) if self.kind == "hang" else self.where
-            )  # any line of a loop
-            return _digest("place", _home(self.spec), self.kind, self.error, place)
+            # Places are given without folders. A hang may stop at any line of a loop.
+            home = spec if spec.startswith("mcp") else spec.rpartition(":")[0] or spec
+            place = _UNNUMBERED.sub("", self.where) if kind == "hang" else self.where
+            return _digest("place", home, kind, self.error, place)
         said = self.signature.replace(self.tool, "…")
-        if self.kind in ("crash", "protocol") and self.error not in (DIED, HIDDEN) and _says_enough(said):
-            return _digest("message", self.spec, self.kind, self.error, said)
-        return _digest("finding", self.spec, self.tool, self.kind, self.signature)
+        words = re.findall(r"[^\W\d_]{2,}", said.partition(":")[2])
+        speaks = kind in ("crash", "protocol") and self.error not in (DIED, HIDDEN)
+        if speaks and len(words) >= ENOUGH_WORDS:
+            return _digest("message", spec, kind, self.error, said)
+        return _digest("finding", spec, self.tool, kind, self.signature)
 
     @property
     def ruling(self) -> Ruling:
@@ -215,18 +210,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         return "\0".join((self.tool, self.kind, self.error, place))
 
 
-def _home(spec: str) -> str:
-    """The file or module of a spec, or the whole spec of a server: places are given without folders."""
-    return spec if spec.startswith("mcp") else spec.rpartition(":")[0] or spec
-
-
 def _digest(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:DIGITS]
-
-
-def _says_enough(signature: str) -> bool:
-    """Whether a message has enough words of its own besides the error type."""
-    return len(re.findall(r"[^\W\d_]{2,}", signature.partition(":")[2])) >= ENOUGH_WORDS
 
 
 class Cause(msgspec.Struct, frozen=True):

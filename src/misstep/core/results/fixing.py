@@ -59,8 +59,8 @@ Wordings: TypeAlias = Mapping[str, Wording]  # by tool name
 def wording_of(tool: Tool) -> Wording:
     """The description that a tool gives itself."""
     properties = tool.parameters.get("properties", {})
-    said = {name: str(each["description"]) for name, each in properties.items() if _is_described(each)}
-    return Wording(tool.description, said)
+    said = {name: each.get("description") for name, each in properties.items() if isinstance(each, dict)}
+    return Wording(tool.description, {name: text for name, text in said.items() if isinstance(text, str)})
 
 
 def reworded(described: Described, wordings: Wordings) -> Described:
@@ -75,7 +75,9 @@ def reworded(described: Described, wordings: Wordings) -> Described:
             hint = did_you_mean(name, properties) or f"it has {', '.join(properties) or 'none'}"
             message = f"the tool {quoted(tool.name)} has no parameter {quoted(name)}"
             raise UsageError(message, hint, where="--descriptions")
-        properties[name] = _with_description(properties[name], text)
+        own = properties[name]
+        whole = own if isinstance(own, dict) else {} if own else {"not": {}}  # a boolean schema as an object
+        properties[name] = {**whole, "description": text}
     said = tool.description if wording.description is None else wording.description
     anew = structs.replace(tool, description=said, parameters={**tool.parameters, "properties": properties})
     return structs.replace(described, tool=anew, is_reworded=True)
@@ -119,23 +121,19 @@ def parse_descriptions(text: str, where: str) -> dict[str, Wording]:
         raise UsageError("can't be read as descriptions of tools", why, EXPECTED, where=where) from error
     for key in given:
         if key != "tools":
-            raise UsageError(
-                f"unknown key {quoted(key)}", did_you_mean(key, ["tools"]), EXPECTED, where=where
-            )
+            hints = did_you_mean(key, ["tools"]), EXPECTED
+            raise UsageError(f"unknown key {quoted(key)}", *hints, where=where)
     tools = _table(given.get("tools", {}), "tools", where)
     return {name: _parse_wording(name, each, where) for name, each in tools.items()}
 
 
 def _refuse_long_keys(text: str, where: str) -> None:
     """Raise `UsageError` for keys with many parts: parsing time grows with the square of their number."""
-    for number, line in enumerate(_LITERAL.sub(_blank, text).split("\n"), 1):
+    blank = _LITERAL.sub(lambda literal: "\n" * literal[0].count("\n"), text)
+    for number, line in enumerate(blank.split("\n"), 1):
         if any(each.count(".") >= MOST_PARTS for each in _BETWEEN_KEYS.split(line)):
             message = f"line {number} has a key of more than {MOST_PARTS} parts"
             raise UsageError(message, EXPECTED, where=where)
-
-
-def _blank(literal: re.Match[str]) -> str:
-    return "\n" * literal[0].count("\n")
 
 
 def write_descriptions(wordings: Wordings) -> str:
@@ -160,10 +158,8 @@ def _parse_wording(name: str, given: object, where: str) -> Wording:
             message = f"unknown key {quoted(key)} in [{place}]"
             raise UsageError(message, did_you_mean(key, KEYS), f"known: {', '.join(KEYS)}", where=where)
     parameters = _table(table.get("parameters", {}), f"{place}.parameters", where)
-    texts = {
-        each: _text(said, f"{place}.parameters.{cut(each, SHOWN)}", where)
-        for each, said in parameters.items()
-    }
+    within = f"{place}.parameters"
+    texts = {each: _text(said, f"{within}.{cut(each, SHOWN)}", where) for each, said in parameters.items()}
     said = _text(table["description"], f"{place}.description", where) if "description" in table else None
     return Wording(said, texts)
 
@@ -174,6 +170,11 @@ def _table(given: object, place: str, where: str) -> dict[str, Any]:
     return given
 
 
+def _kind(given: object) -> str:
+    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
+    return names.get(type(given), "a text" if isinstance(given, str) else "a time")
+
+
 def _text(given: object, place: str, where: str) -> str:
     if not isinstance(given, str):
         raise UsageError(f"{place} is no text but {_kind(given)}", "write it in quotes", where=where)
@@ -181,21 +182,6 @@ def _text(given: object, place: str, where: str) -> str:
         message = f"{place} has {len(given):,} characters"
         raise UsageError(message, f"at most {MOST_TEXT:,} can be offered to a model", where=where)
     return given
-
-
-def _kind(given: object) -> str:
-    names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
-    return names.get(type(given), "a text" if isinstance(given, str) else "a time")
-
-
-def _is_described(schema: object) -> bool:
-    return isinstance(schema, dict) and isinstance(schema.get("description"), str)
-
-
-def _with_description(schema: object, text: str) -> dict[str, Any]:
-    """A parameter's schema with another description; boolean schemas are expanded to objects first."""
-    whole = schema if isinstance(schema, dict) else {} if schema else {"not": {}}
-    return {**whole, "description": text}
 
 
 def _key(name: str) -> str:
@@ -265,6 +251,10 @@ class FixAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
     steps: int = 0
     tokens: int = 0
 
+    @property
+    def is_judged(self) -> bool:
+        return self.verdict in ("passed", "failed")
+
 
 class Standing(msgspec.Struct, frozen=True):
     """How well a candidate did on one part of the requests; `steps` and `tokens` are per judged request."""
@@ -332,14 +322,16 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def chosen(self) -> Candidate | None:
         """The best candidate on the validation part, the shortest of equals; None if the original is best."""
-        own = self.standing(ORIGINAL, "validation").rate.passed
-        ranked = [
-            (-self.standing(each.number, "validation").rate.passed, *_length(each)) for each in self.usable
-        ]
-        if not ranked:
-            return None
-        best, *_, number = min(ranked)
-        return self.find(number) if -best > own else None
+
+        def passed(number: int) -> int:
+            return self.standing(number, "validation").rate.passed
+
+        def rank(candidate: Candidate) -> tuple[int, int, int, int]:
+            wording = candidate.wording or Wording()
+            return -passed(candidate.number), wording.words, wording.characters, candidate.number
+
+        best = min(self.usable, key=rank, default=None)
+        return best if best and passed(best.number) > passed(ORIGINAL) else None
 
     @property
     def duel(self) -> Duel | None:
@@ -374,37 +366,29 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
         """Attempts under a candidate, by request id. See `settle` for what counts as passed."""
         ids = {each.id for each in self.part(part)}
         own = [each for each in self.attempts if each.candidate == number and each.trying in ids]
-        if number == ORIGINAL:
-            return {each.trying: each for each in own}
-        tasks = {each.id for each in self.trying if each.matter == "task"}
-        before = {} if tasks else self.made(ORIGINAL, part)
-        return {each.trying: each for each in (own if tasks else settle(own, before.values()))}
+        if number != ORIGINAL and not any(each.matter == "task" for each in self.trying):
+            own = settle(own, self.made(ORIGINAL, part).values())
+        return {each.trying: each for each in own}
 
     def standing(self, number: int, part: Part) -> Standing:
-        verdicts = [each.verdict for each in self.made(number, part).values()]
-        judged = [each for each in self.made(number, part).values() if _is_judged(each)]
-        count = len(judged)
-        return Standing(
-            PassRate(*[verdicts.count(judgement) for judgement in JUDGEMENTS]),
-            sum(each.steps for each in judged) / count if count else None,
-            sum(each.tokens for each in judged) / count if count else None,
-        )
+        made = list(self.made(number, part).values())
+        verdicts, judged = [each.verdict for each in made], [each for each in made if each.is_judged]
+        rate = PassRate(*[verdicts.count(judgement) for judgement in JUDGEMENTS])
+        if not judged:
+            return Standing(rate)
+        steps, tokens = (sum(each.steps for each in judged), sum(each.tokens for each in judged))
+        return Standing(rate, steps / len(judged), tokens / len(judged))
 
     def compare(self, number: int, part: Part) -> Duel:
         """Compare what both have tried. A request that passed and can't be judged now counts as lost."""
         before, after = self.made(ORIGINAL, part), self.made(number, part)
-        both = [
-            each
-            for each in before
-            if each in after
-            and _is_judged(before[each])
-            and (_is_judged(after[each]) or before[each].verdict == "passed")
-        ]
-        passes = {each: (before[each].verdict == "passed", after[each].verdict == "passed") for each in both}
-        return Duel(
-            tuple(each for each, passed in passes.items() if passed == (False, True)),
-            tuple(each for each, passed in passes.items() if passed == (True, False)),
-        )
+        gained, lost = list[str](), list[str]()
+        for each in before:
+            if each in after and before[each].verdict == "failed" and after[each].verdict == "passed":
+                gained.append(each)
+            if each in after and before[each].verdict == "passed" and after[each].verdict != "passed":
+                lost.append(each)
+        return Duel(tuple(gained), tuple(lost))
 
 
 class FixRun(msgspec.Struct, frozen=True):
@@ -441,12 +425,3 @@ def settle(attempts: Iterable[FixAttempt], before: Iterable[FixAttempt]) -> list
         else each
         for each in own
     ]
-
-
-def _is_judged(attempt: FixAttempt) -> bool:
-    return attempt.verdict in ("passed", "failed")
-
-
-def _length(candidate: Candidate) -> tuple[int, int, int]:
-    wording = candidate.wording or Wording()
-    return wording.words, wording.characters, candidate.number

@@ -19,10 +19,16 @@ from misstep.cli.options import (
     settings_options,
 )
 from misstep.cli.output import check_specs, hint, own_output, point_to_page, print_json_text, to_report
-from misstep.core.results.consistency import ConsistencyRun, PromptSet
+from misstep.core.results.consistency import ConsistencyRun
 from misstep.core.settings import Settings
-from misstep.features.consistency.questions import SETS
-from misstep.features.consistency.run import check_consistency, find_set, resume_consistency, view_consistency
+from misstep.features.consistency.run import (
+    SETS,
+    check_consistency,
+    find_set,
+    replay_set,
+    resume_consistency,
+    view_consistency,
+)
 from misstep.features.consistency.view import (
     consistency_as_json,
     consistency_view,
@@ -101,8 +107,6 @@ def show_part(settings: Settings, run: str, name: str) -> None:
 
 def replay_part(settings: Settings, run: str, name: str) -> int:
     """Run the agent on the requests of a set again; 1 if the set fails again."""
-    from misstep.features.consistency.run import replay_set
-
     _, tool, _ = find_set(settings, run, name)
     with own_output() as screen:
         before, after = replay_set(settings, run, name, lambda text: print(text, file=screen))
@@ -111,13 +115,9 @@ def replay_part(settings: Settings, run: str, name: str) -> int:
     else:
         console = Console()
         console.print(set_view(after, tool.name))
-        hint(console, _compared(before, after))
+        same = before.verdict == after.verdict
+        hint(console, f"{'as before' if same else 'before, it was'}: {before.verdict}")
     return int(after.verdict == "failed")
-
-
-def _compared(before: PromptSet, after: PromptSet) -> str:
-    same = before.verdict == after.verdict
-    return f"{'as before' if same else 'before, it was'}: {before.verdict}"
 
 
 def _finish(settings: Settings, ending: CommandResult, report: ConsistencyRun) -> None:

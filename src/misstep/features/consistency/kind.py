@@ -31,7 +31,10 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
         return ToolChecked(run, report)
 
     def item(self, report: ConsistencyReport, home: ReportSource) -> ReportItem:
-        return questioned(report, list(home.run.purpose.tools), home)
+        spot = home.spot_of_name(list(home.run.purpose.tools), report.name)
+        flaws = [_faulty(each, report.name, spot, home) for each in report.faulty]
+        reason = "; ".join(report.notes) or "no set of requests could be judged"
+        return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
 
     def rows(self, subject: RowSubject, report: ConsistencyReport) -> Iterable[TableRow]:
         return set_rows(subject, report)
@@ -48,15 +51,32 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
 
     def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+        """Compare the sets that have the same requests for the same tool, which their ids are made of."""
         with Store(settings.store) as store:
-            return _hold_sets(store, baseline, run)
-
-
-def questioned(report: ConsistencyReport, specs: list[str], home: ReportSource) -> ReportItem:
-    spot = home.spot_of_name(specs, report.name)
-    flaws = [_faulty(each, report.name, spot, home) for each in report.faulty]
-    reason = "; ".join(report.notes) or "no set of requests could be judged"
-    return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
+            both = [store.tool_documents(each, ConsistencyReport) for each in (baseline, run)]
+        before, after = [
+            {
+                each.id: each.verdict == "passed"
+                for tool in tools
+                for each in tool.sets
+                if each.verdict in ("passed", "failed")
+            }
+            for tools in both
+        ]
+        common = sorted(before.keys() & after.keys())
+        if not common:
+            raise nothing_in_common(baseline, run, "set", "make both with the same seed and --cache")
+        pairing = pairing_of([(before[name], after[name]) for name in common])
+        significant = pairing.p < SIGNIFICANT
+        return Held(
+            baseline,
+            regressed=significant and pairing.difference < 0,
+            significant=significant,
+            unit="set",
+            pairing=pairing,
+            lost=tuple(name for name in common if before[name] and not after[name]),
+            won=tuple(name for name in common if after[name] and not before[name]),
+        )
 
 
 def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: ReportSource) -> Issue:
@@ -77,32 +97,6 @@ def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: Report
         replay=home.replay(one.id),
         spot=spot,
     )
-
-
-def _hold_sets(store: Store, baseline: str, run: str) -> Held:
-    """Compare the sets that have the same requests for the same tool."""
-    before, after = (_judged_sets(store, each) for each in (baseline, run))
-    common = sorted(before.keys() & after.keys())
-    if not common:
-        raise nothing_in_common(baseline, run, "set", "make both with the same seed and --cache")
-    pairing = pairing_of([(before[name], after[name]) for name in common])
-    significant = pairing.p < SIGNIFICANT
-    return Held(
-        baseline,
-        regressed=significant and pairing.difference < 0,
-        significant=significant,
-        unit="set",
-        pairing=pairing,
-        lost=tuple(name for name in common if before[name] and not after[name]),
-        won=tuple(name for name in common if after[name] and not before[name]),
-    )
-
-
-def _judged_sets(store: Store, run: str) -> dict[str, bool]:
-    """Whether each set passed, by its id, which is made from the tool and the requests."""
-    tools = store.tool_documents(run, ConsistencyReport)
-    sets = [each for tool in tools for each in tool.sets if each.verdict in ("passed", "failed")]
-    return {each.id: each.verdict == "passed" for each in sets}
 
 
 FEATURE = ConsistencyRuns()

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from msgspec import structs, to_builtins
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -15,7 +16,6 @@ from misstep.core.results.consistency import (
     ConsistencyReport,
     ConsistencyRun,
     Evidence,
-    Expectation,
     PromptSet,
     Score,
     Side,
@@ -47,7 +47,11 @@ def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> Ren
         for each in tool.faulty:
             command = Text(f"  again: {again}/{each.id}{place}", style="dim")
             parts += [Text(), set_view(each, tool.name), command]
-    unclear = [_unclear(tool.name, each) for tool in report.tools for each in tool.having("inconclusive")]
+    unclear = [
+        hanging(f"{each.id} {plain(tool.name, 100)}", plain(each.why, MOST))
+        for tool in report.tools
+        for each in tool.having("inconclusive")
+    ]
     if not any(tool.faulty for tool in report.tools):
         outcome = nothing_failed(report.tools)
         parts += [Text(), Text(outcome, style="green" if outcome == NONE_FAILED else "yellow")]
@@ -79,17 +83,19 @@ def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
     if one.normalised is not None:
         parts += _buckets(one.normalised, ", what does not matter left out", most)
     if one.expectation is not None:
-        parts.append(Text(f"{_expected(one.expectation)}: {plain(one.expectation.statement, most)}"))
+        expected = "expected (a guess)" if one.expectation.guessed else "expected"
+        parts.append(Text(f"{expected}: {plain(one.expectation.statement, most)}"))
     if one.scores:
         lines = [hanging(str(score.request), plain(score_in_words(score), most)) for score in one.scores]
         parts.append(_listed("scores", lines))
     if one.evidence is not None:
-        parts.append(_listed("the pair that shows it", _evidence(one.evidence, most)))
+        sides = list[RenderableType]()
+        for side in _sides(one.evidence):
+            scored = "" if side.score is None else f" ({side.score} of 10)"
+            said = few_lines(f"{side.inputs} → {side.outputs}{scored}", most, MOST_LINES)
+            sides.append(hanging(str(side.number), said))
+        parts.append(_listed("the pair that shows it", sides))
     return Trimmed(Group(head, Padding(Group(*parts), (0, 0, 0, 2), expand=False)))
-
-
-def _expected(expectation: Expectation) -> str:
-    return "expected (a guess)" if expectation.guessed else "expected"
 
 
 def set_detail(one: PromptSet, tool: str) -> RenderableType:
@@ -157,22 +163,12 @@ def _buckets(buckets: Buckets, how: str, most: int) -> list[RenderableType]:
     ]
 
 
-def _evidence(evidence: Evidence, most: int) -> list[RenderableType]:
-    sides = [side for side in (evidence.wrong, evidence.right) if side is not None]
-    return [hanging(str(side.number), few_lines(_side_in_words(side), most, MOST_LINES)) for side in sides]
-
-
-def _side_in_words(side: Side) -> str:
-    scored = "" if side.score is None else f" ({side.score} of 10)"
-    return f"{side.inputs} → {side.outputs}{scored}"
+def _sides(evidence: Evidence) -> list[Side]:
+    return [side for side in (evidence.wrong, evidence.right) if side is not None]
 
 
 def _listed(title: str, lines: Sequence[RenderableType]) -> RenderableType:
     return Group(Text(title, style="dim"), Padding(Group(*lines), (0, 0, 0, 2), expand=False))
-
-
-def _unclear(tool: str, one: PromptSet) -> RenderableType:
-    return hanging(f"{one.id} {plain(tool, 100)}", plain(one.why, MOST))
 
 
 _VERDICTS: tuple[Judgement, ...] = ("failed", "passed", "inconclusive")
@@ -202,19 +198,26 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
         "infills": {name: list(words) for name, words in one.infills.items()},
         "requests": list(one.requests),
         "trials": [{"ended": trial.ended, **deeds_as_json(trial)} for trial in one.trials],
-        "buckets": _buckets_as_json(one.buckets),
-        "normalised": one.normalised and _buckets_as_json(one.normalised),
-        "expectation": one.expectation
-        and {
-            "answers": list(one.expectation.answers),
-            "statement": one.expectation.statement,
-            "guessed": one.expectation.guessed,
-        },
-        "scores": [_score_as_json(score) for score in one.scores],
+        "buckets": to_builtins(one.buckets),
+        "normalised": to_builtins(one.normalised),
+        "expectation": to_builtins(one.expectation),
+        "scores": [
+            {
+                "request": score.request,
+                "score": score.score,
+                "reason": score.reason,
+                "second": None
+                if score.second is None
+                else {"score": score.second, "reason": score.second_reason},
+                "says": score.says,
+                "guess": score.guess,
+            }
+            for score in one.scores
+        ],
         "evidence": one.evidence
         and {
-            "wrong": _side_as_json(one.evidence.wrong),
-            "right": one.evidence.right and _side_as_json(one.evidence.right),
+            "wrong": structs.asdict(one.evidence.wrong),
+            "right": one.evidence.right and structs.asdict(one.evidence.right),
         },
     }
 
@@ -234,37 +237,6 @@ def _tool_as_json(tool: ConsistencyReport) -> dict[str, Any]:
         "notes": list(tool.notes),
         "sandbox": tool.sandbox,
         "sets": [set_as_json(each, tool.name) for each in tool.sets],
-    }
-
-
-def _buckets_as_json(buckets: Buckets) -> dict[str, Any]:
-    sorts = {"inputs": buckets.inputs, "outputs": buckets.outputs}
-    return {
-        name: [{"requests": list(each.requests), "value": each.value} for each in found]
-        for name, found in sorts.items()
-    }
-
-
-def _score_as_json(score: Score) -> dict[str, Any]:
-    second = score.second is not None and {"score": score.second, "reason": score.second_reason}
-    return {
-        "request": score.request,
-        "score": score.score,
-        "reason": score.reason,
-        "second": second or None,
-        "says": score.says,
-        "guess": score.guess,
-    }
-
-
-def _side_as_json(side: Side) -> dict[str, Any]:
-    return {
-        "number": side.number,
-        "request": side.request,
-        "inputs": side.inputs,
-        "outputs": side.outputs,
-        "answer": side.answer,
-        "score": side.score,
     }
 
 
@@ -319,11 +291,8 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
 def _bucket_tables(buckets: Buckets, how: str) -> Iterator[Markup]:
     for name, found in (("inputs", buckets.inputs), ("outputs", buckets.outputs)):
         if found:
-            yield grid(("requests", name), _rows(found), names=2, caption=f"buckets of {name}{how}")
-
-
-def _rows(found: Sequence[Bucket]) -> list[Row]:
-    return [Row((numbers_of(each), _as_it_was(each.value))) for each in found]
+            rows = [Row((numbers_of(each), _as_it_was(each.value))) for each in found]
+            yield grid(("requests", name), rows, names=2, caption=f"buckets of {name}{how}")
 
 
 def _as_it_was(value: str) -> Markup:
@@ -332,16 +301,8 @@ def _as_it_was(value: str) -> Markup:
 
 
 def _evidence_table(evidence: Evidence) -> Markup:
-    sides = [side for side in (evidence.wrong, evidence.right) if side is not None]
-    rows = [
-        Row(
-            (
-                str(side.number),
-                _as_it_was(side.inputs),
-                _as_it_was(side.outputs),
-                text(side.answer, MOST_ON_PAGE),
-            )
-        )
-        for side in sides
-    ]
+    rows = list[Row]()
+    for side in _sides(evidence):
+        given, got = _as_it_was(side.inputs), _as_it_was(side.outputs)
+        rows.append(Row((str(side.number), given, got, text(side.answer, MOST_ON_PAGE))))
     return grid(("request", "input", "output", "answer"), rows, names=4, caption="the pair that shows it")

@@ -29,7 +29,9 @@ class CrosstalkRuns(ReportedRuns[GroupReport]):
         return GroupFinished(run, report.name, report.verdict)
 
     def item(self, report: GroupReport, home: ReportSource) -> ReportItem:
-        return crossed(report, list(home.run.purpose.tools), home)
+        flaws = [_activation(trial, report, home) for trial in report.activating]
+        reason = report.why or "; ".join(report.notes) or "no request could be judged"
+        return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
 
     def rows(self, subject: RowSubject, report: GroupReport) -> Iterable[TableRow]:
         return [group_row(subject, report)]
@@ -45,13 +47,7 @@ class CrosstalkRuns(ReportedRuns[GroupReport]):
         return RunPage(summary, tuple(noise(found)), sandboxes=tuple(each.sandbox for each in found.groups))
 
 
-def crossed(report: GroupReport, specs: list[str], home: ReportSource) -> ReportItem:
-    flaws = [_activation(trial, report, specs, home) for trial in report.activating]
-    reason = report.why or "; ".join(report.notes) or "no request could be judged"
-    return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
-
-
-def _activation(trial: Trial, report: GroupReport, specs: list[str], home: ReportSource) -> Issue:
+def _activation(trial: Trial, report: GroupReport, home: ReportSource) -> Issue:
     tools = list(dict.fromkeys(plain(use.tool, NAME) for use in trial.uses))
     return Issue(
         id=report.name,
@@ -62,7 +58,7 @@ def _activation(trial: Trial, report: GroupReport, specs: list[str], home: Repor
         subject=tools[0],
         calls=tuple(written_call(use.call) for use in trial.uses[:5]),
         replay=home.show,
-        spot=home.spot_of_name(specs, trial.uses[0].tool),
+        spot=home.spot_of_name(list(home.run.purpose.tools), trial.uses[0].tool),
     )
 
 

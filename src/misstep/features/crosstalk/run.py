@@ -20,8 +20,8 @@ from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.fuzzing.agent_tests.crosstalk import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.fuzzing.agent_tests.requests import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.runs.budget import RunBudget
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
@@ -36,7 +36,7 @@ from misstep.runs.setup.agent_session import (
 )
 from misstep.runs.setup.agents import check_agent
 from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
-from misstep.runs.setup.roles import LateTolerantModels, RoleModels
+from misstep.runs.setup.roles import LateTolerantModels
 from misstep.runs.setup.workbenches import Workbenches
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.runs.summary import summarise_sets
@@ -69,17 +69,25 @@ class Crossing:
         self._benches = benches
         self._settings = settings
         self._run_budget = run_budget
-        self._tools = tools
-        self._specs = specs
+        self._tools, self._specs = tools, specs
         self._agent_session = AgentSession(settings, prompts, run_budget, tell)
         self.lost = dict[str, str]()
 
     def propose(self) -> tuple[ToolGroup, ...]:
         """The groups that the model proposes for all tools; none if the budget is spent."""
+
+        async def propose() -> tuple[ToolGroup, ...]:
+            async with self._agent_session.advised(UsageMeter(self._run_budget)) as role_models:
+                return await propose_groups(list(self._tools.values()), LateTolerantModels(role_models))
+
         try:
-            return asyncio.run(unless(self._agent_session.is_over, self._propose(), inf))
+            return asyncio.run(unless(self._agent_session.is_over, propose(), inf))
         except Over:
             return ()
+        except Unusable as error:
+            hint = "say which tools belong together in a file, in a new run: --groups FILE"
+            message = f"the tools could not be grouped: {error.message}"
+            raise Unusable(message, *error.hints, hint) from error
 
     def cross(self, report: GroupReport, tell: Callable[[GroupReport], None]) -> None:
         """Test what is left of a group; `tell` gets the progress after each request."""
@@ -94,10 +102,6 @@ class Crossing:
                 benches[-1].heed(self._run_budget.is_over)
             asyncio.run(self._cross(benches, report, tell))
 
-    async def _propose(self) -> tuple[ToolGroup, ...]:
-        async with self._agent_session.advised(UsageMeter(self._run_budget)) as role_models:
-            return await propose_groups(list(self._tools.values()), LateTolerantModels(role_models))
-
     async def _cross(
         self, benches: Sequence[ToolHost], report: GroupReport, tell: Callable[[GroupReport], None]
     ) -> None:
@@ -110,12 +114,15 @@ class Crossing:
             tell(structs.replace(now, ended=ended, usage=usage_meter.added_to(report.usage), seconds=seconds))
 
         try:
-            async with self._agent_session.gathered(JoinedBench(benches), usage_meter) as (
-                role_models,
-                trier,
-            ):
+            bench = JoinedBench(benches)
+            async with self._agent_session.gathered(bench, usage_meter) as (role_models, trier):
                 if not now.requests and not now.why:
-                    now = await self._with_requests(now, role_models)
+                    meant = [self._tools[name] for name in report.tools]
+                    work = make_requests(
+                        meant, LateTolerantModels(role_models), self._settings.count or COUNT
+                    )
+                    requests, why = await unless(self._run_budget.is_over, work, inf)
+                    now = structs.replace(now, requests=requests, why=why)
                     keep("stopped")
                 for request in now.requests[len(now.trials) :]:
                     trial = await unless(self._run_budget.is_over, trier.run(request, now.offered), inf)
@@ -126,12 +133,6 @@ class Crossing:
             keep("stopped")
             return
         keep("done")
-
-    async def _with_requests(self, report: GroupReport, role_models: RoleModels) -> GroupReport:
-        meant = [self._tools[name] for name in report.tools]
-        work = make_requests(meant, LateTolerantModels(role_models), self._settings.count or COUNT)
-        requests, why = await unless(self._run_budget.is_over, work, inf)
-        return structs.replace(report, requests=requests, why=why)
 
 
 def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listener) -> CrosstalkReport:
@@ -181,7 +182,8 @@ def read_groups(path: str, known: Mapping[str, Described]) -> tuple[ToolGroup, .
         raise UsageError("can't be read as groups of tools", str(error), hint, where=path) from error
     groups = tuple(ToolGroup(name, tuple(dict.fromkeys(tools))) for name, tools in form.groups.items())
     if wrong := wrong_with_groups(groups, known):
-        raise UsageError(wrong[0], *wrong[1:5], f"there are the tools {_listed(known)}", where=path)
+        names = ", ".join(list(known)[:10]) + (", …" if len(known) > 10 else "")
+        raise UsageError(wrong[0], *wrong[1:5], f"there are the tools {names}", where=path)
     return groups
 
 
@@ -203,13 +205,6 @@ class _Tools:
             raise UsageError("there is only one tool", "cross-talk takes two groups of tools", where=specs[0])
         self.described = {tool.name: tool for _, tool in found}
         self.specs = {tool.name: spec for spec, tool in found}
-
-    def refuse_missing(self, groups: Sequence[GroupReport]) -> None:
-        """Refuse to resume a run if its tools are not all there."""
-        for group in groups:
-            for name in (*group.tools, *group.offered):
-                if name not in self.described:
-                    raise UsageError(f"there is no tool '{name}' any more", "the run was begun with it")
 
 
 def _hold(
@@ -234,7 +229,9 @@ def _hold(
             if not session.kept:
                 yield from _lay_out(store, settings, tools, crossing)
             left = [report for report in session.kept.values() if report.ended == "stopped"]
-            tools.refuse_missing(left)
+            for name in (name for group in left for name in (*group.tools, *group.offered)):
+                if name not in tools.described:
+                    raise UsageError(f"there is no tool '{name}' any more", "the run was begun with it")
             workers = Workers[GroupReport, GroupReport](crossing.cross, run_budget, settings.jobs)
             with closing(workers.work(left)) as found:
                 yield from found
@@ -245,7 +242,7 @@ def _hold(
 
 def _lay_out(store: Store, settings: Settings, tools: _Tools, crossing: Crossing) -> list[GroupReport]:
     """The groups and requests to test; a resumed run keeps those it has."""
-    groups = read_groups(settings.groups, tools.described) if settings.groups else _proposed(crossing)
+    groups = read_groups(settings.groups, tools.described) if settings.groups else crossing.propose()
     blank = [
         GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
         for place, group in enumerate(groups)
@@ -254,14 +251,6 @@ def _lay_out(store: Store, settings: Settings, tools: _Tools, crossing: Crossing
         return blank
     source = find_maker(store, settings.from_run)
     return _with_requests(blank, find_requests(store, source), settings, source.id)
-
-
-def _proposed(crossing: Crossing) -> tuple[ToolGroup, ...]:
-    try:
-        return crossing.propose()
-    except Unusable as error:
-        hint = "say which tools belong together in a file, in a new run: --groups FILE"
-        raise Unusable(f"the tools could not be grouped: {error.message}", *error.hints, hint) from error
 
 
 def _with_requests(
@@ -295,7 +284,3 @@ def _report(store: Store, run: Run) -> CrosstalkReport:
     groups = sorted(store.tool_documents(run.id, GroupReport), key=lambda group: group.place)
     spent = store.spent(run.id)
     return CrosstalkReport(run.id, run.purpose.tools, tuple(groups), dict(spent.usage), spent.seconds)
-
-
-def _listed(names: Mapping[str, object]) -> str:
-    return ", ".join(list(names)[:10]) + (", …" if len(names) > 10 else "")

@@ -7,7 +7,6 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.results.crosstalk import Activated, CrosstalkReport, GroupReport
-from misstep.core.results.trial import Trial
 from misstep.core.stats import wilson
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.sections import page_section
@@ -29,18 +28,44 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
     """The groups, which caused calls to which, the tools that were called, and the requests."""
     if not report.groups:
         return Text("there are no groups yet", style="dim")
-    parts: list[RenderableType] = [_groups_table(report.groups), Text(), _outcome(report)]
+    groups = _table("group", GROUP_HEADINGS)
+    for group in report.groups:
+        tools, offered, tried, activating, unclear = group_cells(group)
+        style = "red" if group.activating else "green"
+        groups.add_row(Text(_name(group.name)), tools, offered, tried, Text(activating, style=style), unclear)
+    style = "yellow" if not report.judged else "red" if report.activating else "green"
+    parts: list[RenderableType] = [groups, Text(), Text(outcome_in_words(report), style=style)]
     called = [tool for tool in report.tools if tool.requests]
     if called:
-        parts += [section("requests of each group that led to tools of others", _matrix(report))]
-        parts += [section("unplanned activations", _tools_table(called))]
+        names, rows = matrix_cells(report)
+        matrix = _table("meant for", ())
+        for name in names:
+            matrix.add_column(Text(name), justify="right", overflow="fold")
+        for group_name, *cells in rows:
+            matrix.add_row(Text(group_name), *cells)
+        parts.append(section("requests of each group that led to tools of others", matrix))
+        activations = _table("tool", TOOL_HEADINGS)
+        activations.add_column("meant for", overflow="fold")
+        for name, *numbers, meant in map(tool_cells, called):
+            activations.add_row(Text(name), *numbers, Text(meant))
+        parts.append(section("unplanned activations", activations))
         parts += [
             section(f"meant for {_name(group.name)}", _requests(group, most))
             for group in report.groups
             if group.activating
         ]
-    parts += [Text(line, style="dim") for line in ("", *remarks(report), *_shelters(report))]
+    sandboxes = sorted({group.sandbox for group in report.groups if group.sandbox})
+    shelters = [f"sandbox: {plain(words)}" for words in sandboxes]
+    parts += [Text(line, style="dim") for line in ("", *remarks(report), *shelters)]
     return Trimmed(Group(*parts))
+
+
+def _table(first: str, headings: Sequence[str]) -> Table:
+    table = bare_table()
+    table.add_column(first, overflow="fold", min_width=8)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
@@ -72,16 +97,19 @@ def _group_as_json(group: GroupReport) -> dict[str, object]:
         "activating": activating,
         "inconclusive": len(group.trials) - judged,
         **_rate_as_json(activating, judged),
-        "requests": [_request_as_json(trial) for trial in group.trials],
+        "requests": [
+            {
+                "request": trial.request,
+                "verdict": "inconclusive" if not trial.is_usable else "failed" if trial.uses else "passed",
+                **deeds_as_json(trial),
+            }
+            for trial in group.trials
+        ],
         "tokens": tokens_as_json(group.usage),
         "seconds": group.seconds,
         "notes": list(group.notes),
         "sandbox": group.sandbox,
     }
-
-
-def _request_as_json(trial: Trial) -> dict[str, object]:
-    return {"request": trial.request, "verdict": _verdict(trial), **deeds_as_json(trial)}
 
 
 def _tool_as_json(tool: Activated) -> dict[str, object]:
@@ -99,34 +127,11 @@ def _rate_as_json(count: int, total: int) -> dict[str, object]:
     return {"rate": count / total if total else None, "interval": list(wilson(count, total))}
 
 
-def _verdict(trial: Trial) -> str:
-    if not trial.is_usable:
-        return "inconclusive"
-    return "failed" if trial.uses else "passed"
-
-
-def _groups_table(groups: Sequence[GroupReport]) -> Table:
-    table = bare_table()
-    table.add_column("group", overflow="fold", min_width=8)
-    for heading in GROUP_HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for group in groups:
-        tools, offered, tried, activating, unclear = group_cells(group)
-        style = "red" if group.activating else "green"
-        table.add_row(Text(_name(group.name)), tools, offered, tried, Text(activating, style=style), unclear)
-    return table
-
-
 def group_cells(group: GroupReport) -> tuple[str, ...]:
     """The numbers of a group, for `GROUP_HEADINGS`."""
     tried, judged = len(group.trials), len(group.judged)
     counts = len(group.tools), len(group.offered), tried, len(group.activating), tried - judged
     return tuple(map(str, counts))
-
-
-def _outcome(report: CrosstalkReport) -> Text:
-    style = "yellow" if not report.judged else "red" if report.activating else "green"
-    return Text(outcome_in_words(report), style=style)
 
 
 def outcome_in_words(report: CrosstalkReport) -> str:
@@ -139,18 +144,6 @@ def outcome_in_words(report: CrosstalkReport) -> str:
     return f"{said}: {share}"
 
 
-def _matrix(report: CrosstalkReport) -> Table:
-    """A row for each group of requests, a column for each group whose tools were called."""
-    names, rows = matrix_cells(report)
-    table = bare_table()
-    table.add_column("meant for", overflow="fold", min_width=8)
-    for name in names:
-        table.add_column(Text(name), justify="right", overflow="fold")
-    for group, *cells in rows:
-        table.add_row(Text(group), *cells)
-    return table
-
-
 def matrix_cells(report: CrosstalkReport) -> tuple[list[str], list[list[str]]]:
     """The groups called most often, and how often each group led to each of them."""
     counts = report.matrix
@@ -161,18 +154,6 @@ def matrix_cells(report: CrosstalkReport) -> tuple[list[str], list[list[str]]]:
         for group in report.groups
     ]
     return [_name(name) for name in shown], rows
-
-
-def _tools_table(tools: Sequence[Activated]) -> Table:
-    table = bare_table()
-    table.add_column("tool", overflow="fold", min_width=8)
-    for heading in TOOL_HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("meant for", overflow="fold")
-    for tool in tools:
-        name, *numbers, meant = tool_cells(tool)
-        table.add_row(Text(name), *numbers, Text(meant))
-    return table
 
 
 def tool_cells(tool: Activated) -> tuple[str, ...]:
@@ -210,12 +191,6 @@ def remarks(report: CrosstalkReport) -> list[str]:
     return told
 
 
-def _shelters(report: CrosstalkReport) -> list[str]:
-    """The sandboxes that were used."""
-    shelters = sorted({group.sandbox for group in report.groups if group.sandbox})
-    return [f"sandbox: {plain(words)}" for words in shelters]
-
-
 def _name(name: str) -> str:
     return plain(name, LONGEST_NAME)
 
@@ -242,12 +217,13 @@ def noise(report: CrosstalkReport) -> Iterator[Markup]:
     yield page_section("Tools that were not meant", grid(("tool", *TOOL_HEADINGS, "meant for"), tools))
     led = [(group.name, trial) for group in report.groups for trial in group.activating]
     more = [element("p", f"… and {len(led) - MOST_ON_PAGE:,} more.", class_="dim")]
-    shown = [_request(name, trial) for name, trial in led[:MOST_ON_PAGE]]
+    shown = list[Markup]()
+    for name, trial in led[:MOST_ON_PAGE]:
+        tools_called = element(
+            "b", text(", ".join(dict.fromkeys(use.tool for use in trial.uses)), 200), class_="bad"
+        )
+        head = element("summary", tools_called, " · ", lines(trial.request, MOST))
+        did = [element("li", lines(line, MOST)) for line in trial_in_words(trial)]
+        meant = element("p", "meant for ", text(name, 100))
+        shown.append(element("details", head, meant, element("ol", *did)))
     yield page_section("Requests that led there", *shown, *(more if len(led) > MOST_ON_PAGE else []))
-
-
-def _request(group: str, trial: Trial) -> Markup:
-    tools = ", ".join(dict.fromkeys(use.tool for use in trial.uses))
-    head = element("summary", element("b", text(tools, 200), class_="bad"), " · ", lines(trial.request, MOST))
-    did = [element("li", lines(line, MOST)) for line in trial_in_words(trial)]
-    return element("details", head, element("p", "meant for ", text(group, 100)), element("ol", *did))

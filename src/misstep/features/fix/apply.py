@@ -87,11 +87,6 @@ def read_data(file: str) -> bytes:
         raise UsageError("can't be read", error.strerror or str(error), where=file) from error
 
 
-def diffs_of(run: FixRun) -> dict[str, str]:
-    """Diffs of the improved descriptions, by the names in the reports."""
-    return {report.name: diff_of(report) for report in run.better}
-
-
 def override_of(run: FixRun) -> str:
     """The improved descriptions as a file for `--descriptions`, with those that it had before."""
     if not run.better:
@@ -113,7 +108,12 @@ def changed_since(run: FixRun) -> list[str]:
     ]
 
 
-def diff_of(report: FixReport) -> str:
+def diffs_of(run: FixRun) -> dict[str, str]:
+    """Diffs of the improved descriptions, by the names in the reports."""
+    return {report.name: _diff_of(report) for report in run.better}
+
+
+def _diff_of(report: FixReport) -> str:
     """The diff of the chosen description: of the source if it can be written, else of the description."""
     wording = report.found
     if report.digest and report.digest == digest_at(report.file, report.line):
@@ -129,10 +129,8 @@ def diff_of(report: FixReport) -> str:
 
 
 def _diff(before: str, after: str, name: str) -> str:
-    lines = unified_diff(
-        before.splitlines(), after.splitlines(), f"{name} before", f"{name} after", lineterm=""
-    )
-    return "\n".join(lines)
+    old, new = before.splitlines(), after.splitlines()
+    return "\n".join(unified_diff(old, new, f"{name} before", f"{name} after", lineterm=""))
 
 
 _Tools: TypeAlias = Mapping[tuple[str, str], Described]  # by spec and name
@@ -169,13 +167,15 @@ def _write_all(texts: Mapping[str, tuple[bytes, bytes]], check: Callable[[], Non
             if read_data(file) != original:
                 raise UsageError("has changed just now: nothing was written", "try again", where=file)
             written.append(file)
-            _write(file, anew)
+            with opened(file) as target:
+                target.write(anew)
         check()
     except BaseException:
         for file in written:
             original, anew = texts[file]
             if read_data(file) == anew:  # otherwise someone else has changed it meanwhile
-                _write(file, original)
+                with opened(file) as target:
+                    target.write(original)
         raise
 
 
@@ -227,8 +227,3 @@ def _check(before: _Tools, after: _Tools, reports: Sequence[FixReport]) -> None:
         if place[1] not in mended and (now is None or wording_of(now.tool) != wording_of(tool.tool)):
             message = f"the tool '{place[1]}', which nobody has tried, would say something else too"
             raise UsageError(message, hint, where=place[0])
-
-
-def _write(file: str, data: bytes) -> None:
-    with opened(file) as target:
-        target.write(data)

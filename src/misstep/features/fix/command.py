@@ -69,7 +69,9 @@ def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
     --out put in place what a finished run has proved.
     """
     check_specs(settings, specs)
-    _check_place(settings)
+    if settings.json and settings.out == "-":
+        raise UsageError("--out - can't go with --json", "the JSON object has the override in it")
+    refuse_unwritable(settings.out, "name another file with --out")
     run = followed(
         watched(settings),
         partial(resume_fixing, settings, write=write)
@@ -116,36 +118,22 @@ def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
     if not run.better:
         print("nothing was written: no description is better on what was held out", file=sys.stderr)
         return
-    if settings.out:
-        _write_override(settings.out, run)
+    if path := settings.out:
+        for report in run.tools:
+            if report.file and os.path.realpath(path) == report.file:
+                hint = f"name another file: misstep tool fix --resume {run.run} --out FILE"
+                raise UsageError(f"is where the tool '{report.tool}' is written", hint, where=f"--out {path}")
+        write_text(path, override_of(run))
+        print(f"better descriptions are in {plain(path)}: use them with --descriptions", file=sys.stderr)
+        for place in changed_since(run):
+            print(f"{plain(place)} is not what it was when they were tried", file=sys.stderr)
     if write:
-        _write_sources(settings, run)
-
-
-def _write_override(path: str, run: FixRun) -> None:
-    for report in run.tools:
-        if report.file and os.path.realpath(path) == report.file:
-            hint = f"name another file: misstep tool fix --resume {run.run} --out FILE"
-            raise UsageError(f"is where the tool '{report.tool}' is written", hint, where=f"--out {path}")
-    write_text(path, override_of(run))
-    print(f"better descriptions are in {plain(path)}: use them with --descriptions", file=sys.stderr)
-    for place in changed_since(run):
-        print(f"{plain(place)} is not what it was when they were tried", file=sys.stderr)
-
-
-def _write_sources(settings: Settings, run: FixRun) -> None:
-    try:
-        files = apply_fixes(settings, run)
-    except UsageError as error:
-        error.hints = (*error.hints, f"what was found: misstep show {run.run}{way_to(settings.store)}")
-        raise
-    for file in files:
-        print(f"better descriptions were written to {plain(file)}", file=sys.stderr)
-    if not files:
-        print("nothing was written: the tools say so already", file=sys.stderr)
-
-
-def _check_place(settings: Settings) -> None:
-    if settings.json and settings.out == "-":
-        raise UsageError("--out - can't go with --json", "the JSON object has the override in it")
-    refuse_unwritable(settings.out, "name another file with --out")
+        try:
+            files = apply_fixes(settings, run)
+        except UsageError as error:
+            error.hints = (*error.hints, f"what was found: misstep show {run.run}{way_to(settings.store)}")
+            raise
+        for file in files:
+            print(f"better descriptions were written to {plain(file)}", file=sys.stderr)
+        if not files:
+            print("nothing was written: the tools say so already", file=sys.stderr)

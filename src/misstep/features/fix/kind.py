@@ -30,7 +30,19 @@ class FixRuns(ReportedRuns[FixReport]):
         return ToolMended(run, report)
 
     def item(self, report: FixReport, home: ReportSource) -> ReportItem:
-        return fix_item(report, home)
+        flaw = Issue(
+            id=report.name,
+            rule="tool/fix",
+            title="no better description was found",
+            text=f"{counted(len(report.usable), 'description')} tried in place of the tool's own",
+            identity=report.name,
+            subject=plain(report.tool, NAME),
+            replay=home.show,
+            spot=SourceLocation(report.file, max(1, report.line)) if report.file else None,
+        )
+        flaws = [flaw] if report.verdict == "failed" else []
+        reason = "; ".join(report.notes) or "nothing could be judged with the tool's own description"
+        return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
 
     def rows(self, subject: RowSubject, report: FixReport) -> Iterable[TableRow]:
         return [fix_row(subject, report)]
@@ -46,22 +58,6 @@ class FixRuns(ReportedRuns[FixReport]):
         found = view_fixing(settings, run.id)
         parts = tuple(wordings(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
-
-
-def fix_item(report: FixReport, home: ReportSource) -> ReportItem:
-    flaw = Issue(
-        id=report.name,
-        rule="tool/fix",
-        title="no better description was found",
-        text=f"{counted(len(report.usable), 'description')} tried in place of the tool's own",
-        identity=report.name,
-        subject=plain(report.tool, NAME),
-        replay=home.show,
-        spot=SourceLocation(report.file, max(1, report.line)) if report.file else None,
-    )
-    flaws = [flaw] if report.verdict == "failed" else []
-    reason = "; ".join(report.notes) or "nothing could be judged with the tool's own description"
-    return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
 
 
 FEATURE = FixRuns()

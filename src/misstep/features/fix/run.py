@@ -1,6 +1,7 @@
-"""Searches for better tool descriptions as a stored run."""
+"""Searches for better tool descriptions as a stored run, from the evidence of an earlier one."""
 
 import asyncio
+import os
 import time
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -8,28 +9,155 @@ from contextlib import closing
 from msgspec import structs
 
 from misstep.core.event import Event, Listener, ToolMended
-from misstep.core.results.fixing import FixReport, FixRun, parse_descriptions, read_text
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.fixing import (
+    FixReport,
+    FixRun,
+    Part,
+    Trying,
+    parse_descriptions,
+    read_text,
+    wording_of,
+)
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.features.bench.environments import BenchmarkSuite, check_task_agent
-from misstep.features.fix.apply import refuse_changed, refuse_overridden, refuse_unwritable
-from misstep.features.fix.prepare import Knowledge, benchmark_suite_of, prepared
+from misstep.features.bench.suites import find_suite
+from misstep.features.fix.apply import digest_at, refuse_changed, refuse_overridden, refuse_unwritable
 from misstep.features.fix.search import DescriptionSearch, OnRequests, OnTasks, Scorer, without_secrets
 from misstep.fuzzing.agent_tests.prompts import Prompts
+from misstep.fuzzing.descriptions.evidence import (
+    FixEvidence,
+    evidence_of_fuzzing,
+    evidence_of_sets,
+    limited,
+    split,
+)
 from misstep.runs.budget import cost_of_run
 from misstep.runs.cases import absolute_places, stored_specs
+from misstep.runs.lookup import find_maker
 from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import AgentSession, refuse_missing
 from misstep.runs.setup.models import open_model, refuse_blind_budget, refuse_secrets
-from misstep.runs.setup.workbenches import Workbenches, find_targets
+from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
 from misstep.runs.setup.workers import stopping
 from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
 from misstep.runs.trust import refuse_foreign_calls
 from misstep.store.runs import Run, Store
 from misstep.store.trust import is_trusted
+
+
+class Knowledge:
+    """What an earlier run knows about tools; nothing if there is no such run."""
+
+    def __init__(self, store: Store | None, name: str) -> None:
+        self.run: Run | None = find_maker(store, name) if store and name else None
+        self._sets = dict[str, ConsistencyReport]()
+        self._fuzzed = []
+        if store and self.run and self.run.purpose.verb == "consistency":
+            self._sets = {each.name: each for each in store.tool_documents(self.run.id, ConsistencyReport)}
+        elif store and self.run:
+            self._fuzzed = store.tool_reports(self.run.id)
+
+    @property
+    def tools(self) -> list[str]:
+        return [*self._sets, *[each.name for each in self._fuzzed]]
+
+    def of(self, target: Target) -> FixEvidence:
+        tool = target.tools[0]
+        name = next((each for each in (target.name, tool) if each in self.tools), "")
+        if name in self._sets:
+            return evidence_of_sets(self._sets[name])
+        return evidence_of_fuzzing(self._fuzzed, name, tool) if name else FixEvidence()
+
+
+def prepared(
+    targets: Sequence[Target], tools: Sequence[Described], knowledge: Knowledge, settings: Settings
+) -> list[FixReport]:
+    """The work for each tool. A `UsageError` if there is none."""
+    known = [(each, tool, knowledge.of(each)) for each, tool in zip(targets, tools, strict=True)]
+    reports = list[FixReport]()
+    if settings.bench:
+        trying = _tasks(settings)
+        for place, (target, tool, evidence) in enumerate(known):
+            # No task is a known failure, so the model may see all known failures.
+            told = (*[each.told for each in evidence.asked if each.bad], *evidence.defects)
+            reports.append(_report(target, tool, trying, told, place))
+        return reports
+    assert knowledge.run is not None
+    found = [(each, tool, evidence) for each, tool, evidence in known if evidence.asked]
+    _refuse_nothing(found or known, knowledge, settings)
+    wanted = (
+        found if settings.only else [entry for entry in found if any(each.bad for each in entry[2].asked)]
+    )
+    where = f"run {knowledge.run.id}"
+    if not wanted:
+        hint = "there is nothing to be mended, going by that run"
+        raise UsageError("no request of it ended badly", hint, where=where)
+    for place, (target, tool, evidence) in enumerate(wanted):
+        try:
+            reports.append(_report(target, tool, *split(evidence, settings.seed, settings.count), place))
+        except UsageError as error:
+            error.where = f"{where}, {tool.name}"
+            raise
+    return reports
+
+
+def benchmark_suite_of(settings: Settings) -> BenchmarkSuite | None:
+    """The benchmark on which descriptions are scored, if any, with all its tasks."""
+    if not settings.bench:
+        return None
+    return find_suite(settings.bench, settings.overlay({"split": "all", "count": None}))
+
+
+def _refuse_nothing(
+    found: Sequence[tuple[Target, Described, FixEvidence]], knowledge: Knowledge, settings: Settings
+) -> None:
+    """Say why there are no requests to test descriptions on."""
+    assert knowledge.run is not None
+    if any(evidence.asked for _, _, evidence in found):
+        return
+    where, names = f"--from {settings.from_run}", ", ".join(target.name for target, _, _ in found[:5])
+    if not {each.partition(" of ")[0] for each in knowledge.tools} & {tool.name for _, tool, _ in found}:
+        hint = f"it is about {', '.join(knowledge.tools[:10]) or 'no tool'}"
+        raise UsageError(f"run {knowledge.run.id} knows nothing of {names}", hint, where=where)
+    hint = "name a run of misstep tool consistency, or of misstep tool fuzz with --agent"
+    message = f"run {knowledge.run.id} has put no request for {names} to an agent"
+    raise UsageError(message, hint, "or score on a benchmark: --bench files", where=where)
+
+
+def _tasks(settings: Settings) -> tuple[Trying, ...]:
+    suite = benchmark_suite_of(settings)
+    assert suite is not None
+    parts: dict[str, Part] = {"validation": "validation", "test": "test"}
+    tasks = [each for each in suite.tasks if each.split in parts]
+    trying = [Trying(each.id, each.request, parts[each.split], "task") for each in tasks]
+    found = limited(trying, settings.seed, settings.count)
+    if len({each.part for each in found}) < len(parts):
+        raise UsageError("there are not tasks in both parts of the benchmark", "leave out --kind or --domain")
+    return found
+
+
+def _report(
+    target: Target, tool: Described, trying: tuple[Trying, ...], examples: tuple[str, ...], place: int
+) -> FixReport:
+    source = tool.source if tool.kind == "function" else None
+    file, line = (os.path.realpath(source.file), source.line) if source else ("", 0)
+    return FixReport(
+        target.name,
+        tool.name,
+        wording_of(tool.tool),
+        trying,
+        examples,
+        ended="stopped",
+        file=file,
+        line=line,
+        digest=digest_at(file, line) if source else "",
+        place=place,
+    )
 
 
 def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, write: bool = False) -> FixRun:

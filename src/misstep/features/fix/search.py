@@ -2,13 +2,13 @@
 
 import asyncio
 import json
-import os
 import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from math import inf
+from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from msgspec import structs
@@ -23,7 +23,6 @@ from misstep.core.results.fixing import (
     FixReport,
     Part,
     Trying,
-    Wording,
     Wordings,
     reworded,
     write_descriptions,
@@ -151,18 +150,16 @@ class OnTasks:
     ) -> Generator[FixAttempt]:
         with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
             for number in dict.fromkeys(number for number, _ in units):
-                path = os.path.join(folder, "descriptions.toml")
-                _write(path, {**self._usual(), report.tool: report.words_of(number)})
+                # Together with descriptions that the settings override as well.
+                usual = conditions_of(self._settings).wordings
+                path = Path(folder, "descriptions.toml")
+                wordings = {**usual, report.tool: report.words_of(number)}
+                path.write_text(write_descriptions(wordings), encoding="utf-8")
                 own = [each for candidate, each in units if candidate == number]
-                yield from self._tried(
-                    number, own, self._settings.overlay({"descriptions": path}), usage_meter
-                )
+                settings = self._settings.overlay({"descriptions": str(path)})
+                yield from self._tried(number, own, settings, usage_meter)
                 if self._run_budget.is_over() or self._run_budget.lacking:
                     return
-
-    def _usual(self) -> dict[str, Wording]:
-        """Descriptions that the settings override as well."""
-        return conditions_of(self._settings).wordings
 
     def _tried(
         self, number: int, trying: Sequence[Trying], settings: Settings, usage_meter: UsageMeter
@@ -179,20 +176,11 @@ class OnTasks:
             with closing(workers.work(range(jobs))) as work:
                 for done in work:
                     usage_meter.add(Spent(done.usage))
-                    yield _attempt(number, done)
+                    tokens = sum(usage.input + usage.output for usage in done.usage.values())
+                    why = cut("; ".join(done.why), SHOWN_REASON) if done.verdict != "passed" else ""
+                    yield FixAttempt(number, done.name, done.verdict, why, True, done.calls, tokens)
         for place, why in attempts.lost.items():
             raise UsageError(why, where=place)
-
-
-def _attempt(number: int, done: TaskReport) -> FixAttempt:
-    tokens = sum(usage.input + usage.output for usage in done.usage.values())
-    why = cut("; ".join(done.why), SHOWN_REASON) if done.verdict != "passed" else ""
-    return FixAttempt(number, done.name, done.verdict, why, True, done.calls, tokens)
-
-
-def _write(path: str, wordings: Wordings) -> None:
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(write_descriptions(wordings))
 
 
 Work: TypeAlias = Generator[FixReport | Event, None, None]
@@ -226,14 +214,11 @@ class DescriptionSearch:
         self.report = without_secrets(self.report)
         yield from self._propose()
         yield from self._score("validation", [ORIGINAL, *[each.number for each in self.report.usable]])
-        if not self._is_short() and (chosen := self.report.chosen):
+        if not self._agent_session.is_over() and (chosen := self.report.chosen):
             yield Notice(f"{self.report.tool}: candidate {chosen.number} is the best, and is tested now")
             yield from self._score("test", [ORIGINAL, chosen.number])
-        if not self._is_short():
+        if not self._agent_session.is_over():
             yield self._kept(ended="done")
-
-    def _is_short(self) -> bool:
-        return self._agent_session.is_over()
 
     def _kept(self, **changes: object) -> FixReport:
         usage = self._usage_meter.added_to(self._before.usage)
@@ -249,16 +234,17 @@ class DescriptionSearch:
 
     def _propose(self) -> Work:
         """Make candidates with all strategies in turn, as many as wanted."""
-        if self._is_short() or len(self.report.candidates) >= self._settings.candidates:
+        if self._agent_session.is_over() or len(self.report.candidates) >= self._settings.candidates:
             return
-        workers = Workers[None, Candidate](lambda _, tell: self._write(tell), self._run_budget, 1)
+
+        def write(_: None, tell: Callable[[Candidate], None]) -> None:
+            with self._benches.lend(self._spec) as bench:
+                asyncio.run(self._write_all(bench, tell))
+
+        workers = Workers[None, Candidate](write, self._run_budget, 1)
         with closing(workers.work([None])) as work:
             for candidate in work:
                 yield self._kept(candidates=(*self.report.candidates, candidate))
-
-    def _write(self, tell: Callable[[Candidate], None]) -> None:
-        with self._benches.lend(self._spec) as bench:
-            asyncio.run(self._write_all(bench, tell))
 
     async def _write_all(self, bench: ToolHost, tell: Callable[[Candidate], None]) -> None:
         bench.heed(self._agent_session.is_over)
@@ -300,18 +286,15 @@ class DescriptionSearch:
         done = {(each.candidate, each.trying) for each in self.report.attempts}
         tried = [(number, each) for number in numbers for each in self.report.part(part)]
         units = [(number, each) for number, each in tried if (number, each.id) not in done]
-        if self._is_short() or not units:
+        if self._agent_session.is_over() or not units:
             return
         with closing(self._scorer.score(self.report, units, self._usage_meter)) as attempts:
             for attempt in attempts:
                 yield self._kept(attempts=(*self.report.attempts, attempt))
         for number in numbers:
-            yield Notice(self._told(number, part))
-
-    def _told(self, number: int, part: Part) -> str:
-        rate = self.report.standing(number, part).rate
-        who = "its own words" if number == ORIGINAL else f"candidate {number}"
-        return f"{self.report.tool}: {who}: {rate.passed} of {rate.judged} on {part}"
+            rate = self.report.standing(number, part).rate
+            who = "its own words" if number == ORIGINAL else f"candidate {number}"
+            yield Notice(f"{self.report.tool}: {who}: {rate.passed} of {rate.judged} on {part}")
 
 
 def without_secrets(report: FixReport) -> FixReport:

@@ -1,6 +1,6 @@
 """Shows improved tool descriptions on the terminal, as JSON and in the HTML page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -36,8 +36,11 @@ def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> Renderabl
 def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
     parts: list[RenderableType] = [Text(plain(report.tool, 100), style="bold"), _table(report)]
     parts += [Text(plain(note, 1_000), style="dim") for note in report.notes]
-    parts += [_unusable(each) for each in report.candidates if each.wording is None][:most]
-    parts.append(_outcome(report))
+    for each in [each for each in report.candidates if each.wording is None][:most]:
+        said = f"candidate {_titled(each)}: {each.why or 'nothing was proposed'}"
+        parts.append(Text(plain(said, MOST), style="dim"))
+    style = "green" if report.is_better else "yellow"
+    parts.append(Text(f"\n{outcome_in_words(report)}", style=style))
     duel = report.duel
     if duel is not None and duel.lost:
         requests = {each.id: each.request for each in report.trying}
@@ -45,7 +48,10 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
         more = [Text(f"… and {len(duel.lost) - most} more", style="dim")] if len(duel.lost) > most else []
         parts.append(section("passed before, fails now", Group(*lost, *more)))
     if diff:
-        parts.append(section("what changes", _coloured(diff)))
+        styles = {"+": "green", "-": "red", "@": "dim"}
+        changed = plain_lines(diff, WHOLE).split("\n")
+        coloured = [Text(line, style=styles.get(line[:1], "")) for line in changed]
+        parts.append(section("what changes", Padding(Group(*coloured), 0)))
     return Group(*parts)
 
 
@@ -65,20 +71,19 @@ def _table(report: FixReport) -> Table:
 def standings(report: FixReport) -> Iterator[tuple[Part, list[tuple[tuple[str, ...], bool]]]]:
     """For each part, the candidates' scores for `HEADINGS`; the important ones are marked."""
     chosen = report.chosen
-    yield "validation", _standings(report, "validation", report.usable)
+    tested: list[tuple[Part, list[Candidate]]] = [("validation", report.usable)]
     if chosen is not None and report.made(ORIGINAL, "test"):
-        yield "test", _standings(report, "test", [chosen])
-
-
-def _standings(
-    report: FixReport, part: Part, candidates: Sequence[Candidate]
-) -> list[tuple[tuple[str, ...], bool]]:
-    chosen = report.chosen.number if report.chosen else None
-    rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
-    return [
-        ((name, *_row(report.standing(number, part))), part == "test" or number == chosen)
-        for name, number in rows
-    ]
+        tested.append(("test", [chosen]))
+    for part, candidates in tested:
+        rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
+        best = chosen.number if chosen else None
+        yield (
+            part,
+            [
+                ((name, *_row(report.standing(number, part))), part == "test" or number == best)
+                for name, number in rows
+            ],
+        )
 
 
 def _row(standing: Standing) -> tuple[str, ...]:
@@ -88,10 +93,6 @@ def _row(standing: Standing) -> tuple[str, ...]:
     tokens = "–" if standing.tokens is None else f"{standing.tokens:,.0f}"
     counts = f"{rate.passed:,}", f"{rate.failed:,}", f"{rate.unjudged:,}"
     return *counts, percent(rate.rate), ends, steps, tokens
-
-
-def _outcome(report: FixReport) -> Text:
-    return Text(f"\n{outcome_in_words(report)}", style="green" if report.is_better else "yellow")
 
 
 def outcome_in_words(report: FixReport) -> str:
@@ -105,26 +106,12 @@ def outcome_in_words(report: FixReport) -> str:
         return "no candidate did better than what the tool says itself"
     told = f"{len(duel.gained)} gained, {len(duel.lost)} lost, p = {duel.p:.3g} (exact McNemar)"
     if duel.is_better:
-        return f"{_named(chosen)} is better on what was held out: {told}"
-    return f"{_named(chosen)} is no better on what was held out: {told}; nothing is to be changed"
-
-
-def _named(candidate: Candidate) -> str:
-    return f"candidate {_titled(candidate)}"
+        return f"candidate {_titled(chosen)} is better on what was held out: {told}"
+    return f"candidate {_titled(chosen)} is no better on what was held out: {told}; nothing is to be changed"
 
 
 def _titled(candidate: Candidate) -> str:
     return f"{candidate.number} ({candidate.strategy})"
-
-
-def _unusable(candidate: Candidate) -> Text:
-    return Text(plain(f"{_named(candidate)}: {candidate.why or 'nothing was proposed'}", MOST), style="dim")
-
-
-def _coloured(diff: str) -> RenderableType:
-    styles = {"+": "green", "-": "red", "@": "dim"}
-    lines = plain_lines(diff, WHOLE).split("\n")
-    return Padding(Group(*[Text(line, style=styles.get(line[:1], "")) for line in lines]), 0)
 
 
 def fix_as_json(run: FixRun, diffs: Mapping[str, str], override: str) -> dict[str, Any]:
@@ -148,7 +135,18 @@ def _tool_as_json(report: FixReport, diff: str) -> dict[str, Any]:
         "ended": report.ended,
         "better": report.is_better,
         "original": {"description": report.original.description, "parameters": report.original.parameters},
-        "candidates": [_candidate(report, each) for each in report.candidates],
+        "candidates": [
+            {
+                "number": each.number,
+                "strategy": each.strategy,
+                "description": each.wording.description if each.wording else None,
+                "parameters": each.wording.parameters if each.wording else {},
+                "why": each.why,
+                "tried": list(each.tried),
+                "validation": _standing(report, each.number, "validation") if each.wording else None,
+            }
+            for each in report.candidates
+        ],
         "chosen": chosen.number if chosen else None,
         "validation": _standing(report, ORIGINAL, "validation"),
         "before": _standing(report, ORIGINAL, "test") if chosen else None,
@@ -159,19 +157,6 @@ def _tool_as_json(report: FixReport, diff: str) -> dict[str, Any]:
         "diff": diff,
         "notes": list(report.notes),
         "seconds": report.seconds,
-    }
-
-
-def _candidate(report: FixReport, candidate: Candidate) -> dict[str, Any]:
-    wording = candidate.wording
-    return {
-        "number": candidate.number,
-        "strategy": candidate.strategy,
-        "description": wording.description if wording else None,
-        "parameters": wording.parameters if wording else {},
-        "why": candidate.why,
-        "tried": list(candidate.tried),
-        "validation": _standing(report, candidate.number, "validation") if wording else None,
     }
 
 
@@ -217,18 +202,13 @@ def _tool_on_page(report: FixReport) -> Iterator[Markup]:
     chosen = report.chosen
     if chosen is not None:
         yield _words(f"Candidate {chosen.number}", report.words_of(chosen.number), opened=True)
-    yield from _lost(report)
+    if report.duel is not None and report.duel.lost:
+        requests = {each.id: each.request for each in report.trying}
+        items = [element("li", text(requests[each], MOST_ON_PAGE)) for each in report.duel.lost]
+        yield element("details", element("summary", "Passed before, fails now"), element("ul", *items))
 
 
 def _words(title: str, wording: Wording, opened: bool = False) -> Markup:
     told = [("description", wording.description or ""), *wording.parameters.items()]
     shown = pairs((name, element("span", lines(said, MOST_ON_PAGE), class_="lines")) for name, said in told)
     return element("details", element("summary", text(title)), shown, **({"open": "open"} if opened else {}))
-
-
-def _lost(report: FixReport) -> Iterator[Markup]:
-    duel = report.duel
-    if duel is not None and duel.lost:
-        requests = {each.id: each.request for each in report.trying}
-        items = [element("li", text(requests[each], MOST_ON_PAGE)) for each in duel.lost]
-        yield element("details", element("summary", "Passed before, fails now"), element("ul", *items))

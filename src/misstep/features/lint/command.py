@@ -9,13 +9,13 @@ from misstep.cli.exit_policy import CommandResult
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, print_json_text, quoted, to_report
 from misstep.cli.reports import add_step_summary, check_reports, write_reports
-from misstep.core.results.remark import LintReport
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.features.lint.run import lint_tools, list_tools
 from misstep.features.lint.view import lint_as_json, lint_view, state_lint, tools_view
 from misstep.rendering.text import plain
 
+LOADING = ("python", "sandbox", "allow_network", "allow_read", "workspace", "descriptions")
 USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0}
 
 
@@ -23,25 +23,9 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
 @click.option("--from", "run", default="", metavar="RUN", help="A run of `tool fuzz` to take evidence from.")
 @settings_options(
-    "only",
-    "calls_per_tool",
-    "time_per_tool",
-    "timeout",
-    "memory",
-    "python",
-    "sandbox",
-    "allow_network",
-    "allow_read",
-    "workspace",
-    "descriptions",
-    "seed",
-    "jobs",
-    "fail_on",
-    "store",
-    "report",
-    "report_dir",
-    "step_summary",
-    "json",
+    *("only", "calls_per_tool", "time_per_tool", "timeout", "memory"),
+    *LOADING,
+    *("seed", "jobs", "fail_on", "store", "report", "report_dir", "step_summary", "json"),
     usual=USUAL,
 )
 def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
@@ -55,7 +39,8 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
     check_reports(settings)
     began = time.monotonic()
     report = lint_tools(settings, specs, run)
-    ending = _ending(report, settings)
+    quiet = sum(not tool.remarks for tool in report.tools)  # the required share has no remarks
+    ending = CommandResult.by_gate(settings, quiet, len(report.tools))
     statement = state_lint(report, specs, not ending.code, time.monotonic() - began)
     write_reports(settings, statement, lambda: lint_as_json(report))
     add_step_summary(settings, statement)
@@ -64,24 +49,16 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
     elif not to_report(settings):
         console = Console()
         console.print(lint_view(report))
-        hint(console, f"what breaks {_them(report)}: misstep tool fuzz {' '.join(map(quoted, specs))}")
+        them = "it" if len(report.tools) == 1 else "them"
+        hint(console, f"what breaks {them}: misstep tool fuzz {' '.join(map(quoted, specs))}")
     for note in report.notes:
         click.echo(plain(note), err=True)
     return ending.leave()
 
 
-def _them(report: LintReport) -> str:
-    return "it" if len(report.tools) == 1 else "them"
-
-
-def _ending(report: LintReport, settings: Settings) -> CommandResult:
-    """The result of the command: the required share of tools has no remarks."""
-    return CommandResult.by_gate(settings, sum(not tool.remarks for tool in report.tools), len(report.tools))
-
-
 @click.command("list")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@settings_options("python", "sandbox", "allow_network", "allow_read", "workspace", "descriptions", "json")
+@settings_options(*LOADING, "json")
 def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
     """List tools and what they take, without calling any.
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -24,7 +25,7 @@ from misstep.runs.cases import absolute_specs
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches, conditions_of, find_targets
 from misstep.store.runs import Store
-from misstep.tool_host.host import ToolHost, read_apart, whole_environment
+from misstep.tool_host.host import read_apart, whole_environment
 from misstep.tool_host.sandbox.places import is_server
 
 
@@ -57,33 +58,25 @@ def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolLi
 
 def look_into(spec: str, settings: Settings) -> ToolList:
     """The tools of one spec. The file of descriptions may also describe tools of other specs."""
-    found, wordings = _listed(spec, settings), read_descriptions(settings.descriptions)
-    return msgspec.structs.replace(found, tools=tuple(reworded(tool, wordings) for tool in found.tools))
-
-
-def _listed(spec: str, settings: Settings) -> ToolList:
-    serves = is_server(spec)
-    if spec.endswith(".json") and not serves:
+    if _is_file(spec):
         skipped = list[str]()
-        return ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))
-    conditions = conditions_of(settings)
-    # In the sandbox, a server gets the same environment variables as with `tool fuzz`.
-    whole = settings.sandbox == "none" or not serves
-    environment = whole_environment(serves) if whole else conditions.environment
-    loaded = read_apart(spec, msgspec.structs.replace(conditions, environment=environment))
-    return ToolList(loaded.tools, loaded.skipped, loaded.notes)
+        found = ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))
+    else:
+        serves, conditions = is_server(spec), conditions_of(settings)
+        # In the sandbox, a server gets the same environment variables as with `tool fuzz`.
+        whole = settings.sandbox == "none" or not serves
+        environment = whole_environment(serves) if whole else conditions.environment
+        loaded = read_apart(spec, msgspec.structs.replace(conditions, environment=environment))
+        found = ToolList(loaded.tools, loaded.skipped, loaded.notes)
+    wordings = read_descriptions(settings.descriptions)
+    return msgspec.structs.replace(found, tools=tuple(reworded(tool, wordings) for tool in found.tools))
 
 
 CALLS = 200  # for each tool by default
 LARGEST_FILE = 2 << 20  # bytes of a module that is read
 
-
-class _Look(msgspec.Struct, frozen=True):
-    """A tool, where it was found, and the result of fuzzing it if it could be called."""
-
-    spec: str
-    tool: Described
-    report: ToolReport | None = None
+# Tools and the results of fuzzing them, by name, and notes.
+_Looks: TypeAlias = tuple[dict[str, Described], dict[str, ToolReport], list[str]]
 
 
 def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintReport:
@@ -94,36 +87,36 @@ def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintR
     """
     settings = check_settings(settings)
     own = absolute_specs(specs)
-    if run:
-        looks, notes = _recalled(settings, own, run)
-    else:
-        looks, notes = _called(settings, own)
-    subjects = [_subject(look) for look in looks]
+    tools, reports, notes = _recalled(settings, own, run) if run else _called(settings, own)
+    subjects = list[LintSubject]()
+    for name, tool in tools.items():
+        report = reports.get(name) or ToolReport(name, 0)
+        certain = tuple(finding for finding in report.findings if finding.reproduced)
+        subjects.append(LintSubject(tool, _read_module(tool), report.refusals, certain, report.compared))
     return masked(LintReport(tuple(lint(subjects)), tuple(dict.fromkeys(notes))))
 
 
-def _recalled(settings: Settings, specs: Sequence[str], run: str) -> tuple[list[_Look], list[str]]:
+def _recalled(settings: Settings, specs: Sequence[str], run: str) -> _Looks:
     """The tools as they are now, with the findings of an earlier run."""
     found = {spec: look_into(spec, settings).tools for spec in specs}
     with Store(settings.store) as store:
         reports = {report.name: report for report in store.tool_reports(store.find_run(run).id)}
-    targets = _alone(found, settings)
-    strange = [target.name for target in targets if target.name not in reports]
-    notes = [f"{name}: run {run} knows nothing of it" for name in strange]
-    return [_Look(each.spec, _tool(found, each), reports.get(each.name)) for each in targets], notes
+    tools = {target.name: target.among(found[target.spec])[0] for target in _alone(found, settings)}
+    return tools, reports, [f"{name}: run {run} knows nothing of it" for name in tools if name not in reports]
 
 
-def _called(settings: Settings, specs: Sequence[str]) -> tuple[list[_Look], list[str]]:
+def _called(settings: Settings, specs: Sequence[str]) -> _Looks:
     """The tools with the results of calling them; those that can't be called are only read."""
     with Workbenches(settings) as benches:
         found: dict[str, Sequence[Described]] = {}
         for spec in specs:
             found[spec] = look_into(spec, settings).tools if _is_file(spec) else benches.tools_of(spec)
         targets = _alone(found, settings)
-        lively = [each for each in targets if _tool(found, each).kind != "definition"]
+        tools = {target.name: target.among(found[target.spec])[0] for target in targets}
+        lively = [target for target in targets if tools[target.name].kind != "definition"]
         reports = _looked_at(benches, settings, lively)
-    looks = [_Look(each.spec, _tool(found, each), reports.get(each.name)) for each in targets]
-    return looks, [f"{name}: {cut(report.notes[0], 200)}" for name, report in reports.items() if report.notes]
+    notes = [f"{name}: {cut(report.notes[0], 200)}" for name, report in reports.items() if report.notes]
+    return tools, reports, notes
 
 
 def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Target]) -> dict[str, ToolReport]:
@@ -133,7 +126,10 @@ def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Targe
     def look(target: Target) -> tuple[str, ToolReport]:
         with benches.lend(target.spec) as bench:
             bench.heed(stop.is_set)
-            return target.name, _look(bench, target, settings, stop)
+            tool, until = target.among(bench.tools)[0], time.monotonic() + settings.time_per_tool
+            seed, most = derive_seed(settings.seed, tool.name), settings.calls_per_tool or CALLS
+            report = look_at(bench, tool, seed, most, lambda: stop.is_set() or time.monotonic() >= until)
+            return target.name, report
 
     with ThreadPoolExecutor(settings.jobs, "linter") as pool:
         try:
@@ -144,38 +140,15 @@ def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Targe
             stop.set()
 
 
-def _look(bench: ToolHost, target: Target, settings: Settings, stop: threading.Event) -> ToolReport:
-    until = time.monotonic() + settings.time_per_tool
-    tool = target.among(bench.tools)[0]
-    seed = derive_seed(settings.seed, tool.name)
-
-    def over() -> bool:
-        return stop.is_set() or time.monotonic() >= until
-
-    return look_at(bench, tool, seed, settings.calls_per_tool or CALLS, over)
-
-
 def _alone(found: Mapping[str, Sequence[Described]], settings: Settings) -> list[Target]:
     names = [tool.name for tools in found.values() for tool in tools]
     refuse_unknown_tools(read_descriptions(settings.descriptions), names)
     return [target for target in find_targets(found, settings.only) if len(target.tools) == 1]
 
 
-def _tool(found: Mapping[str, Sequence[Described]], target: Target) -> Described:
-    return target.among(found[target.spec])[0]
-
-
 def _is_file(spec: str) -> bool:
     """Whether it is a file of definitions that can't be called."""
     return spec.endswith(".json") and not is_server(spec)
-
-
-def _subject(look: _Look) -> LintSubject:
-    module = _read_module(look.tool)
-    if look.report is None:
-        return LintSubject(look.tool, module)
-    certain = tuple(finding for finding in look.report.findings if finding.reproduced)
-    return LintSubject(look.tool, module, look.report.refusals, certain, look.report.compared)
 
 
 def _read_module(tool: Described) -> str:

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from misstep.core.results.remark import LintedTool, LintReport, Remark
 from misstep.core.results.report import Issue, ReportItem, RunReport, SourceLocation
-from misstep.core.tool import Described, Promises
+from misstep.core.tool import Described
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -92,7 +92,9 @@ def _view(tool: Described) -> RenderableType:
     for name, schema in tool.tool.parameters["properties"].items():
         mark = Text("*" if name in required else "", style="bold")
         kind = Text(plain(type_in_short(schema), LONGEST_TYPE), style="cyan")
-        table.add_row(mark, Text(plain(name, LONGEST_TYPE)), kind, _described(schema))
+        said = schema.get("description") if isinstance(schema, dict) else None
+        said = plain(_first_line(said), LONGEST_TYPE) if isinstance(said, str) else ""
+        table.add_row(mark, Text(plain(name, LONGEST_TYPE)), kind, Text(said, style="dim"))
     facts = Text(" · ".join(_facts(tool)), style="dim")
     return section(plain(tool.name, LONGEST_TYPE), Group(*lines, table, facts))
 
@@ -100,34 +102,25 @@ def _view(tool: Described) -> RenderableType:
 def _facts(tool: Described) -> list[str]:
     facts: list[str] = [tool.kind, "async" if tool.is_async else ""]
     facts.append("output schema" if tool.output else "")
-    facts += _promised(tool.promises)
-    facts.append(counted(len(tool.examples), "example") if tool.examples else "")
-    facts.append(f"{_shown_path(tool.source.file)}:{tool.source.line}" if tool.source else plain(tool.where))
-    return [fact for fact in facts if fact]
-
-
-def _promised(promises: Promises) -> list[str]:
-    words = {
-        "read-only": promises.read_only,
-        "destructive": promises.destructive,
-        "idempotent": promises.idempotent,
-        "open world": promises.open_world,
+    promises = {
+        "read-only": tool.promises.read_only,
+        "destructive": tool.promises.destructive,
+        "idempotent": tool.promises.idempotent,
+        "open world": tool.promises.open_world,
     }
-    return [word for word, promised in words.items() if promised]
-
-
-def _described(schema: Any) -> Text:
-    text = schema.get("description") if isinstance(schema, dict) else None
-    return Text(plain(_first_line(text), LONGEST_TYPE) if isinstance(text, str) else "", style="dim")
+    facts += [word for word, promised in promises.items() if promised]
+    facts.append(counted(len(tool.examples), "example") if tool.examples else "")
+    if tool.source:
+        near = os.path.relpath(tool.source.file)
+        path = plain(tool.source.file if near.startswith("..") else near)
+        facts.append(f"{path}:{tool.source.line}")
+    else:
+        facts.append(plain(tool.where))
+    return [fact for fact in facts if fact]
 
 
 def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
-
-
-def _shown_path(path: str) -> str:
-    near = os.path.relpath(path)
-    return plain(path if near.startswith("..") else near)
 
 
 def type_in_short(schema: Any, deep: int = 0) -> str:
@@ -172,20 +165,19 @@ def state_lint(report: LintReport, specs: Sequence[str], passed: bool, seconds: 
 
 def linted(tool: LintedTool) -> ReportItem:
     spot = SourceLocation(tool.file, tool.line) if tool.file else None
-    flaws = [_remark(remark, tool.name, spot) for remark in tool.remarks]
+    flaws = list[Issue]()
+    for remark in tool.remarks:
+        told = {"evidence": plain(remark.evidence, TEXT), "what to do": plain(remark.advice, TEXT)}
+        flaws.append(
+            Issue(
+                id=remark.where,
+                rule=f"lint/{remark.rule}",
+                title=f"{CLASSES[remark.fault]} {plain(remark.where, NAME)}",
+                text=plain(remark.message, TEXT),
+                identity="\0".join((tool.name, remark.rule, remark.where, remark.message)),
+                subject=plain(tool.name, NAME),
+                details={name: text for name, text in told.items() if text},
+                spot=spot,
+            )
+        )
     return tool_item(tool.name, "failed" if flaws else "passed", 0.0, flaws)
-
-
-def _remark(remark: Remark, tool: str, spot: SourceLocation | None) -> Issue:
-    told = {"evidence": plain(remark.evidence, TEXT), "what to do": plain(remark.advice, TEXT)}
-    identity = "\0".join((tool, remark.rule, remark.where, remark.message))
-    return Issue(
-        id=remark.where,
-        rule=f"lint/{remark.rule}",
-        title=f"{CLASSES[remark.fault]} {plain(remark.where, NAME)}",
-        text=plain(remark.message, TEXT),
-        identity=identity,
-        subject=plain(tool, NAME),
-        details={name: text for name, text in told.items() if text},
-        spot=spot,
-    )

@@ -17,11 +17,10 @@ from misstep.core.results.finding import (
     ranked,
 )
 from misstep.core.settings import Settings
-from misstep.fuzzing.agent_tests.harvest import ask_for_crashes, harvest, richness_of
+from misstep.fuzzing.agent_tests.harvest import ask_for_crashes, candidates_of, harvest, richness_of
 from misstep.fuzzing.agent_tests.parties import Models
 from misstep.fuzzing.agent_tests.passage import ReachStages
 from misstep.fuzzing.agent_tests.prompts import Prompts
-from misstep.fuzzing.agent_tests.refusals import candidates_of
 from misstep.runs.budget import RunBudget
 from misstep.runs.setup.agent_session import MARK, AgentSession, Over, UsageMeter, refuse_unreachable, unless
 from misstep.runs.setup.models import Tell

@@ -1,8 +1,11 @@
 """Turns trials of an agent into findings, and asks a model directly for requests that crash a tool.
 
-The direct requests are a baseline that fuzzing is compared with.
+Refusals of arguments that fit a tool's schema are candidates to reproduce through the agent. The direct
+requests are a baseline that fuzzing is compared with.
 """
 
+import json
+import re
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from typing import cast
@@ -17,10 +20,11 @@ from misstep.core.results.finding import (
     FindingKind,
     ReachAttempt,
     ReachOutcome,
+    Refusal,
     Richness,
     ToolReport,
 )
-from misstep.core.results.trial import Trial, Use
+from misstep.core.results.trial import REFUSALS, Judged, Trial, Use
 from misstep.core.tool import Described, Invocation
 from misstep.fuzzing.agent_tests.parties import (
     AgentTrials,
@@ -30,10 +34,109 @@ from misstep.fuzzing.agent_tests.parties import (
     told,
     trouble_with,
 )
-from misstep.fuzzing.agent_tests.refusals import SAID, candidates_of, met_instead, stuck_at
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
-from misstep.fuzzing.judging.signatures import finding_id
+from misstep.fuzzing.judging.demands import broken_demand
+from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for
 from misstep.fuzzing.triage.refusals import chao1
+
+MOST = 10  # candidates per tool, most frequent first
+CUT = " more characters)"  # how a truncated message ends
+FEWEST = 3  # words that a pattern needs to match other messages
+SAID = "the documentation lets an agent ask for this, and the tool refuses it"
+
+_WORD = re.compile(r"\w{2,}")
+
+
+def candidates_of(refusals: Sequence[Refusal], spec: str, titles: Mapping[str, str]) -> list[Finding]:
+    """The findings that these refusals would be, if they turn out to contradict the documentation."""
+    found = list[Finding]()
+    for refusal in sorted(refusals, key=lambda refusal: -refusal.seen):
+        call = Invocation(refusal.tool, refusal.arguments)
+        words = normalise_for(refusal.message, GivenValues.of(call))
+        signature = f"refused: {refusal.error} {refusal.where} {words}"
+        candidate = Finding(
+            id=finding_id(titles.get(refusal.tool, refusal.tool), "refusal", signature),
+            tool=refusal.tool,
+            kind="refusal",
+            error=refusal.error or "refused",
+            where=refusal.where,
+            message=refusal.message,
+            why=SAID,
+            signature=signature,
+            calls=(call,),
+            original=(call,),
+            found_after=0,
+            seen=refusal.seen,
+            spec=spec,
+        )
+        if not any(_is_another_of(candidate, each) for each in found):
+            found.append(candidate)
+    return found[:MOST]
+
+
+def stuck_at(trial: Trial, tool: str) -> int | None:
+    """The index of the tool's last call, if it was refused and the agent did not try again."""
+    places = [place for place, use in enumerate(trial.uses) if use.tool == tool]
+    if not trial.is_usable or not places or trial.uses[places[-1]].judged.ruling not in REFUSALS:
+        return None
+    return places[-1]
+
+
+def fits(arguments: str, tool: Described) -> bool:
+    """Whether the tool's own schema allows the arguments: refusing what it forbids is correct."""
+    try:
+        return not broken_demand(tool.tool.parameters, json.loads(arguments))
+    except ValueError:  # not JSON, because a secret in it was masked
+        return False
+
+
+def is_same_refusal(candidate: Finding, judged: Judged, call: Invocation) -> bool:
+    """Whether the call was refused with the candidate's message, apart from parts of the arguments."""
+    said = normalise_for(judged.message or judged.why, GivenValues.of(call))
+    return judged.ruling in REFUSALS and _words_of(candidate) in said
+
+
+def met_instead(candidate: Finding, use: Use) -> Finding:
+    """The refusal that the call met: the candidate, or a different one of the same tool."""
+    words = normalise_for(use.result, GivenValues.of(use.call))
+    if _words_of(candidate) in words:
+        return candidate
+    signature = f"refused: {words}"
+    return structs.replace(
+        candidate,
+        id=finding_id(use.tool, "refusal", signature),
+        error=use.judged.error or "refused",
+        where=use.judged.where,
+        message=use.result,
+        signature=signature,
+    )
+
+
+def _words_of(candidate: Finding) -> str:
+    return normalise_for(candidate.message, GivenValues.of(candidate.calls[-1]))
+
+
+def _is_another_of(one: Finding, other: Finding) -> bool:
+    """Whether two refusals are the same: equal, or at the same code location and equal apart from arguments.
+
+    An argument may be a word that the tool uses anyway, or so long that the message was truncated.
+    """
+    mine, others = (each.signature.removesuffix(CUT) for each in (one, other))
+    return mine == others or (bool(one.where) and (_is_like(mine, others) or _is_like(others, mine)))
+
+
+def _is_like(pattern: str, text: str) -> bool:
+    """Whether the text matches the pattern, in which `…` stands for anything."""
+    first, *rest = pattern.split("…")
+    if not rest or len(_WORD.findall(pattern.partition(" in ")[2])) < FEWEST or not text.startswith(first):
+        return False
+    at = len(first)
+    for piece in rest:
+        at = text.find(piece, at)
+        if at < 0:
+            return False
+        at += len(piece)
+    return text.endswith(rest[-1])
 
 
 def harvest(report: ToolReport, journey: AgentReach, spec: str, titles: Mapping[str, str]) -> list[Finding]:
@@ -70,37 +173,29 @@ def _mark(finding: Finding) -> tuple[str, str]:
 
 def _sightings(trials: Iterable[Trial], spec: str, titles: Mapping[str, str]) -> Iterator[Finding]:
     """A finding for every call that shows a defect, with duplicates."""
-    made = 0
-    for trial in trials:
-        for place, use in enumerate(trial.uses):
-            made += 1
-            if shows_defect(use):
-                title = titles.get(use.tool, use.tool)
-                yield _finding(use, title, trial.calls_up_to(place), made, trial.request, spec)
-
-
-def _finding(
-    use: Use, title: str, calls: tuple[Invocation, ...], found_after: int, request: str, spec: str
-) -> Finding:
-    judged, kind = use.judged, cast("FindingKind", use.judged.ruling)
-    return Finding(
-        id=finding_id(title, kind, judged.signature),
-        tool=use.tool,
-        kind=kind,
-        error=judged.error,
-        where=judged.where,
-        message=judged.message,
-        why=judged.why,
-        signature=judged.signature,
-        calls=calls,
-        original=calls,
-        found_after=found_after,
-        replayed=use.replayed,
-        reproduced=use.reproduced,
-        origin=BY_REQUEST,
-        spec=spec,
-        request=request,
-    )
+    uses = [(trial, place, use) for trial in trials for place, use in enumerate(trial.uses)]
+    for number, (trial, place, use) in enumerate(uses, 1):
+        if not shows_defect(use):
+            continue
+        judged, kind, calls = use.judged, cast("FindingKind", use.judged.ruling), trial.calls_up_to(place)
+        yield Finding(
+            id=finding_id(titles.get(use.tool, use.tool), kind, judged.signature),
+            tool=use.tool,
+            kind=kind,
+            error=judged.error,
+            where=judged.where,
+            message=judged.message,
+            why=judged.why,
+            signature=judged.signature,
+            calls=calls,
+            original=calls,
+            found_after=number,
+            replayed=use.replayed,
+            reproduced=use.reproduced,
+            origin=BY_REQUEST,
+            spec=spec,
+            request=trial.request,
+        )
 
 
 def _refusals(passages: Sequence[ReachAttempt], candidates: Mapping[str, Finding]) -> Iterator[Finding]:
@@ -145,7 +240,7 @@ async def ask_for_crashes(
     the model has proposed, run or not; new ones are appended, so that a caller who saves it can resume.
     """
     if why := lacking(means, tool):
-        yield _nothing(why)
+        yield ReachAttempt("", "inconclusive", why, matter="request")
         return
     run = list(before)
     ideas += [each for each in run if each not in ideas]
@@ -155,7 +250,8 @@ async def ask_for_crashes(
             wanted = min(AT_A_TIME, count - len(run))
             ideas += () if waiting else await ask_outright("crashes", means, tool, models, wanted, ideas)
         except Unusable as error:
-            yield _nothing(f"no {'more ' if ideas else ''}requests were made: {told(error)}")
+            why = f"no {'more ' if ideas else ''}requests were made: {told(error)}"
+            yield ReachAttempt("", "inconclusive", why, matter="request")
             return
         for request in waiting:
             run.append(request)
@@ -164,12 +260,7 @@ async def ask_for_crashes(
 
 def passage_of(trial: Trial) -> ReachAttempt:
     """The outcome of a request that did not start from a known defect."""
-    if any(shows_defect(use) for use in trial.uses):
-        return ReachAttempt("", "reached", matter="request", requests=(trial.request,), trials=(trial,))
-    why = trouble_with(trial)
-    fate: ReachOutcome = "inconclusive" if why else "unmet"
+    reached = any(shows_defect(use) for use in trial.uses)
+    why = "" if reached else trouble_with(trial)
+    fate: ReachOutcome = "reached" if reached else "inconclusive" if why else "unmet"
     return ReachAttempt("", fate, why, matter="request", requests=(trial.request,), trials=(trial,))
-
-
-def _nothing(why: str) -> ReachAttempt:
-    return ReachAttempt("", "inconclusive", why, matter="request")

@@ -1,11 +1,13 @@
 """Finds out whether an agent can run into a defect that fuzzing found.
 
 The agent is first told to make the failing calls with tools that do nothing: if it declines because of the
-documentation, the defect is out of reach. Otherwise it gets natural requests and the real tools.
+documentation, the defect is out of reach. Otherwise it gets natural requests and the real tools. A judge says
+whether a refusal would surprise somebody who has read the documentation.
 """
 
 import json
-from collections.abc import AsyncGenerator, Sequence
+import re
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
 from typing import Annotated, Any, TypeAlias
 
@@ -13,24 +15,142 @@ import msgspec
 from msgspec import Meta, structs
 
 from misstep.core.agent import Tool
-from misstep.core.model import Unusable
+from misstep.core.model import Unusable, fenced
 from misstep.core.results.finding import RUNTIME_ERRORS, Finding, Matter, ReachAttempt
-from misstep.core.results.trial import Judged, Trial, Use
+from misstep.core.results.trial import REFUSALS, Judged, Trial, Use
 from misstep.core.text import cut
-from misstep.core.tool import Invocation
-from misstep.fuzzing.agent_tests.declining import (
-    done_instead,
-    judge_refusal,
-    made_all,
-    names_a_reason,
-    others_among,
-)
+from misstep.core.tool import Described, Invocation
+from misstep.fuzzing.agent_tests.harvest import fits, is_same_refusal, stuck_at
 from misstep.fuzzing.agent_tests.parties import SHOWN, AgentTrials, Models, confirmed, told, trouble_with
 from misstep.fuzzing.agent_tests.prompts import Prompts, calls_in_words, documentation_for, error_in_words
-from misstep.fuzzing.agent_tests.refusals import fits, is_same_refusal, stuck_at
 from misstep.fuzzing.agent_tests.requests import arguments_schema, given_arguments, requests_form
 from misstep.fuzzing.triage.replay import is_same
-from misstep.schemas.answers import AnswerSchema, form_of
+from misstep.schemas.answers import form_of
+from misstep.schemas.formats import same
+
+_WORD = re.compile(r"[^\W_]{3,}")
+# Words about arguments in general, whatever the tool.
+_ABOUT = frozenset(
+    _WORD.findall(
+        """
+    documentation documented documents parameter parameters argument arguments schema string strings
+    integer integers number numbers boolean array object empty blank negative positive zero null
+        """
+    )
+)
+# Words found in any refusal, any text or any documentation: they say nothing about a particular tool.
+_IDLE = frozenset(
+    _WORD.findall(
+        """
+    about additionalproperties again all also and any are assist assistance but call called calls
+    can cannot could description did does doing don done exactly for from get give given have help
+    how into its just like made make may might not one other our out please properties provide
+    request requests required returns sorry such sure that the their them then there these they this
+    those title tool tools unable use used user using want was what when where which will with would
+    you your
+        """
+    )
+)
+# Phrases that state a rule, unlike a made-up result ("Order 7 has been cancelled").
+_RULES = re.compile(
+    r"""
+    n['’]t\b | \b(?:
+        cannot | no | not | nor | never | none | neither | nothing | only | must | should | shall | may
+        | ha(?:s|ve)\ to | needs? | wants? | takes? | expect(?:s|ed)? | requires? | required | allow(?:s|ed)?
+        | accept(?:s|ed)? | support(?:s|ed)? | forbid(?:s|den)? | prohibit(?:s|ed)? | exclude[sd]? | limited
+        | valid | invalid | missing | unknown | unsupported | outside | beyond | exceeds? | without | instead
+        | at\ (?:least|most) | (?:more|less|fewer|longer|shorter|larger|smaller)\ than | too | violates?
+    )\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def names_a_reason(said: str, question: str, tools: Iterable[Described], calls: Sequence[Invocation]) -> bool:
+    """Whether the agent's words state a rule about the tools, or about the calls it was asked to make.
+
+    "I can't help with that", a made-up result and a repetition of the question don't count.
+    """
+    if " ".join(said.split()) in " ".join(question.split()) or not _RULES.search(said):
+        return False
+    documented = [
+        f"{tool.name} {tool.tool.description} {json.dumps(tool.tool.parameters, ensure_ascii=False)}"
+        for tool in tools
+    ]
+    return bool(_words(said) & (_ABOUT | _words(" ".join([*documented, calls_in_words(calls)]))))
+
+
+def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
+    """Whether all calls were made with these arguments, in this order; other calls may come in between."""
+    wanted = list(calls)
+    for use in uses:
+        if wanted and _is_call(use, wanted[0]):
+            wanted.pop(0)
+    return not wanted
+
+
+def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
+    """The uses that match none of the wanted calls."""
+    return [use for use in uses if not any(_is_call(use, call) for call in calls)]
+
+
+def done_instead(rehearsal: Trial, calls: Sequence[Invocation]) -> str:
+    """Describe what the agent did instead of the call, when that says nothing about the documentation."""
+    for last in others_among(rehearsal.uses, calls)[-1:]:
+        return f"the agent, told to make the call, made another: {last.tool}({cut(last.arguments, SHOWN)})"
+    said = cut(rehearsal.answer.strip(), SHOWN)
+    return f"the agent did not make the call, and named nothing that forbids it: {said or '(no answer)'}"
+
+
+def _is_call(use: Use, call: Invocation) -> bool:
+    try:
+        return use.tool == call.tool and same(json.loads(use.arguments), json.loads(call.arguments))
+    except ValueError:  # not JSON, because a secret in it was masked
+        return False
+
+
+def _words(text: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(text)} - _IDLE
+
+
+class _Opinion(msgspec.Struct, frozen=True):
+    reason: str
+    surprising: bool
+
+
+class _Second(msgspec.Struct, frozen=True):
+    reason: str
+    foreseen: bool
+
+
+async def judge_refusal(
+    passage: ReachAttempt, trial: Trial, place: int, models: Models, trials: AgentTrials
+) -> ReachAttempt:
+    """Ask a judge whether the refusal of call number `place` of the trial contradicts the documentation.
+
+    The refusal must occur again from a fresh start. If the judge is surprised, it is also asked the opposite
+    question, and both answers must agree. The result is returned as an updated attempt.
+    """
+    calls = trial.calls_up_to(place)
+    if (await trials.make(calls)).ruling not in REFUSALS:
+        return structs.replace(passage, why="it was refused, but not again from a fresh start")
+    about = {
+        "tools": documentation_for(calls, trials.tools),
+        "request": fenced(trial.request),
+        "calls": calls_in_words(calls),
+        "error": fenced(cut(trial.uses[place].result, SHOWN)),
+    }
+    try:
+        opinion = await models.ask("judge", "refusal", form_of(_Opinion), **about)
+        if not opinion.surprising:
+            return structs.replace(passage, fate="expected", why=cut(opinion.reason, SHOWN))
+        second = await models.ask("judge", "foretold", form_of(_Second), **about)
+    except Unusable as error:
+        return structs.replace(passage, why=f"the refusal was not judged: {told(error)}")
+    if second.foreseen:
+        return structs.replace(passage, why="the judge contradicts itself about the refusal")
+    return structs.replace(passage, fate="reached", why=cut(opinion.reason, SHOWN))
+
 
 DONE = "Done."
 
@@ -92,7 +212,8 @@ class ReachStages:
         if not calls:
             return passage
         try:
-            requests = await self._requests_for(finding, calls)
+            about, form = self._about(finding, calls), requests_form(self._count)
+            requests = await self._models.ask("generator", "request", form, **about, count=str(self._count))
         except Unusable as error:
             return structs.replace(passage, why=f"no requests were made: {told(error)}")
         return await self._tried(finding, calls, structs.replace(passage, requests=requests))
@@ -104,59 +225,45 @@ class ReachStages:
             async for calls in forms:
                 if self._is_trusting:
                     return passage, calls
-                rehearsal = await self._rehearse(calls)
+                names = _names(calls)
+                exactly = self._prompts.fill("exactly", calls=calls_in_words(calls))
+                rehearsal = await self._trials.rehearse(exactly, names)
                 if made_all(rehearsal.uses, calls):
                     return structs.replace(passage, documented=True, rehearsal=rehearsal), calls
                 if not rehearsal.is_usable:
                     return structs.replace(passage, why=trouble_with(rehearsal), rehearsal=rehearsal), ()
-                if self._is_declined(rehearsal, calls):
-                    declined.append(rehearsal)
-                else:
+                tools = [tool for tool in self._trials.tools if tool.name in names]
+                answer, request = rehearsal.answer, rehearsal.request
+                if others_among(rehearsal.uses, calls) or not names_a_reason(answer, request, tools, calls):
                     unclear.append((rehearsal, done_instead(rehearsal, calls)))
+                else:
+                    declined.append(rehearsal)
         for rehearsal, why in unclear[:1]:
             return structs.replace(passage, why=why, rehearsal=rehearsal), ()
         why = f"the agent would not make the call: {cut(declined[0].answer, SHOWN)}"
         told = structs.replace(passage, fate="undocumented", why=why, documented=False, rehearsal=declined[0])
         return told, ()
 
-    def _is_declined(self, rehearsal: Trial, calls: Calls) -> bool:
-        """Whether the agent made no other calls, and gave a reason from the documentation."""
-        names = _names(calls)
-        tools = [tool for tool in self._trials.tools if tool.name in names]
-        return not others_among(rehearsal.uses, calls) and names_a_reason(
-            rehearsal.answer, rehearsal.request, tools, calls
-        )
-
     async def _forms(self, finding: Finding) -> AsyncGenerator[Calls]:
         """Calls that show the defect: natural ones first, then the fuzzer's own."""
         for arguments in await self._propose(finding):
-            calls = (*finding.calls[:-1], Invocation(finding.calls[-1].tool, arguments))
-            if self._is_same(await self._trials.make(calls), calls[-1], finding):
+            call = Invocation(finding.calls[-1].tool, arguments)
+            calls = (*finding.calls[:-1], call)
+            judged = await self._trials.make(calls)
+            if finding.kind == "refusal":
+                shows = self._fits(call) and is_same_refusal(finding, judged, call)
+            else:
+                shows = judged.ruling in RUNTIME_ERRORS and judged.signature == finding.signature
+            if shows:
                 yield calls
         for calls in dict.fromkeys([finding.calls, finding.original]):
             yield calls
-
-    def _is_same(self, judged: Judged, call: Invocation, finding: Finding) -> bool:
-        if finding.kind == "refusal":
-            return self._fits(call) and is_same_refusal(finding, judged, call)
-        return judged.ruling in RUNTIME_ERRORS and judged.signature == finding.signature
 
     def _fits(self, call: Invocation) -> bool:
         return any(fits(call.arguments, tool) for tool in self._trials.tools if tool.name == call.tool)
 
     async def _propose(self, finding: Finding) -> Sequence[str]:
-        """Realistic arguments that could show the defect; empty if the model has no idea."""
-        about = self._about(finding, finding.calls)
-        try:
-            proposed = await self._models.ask(
-                "generator", "natural", self._arguments_form(finding), **about, count=str(NATURAL)
-            )
-        except Unusable:
-            return ()
-        return proposed[:NATURAL]
-
-    def _arguments_form(self, finding: Finding) -> AnswerSchema[tuple[str, ...]]:
-        """A schema for arguments of the last call, parsed to JSON texts."""
+        """Realistic arguments for the last call, as JSON; empty if the model has no idea."""
         last = [each for each in self._trials.tools if each.name == finding.calls[-1].tool]
         parameters = last[0].tool.parameters if last else {}
 
@@ -165,22 +272,15 @@ class ReachStages:
             written = dict.fromkeys(json.dumps(each) for each in given)
             return tuple(each for each in written if len(each) <= MOST_ARGUMENTS)
 
-        objects = {
-            "type": "array",
-            "items": arguments_schema(parameters),
-            "minItems": 1,
-            "maxItems": NATURAL,
-        }
-        return form_of(_Arguments, arguments=objects).then(make)
-
-    async def _rehearse(self, calls: Calls) -> Trial:
-        """Tell the agent to make exactly these calls, with tools that do nothing."""
-        exactly = self._prompts.fill("exactly", calls=calls_in_words(calls))
-        return await self._trials.rehearse(exactly, _names(calls))
-
-    async def _requests_for(self, finding: Finding, calls: Calls) -> tuple[str, ...]:
-        form, about = requests_form(self._count), self._about(finding, calls)
-        return await self._models.ask("generator", "request", form, **about, count=str(self._count))
+        items = arguments_schema(parameters)
+        objects = {"type": "array", "items": items, "minItems": 1, "maxItems": NATURAL}
+        form = form_of(_Arguments, arguments=objects).then(make)
+        about = self._about(finding, finding.calls)
+        try:
+            proposed = await self._models.ask("generator", "natural", form, **about, count=str(NATURAL))
+        except Unusable:
+            return ()
+        return proposed[:NATURAL]
 
     async def _tried(self, finding: Finding, calls: Calls, passage: ReachAttempt) -> ReachAttempt:
         """Run the requests until one shows this defect; other errors don't count."""

@@ -1,14 +1,21 @@
-"""Schemas for the requests and arguments that a model is asked for, strict ones where possible."""
+"""Asks models for requests and arguments, with schemas that are strict where possible.
 
+Also sorts tools into groups with a common purpose: a request that needs one group should not call another.
+"""
+
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta
 
-from misstep.core.text import tidy
+from misstep.core.model import Unusable, fenced
+from misstep.core.results.crosstalk import ToolGroup, offered_beside
+from misstep.core.text import cut, quoted, tidy
 from misstep.core.tool import Described
-from misstep.fuzzing.agent_tests.parties import Models
+from misstep.errors import did_you_mean
+from misstep.fuzzing.agent_tests.parties import Models, told
 from misstep.fuzzing.agent_tests.prompts import PLACES, Stage, documentation_of, listed
 from misstep.schemas.answers import AnswerSchema, FormatError, Schema, form_of, texts
 from misstep.schemas.shape import as_list, flatten, mapping
@@ -76,13 +83,6 @@ MOST_REQUEST = 20_000  # characters
 Outright: TypeAlias = Literal["greybox", "whitebox"]
 Aim: TypeAlias = Literal["answers", "crashes"]
 
-_STAGES: dict[tuple[Aim, Outright], Stage] = {
-    ("answers", "greybox"): "answers-greybox",
-    ("answers", "whitebox"): "answers-whitebox",
-    ("crashes", "greybox"): "crashes-greybox",
-    ("crashes", "whitebox"): "crashes-whitebox",
-}
-
 
 class _Requests(msgspec.Struct, frozen=True):
     requests: Annotated[tuple[str, ...], Meta(min_length=1)]
@@ -110,7 +110,7 @@ async def ask_outright(
     aim: Aim, means: Outright, tool: Described, models: Models, count: int, used: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Ask for up to `count` requests that make a tool fail, none of them in `used`. Raises `Unusable`."""
-    stage = _STAGES[aim, means]
+    stage = cast("Stage", f"{aim}-{means}")
     places = {
         "tools": documentation_of([tool], with_source=means == "whitebox"),
         "used": listed(used),
@@ -118,3 +118,69 @@ async def ask_outright(
     }
     told = {name: places[name] for name in PLACES[stage]}
     return await models.ask("generator", stage, requests_form(count, used), **told)
+
+
+async def make_requests(
+    tools: Sequence[Described], models: Models, count: int
+) -> tuple[tuple[str, ...], str]:
+    """Ask a model for up to `count` realistic messages, each of which needs at least one of the tools.
+
+    Returns the messages, and if there are none, the reason.
+    """
+    try:
+        made = await models.ask(
+            "generator", "crosstalk", requests_form(count), tools=documentation_of(tools), count=str(count)
+        )
+    except Unusable as error:
+        return (), f"no requests were made: {told(error)}"
+    return made, ""
+
+
+FEWEST = 2  # groups
+LONGEST_NAME = 100
+MOST_DESCRIPTION = 1_000
+
+
+class _Groups(msgspec.Struct, frozen=True):
+    groups: tuple[ToolGroup, ...]
+
+
+async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[ToolGroup, ...]:
+    """Ask a model to group the tools; every tool is in at least one group."""
+    known = [tool.name for tool in tools]
+
+    def make(form: _Groups) -> tuple[ToolGroup, ...] | FormatError:
+        groups = tuple(ToolGroup(tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
+        wrong = wrong_with_groups(groups, known)
+        named = {tool for group in groups for tool in group.tools}
+        wrong += [f"{quoted(tool)} is in no group" for tool in known if tool not in named]
+        return FormatError(". ".join(wrong) + ".") if wrong else groups
+
+    said = [(tool.name, cut(tool.tool.description, MOST_DESCRIPTION) or "(no description)") for tool in tools]
+    documented = fenced("\n\n".join("\n".join(each) for each in said))
+    return await models.ask("generator", "groups", form_of(_Groups).then(make), tools=documented)
+
+
+def wrong_with_groups(groups: Sequence[ToolGroup], known: Collection[str]) -> list[str]:
+    """Reasons why these groups cannot be tested against each other; empty if they can."""
+    times = Counter(group.name for group in groups)
+    wrong = [f"the group {quoted(name)} is there twice" for name, count in times.items() if count > 1]
+    for group in groups:
+        name = quoted(group.name)
+        if not group.name.strip() or len(group.name) > LONGEST_NAME:
+            wrong.append(f"{name} is no name for a group: 1 to {LONGEST_NAME} characters will do")
+        if not group.tools:
+            wrong.append(f"the group {name} is empty")
+        for tool in group.tools:
+            if tool not in known:
+                hint = did_you_mean(tool, known)
+                wrong.append(f"there is no tool {quoted(tool)}{f' ({hint})' if hint else ''}")
+    if len(groups) < FEWEST:
+        wrong.append(f"the number of groups is {len(groups)}, and two are the fewest")
+    if not wrong:
+        wrong += [
+            f"nothing is left beside the group {quoted(group.name)}: each tool shares a group with one of it"
+            for group in groups
+            if not offered_beside(group, groups)
+        ]
+    return wrong

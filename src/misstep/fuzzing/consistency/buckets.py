@@ -6,14 +6,14 @@ only if every check finds a fault; the clearest pair of requests is kept as evid
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from difflib import SequenceMatcher
 from itertools import permutations
 from typing import Any, TypeAlias
 
 from misstep.core.outcome import Judgement, storable
-from misstep.core.results.consistency import Bucket, Buckets, Evidence, Score, Side
+from misstep.core.results.consistency import Bucket, Buckets, Check, Evidence, Score, Side
 from misstep.core.results.trial import Trial, Use
 from misstep.core.text import cut
 
@@ -64,17 +64,16 @@ def normaliser(today: date) -> Normalise:
         text = _DURATION.sub("<duration>", _HEX.sub("<id>", text))
         return _NUMBER.sub(lambda match: _rounded(match[0].replace(",", "")), text)
 
-    return lambda text: _normalised(text, plain)
+    def normalise(text: str) -> str:
+        """Normalise JSON value by value, and anything else as one text."""
+        if not text.lstrip().startswith(("{", "[")):
+            return plain(text)
+        try:
+            return json.dumps(_within(json.loads(text), plain), ensure_ascii=False, sort_keys=True)
+        except (ValueError, RecursionError):
+            return plain(text)
 
-
-def _normalised(text: str, plain: Normalise) -> str:
-    """Normalise JSON value by value, and anything else as one text."""
-    if not text.lstrip().startswith(("{", "[")):
-        return plain(text)
-    try:
-        return json.dumps(_within(json.loads(text), plain), ensure_ascii=False, sort_keys=True)
-    except (ValueError, RecursionError):
-        return plain(text)
+    return normalise
 
 
 def _within(value: Any, plain: Normalise) -> Any:
@@ -129,25 +128,20 @@ def sort_into_buckets(trials: Mapping[int, Trial], tool: str, normalise: Normali
         given = tuple([normalise(_canonical(use.arguments)) for use in uses])
         inputs.setdefault(given, []).append(number)
         outputs.setdefault(tuple([normalise(use.result) for use in uses]), []).append(number)
-    return Buckets(_named(inputs), _named(outputs))
+    sorts = [
+        tuple(Bucket(tuple(numbers), _in_words(key)) for key, numbers in found.items())
+        for found in (inputs, outputs)
+    ]
+    return Buckets(*sorts)
 
 
 def calls_of(trial: Trial, tool: str) -> list[Use]:
     return [use for use in trial.uses if use.tool == tool]
 
 
-def inputs_in_words(trial: Trial, tool: str) -> str:
-    """The arguments of the tool's calls, one line for each call."""
-    return _in_words([_canonical(use.arguments) for use in calls_of(trial, tool)])
-
-
 def outputs_in_words(trial: Trial, tool: str, most: int = MOST_SHOWN) -> str:
     """The results of the tool's calls."""
     return _in_words([use.result for use in calls_of(trial, tool)], most)
-
-
-def _named(found: Mapping[_Key, Sequence[int]]) -> tuple[Bucket, ...]:
-    return tuple(Bucket(tuple(numbers), _in_words(key)) for key, numbers in found.items())
 
 
 def _in_words(lines: Sequence[str], most: int = MOST_SHOWN) -> str:
@@ -170,36 +164,28 @@ def find_evidence(
 ) -> Evidence:
     """The most convincing pair: a wrong and a right request if there are any, as different as possible."""
     judged = {score.request: score for score in scores}
-    sides = [_side(number, trial, tool, judged.get(number)) for number, trial in trials.items()]
+    said = {number: score.says for number, score in judged.items()}
+    sides = list[Side]()
+    for number, trial in trials.items():
+        given = _in_words([_canonical(use.arguments) for use in calls_of(trial, tool)])
+        score = judged[number].score if number in judged else None
+        sides.append(Side(number, trial.request, given, outputs_in_words(trial, tool), trial.answer, score))
 
     def rank(pair: tuple[Side, Side]) -> tuple[bool, bool, int, float]:
-        """The lower, the more convincing."""
+        """The lower, the more convincing; outputs should not be alike."""
         wrong, right = pair
-        return (
-            not (wrong.number in judged and judged[wrong.number].says == "wrong"),
-            not (right.number in judged and judged[right.number].says == "right"),
-            _together(buckets.inputs, pair) + _together(buckets.outputs, pair),
-            _likeness(wrong, right),
-        )
+        numbers = {wrong.number, right.number}
+        shared = [
+            any(numbers <= {*each.requests} for each in found) for found in (buckets.inputs, buckets.outputs)
+        ]
+        # `quick_ratio` counts characters only: `ratio` could take very long.
+        matcher = SequenceMatcher(None, wrong.outputs[:COMPARED], right.outputs[:COMPARED])
+        is_wrong, is_right = said.get(wrong.number) == "wrong", said.get(right.number) == "right"
+        return not is_wrong, not is_right, sum(shared), matcher.quick_ratio()
 
     if len(sides) == 1:
         return Evidence(sides[0])
     return Evidence(*min(permutations(sides, 2), key=rank))
-
-
-def _side(number: int, trial: Trial, tool: str, score: Score | None) -> Side:
-    given, got = inputs_in_words(trial, tool), outputs_in_words(trial, tool)
-    return Side(number, trial.request, given, got, trial.answer, score.score if score else None)
-
-
-def _together(buckets: Sequence[Bucket], pair: tuple[Side, Side]) -> bool:
-    return any(all(side.number in bucket.requests for side in pair) for bucket in buckets)
-
-
-def _likeness(one: Side, other: Side) -> float:
-    """Similarity of the tool's outputs, from 0 to 1."""
-    # `quick_ratio` counts characters only: `ratio` could take very long.
-    return SequenceMatcher(None, one.outputs[:COMPARED], other.outputs[:COMPARED]).quick_ratio()
 
 
 # Each check returns True for a fault, False for none, and None if that cannot be decided.
@@ -210,6 +196,12 @@ def consistency_says(buckets: Sequence[Bucket], complete: bool) -> bool | None:
     if len(buckets) > 1:
         return True
     return False if complete else None
+
+
+def buckets_say(buckets: Buckets, checks: Collection[Check], complete: bool) -> list[bool | None]:
+    """What the checks of inputs and outputs say, as far as they are wanted."""
+    found: dict[Check, tuple[Bucket, ...]] = {"inputs": buckets.inputs, "outputs": buckets.outputs}
+    return [consistency_says(each, complete) for check, each in found.items() if check in checks]
 
 
 def judge_says(scores: Iterable[Score], complete: bool) -> bool | None:

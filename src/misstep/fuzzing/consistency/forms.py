@@ -7,7 +7,7 @@ from math import lcm
 from typing import Annotated, TypeAlias
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, structs
 
 from misstep.core.text import quoted, tidy
 from misstep.schemas.answers import AnswerSchema, FormatError, form_of, texts
@@ -129,7 +129,7 @@ def templates_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple
         wrong += [f"{quoted(each)} was used before." for each in templates if alike(each) in before]
         if not templates:
             wrong.append("There are no templates.")
-        good = [each for each in _fresh(templates, before) if not _wrong_with(each)]
+        good = [each for each in _fresh(templates, MOST_TEMPLATE, before) if not _wrong_with(each)]
         return FormatError(" ".join(wrong), tuple(good[:count]) or None) if wrong else templates[:count]
 
     return form_of(_Templates, templates=texts(1, count, TEMPLATE)).then(make)
@@ -146,19 +146,14 @@ def infills_form(template: str, count: int, used: Collection[str] = ()) -> Answe
         wrong += [f"The template has no {quoted(f'[{name}]')}." for name in infills if name not in names]
         for name in infills:
             wrong += _wrong_with_infills(name, infills[name], before)
-        good = {name: _good_infills(infills.get(name, ()), before) for name in names}
+        good = {name: _fresh(infills.get(name, ()), MOST_INFILL, before) for name in names}
         if not wrong and not _has_paraphrases(good):
             wrong.append("At least one placeholder needs two different infills or more.")
         return FormatError(" ".join(wrong), good if _has_paraphrases(good) else None) if wrong else good
 
     each = {name: texts(1, max(count, 2)) for name in names}
-    properties = {
-        "type": "object",
-        "properties": each,
-        "required": list(names),
-        "additionalProperties": False,
-    }
-    return form_of(_Infills, infills=properties).then(make)
+    schema = {"type": "object", "properties": each, "required": list(names), "additionalProperties": False}
+    return form_of(_Infills, infills=schema).then(make)
 
 
 def same_number_form(count: int) -> AnswerSchema[tuple[str, ...]]:
@@ -172,7 +167,7 @@ def same_number_form(count: int) -> AnswerSchema[tuple[str, ...]]:
             wrong.append(f"There are {len(requests)} messages; there have to be {count}, in the same order.")
         if not all(requests):
             wrong.append("A message is empty.")
-        good = tuple(each for each in _fresh(requests) if len(each) <= MOST_SAID)
+        good = _fresh(requests, MOST_SAID)
         rest = good if len(requests) == count and len(good) > 1 else None
         return FormatError(" ".join(wrong), rest) if wrong else requests
 
@@ -222,14 +217,11 @@ def _has_paraphrases(infills: Infills) -> bool:
     return bool(sizes) and min(sizes) > 0 and max(sizes) > 1
 
 
-def _good_infills(infills: Sequence[str], before: Collection[str]) -> tuple[str, ...]:
-    return tuple(each for each in _fresh(infills, before) if len(each) <= MOST_INFILL)
-
-
-def _fresh(texts: Sequence[str], before: Collection[str] = ()) -> list[str]:
-    """The texts without empty ones, duplicates and those in `before`."""
+def _fresh(texts: Sequence[str], most: int, before: Collection[str] = ()) -> tuple[str, ...]:
+    """The texts without empty ones, duplicates, those in `before`, and those longer than `most`."""
     first = {key: text for text in reversed(texts) if (key := alike(text)) and key not in before}
-    return [text for text in dict.fromkeys(texts) if first.get(alike(text)) == text]
+    fresh = (text for text in dict.fromkeys(texts) if first.get(alike(text)) == text)
+    return tuple(text for text in fresh if len(text) <= most)
 
 
 def _too_long(text: str, most: int) -> str:
@@ -243,19 +235,12 @@ def _repeated(texts: Sequence[str]) -> list[str]:
     return list(again.values())
 
 
-def _not_empty(text: str) -> str | FormatError:
-    return tidy(text) or FormatError("The text in the JSON object is empty.")
+_EMPTY = FormatError("The text in the JSON object is empty.")
 
-
-def _predicted(form: Predicted) -> Predicted | FormatError:
-    answer = _not_empty(form.answer)
-    return answer if isinstance(answer, FormatError) else Predicted(answer, form.guess)
-
-
-PREDICTED = form_of(Predicted).then(_predicted)
-STATEMENT = form_of(_Statement).then(lambda form: _not_empty(form.statement))
-SCORE = form_of(Scored).then(
-    lambda form: Scored(reason=tidy(form.reason), guess=form.guess, score=form.score)
+PREDICTED = form_of(Predicted).then(
+    lambda form: Predicted(answer, form.guess) if (answer := tidy(form.answer)) else _EMPTY
 )
+STATEMENT = form_of(_Statement).then(lambda form: tidy(form.statement) or _EMPTY)
+SCORE = form_of(Scored).then(lambda form: structs.replace(form, reason=tidy(form.reason)))
 DECLINED = form_of(Declined)
-CORRECTNESS = form_of(Correctness).then(lambda form: Correctness(tidy(form.reason), form.correct))
+CORRECTNESS = form_of(Correctness).then(lambda form: structs.replace(form, reason=tidy(form.reason)))

@@ -1,29 +1,53 @@
 """Runs a set of paraphrased requests through an agent and judges whether the tool is at fault.
 
-A stored set can be judged again with fewer checks, without running anything.
+Answers are judged by what the tool should have answered, as predicted by models. A stored set can be judged
+again with fewer checks, without running anything. As a baseline, a model is asked directly for requests that
+a tool answers wrongly.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 
 from msgspec import structs
 
-from misstep.core.model import Unusable
+from misstep.core.model import Unusable, fenced
 from misstep.core.outcome import Judgement
-from misstep.core.results.consistency import Buckets, Check, Decline, Expectation, PromptSet, Score, set_id
+from misstep.core.results.consistency import (
+    THRESHOLD,
+    Buckets,
+    Check,
+    Decline,
+    Expectation,
+    PromptSet,
+    Score,
+    set_id,
+)
 from misstep.core.results.trial import Trial
 from misstep.core.text import cut
 from misstep.core.tool import Described
 from misstep.fuzzing.agent_tests.parties import SHOWN, AgentTrials, Models, told, trouble_with
+from misstep.fuzzing.agent_tests.prompts import MOST_SHOWN, documentation_of, listed
+from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
 from misstep.fuzzing.consistency.buckets import (
+    buckets_say,
     calls_of,
-    consistency_says,
     find_evidence,
     judge_says,
+    outputs_in_words,
     settle,
     sort_into_buckets,
 )
+from misstep.fuzzing.consistency.forms import (
+    CORRECTNESS,
+    DECLINED,
+    PREDICTED,
+    SCORE,
+    STATEMENT,
+    Predicted,
+    Scored,
+    alike,
+)
 from misstep.fuzzing.consistency.making import Approach, SetDraft
-from misstep.fuzzing.consistency.oracle import expect, find_decline, judge_answer
 
 SILENT = ("hang", "protocol")  # rulings on calls without an answer
 DOUBTS = {
@@ -62,8 +86,7 @@ class _Inquiry:
         self, draft: SetDraft, tool: Described, models: Models, made: Sequence[Trial], approach: Approach
     ) -> None:
         self._draft, self._tool, self._models, self._made = draft, tool, models, tuple(made)
-        self._checks = approach.checks
-        self._normalise = approach.normalise
+        self._checks, self._normalise = approach.checks, approach.normalise
         found = {number: incomparable(trial, tool.name) for number, trial in enumerate(made, 1)}
         self._trouble = [f"request {number}: {why}" for number, why in found.items() if why]
         self._trials: Mapping[int, Trial] = {
@@ -88,11 +111,7 @@ class _Inquiry:
         for number in silent:
             await self._explain(number)
         self._sort()
-        said = [
-            consistency_says(found, complete=not self._trouble)
-            for check, found in (("inputs", self._deciding.inputs), ("outputs", self._deciding.outputs))
-            if check in self._checks
-        ]
+        said = buckets_say(self._deciding, self._checks, complete=not self._trouble)
         if "judge" in self._checks and all(said):
             said.append(await self._ask_judge())
         verdict = settle(said)
@@ -137,16 +156,15 @@ class _Inquiry:
             ]
             return "; ".join((*self._trouble, *doubts))
         inputs, outputs = len(self._deciding.inputs), len(self._deciding.outputs)
-        said = "; ".join(
-            [
-                f"buckets: {inputs} of inputs, {outputs} of outputs",
-                *map(_in_words, self._declined.values()),
-            ]
-        )
-        if not self._scores:
-            return said
-        wrong = [score for score in self._scores if score.says == "wrong"]
-        return f"{said}; answers judged wrong: {len(wrong)} of {len(self._scores)}"
+        said = [f"buckets: {inputs} of inputs, {outputs} of outputs"]
+        said += [
+            f"request {each.request} declined since the documentation says “{cut(each.quote, SHOWN)}”"
+            for each in self._declined.values()
+        ]
+        if self._scores:
+            wrong = sum(score.says == "wrong" for score in self._scores)
+            said.append(f"answers judged wrong: {wrong} of {len(self._scores)}")
+        return "; ".join(said)
 
     def _ended(self, verdict: Judgement, why: str) -> PromptSet:
         evidence = None
@@ -170,10 +188,6 @@ class _Inquiry:
         )
 
 
-def _in_words(decline: Decline) -> str:
-    return f"request {decline.request} declined since the documentation says “{cut(decline.quote, SHOWN)}”"
-
-
 def judge_again(one: PromptSet, checks: Collection[Check]) -> PromptSet:
     """Judge a stored set with these checks only.
 
@@ -189,12 +203,13 @@ def judge_again(one: PromptSet, checks: Collection[Check]) -> PromptSet:
     }
     if not any([calls_of(trial, tool) for trial in trials.values()]):
         return structs.replace(one, verdict="inconclusive", evidence=None)
-    deciding, complete = _of(one.normalised or one.buckets, trials), len(trials) == len(one.trials)
-    said = [
-        consistency_says(found, complete)
-        for check, found in (("inputs", deciding.inputs), ("outputs", deciding.outputs))
-        if check in checks
+    buckets, complete = one.normalised or one.buckets, len(trials) == len(one.trials)
+    whole = [  # the buckets that contain only these trials
+        tuple(each for each in found if set(each.requests) <= set(trials))
+        for found in (buckets.inputs, buckets.outputs)
     ]
+    deciding = Buckets(*whole)
+    said = buckets_say(deciding, checks, complete)
     if "judge" in checks:
         said.append(judge_says(one.scores, complete and len(one.scores) == len(trials)))
     verdict = settle(said)
@@ -203,10 +218,136 @@ def judge_again(one: PromptSet, checks: Collection[Check]) -> PromptSet:
     return structs.replace(one, verdict=verdict, evidence=evidence)
 
 
-def _of(buckets: Buckets, trials: Collection[int]) -> Buckets:
-    """The buckets that contain only these trials."""
-    inputs, outputs = [
-        tuple(each for each in found if set(each.requests) <= set(trials))
-        for found in (buckets.inputs, buckets.outputs)
-    ]
-    return Buckets(inputs, outputs)
+EXPECTED = "What to expect, according to the documentation of the tool"
+
+
+async def expect(requests: Sequence[str], tool: Described, models: Models) -> Expectation:
+    """Predict the tool's answer to each request, and state what most of the predictions agree on.
+
+    Raises `Unusable` if at least half of them have no answer, or if they have nothing in common.
+    """
+    answers, trouble = list[Predicted](), list[Unusable]()
+    documented = documentation_of([tool])
+    for request in requests:
+        try:
+            answers.append(
+                await models.ask("judge", "emulate", PREDICTED, tools=documented, request=fenced(request))
+            )
+        except Unusable as error:
+            trouble.append(error)
+    if 2 * len(trouble) >= len(requests) and trouble:
+        raise trouble[0]
+    said = tuple(each.answer for each in answers)
+    statement = await models.ask("judge", "majority", STATEMENT, answers=listed(said))
+    return Expectation(said, statement, 2 * sum(each.guess for each in answers) >= len(answers))
+
+
+async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectation, models: Models) -> Score:
+    """Score how well an answer agrees with the tool's output and with what was expected.
+
+    An answer is wrong only if the judge says so for both orders of the two, and not by a guess alone. Raises
+    `Unusable`.
+    """
+    kind = "This expectation is a guess; nobody could know without the tool" if expected.guessed else EXPECTED
+    known = (
+        f"What the tool returned:\n{fenced(outputs_in_words(trial, tool, MOST_SHOWN))}",
+        f"{kind}:\n{fenced(expected.statement)}",
+    )
+    first = await _score(trial, known[0], known[1], models)
+    if first.score >= THRESHOLD:
+        return Score(number, first.score, first.reason)
+    second = await _score(trial, known[1], known[0], models)
+    is_guess = first.guess or second.guess
+    return Score(number, first.score, first.reason, second.score, second.reason, is_guess)
+
+
+async def find_decline(number: int, trial: Trial, tool: Described, models: Models) -> Decline | None:
+    """The words of the documentation because of which the agent did not call the tool, or None.
+
+    A judge must quote them, and the quotation must be in the documentation. Raises `Unusable`.
+    """
+    if not trial.answer.strip():
+        return None
+    found = await models.ask(
+        "judge",
+        "declined",
+        DECLINED,
+        tools=documentation_of([tool]),
+        request=fenced(trial.request),
+        answer=fenced(cut(trial.answer, MOST_SHOWN)),
+    )
+    words = alike(found.quote)  # several of them, ignoring white space and case
+    documented = [tool.tool.description, json.dumps(tool.tool.parameters, ensure_ascii=False)]
+    is_there = " " in words and any(words in alike(each) for each in documented)
+    return Decline(number, found.quote.strip()) if found.declined and is_there else None
+
+
+async def _score(trial: Trial, first: str, second: str, models: Models) -> Scored:
+    return await models.ask(
+        "judge",
+        "judge",
+        SCORE,
+        request=fenced(trial.request),
+        answer=fenced(cut(trial.answer, MOST_SHOWN)),
+        first=first,
+        second=second,
+    )
+
+
+async def ask_for_wrong_answers(
+    means: Outright,
+    tool: Described,
+    models: Models,
+    trials: AgentTrials,
+    count: int,
+    before: Sequence[PromptSet] = (),
+    ideas: list[str] | None = None,
+) -> AsyncGenerator[PromptSet]:
+    """Run up to `count` such requests, each as a set of one, which fails if a model finds the answer wrong.
+
+    `ideas` are requests that the model has proposed already, including those run `before`. If there are none,
+    the model is asked and its requests are appended.
+    """
+    if why := lacking(means, tool):
+        yield PromptSet(set_id(tool.name, ()), "inconclusive", why)
+        return
+    requests = ideas if ideas is not None else []
+    try:
+        requests += () if requests else await ask_outright("answers", means, tool, models, count)
+    except Unusable as error:
+        why = f"no requests were made: {told(error)}"
+        yield PromptSet(set_id(tool.name, ()), "inconclusive", why)
+        return
+    put = {request for each in before for request in each.requests}
+    for request in [each for each in requests if each not in put]:
+        yield await examine_request(request, tool, models, trials)
+
+
+async def examine_request(request: str, tool: Described, models: Models, trials: AgentTrials) -> PromptSet:
+    """Run and judge one request that has no paraphrases."""
+    trial = await trials.run(request, [tool.name])
+    verdict: Judgement = "inconclusive"
+    if not (why := incomparable(trial, tool.name)):
+        try:
+            why = "the agent never called the tool"
+            if calls_of(trial, tool.name):
+                verdict, why = await judge_correctness(trial, models)
+        except Unusable as error:
+            why = f"the answer was not judged: {told(error)}"
+    buckets = sort_into_buckets({1: trial}, tool.name) if trial.is_usable else Buckets()
+    return PromptSet(
+        set_id(tool.name, [trial.request]),
+        verdict,
+        why,
+        requests=(trial.request,),
+        trials=(trial,),
+        buckets=buckets,
+        evidence=find_evidence({1: trial}, tool.name, buckets) if verdict == "failed" else None,
+    )
+
+
+async def judge_correctness(trial: Trial, models: Models) -> tuple[Judgement, str]:
+    """Whether a judge finds the answer right, without knowing what to expect. Raises `Unusable`."""
+    answer = fenced(cut(trial.answer, MOST_SHOWN))
+    found = await models.ask("judge", "correct", CORRECTNESS, request=fenced(trial.request), answer=answer)
+    return ("passed" if found.correct else "failed"), found.reason

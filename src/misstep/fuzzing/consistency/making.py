@@ -39,6 +39,7 @@ class Approach(msgspec.Struct, frozen=True):
             raise UsageError("no check is left", f"known checks: {', '.join(CHECKS)}", where="--checks")
 
 
+NOTHING = "(nothing)"
 FEWEST = 2  # messages to compare
 ROUNDS = 3  # attempts to get more templates, if a model returns too few
 
@@ -97,15 +98,10 @@ async def _templates(
         "templates",
         templates_form(count, used),
         tools=documentation_of([tool]),
-        context=_known(approach),
+        context=fenced(approach.context or NOTHING),
         used=listed(used),
         count=str(count),
     )
-
-
-def _known(approach: Approach) -> str:
-    """The context as text for a prompt."""
-    return fenced(approach.context or "(nothing)")
 
 
 async def _draft(
@@ -118,13 +114,20 @@ async def _draft(
             "infills",
             infills_form(template, approach.variants, used),
             tools=documentation_of([tool]),
-            context=_known(approach),
+            context=fenced(approach.context or NOTHING),
             template=fenced(template),
             used=listed(used),
             count=str(approach.variants),
         )
         stiff = fill_template(template, infills, approach.variants)
-        requests = await _humanised(stiff, tool, models)
+        requests = await models.ask(
+            "generator",
+            "humanise",
+            same_number_form(len(stiff)),
+            tools=documentation_of([tool]),
+            requests=listed(stiff),
+            count=str(len(stiff)),
+        )
     except Unusable as error:
         what = "no messages" if infills else "no infills"
         return SetDraft(template, infills, why=f"{what} were made: {told(error)}")
@@ -147,14 +150,3 @@ async def _checked(draft: SetDraft, tool: Described, models: Models) -> SetDraft
     if len(alike) < FEWEST:
         return structs.replace(draft, why=f"the messages do not mean the same: {found.reason}")
     return structs.replace(draft, requests=alike)
-
-
-async def _humanised(requests: Sequence[str], tool: Described, models: Models) -> tuple[str, ...]:
-    return await models.ask(
-        "generator",
-        "humanise",
-        same_number_form(len(requests)),
-        tools=documentation_of([tool]),
-        requests=listed(requests),
-        count=str(len(requests)),
-    )

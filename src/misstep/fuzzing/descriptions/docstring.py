@@ -6,7 +6,7 @@ Google, NumPy and Sphinx styles are kept. Every edit is checked: only the docstr
 import ast
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -29,28 +29,24 @@ _FIELD = re.compile(r"[:@]param\b")
 _HEAD = re.compile(r"\s*[:@]param\s[^:]*:|\s*\*{0,2}\w+\s*(?:\([^)]*\))?\s*:")
 
 
-def put_parameters(lines: Sequence[str], texts: Mapping[str, str], width: int) -> list[str]:
-    """Replace or add descriptions of parameters, in the style of the section; others stay.
+def _put(lines: list[str], name: str, text: str, width: int) -> list[str]:
+    """Replace or add the description of a parameter, in the style of the section; others stay.
 
     `width` is the indentation that all lines will get.
     """
-    made = list(lines)
-    for name, text in texts.items():
-        made = _put(made, name, text, width)
-    return made
-
-
-def _put(lines: list[str], name: str, text: str, width: int) -> list[str]:
     at = _entry_of(lines, name)
     if at is None:
         return _added(lines, name, text, width)
     deep = _depth(lines[at])
     end = at + 1
-    while end < len(lines) and (not lines[end].strip() or _depth(lines[end]) > deep):
-        if not lines[end].strip() and not _goes_on(lines, end, deep):
+    for place in range(at + 1, len(lines)):  # an entry may continue after an empty line
+        if lines[place].strip() and _depth(lines[place]) <= deep:
             break
-        end += 1
-    return [*lines[:at], *_entry(lines[at], text, width, _is_numpy(lines, at)), *lines[end:]]
+        end = place + 1 if lines[place].strip() else end
+    headings = [place for place in range(at) if begins_section(lines, place)]
+    is_field = _FIELD.match(lines[at].strip())
+    is_numpy = bool(headings) and not is_field and is_underlined(lines, headings[-1])
+    return [*lines[:at], *_entry(lines[at], text, width, is_numpy), *lines[end:]]
 
 
 def _entry(line: str, text: str, width: int, is_numpy: bool) -> list[str]:
@@ -77,12 +73,6 @@ def _entry_of(lines: list[str], name: str) -> int | None:
     return None
 
 
-def _is_numpy(lines: list[str], at: int) -> bool:
-    """Whether the heading of the section around this line is underlined."""
-    headings = [place for place in range(at) if begins_section(lines, place)]
-    return bool(headings) and not _FIELD.match(lines[at].strip()) and is_underlined(lines, headings[-1])
-
-
 def _is_at_depth(lines: list[str], at: int) -> bool:
     """Whether a line is indented no deeper than the first entry of its section."""
     begin = max(place for place in range(at) if begins_section(lines, place))
@@ -93,7 +83,8 @@ def _is_at_depth(lines: list[str], at: int) -> bool:
 
 def _added(lines: list[str], name: str, text: str, width: int) -> list[str]:
     """Add an entry to the parameter section, or a new section if there is none."""
-    begin = next((at for at, line in enumerate(lines) if _begins_parameters(lines, at, line)), None)
+    headings = [at for at in range(len(lines)) if begins_section(lines, at)]
+    begin = next((at for at in headings if _OF_PARAMETERS.match(lines[at])), None)
     if begin is None:
         fields = [at for at, line in enumerate(lines) if _FIELD.match(line)]
         if fields:
@@ -111,16 +102,6 @@ def _added(lines: list[str], name: str, text: str, width: int) -> list[str]:
     indent = first[: _depth(first)] or DEEPER
     entry = wrapped(f"{indent}{name}: {text}", width, indent + DEEPER)
     return [*lines[: begin + 1], *entry, *lines[begin + 1 :]]
-
-
-def _begins_parameters(lines: list[str], at: int, line: str) -> bool:
-    return begins_section(lines, at) and bool(_OF_PARAMETERS.match(line))
-
-
-def _goes_on(lines: list[str], at: int, deep: int) -> bool:
-    """Whether an entry continues after an empty line."""
-    after = next((line for line in lines[at:] if line.strip()), "")
-    return bool(after) and _depth(after) > deep
 
 
 def _depth(line: str) -> int:
@@ -204,7 +185,8 @@ def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
     rest = before[end:]
     if wording.parameters:
         texts = {name: escaped(text, place) for name, text in wording.parameters.items()}
-        rest = put_parameters(rest, texts, width)
+        for name, text in texts.items():
+            rest = _put(rest, name, text, width)
     while head and not head[-1].strip():
         head.pop()
     gap = [""] if head and rest and any(head) else []

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 import msgspec
 
-from misstep.core.model import Unusable, fenced
+from misstep.core.model import Unusable
 from misstep.core.outcome import Judgement
 from misstep.core.results.consistency import ConsistencyReport, Expectation, PromptSet
 from misstep.core.results.finding import RUNTIME_ERRORS, Finding, ReachAttempt, ToolReport
@@ -18,10 +18,8 @@ from misstep.core.rng import Dice, derive_seed
 from misstep.core.text import cut
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.parties import Models, told, trouble_with
-from misstep.fuzzing.agent_tests.prompts import MOST_SHOWN
 from misstep.fuzzing.consistency.buckets import calls_of
-from misstep.fuzzing.consistency.forms import CORRECTNESS
-from misstep.fuzzing.consistency.oracle import judge_answer
+from misstep.fuzzing.consistency.inquiry import judge_answer, judge_correctness
 
 ID = 8  # hexadecimal digits of an id
 SHOWN = 1_000  # characters of each text in an example
@@ -58,10 +56,16 @@ def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> 
     """What fuzzing found in a tool, from reports on it alone or together with others."""
     passages = list(_passages(reports, name, tool))
     asked = [each for passage, finding in passages for each in _asked(passage, finding, tool)]
+    if len({each.group for each in asked if each.bad}) < 2:  # requests are grouped by several defects only
+        asked = [msgspec.structs.replace(each, group=each.request) for each in asked]
     put = {passage.finding for passage, _ in passages if passage.requests}
     findings = [each for report in reports for each in report.findings if each.tool in (name, tool)]
-    defects = [_defect(each) for each in findings if each.id not in put and not each.request]
-    return FixEvidence(_each_once(_grouped(asked)), tuple(dict.fromkeys(defects)))
+    defects = list[str]()
+    for each in findings:
+        if each.id not in put and not each.request:
+            calls = "; ".join(f"{call.tool}({cut(call.arguments, SHOWN)})" for call in each.calls)
+            defects.append(f"Call: {calls}\nResult: {cut(f'{each.error}: {each.message}', SHOWN)}")
+    return FixEvidence(_each_once(asked), tuple(dict.fromkeys(defects)))
 
 
 def evidence_of_sets(report: ConsistencyReport) -> FixEvidence:
@@ -103,13 +107,6 @@ def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterato
         yield EarlierRequest(group, request, tools, "call", bad, told, tried=trial is not None)
 
 
-def _grouped(asked: Sequence[EarlierRequest]) -> list[EarlierRequest]:
-    """Group requests by defect if several defects were reached; otherwise each request is its own group."""
-    if len({each.group for each in asked if each.bad}) > 1:
-        return list(asked)
-    return [msgspec.structs.replace(each, group=each.request) for each in asked]
-
-
 def _asked_in(one: PromptSet, tool: str) -> Iterator[EarlierRequest]:
     """The requests of a set. Without an expectation, the answer of a set that passed is the expected one."""
     answers = [trial.answer for trial in one.trials if trial.is_usable]
@@ -132,11 +129,6 @@ def _told(request: str, trial: Trial | None, tool: str) -> str:
     if trial is not None:
         lines.append(f"Answer: {cut(trial.answer, SHOWN)}")
     return "\n".join(lines)
-
-
-def _defect(finding: Finding) -> str:
-    calls = "; ".join(f"{call.tool}({cut(call.arguments, SHOWN)})" for call in finding.calls)
-    return f"Call: {calls}\nResult: {cut(f'{finding.error}: {finding.message}', SHOWN)}"
 
 
 def _each_once(asked: Sequence[EarlierRequest]) -> tuple[EarlierRequest, ...]:
@@ -194,9 +186,7 @@ async def _judged(trying: Trying, trial: Trial, tool: str, models: Models) -> tu
     if trying.expected:
         score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
         return VERDICTS[score.says], score.reason
-    answer = fenced(cut(trial.answer, MOST_SHOWN))
-    found = await models.ask("judge", "correct", CORRECTNESS, request=fenced(trial.request), answer=answer)
-    return ("passed" if found.correct else "failed"), found.reason
+    return await judge_correctness(trial, models)
 
 
 LEAST = 2  # groups that failed or are untried: one to choose by, one to judge by
@@ -214,16 +204,22 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
     bad = [name for name, asked in groups.items() if any(each.bad for each in asked)]
     untried = [name for name in groups if name not in bad and not all(each.tried for each in groups[name])]
     good = [name for name in groups if name not in bad and name not in untried]
-    _refuse_too_few(bad, untried)
+    if not bad:
+        hint = "there is nothing to be mended, going by that run"
+        raise UsageError("no request of it ended badly", hint)
+    if len(bad) + len(untried) < LEAST:
+        message = "only one request, or set of requests, ended badly, and all others were tried"
+        hint = "one is needed to choose a description by, and one to judge it by: a longer run finds more"
+        raise UsageError(message, hint, "or score on a benchmark: --bench files")
     dice = Dice(derive_seed(seed, "fix"))
     ordered = [name for names in (bad, untried, good) for name in dice.shuffled(sorted(names))]
-    parts: dict[str, Part] = {
-        name: "test" if place % 2 else "validation" for place, name in enumerate(ordered)
-    }
+    parts: dict[Part, list[str]] = {"validation": ordered[::2], "test": ordered[1::2]}
     trying = list[Trying]()
-    for part in ("validation", "test"):
-        own = [each for name in ordered if parts[name] == part for each in groups[name]]
-        trying += [_trying(each, parts[each.group]) for each in own[:most]]
+    for part, names in parts.items():
+        own = [each for name in names for each in groups[name]][:most]
+        trying += [
+            Trying(each.id, each.request, part, each.matter, each.tools, each.expected) for each in own
+        ]
     shown = {each.id for each in trying if each.part == "validation"}
     told = [each.told for each in evidence.asked if each.bad and each.id in shown]
     return tuple(trying), (*told, *evidence.defects)
@@ -234,17 +230,3 @@ def limited(trying: Sequence[Trying], seed: int, most: int | None) -> tuple[Tryi
     parts = [[each for each in trying if each.part == part] for part in ("validation", "test")]
     dice = Dice(derive_seed(seed, "fix"))
     return tuple(each for part in parts for each in dice.sample(part, min(most or len(part), len(part))))
-
-
-def _refuse_too_few(bad: Sequence[str], untried: Sequence[str]) -> None:
-    if not bad:
-        hint = "there is nothing to be mended, going by that run"
-        raise UsageError("no request of it ended badly", hint)
-    if len(bad) + len(untried) < LEAST:
-        message = "only one request, or set of requests, ended badly, and all others were tried"
-        hint = "one is needed to choose a description by, and one to judge it by: a longer run finds more"
-        raise UsageError(message, hint, "or score on a benchmark: --bench files")
-
-
-def _trying(asked: EarlierRequest, part: Part) -> Trying:
-    return Trying(asked.id, asked.request, part, asked.matter, asked.tools, asked.expected)

@@ -6,6 +6,7 @@ import re
 import textwrap
 import tokenize
 from difflib import SequenceMatcher
+from itertools import accumulate
 
 import msgspec
 from msgspec import structs
@@ -41,7 +42,10 @@ class DocstringPlace(msgspec.Struct, frozen=True):
     def lines(self) -> list[str]:
         """The source lines between the quotes, without indentation, line endings and trailing empty lines."""
         first, *others = [_bare(line) for line in lines_of(self.inner or "")] or [""]
-        lines = [first.lstrip(), *[_dedented(line, self.indent) for line in others]]
+        lines = [first.lstrip()]
+        for line in others:
+            is_blank = not line.strip() and not line.startswith(self.indent)
+            lines.append(line.lstrip() if is_blank else line.removeprefix(self.indent))
         while lines and not lines[-1].strip():
             lines.pop()
         return lines
@@ -58,7 +62,7 @@ def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
     Raises `UsageError` if there is no function, or if its docstring cannot be isolated.
     """
     function = find_function(text, line, where)
-    starts = _line_starts(text)
+    starts = [0, *accumulate(map(len, lines_of(text)))]
     first = function.body[0]
     if first_line(first) <= max(function.lineno, _end_of_head(function)):
         raise UsageError(
@@ -76,7 +80,8 @@ def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
     assert literal.end_col_offset is not None
     end = _offset(text, starts[literal.end_lineno - 1], literal.end_col_offset)
     prefix, quotes, inner = _taken_apart(text[column:end], where)
-    return DocstringPlace(column, end, indent, _first_end(inner) or newline, prefix, quotes, inner)
+    newline = (_end_of(lines_of(inner)[0]) if inner else "") or newline
+    return DocstringPlace(column, end, indent, newline, prefix, quotes, inner)
 
 
 def code_of(text: str, line: int, where: str) -> str:
@@ -91,7 +96,11 @@ def written(place: DocstringPlace, lines: list[str]) -> str:
     Lines come without the function's indentation. Unchanged lines stay the same to the byte.
     """
     quotes = place.quotes if len(place.quotes) == 3 or len(lines) == 1 else place.quotes * 3
-    before, kept = lines_of(place.inner or ""), _kept(place.lines, lines)
+    before, old = lines_of(place.inner or ""), place.lines
+    # New indexes of unchanged lines and their old ones; the first line is compared separately.
+    same = SequenceMatcher(None, old[1:], lines[1:], autojunk=False).get_matching_blocks()
+    kept = {each.b + at + 1: each.a + at + 1 for each in same for at in range(each.size)}
+    kept |= {0: 0} if old[:1] == lines[:1] else {}
     bare = [
         _bare(before[kept[at]]) if at in kept else f"{place.indent if at and line else ''}{line}"
         for at, line in enumerate(lines)
@@ -159,13 +168,6 @@ def _end_of_head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return max([each.end_lineno or 0 for each in (*parts, *defaults) if each is not None], default=0)
 
 
-def _kept(before: list[str], after: list[str]) -> dict[int, int]:
-    """Map new indexes of unchanged lines to their old ones; the first line is compared separately."""
-    same = SequenceMatcher(None, before[1:], after[1:], autojunk=False).get_matching_blocks()
-    kept = {each.b + at + 1: each.a + at + 1 for each in same for at in range(each.size)}
-    return {0: 0, **kept} if before[:1] == after[:1] else kept
-
-
 def _tail(place: DocstringPlace, lines: list[str]) -> str:
     """The text between the last line and the closing quotes."""
     if len(lines) == 1:
@@ -177,20 +179,12 @@ def _tail(place: DocstringPlace, lines: list[str]) -> str:
     return _end_of(before[count - 1]) + "".join(before[count:])
 
 
-def _dedented(line: str, indent: str) -> str:
-    return line[len(indent) :] if line.startswith(indent) else line.lstrip() if not line.strip() else line
-
-
 def _bare(line: str) -> str:
     return line.rstrip("\r\n")
 
 
 def _end_of(line: str) -> str:
     return line[len(_bare(line)) :]
-
-
-def _first_end(inner: str) -> str:
-    return _end_of(lines_of(inner)[0]) if inner else ""
 
 
 def _taken_apart(literal: str, where: str) -> tuple[str, str, str]:
@@ -200,13 +194,6 @@ def _taken_apart(literal: str, where: str) -> tuple[str, str, str]:
     if found is None or sum(token.type == tokenize.STRING for token in tokens) != 1:
         raise UsageError("has a docstring that is put together", "write it as one text", where=where)
     return found["prefix"], found["quotes"], found["inner"]
-
-
-def _line_starts(text: str) -> list[int]:
-    starts = [0]
-    for line in lines_of(text):
-        starts.append(starts[-1] + len(line))
-    return starts
 
 
 def _offset(text: str, start: int, column: int) -> int:

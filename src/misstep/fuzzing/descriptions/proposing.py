@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from difflib import SequenceMatcher
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta, structs
@@ -52,53 +52,30 @@ class _Planned(msgspec.Struct, frozen=True):
     arguments: dict[str, Any]
 
 
-class WordingProposal(msgspec.Struct, frozen=True):
-    """A new wording for a tool, with the model's reasons if it gave any."""
+def wording_form(
+    tool: Described, used: Sequence[Wording] | None, is_argued: bool = False
+) -> AnswerSchema[tuple[Wording, str]]:
+    """A schema for a wording and its reasons; there are none unless it is argued.
 
-    wording: Wording
-    why: str = ""
+    The wording must be neither the current one nor in `used`, unless that is None.
+    """
 
+    def make(form: _Rewritten | _Argued) -> tuple[Wording, str] | FormatError:
+        own = wording_of(tool.tool).parameters
+        given = {name: text for name, text in form.parameters.items() if text is not None}
+        texts = {name: " ".join(clean(text).split()) for name, text in given.items()}
+        changed = {name: text for name, text in texts.items() if text != own.get(name)}
+        wording = Wording(clean(form.description), changed)
+        wrong = _wrong_with(wording, tool) + ([] if used is None else _repeated(wording, tool, used))
+        argued = (*form.misleads, form.argument) if isinstance(form, _Argued) else ()
+        why = "; ".join(filter(None, map(clean, argued)))
+        return FormatError(" ".join(wrong)) if wrong else (wording, why)
 
-def rewritten_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[WordingProposal]:
-    """A schema for a wording that is neither the current one nor in `used`."""
-    return form_of(_Rewritten, parameters=_texts_for(tool)).then(
-        lambda form: _proposal(form.description, form.parameters, tool, used)
-    )
-
-
-def observed_form(tool: Described) -> AnswerSchema[WordingProposal]:
-    """A schema for a wording that may be the current one."""
-    return form_of(_Rewritten, parameters=_texts_for(tool)).then(
-        lambda form: _proposal(form.description, form.parameters, tool)
-    )
-
-
-def argued_form(tool: Described, used: Sequence[Wording]) -> AnswerSchema[WordingProposal]:
-    """Like `rewritten_form`, preceded by what is misleading now and an argument."""
-
-    def make(form: _Argued) -> WordingProposal | FormatError:
-        found = _proposal(form.description, form.parameters, tool, used)
-        if isinstance(found, FormatError):
-            return found
-        why = "; ".join(filter(None, (*map(clean, form.misleads), clean(form.argument))))
-        return WordingProposal(found.wording, why)
-
-    return form_of(_Argued, parameters=_texts_for(tool)).then(make)
-
-
-def planned_form(tool: Described) -> AnswerSchema[str]:
-    """A schema for the arguments of a call to make, parsed to a JSON text."""
-    parameters = tool.tool.parameters
-
-    def make(form: _Planned) -> str | FormatError:
-        text = json.dumps(given_arguments(form.arguments, parameters))
-        if len(text) > MOST_ARGUMENTS:
-            return FormatError(
-                f"The arguments have {len(text):,} characters; at most {MOST_ARGUMENTS:,} are allowed."
-            )
-        return text
-
-    return form_of(_Planned, arguments=arguments_schema(parameters)).then(make)
+    names = tool.tool.parameters.get("properties", {})
+    texts = {"type": "object", "properties": {name: {"type": ["string", "null"]} for name in names}}
+    if is_argued:
+        return form_of(_Argued, parameters=texts).then(make)
+    return form_of(_Rewritten, parameters=texts).then(make)
 
 
 def clean(text: str) -> str:
@@ -107,33 +84,9 @@ def clean(text: str) -> str:
     return inspect.cleandoc("\n".join(line.rstrip() for line in spaced.split("\n"))).strip()
 
 
-def _texts_for(tool: Described) -> dict[str, Any]:
-    names = tool.tool.parameters.get("properties", {})
-    texts = {name: {"type": ["string", "null"]} for name in names}
-    return {"type": "object", "properties": texts}
-
-
 def wrong_at_last(wording: Wording, tool: Described, used: Sequence[Wording]) -> str:
     """What is wrong with a wording combined from several answers; empty if nothing is."""
     return " ".join([*_wrong_with(wording, tool), *_repeated(wording, tool, used)])
-
-
-def _proposal(
-    description: str,
-    parameters: dict[str, str | None],
-    tool: Described,
-    used: Sequence[Wording] | None = None,
-) -> WordingProposal | FormatError:
-    own = wording_of(tool.tool).parameters
-    given = {name: text for name, text in parameters.items() if text is not None}
-    texts = {name: " ".join(clean(text).split()) for name, text in given.items()}
-    wording = Wording(
-        clean(description), {name: text for name, text in texts.items() if text != own.get(name)}
-    )
-    wrong = _wrong_with(wording, tool)
-    if used is not None:
-        wrong += _repeated(wording, tool, used)
-    return FormatError(" ".join(wrong)) if wrong else WordingProposal(wording)
 
 
 def _wrong_with(wording: Wording, tool: Described) -> list[str]:
@@ -187,25 +140,17 @@ class Proposer:
         try:
             if strategy == "explore":
                 return await self._explored(blank, used)
-            proposal = await self._written(strategy, number, used)
+            about = {"tools": documentation_of([self._tool], strategy == "source"), **_limits(used)}
+            if strategy == "findings":  # a random selection of them, a different one for each candidate
+                dice = Dice(derive_seed(self._seed, "examples", number))
+                drawn = dice.sample(list(self._examples), min(EXAMPLES, len(self._examples)))
+                about["examples"] = fenced("\n\n".join(drawn) or "(none)")
+            stage = cast("Stage", f"fix-{strategy}")
+            form = wording_form(self._tool, used, strategy == "findings")
+            wording, why = await self._models.ask("generator", stage, form, **about)
         except Unusable as error:
             return structs.replace(blank, why=told(error))
-        return structs.replace(blank, wording=proposal.wording, why=cut(proposal.why, SHOWN))
-
-    async def _written(self, strategy: Strategy, number: int, used: Sequence[Wording]) -> WordingProposal:
-        tool, models = self._tool, self._models
-        told = {"tools": documentation_of([tool], strategy == "source"), **_limits(used)}
-        if strategy == "findings":
-            form = argued_form(tool, used)
-            return await models.ask("generator", "fix-findings", form, **told, examples=self._drawn(number))
-        stage: Stage = "fix-source" if strategy == "source" else "fix-description"
-        return await models.ask("generator", stage, rewritten_form(tool, used), **told)
-
-    def _drawn(self, number: int) -> str:
-        """A random selection of failures, a different one for each candidate."""
-        dice = Dice(derive_seed(self._seed, "examples", number))
-        drawn = dice.sample(list(self._examples), min(EXAMPLES, len(self._examples)))
-        return fenced("\n\n".join(drawn) or "(none)")
+        return structs.replace(blank, wording=wording, why=cut(why, SHOWN))
 
     async def _explored(self, blank: Candidate, used: Sequence[Wording]) -> Candidate:
         """Try the tool and improve its description until it stops changing."""
@@ -214,12 +159,16 @@ class Proposer:
             tool = reworded(self._tool, {self._tool.name: now})
             try:
                 tried.append(await self._try(tool, tried))
-                proposal = await self._observed(tool, tried, used)
+                # A better description after these calls, or the same one again.
+                about = {"tools": documentation_of([tool]), "tried": listed(tried), **_limits(used)}
+                form = wording_form(tool, None)
+                wording, _ = await self._models.ask("generator", "fix-observed", form, **about)
             except Unusable as error:
                 why = told(error)
                 break
-            before, now = now, _joined(now, proposal.wording)
-            if _alikeness(_whole(tool, before), _whole(tool, now)) >= ALIKE:
+            before, now = now, Wording(wording.description, {**now.parameters, **wording.parameters})
+            same = SequenceMatcher(None, _whole(tool, before), _whole(tool, now), autojunk=False)
+            if same.ratio() >= ALIKE:
                 break
         wrong = why if now == Wording() else wrong_at_last(now, self._tool, used)
         found = None if wrong or now == Wording() else now
@@ -227,32 +176,24 @@ class Proposer:
 
     async def _try(self, tool: Described, tried: Sequence[str]) -> str:
         """Make a call that the model chooses, and describe the result."""
-        documented = documentation_of([tool])
-        arguments = await self._models.ask(
-            "generator", "fix-explore", planned_form(tool), tools=documented, tried=listed(tried)
-        )
+        parameters = tool.tool.parameters
+
+        def make(form: _Planned) -> str | FormatError:
+            text = json.dumps(given_arguments(form.arguments, parameters))
+            most = f"at most {MOST_ARGUMENTS:,} are allowed"
+            too_long = FormatError(f"The arguments have {len(text):,} characters; {most}.")
+            return text if len(text) <= MOST_ARGUMENTS else too_long
+
+        form = form_of(_Planned, arguments=arguments_schema(parameters)).then(make)
+        about = {"tools": documentation_of([tool]), "tried": listed(tried)}
+        arguments = await self._models.ask("generator", "fix-explore", form, **about)
         said = await self._call(Invocation(tool.name, arguments))
         return f"{tool.name}({cut(arguments, SHOWN)}) → {cut(said, SHOWN)}"
-
-    async def _observed(
-        self, tool: Described, tried: Sequence[str], used: Sequence[Wording]
-    ) -> WordingProposal:
-        """A better description after these calls, or the same one again."""
-        told = {"tools": documentation_of([tool]), "tried": listed(tried), **_limits(used)}
-        return await self._models.ask("generator", "fix-observed", observed_form(tool), **told)
 
 
 def _limits(used: Sequence[Wording]) -> dict[str, str]:
     return {"used": listed([each.description or "" for each in used]), "count": str(MOST_WORDS)}
 
 
-def _joined(before: Wording, after: Wording) -> Wording:
-    return Wording(after.description, {**before.parameters, **after.parameters})
-
-
 def _whole(tool: Described, wording: Wording) -> str:
     return "\n".join((wording.description or tool.tool.description, *wording.parameters.values()))
-
-
-def _alikeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one, other, autojunk=False).ratio()

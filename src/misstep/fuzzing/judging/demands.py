@@ -1,18 +1,20 @@
-"""Names the constraint of a schema that arguments violate, and excuses refusals and long calls.
+"""Names the constraint of a schema that arguments violate, excuses refusals and long calls, or suspects them.
 
 Arguments that fit the schema may still be refused (formats, invalid Unicode, extreme numbers, long file
-names), and a tool that is asked to wait may take long: neither is a defect.
+names), and a tool that is asked to wait may take long: neither is a defect. A refusal whose words are about
+the inside of the tool may be one.
 """
 
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from misstep.core.tool import Described, Path, Reaction
-from misstep.fuzzing.judging.echoes import GivenValues
+from misstep.fuzzing.judging.echoes import GivenValues, leaves_of
 from misstep.fuzzing.judging.reading import mentions
-from misstep.fuzzing.judging.wording import load_wording
+from misstep.fuzzing.judging.wording import MOST_READ, compiled, load_wording
 from misstep.schemas.limits import LIMITS
 from misstep.schemas.schema import alone, find_breach, first_missing, fits
 from misstep.schemas.shape import as_list, find_reference, mapping, resolve
@@ -21,19 +23,9 @@ DEEPEST = 30
 
 # Limits that the author stated explicitly, so violating them should be reported.
 _CLEAR = frozenset(
-    {
-        "enum",
-        "const",
-        "required",
-        "minimum",
-        "maximum",
-        "exclusiveMinimum",
-        "exclusiveMaximum",
-        "minLength",
-        "maxLength",
-        "pattern",
-    }
-)
+    {"required", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
+    | {"minLength", "maxLength", "pattern"}
+)  # and `enum` and `const`
 
 
 def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
@@ -46,18 +38,16 @@ def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
 
 
 def is_clear(broken: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether the violated constraint is an explicit limit, and the value is not just another spelling."""
-    keyword, _, where = broken.partition(" at ")
-    if keyword not in _CLEAR:
-        return False
-    return keyword not in {"enum", "const"} or not _is_other_spelling(where, schema, arguments)
+    """Whether the violated constraint is an explicit limit, and the value is not just another spelling.
 
-
-def _is_other_spelling(name: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether the value equals a choice apart from case, white space, or a number written as text."""
+    Another spelling differs in case or white space, or is a number written as text.
+    """
+    keyword, _, name = broken.partition(" at ")
+    if keyword not in {"enum", "const"}:
+        return keyword in _CLEAR
     wanted = mapping(resolve(mapping(schema.get("properties")).get(name), schema))
     choices = [*as_list(wanted.get("enum")), *([wanted["const"]] if "const" in wanted else [])]
-    return _plain(arguments.get(name)) in {_plain(each) for each in choices}
+    return _plain(arguments.get(name)) not in {_plain(each) for each in choices}
 
 
 def _plain(value: Any) -> str:
@@ -103,15 +93,13 @@ def _inner(
         case "allOf":
             return next((each, value, ()) for each in wanted if fits(each, value, root) is not None)
         case "anyOf" | "oneOf":
-            of_type = [each for each in wanted if _is_of_type(each, value, root)]
+            # Something else must be violated about the only alternative that has the value's type.
+            kinds = [mapping(resolve(each, root)).get("type", []) for each in wanted]
+            of_type = [
+                each for each, kind in zip(wanted, kinds, strict=True) if fits({"type": kind}, value) is None
+            ]
             return (of_type[0], value, ()) if len(of_type) == 1 else None
     return None
-
-
-def _is_of_type(schema: Any, value: Any, root: Mapping[str, Any]) -> bool:
-    """Whether an alternative has the value's type, so that something else about it must be violated."""
-    schema = resolve(schema, root)
-    return isinstance(schema, Mapping) and fits({"type": schema.get("type", [])}, value) is None
 
 
 SAFE = 2**53  # larger integers are not exact everywhere
@@ -128,9 +116,11 @@ _TOO_LONG = re.compile(
 _NOT_WRITABLE = re.compile(r"EILSEQ|\billegal byte sequence\b|incomplete multibyte", re.IGNORECASE)
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
-_MILLISECONDS = re.compile(r"(?:^|_)(?:ms|msecs?|millis|milliseconds?)(?:_|$)")
-_MINUTES = re.compile(r"(?:^|_)(?:mins?|minutes?)(?:_|$)")
-_HOURS = re.compile(r"(?:^|_)(?:hours?|hrs?|days?)(?:_|$)")
+_NAMED_UNITS = (  # the last one decides
+    (re.compile(r"(?:^|_)(?:mins?|minutes?)(?:_|$)"), 60.0),
+    (re.compile(r"(?:^|_)(?:ms|msecs?|millis|milliseconds?)(?:_|$)"), 0.001),
+    (re.compile(r"(?:^|_)(?:hours?|hrs?|days?)(?:_|$)"), 3600.0),
+)
 _TIME = re.compile(
     r"(?:^|_)(?:ms|msecs?|millis|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|hrs?|days?|delay|duration"
     r"|timeout|wait|sleep|pause|interval|time)(?:_|$)"
@@ -145,14 +135,8 @@ _SLOW_WORDS = re.compile(
 )
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
 
-_BEYOND_KEYWORDS = (
-    '"format"',
-    '"contentEncoding"',
-    '"contentMediaType"',
-    '"not"',
-    '"pattern"',
-    '"if"',
-    '"dependentRequired"',
+_BEYOND_KEYWORDS = re.compile(
+    '"(?:format|contentEncoding|contentMediaType|not|pattern|if|dependentRequired)"'
 )
 
 
@@ -178,7 +162,8 @@ def refused_by_system(reaction: Reaction, given: GivenValues) -> str:
     """Why any program would fail with such a name, as the start of a sentence; empty if not."""
     said = reaction.raised.message if reaction.raised else f"{reaction.text[:READ]}\n{reaction.detail[:READ]}"
     if _TOO_LONG.search(said) and any(
-        len(text) > LONG_NAME / 4 and _size(text) > LONG_NAME for text in given.texts
+        len(text) > LONG_NAME / 4 and len(text.encode(errors="surrogatepass")) > LONG_NAME
+        for text in given.texts
     ):
         return "the operating system takes no name or argument of this length"
     if _NOT_WRITABLE.search(said) and not all(text.isascii() for text in given.texts):
@@ -206,9 +191,8 @@ def asked_to_take_long(described: Described, given: GivenValues, seconds: float)
 
 def _seconds(name: str, value: Any) -> float | None:
     """The value in seconds, by the unit in its name or after the number; None if it is not a time."""
-    plain = _snake(name)
-    unit = 0.001 if _MILLISECONDS.search(plain) else 60.0 if _MINUTES.search(plain) else 1.0
-    unit = 3600.0 if _HOURS.search(plain) else unit
+    units = [1.0, *(unit for pattern, unit in _NAMED_UNITS if pattern.search(_snake(name)))]
+    unit = units[-1]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return min(value, HUGE) * unit
     if isinstance(value, str) and (found := _WRITTEN_TIME.fullmatch(value[:50])):
@@ -220,10 +204,6 @@ def _snake(name: str) -> str:
     return _CAPITAL.sub("_", name).lower()
 
 
-def _size(text: str) -> int:
-    return len(text.encode(errors="surrogatepass"))
-
-
 def _named_with_more_to_it(schema: Mapping[str, Any], message: str) -> bool:
     """Whether the message names a parameter with constraints that the validation of arguments ignores."""
     properties = schema.get("properties")
@@ -233,7 +213,7 @@ def _named_with_more_to_it(schema: Mapping[str, Any], message: str) -> bool:
     for name, each in properties.items():
         words = json.dumps(each, default=str)
         words += text if '"$ref"' in words else ""
-        if mentions(_BEYOND_KEYWORDS, words) and re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", message):
+        if _BEYOND_KEYWORDS.search(words) and re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", message):
             return True
     return False
 
@@ -241,10 +221,8 @@ def _named_with_more_to_it(schema: Mapping[str, Any], message: str) -> bool:
 def _holds_no_text(arguments: dict[str, Any]) -> bool:
     try:
         json.dumps(arguments, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return True
-    except RecursionError:
-        return False  # `_is_extreme` handles deep values
+    except (UnicodeEncodeError, RecursionError) as error:
+        return isinstance(error, UnicodeEncodeError)  # `_is_extreme` handles deep values
     return False
 
 
@@ -255,3 +233,85 @@ def _is_extreme(value: Any, depth: int = 0) -> bool:
         return abs(value) > SAFE
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(_is_extreme(each, depth + 1) for each in inner)
+
+
+SHORTEST = 3  # letters of a meaningful word
+STEM = 5  # letters that related words share
+MOST_WORDS = 600  # of the documentation
+_LETTERS = re.compile(rf"[^\W\d_]{{{SHORTEST},}}")
+_EMPTY = re.compile(
+    r"(?:the|and|for|not|with|from|that|this|are|was|were|has|have|can|could|will|would|errors?|failed|failure"
+    r"|exception|values?|none|null|true|false|unexpected|internal|while|during)\Z"
+)
+
+
+def find_suspicion(described: Described, message: str, given: GivenValues, error: str = "") -> str:
+    """Why a refusal of valid arguments is suspicious, as the end of a sentence; empty if it is not.
+
+    `error` is the exception type, if known. Words from the call or from the tool's documentation don't count
+    as internals.
+    """
+    words, text = load_wording().suspicion, message[:MOST_READ]
+    about = _documentation(described)
+    if found := _said_by_tool(words.certain, text, about, given):
+        return f"its words are about the inside of the tool ({found})"
+    if compiled(words.vague).match(text) and not names_call(described, text, given):
+        return "its words say nothing about the call"
+    # Related to the call, or by a word stem to the documentation.
+    related = names_call(described, text, given) or any(
+        word[:STEM] in _stems(about) for word in _content(text)
+    )
+    if not related and (found := _said_by_tool(words.likely, text, about, given)):
+        return f"its words are about the inside of the tool ({found})"
+    if error in words.types and not related and not compiled(words.refusing).search(text):
+        return f"{error} names no argument, and its words have nothing to do with what the tool is for"
+    return ""
+
+
+def _said_by_tool(pattern: str, text: str, about: str, given: GivenValues) -> str:
+    """The first match that is the tool's own wording."""
+    for found in compiled(pattern).finditer(text):
+        words = found.group().strip()
+        plain, content = words.casefold(), _content(words)
+        documented = plain in about or (content and all(word[:STEM] in _stems(about) for word in content))
+        if plain and not documented and not any(plain in each.casefold() for each in given.texts):
+            return " ".join(words.split())
+    return ""
+
+
+def names_call(described: Described, text: str, given: GivenValues) -> bool:
+    """Whether the text names a parameter or a value of the call."""
+    lower = text.casefold()
+    names = described.tool.parameters.get("properties") or {}
+    words = {word for name in names for word in (name.casefold(), name.replace("_", " ").casefold())}
+    scalars = (each for each in leaves_of(given.arguments, keys=False) if each is not None)
+    values = {str(each).casefold() for each in scalars if not isinstance(each, bool)}
+    # A short value occurs by coincidence, unless it has a digit or is quoted.
+    return any(
+        _stands_in(word, lower)
+        for word in (*words, *(each for each in values if len(each) >= SHORTEST or re.search(r"\d", each)))
+    ) or any(f"{mark}{each}{mark}" in lower for each in values if len(each) < SHORTEST for mark in "'\"`")
+
+
+def _stands_in(word: str, text: str) -> bool:
+    return bool(word) and re.search(rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)", text) is not None
+
+
+@lru_cache(maxsize=256)
+def _stems(about: str) -> frozenset[str]:
+    return frozenset(word[:STEM] for word in _content(about))
+
+
+def _content(text: str) -> list[str]:
+    return [word for word in _LETTERS.findall(text.casefold())[:MOST_WORDS] if not _EMPTY.match(word)]
+
+
+def _documentation(described: Described) -> str:
+    """All text about the tool, including names of parameters and choices, in lower case."""
+    parameters = described.tool.parameters.get("properties")
+    parts = [described.name.replace("_", " "), described.tool.description]
+    for name, schema in parameters.items() if isinstance(parameters, dict) else ():
+        parts.append(name.replace("_", " "))
+        if isinstance(schema, dict):
+            parts += [str(schema.get("description", "")), *map(str, schema.get("enum") or ())]
+    return " ".join(parts).casefold()

@@ -1,18 +1,21 @@
-"""Removes from a tool's message everything that repeats the call's arguments.
+"""Makes the reactions to different calls comparable.
 
-What remains is the tool's own text, so messages of different calls can be compared.
+A message is compared without what repeats the call's arguments. Calls with one signature show one defect.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache, cached_property
+from hashlib import sha256
 from itertools import islice, takewhile
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
-from misstep.core.tool import Invocation
+from misstep.core.results.finding import FindingKind
+from misstep.core.tool import Frame, Invocation, Raised
 from misstep.fuzzing.judging.wording import LONGEST, MOST_READ, load_wording, normalise
 
 MOST_TEXTS = 200
@@ -36,17 +39,17 @@ class GivenValues:
     @cached_property
     def texts(self) -> list[str]:
         """All texts in the arguments, including keys."""
-        found = list[str]()
-        for text in _texts(self.arguments):
-            found.append(text)
-            if len(found) == MOST_TEXTS:
-                break
-        return found
+        return list(islice((each for each in leaves_of(self.arguments) if isinstance(each, str)), MOST_TEXTS))
 
     def has(self, words: str) -> bool:
         """Whether a name in a message comes from the arguments."""
         words = words.strip()
-        return bool(words) and any(words == each.strip() or _inside(words, each) for each in self.texts)
+        return bool(words) and any(
+            words == each.strip()
+            or (len(words) >= LONG_ENOUGH and words in each)
+            or (len(each) >= LONG_ENOUGH and each in words)
+            for each in self.texts
+        )
 
     def has_path(self, path: str) -> bool:
         """Whether a path in a message comes from the arguments, for example because it ends with one."""
@@ -56,21 +59,18 @@ class GivenValues:
         return any(parts & {*PurePosixPath(each.strip()).parts} for each in self.texts if each.strip())
 
 
-def _inside(words: str, text: str) -> bool:
-    return (len(words) >= LONG_ENOUGH and words in text) or (len(text) >= LONG_ENOUGH and text in words)
-
-
-def _texts(value: Any) -> Iterator[str]:
+def leaves_of(value: Any, keys: bool = True) -> Iterator[Any]:
+    """All scalars in a JSON value, and the keys of its objects unless they are not wanted."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, str):
-            yield each
-        elif isinstance(each, dict):
+        if isinstance(each, dict):
             waiting.extend(each.values())
-            yield from each
+            yield from each if keys else ()
         elif isinstance(each, list):
             waiting.extend(each)
+        else:
+            yield each
 
 
 MOST_PIECES = 400
@@ -85,19 +85,14 @@ _NOTHING_ELSE = re.compile(r"\A[\W_]*…[\W_]*\Z|…[\W_]*\Z|\A[\W_]+\Z")  # onl
 
 def normalise_for(message: str, given: GivenValues) -> str:
     """The message with `…` for everything that varies between calls or repeats the arguments."""
-    own = _without(message[:MOST_READ], given)
-    plain = _PLACEHOLDERS.sub("…", normalise(own))
-    return _NOTHING_ELSE.sub("…", plain)[:LONGEST]
-
-
-def _without(message: str, given: GivenValues) -> str:
-    message = _without_beginnings(message, given)
+    message = _without_beginnings(message[:MOST_READ], given)
     lower = message.casefold()
     pieces = {piece for piece in _pieces(given) if piece.casefold() in lower}
-    if not pieces:
-        return message
-    alternatives = "|".join(map(_alone, sorted(pieces, key=lambda piece: (-len(piece), piece))))
-    return re.sub(alternatives, "…", message, flags=re.IGNORECASE)
+    if pieces:
+        alternatives = "|".join(map(_alone, sorted(pieces, key=lambda piece: (-len(piece), piece))))
+        message = re.sub(alternatives, "…", message, flags=re.IGNORECASE)
+    plain = _PLACEHOLDERS.sub("…", normalise(message))
+    return _NOTHING_ELSE.sub("…", plain)[:LONGEST]
 
 
 def _without_beginnings(message: str, given: GivenValues) -> str:
@@ -172,3 +167,43 @@ def _words_of_errors() -> frozenset[str]:
     texts = [text for rule in rules for text in (*rule.has, rule.match)]
     words = (word for text in texts for word in _WORD.findall(re.sub(r"\\[a-zA-Z]", " ", text)))
     return frozenset(map(str.casefold, words))
+
+
+ID = 10  # hexadecimal digits of an id
+
+
+def signature_of(raised: Raised) -> str:
+    """The exception's type and location in the tool's own code, or its message if that is unknown."""
+    place = decisive_frame(raised)
+    return f"{raised.kind} at {spot(place)}" if place else f"{raised.kind}: {normalise(raised.message)}"
+
+
+def decisive_frame(raised: Raised) -> Frame | None:
+    """The innermost frame of the tool's own code, or of any code if there is none.
+
+    Where a recursion ends is arbitrary, so for recursion errors it is the first of the repeated frames,
+    ordered by file and line.
+    """
+    own = [frame for frame in raised.frames if frame.own] or list(raised.frames)
+    if raised.kind == "RecursionError":
+        often = Counter(own)
+        repeated = [frame for frame in often if often[frame] > 1]
+        if repeated:
+            return min(repeated, key=lambda frame: (frame.file, frame.line))
+    return own[-1] if own else None
+
+
+def spot(frame: Frame) -> str:
+    """`tools.py:12 in f`, without the folder, which may differ next time."""
+    return f"{PurePath(frame.file).name}:{frame.line} in {frame.function}"
+
+
+def place_of(raised: Raised) -> str:
+    """The location in the tool's own code that raised the exception; empty if unknown."""
+    place = decisive_frame(raised)
+    return spot(place) if place is not None and place.own else ""
+
+
+def finding_id(tool: str, kind: FindingKind, signature: str) -> str:
+    """A short id for a defect that is the same in every run."""
+    return sha256("\0".join((tool, kind, signature)).encode("utf-8", "replace")).hexdigest()[:ID]

@@ -15,10 +15,10 @@ from misstep.core.results.trial import Judged, Ruling
 from misstep.core.tool import Described, Reaction
 from misstep.fuzzing.judging.echoes import GivenValues
 from misstep.fuzzing.judging.exceptions import judge_raised
-from misstep.fuzzing.judging.reading import mentions
-from misstep.fuzzing.judging.results import find_error
+from misstep.fuzzing.judging.reading import find_error, mentions
 from misstep.fuzzing.judging.wording import in_short, load_wording, normalise
 from misstep.schemas.schema import TOO_DEEP, TOO_MUCH, fits
+from misstep.schemas.shape import mapping
 
 UNREACHABLE = "the server can't be reached"  # how a workbench says that the server is gone
 
@@ -91,17 +91,15 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
         why = f"its structured result is no JSON: {in_short(str(error))}"
         return Judged("schema", why, "output: no JSON", "output schema")
     misfit = fits(described.output, value)
-    if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)) or _is_worded(described, value):
+    # A framework may convert results to text, if the schema allows it; None cannot be converted.
+    is_worded = (
+        described.kind not in ("function", "mcp") and value is not None and fits(described.output, "") is None
+    )
+    if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)) or is_worded:
         return None
     promise = "output schema" if described.kind == "mcp" else "type hint"
     why = f"its result is not what its {promise} promises: {in_short(misfit)}"
     return Judged("schema", why, f"output: {normalise(misfit)}", promise, message=in_short(misfit))
-
-
-def _is_worded(described: Described, value: object) -> bool:
-    """Whether the schema allows text and the framework converts results to text; None cannot be converted."""
-    made = described.kind not in ("function", "mcp") and value is not None
-    return made and fits(described.output or {}, "") is None
 
 
 _RUNS_QUERIES = re.compile(r"(?:^|[_\W])(?:sql|query)(?:$|[_\W])", re.IGNORECASE)
@@ -128,29 +126,20 @@ _SPEAKS_OF_ERRORS = re.compile(
 
 def runs_what_it_is_given(described: Described) -> bool:
     """Whether the tool runs code, commands or queries, judged by its name and parameters."""
-    parameters = described.tool.parameters.get("properties")
-    names = (
-        tuple(name for name in parameters if isinstance(name, str)) if isinstance(parameters, dict) else ()
-    )
-    return _runs(described.name, names)
+    return _runs(described.name, tuple(mapping(described.tool.parameters.get("properties"))))
 
 
 def runs_queries(described: Described) -> bool:
     """Whether it runs only SQL or similar queries, which cannot raise Python errors."""
-    return _RUNS_QUERIES.search(described.name) is not None and not _runs_code(described)
+    parameters = described.tool.parameters.get("properties") or {}
+    runs_code = not _CODE.isdisjoint(parameters) or _RUNS_CODE.search(described.name)
+    return _RUNS_QUERIES.search(described.name) is not None and not runs_code
 
 
 def speaks_of_errors(described: Described) -> bool:
     """Whether the tool is about errors, logs, documentation or other texts that its replies quote."""
-    return (
-        _SPEAKS_OF_ERRORS.search(f"{described.name.replace('_', ' ')} {described.tool.description}")
-        is not None
-    )
-
-
-def _runs_code(described: Described) -> bool:
-    parameters = described.tool.parameters.get("properties") or {}
-    return not _CODE.isdisjoint(parameters) or _RUNS_CODE.search(described.name) is not None
+    said = f"{described.name.replace('_', ' ')} {described.tool.description}"
+    return _SPEAKS_OF_ERRORS.search(said) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -7,6 +7,7 @@ to it is a defect, unless the environment caused it.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dis import opmap
+from functools import cache
 from types import TracebackType
 from typing import Any, TypeAlias
 
@@ -14,10 +15,8 @@ from misstep.core.outcome import storable
 from misstep.core.results.trial import Judged, Ruling
 from misstep.core.text import cut, in_words, is_ours
 from misstep.core.tool import Frame, Raised
-from misstep.fuzzing.judging.echoes import GivenValues
-from misstep.fuzzing.judging.reading import find_trouble, read_error
-from misstep.fuzzing.judging.results import fails_vaguely, has_own_words
-from misstep.fuzzing.judging.signatures import place_of, signature_of, spot
+from misstep.fuzzing.judging.echoes import GivenValues, place_of, signature_of, spot
+from misstep.fuzzing.judging.reading import fails_vaguely, find_trouble, has_own_words, read_error
 from misstep.fuzzing.judging.wording import in_short, load_wording
 
 _RAISE = opmap["RAISE_VARARGS"]
@@ -26,7 +25,7 @@ _COMMON = opmap.get("LOAD_COMMON_CONSTANT")
 _ENDS = frozenset(opmap[name] for name in ("RAISE_VARARGS", "RERAISE", "RETURN_VALUE") if name in opmap)
 
 
-def made_by_raise(place: TracebackType, error: BaseException) -> bool:
+def _made_by_raise(place: TracebackType, error: BaseException) -> bool:
     """Whether the exception comes from a `raise` statement with an operand, and not from `assert`."""
     code, at = place.tb_frame.f_code.co_code, place.tb_lasti
     if not 0 <= at < len(code) - 1 or code[at] != _RAISE or not code[at + 1]:
@@ -65,15 +64,23 @@ def describe_exception(error: BaseException, owns: Owns) -> Raised:
     For a group, or an exception that foreign code wrapped around another, this is the first one that passed
     through the tool's own code. Frames of misstep and those before the tool's are left out.
     """
-    seen = _Files(owns)
-    outermost = _lead(_walk(error), seen)
-    telling = next((each for each in _related(error) if any(seen.own(tb) for tb in _walk(each))), None)
+
+    @cache
+    def is_own_file(file: str) -> bool:
+        try:
+            return not is_ours(file) and bool(owns(file))
+        except (OSError, ValueError):  # for example, a name that is not a path
+            return False
+
+    def own(place: TracebackType) -> bool:
+        return is_own_file(place.tb_frame.f_code.co_filename)
+
+    telling = next((each for each in _related(error) if any(map(own, _walk(each)))), None)
     chosen = _innermost_of_group(error) if telling is None else telling
     way = list(_walk(chosen))
-    frames = (
-        _frames(way, seen) if telling is not None or chosen is error else [*outermost, *_frames(way, seen)]
-    )
-    own = any(frame.own for frame in frames)
+    first = next((number for number, place in enumerate(way) if own(place)), 0)
+    shown = way[first:] if telling is not None or chosen is error else [*_walk(error), *way[first:]]
+    frames = [_frame(place, own(place)) for place in shown if not is_ours(place.tb_frame.f_code.co_filename)]
     message = _message(chosen)
     return Raised(
         kind=_name(type(chosen)),
@@ -81,48 +88,18 @@ def describe_exception(error: BaseException, owns: Owns) -> Raised:
         bases=tuple(_qualified(each) for each in type(chosen).__mro__[:MOST_BASES] if each is not object),
         frames=tuple(_few(frames)),
         deliberate=bool(way)
-        and seen.own(way[-1])
-        and made_by_raise(way[-1], chosen)
-        and _new(chosen, message)
+        and own(way[-1])
+        and _made_by_raise(way[-1], chosen)
+        and all(message.strip() != _message(reason).strip() for reason in _reasons(chosen))
         and _is_sayable(chosen),
-        validation=not own and _is_check(chosen, message),
+        validation=not any(frame.own for frame in frames) and _is_check(chosen, message),
     )
 
 
-class _Files:
-    """Caches whether the file of a traceback entry belongs to the tool."""
-
-    def __init__(self, owns: Owns) -> None:
-        self._owns = owns
-        self._known: dict[str, bool] = {}
-
-    def own(self, place: TracebackType) -> bool:
-        file = place.tb_frame.f_code.co_filename
-        if file not in self._known:
-            self._known[file] = not is_ours(file) and self._asked(file)
-        return self._known[file]
-
-    def _asked(self, file: str) -> bool:
-        try:
-            return bool(self._owns(file))
-        except (OSError, ValueError):  # for example, a name that is not a path
-            return False
-
-
-def _frames(way: list[TracebackType], seen: _Files) -> list[Frame]:
-    """The frames from the tool's first one on, or all if it has none."""
-    first = next((number for number, place in enumerate(way) if seen.own(place)), 0)
-    return _lead(iter(way[first:]), seen)
-
-
-def _lead(way: Iterator[TracebackType], seen: _Files) -> list[Frame]:
-    return [_frame(place, seen) for place in way if not is_ours(place.tb_frame.f_code.co_filename)]
-
-
-def _frame(place: TracebackType, seen: _Files) -> Frame:
+def _frame(place: TracebackType, own: bool) -> Frame:
     code = place.tb_frame.f_code
     file, function = storable(cut(code.co_filename, NAME)), storable(cut(code.co_name, NAME))
-    return Frame(file=file, line=place.tb_lineno or 0, function=function, own=seen.own(place))
+    return Frame(file=file, line=place.tb_lineno or 0, function=function, own=own)
 
 
 def _few(frames: list[Frame]) -> list[Frame]:
@@ -189,11 +166,6 @@ def _is_sayable(error: BaseException) -> bool:
     return True
 
 
-def _new(error: BaseException, message: str) -> bool:
-    """Whether its message differs from that of its cause."""
-    return all(message.strip() != _message(reason).strip() for reason in _reasons(error))
-
-
 def _is_check(error: BaseException, message: str) -> bool:
     if any(_name(each) in _CHECKERS for each in type(error).__mro__):
         return True
@@ -206,13 +178,10 @@ def _name(kind: type) -> str:
 
 
 def _qualified(kind: type) -> str:
-    module = kind.__dict__.get("__module__")
-    plain = _name(kind)
-    return (
-        plain
-        if not isinstance(module, str) or module == "builtins"
-        else storable(cut(f"{module}.{plain}", NAME))
-    )
+    module, plain = kind.__dict__.get("__module__"), _name(kind)
+    if not isinstance(module, str) or module == "builtins":
+        return plain
+    return storable(cut(f"{module}.{plain}", NAME))
 
 
 MOST = 3  # exceptions reported
@@ -221,15 +190,14 @@ SHORT = 600  # characters of a reply that is only about the error
 _END = re.compile(r"[\s\"'`)\]}.!]*\Z")
 
 
-def put_into(text: str, errors: Sequence[BaseException], owns: Callable[[str], bool]) -> tuple[Raised, ...]:
+def put_into(text: str, errors: Sequence[BaseException], owns: Owns) -> tuple[Raised, ...]:
     """The exceptions whose type or message the reply contains."""
-    found = [error for error in reversed(errors) if _is_in(error, text)]
+    found = list[BaseException]()
+    for error in reversed(errors):
+        message = storable(in_words(error)).strip()
+        if type(error).__name__ in text or (message and message in text):
+            found.append(error)
     return tuple(describe_exception(error, owns) for error in found[:MOST])
-
-
-def _is_in(error: BaseException, text: str) -> bool:
-    message = storable(in_words(error)).strip()
-    return type(error).__name__ in text or (bool(message) and message in text)
 
 
 def is_told_in(text: str, raised: Raised, given: GivenValues, by_name: bool) -> bool:
@@ -259,11 +227,14 @@ def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int 
     return start if ends and fails_vaguely(text[:start]) else None
 
 
+UNANSWERED = "nothing answers where it wants to connect to"
+
 _ERRNO = re.compile(r"\[Errno (-?\d+)\]")
 _QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
 _VAGUE = re.compile(
     r"\b(fail\w*|errors?|exceptions?|problems?|wrong|unexpected\w*|unable|could)\b", re.IGNORECASE
 )
+_SLIP = re.compile("(?:Index|Attribute|Type|Assertion|Name|ZeroDivision)Error")  # simple programming errors
 _EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)")
 _NETWORK_FILES = re.compile(
     r"(?:^|/)(?:socket|ssl|http/client|urllib/request|asyncio/selector_events)\.py$|/(?:urllib3|httpcore|httpx|requests|aiohttp|anyio)/"
@@ -272,20 +243,18 @@ _NETWORK_FILES = re.compile(
 
 def judge_raised(raised: Raised, given: GivenValues) -> Judged:
     """Judge an exception by its type, by whose code raised it, and by its message."""
-    types, kinds = load_wording().types, _kinds(raised)
-    if kinds & types.exits:
-        return _defect(
-            raised, f"{raised.kind} left the tool, which would end the process that the agent runs in"
-        )
+    kinds = _kinds(raised)
+    if load_wording().types.exits.intersection(kinds):
+        why = f"{raised.kind} left the tool, which would end the process that the agent runs in"
+        return _defect(raised, why)
     if "MemoryError" in kinds:
-        return _defect(raised, f"it wanted more memory than there is{_at(raised)}", blow_up=True)
+        return _defect(raised, f"it wanted more memory than there is{_at(raised)}", "blow-up")
     if raised.deliberate:
         return _judge_deliberate(raised, given)
-    if reason := _environment(raised, given, kinds):
-        message = in_short(raised.message)
-        return Judged(
-            "environment", f"{reason}: {message}", f"environment: {reason}", raised.kind, message=message
-        )
+    if reason := _environment(raised, given, set(kinds)):
+        said = in_short(raised.message)
+        why, signature = f"{reason}: {said}", f"environment: {reason}"
+        return Judged("environment", why, signature, raised.kind, message=said)
     return _defect(raised, f"{raised.kind} left the tool: {_deed(raised)}")
 
 
@@ -295,28 +264,21 @@ def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
     told = read_error(message, bare=False, said=given.texts) if message else None
     if raised.kind == "AssertionError":
         return _defect(raised, f"its own code{_at(raised)} says itself that this must not happen")
-    if told is not None and told.sort == "crash" and not _has_own_words(message):
+    before, colon, _ = message.partition(": ")
+    explains = bool(colon) and " " in before.strip() and not _VAGUE.search(before)
+    if told is not None and told.sort == "crash" and not (explains and "Traceback" not in message):
         why = f"{raised.kind} was raised around another exception, and says no more than that one"
         return _defect(raised, why)
     if told is not None and told.sort == "environment":
         return Judged("environment", f"{told.why}: {shown}", f"environment: {told.why}", raised.kind)
-    if raised.kind in load_wording().types.general and (not message or _is_echo(message, given)):
+    plain = message.strip("'\"")
+    is_echo = any(plain == text.strip("'\"") for text in given.texts) and " " not in plain.strip()
+    if raised.kind in load_wording().types.general and (not message or is_echo):
         why = f"its own code{_at(raised)} raised {raised.kind} without a word about what is wrong"
         return _defect(raised, why)
     said = f"{raised.kind}: {shown}" if message else raised.kind
     why = f"the tool said what was wrong, which is an answer and no defect: {said}"
     return Judged("refused", why, signature_of(raised), raised.kind, message=shown)
-
-
-def _has_own_words(message: str) -> bool:
-    """Whether the message has an explanation before that of another exception, not only its type."""
-    before, colon, _ = message.partition(": ")
-    return bool(colon) and " " in before.strip() and not _VAGUE.search(before) and "Traceback" not in message
-
-
-def _is_echo(message: str, given: GivenValues) -> bool:
-    plain = message.strip("'\"")
-    return any(plain == text.strip("'\"") for text in given.texts) and " " not in plain.strip()
 
 
 def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
@@ -333,28 +295,11 @@ def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
     if status := _EXIT_STATUS.search(message):
         return "a program is missing here" if status.group(1) in {"126", "127"} else ""
     if kinds & types.environment:
-        return (
-            "nothing answers where it wants to connect to"
-            if "Connect" in raised.kind
-            else "the environment lacks what it needs"
-        )
+        return UNANSWERED if "Connect" in raised.kind else "the environment lacks what it needs"
     if "TimeoutError" in kinds:
-        return "nothing answers where it wants to connect to" if _is_about_network(raised) else ""
-    return _by_words(raised, given)
-
-
-def _by_words(raised: Raised, given: GivenValues) -> str:
-    """The same, judged by the message; messages of simple programming errors don't count."""
-    if raised.kind in {
-        "IndexError",
-        "AttributeError",
-        "TypeError",
-        "AssertionError",
-        "NameError",
-        "ZeroDivisionError",
-    }:
-        return ""
-    return find_trouble(raised.message, given.texts)
+        foreign = (frame.file for frame in raised.frames if not frame.own)
+        return UNANSWERED if any(map(_NETWORK_FILES.search, foreign)) else ""
+    return "" if _SLIP.fullmatch(raised.kind) else find_trouble(message, given.texts)
 
 
 def _by_errno(number: int, message: str, given: GivenValues, kinds: set[str]) -> str:
@@ -362,13 +307,10 @@ def _by_errno(number: int, message: str, given: GivenValues, kinds: set[str]) ->
     if number < 0 or kinds & {"gaierror", "herror"}:
         return "there is no network"
     if number == errno.missing:
-        return (
-            ""
-            if _names_given(message, given) or not _QUOTED.search(message)
-            else "a file or program is missing here"
-        )
+        is_given = _names_given(message, given) or not _QUOTED.search(message)
+        return "" if is_given else "a file or program is missing here"
     if number in errno.network:
-        return "nothing answers where it wants to connect to"
+        return UNANSWERED
     return "the sandbox does not allow it" if number in errno.sandbox else ""
 
 
@@ -388,36 +330,26 @@ def _looked_into_environ(raised: Raised, given: GivenValues) -> bool:
     return bool(in_os) and not given.has(raised.message.strip("'\""))
 
 
-def _is_about_network(raised: Raised) -> bool:
-    return any(_NETWORK_FILES.search(frame.file) for frame in raised.frames if not frame.own)
-
-
-def _kinds(raised: Raised) -> set[str]:
+def _kinds(raised: Raised) -> list[str]:
     """The names of its types, without modules."""
-    return {raised.kind, *(base.rpartition(".")[2] for base in raised.bases)}
+    return [raised.kind, *(base.rpartition(".")[2] for base in raised.bases)]
 
 
-def _defect(raised: Raised, why: str, blow_up: bool = False) -> Judged:
-    ruling: Ruling = "blow-up" if blow_up else "crash"
+def _defect(raised: Raised, why: str, ruling: Ruling = "crash") -> Judged:
     message = in_short(raised.message)
     return Judged(ruling, why, signature_of(raised), raised.kind, place_of(raised), message)
 
 
 def _deed(raised: Raised) -> str:
     """What the tool's own code did, as far as the frames show."""
-    own = [frame for frame in raised.frames if frame.own]
-    if not own:
+    if not any(frame.own for frame in raised.frames):
         return "nobody handled it"
     last, deeds = raised.frames[-1], load_wording().deeds
     if last.own:
-        names = (raised.kind, *(base.rpartition(".")[2] for base in raised.bases))
-        deed = next((deeds[name] for name in names if name in deeds), "brought it about")
+        deed = next((deeds[name] for name in _kinds(raised) if name in deeds), "brought it about")
         return f"its own code{_at(raised)} {deed} and did not handle it"
-    return f"its own code{_at(raised)} called {_library(last)}, and did not handle what came of it"
-
-
-def _library(frame: Frame) -> str:
-    return f"{frame.function} ({spot(frame).partition(' in ')[0]})"
+    called = f"{last.function} ({spot(last).partition(' in ')[0]})"
+    return f"its own code{_at(raised)} called {called}, and did not handle what came of it"
 
 
 def _at(raised: Raised) -> str:

@@ -8,15 +8,17 @@ from typing import assert_never
 from msgspec import structs
 
 from misstep.core.results.trial import REFUSED, Judged, Ruling
-from misstep.core.tool import Described, Invocation, Reaction
+from misstep.core.tool import Described, Invocation, Raised, Reaction
 from misstep.fuzzing.judging.demands import (
     asked_to_take_long,
     broken_demand,
     excuse_for,
+    find_suspicion,
     is_clear,
+    names_call,
     refused_by_system,
 )
-from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
+from misstep.fuzzing.judging.echoes import GivenValues, normalise_for, place_of
 from misstep.fuzzing.judging.endings import (
     broken_promise,
     judge_end,
@@ -25,10 +27,14 @@ from misstep.fuzzing.judging.endings import (
     speaks_of_errors,
 )
 from misstep.fuzzing.judging.exceptions import is_told_in, judge_raised
-from misstep.fuzzing.judging.reading import ErrorReading, read_error
-from misstep.fuzzing.judging.results import find_caught, find_error, is_echo, is_refusal
-from misstep.fuzzing.judging.signatures import place_of
-from misstep.fuzzing.judging.suspicion import find_suspicion, names_call
+from misstep.fuzzing.judging.reading import (
+    ErrorReading,
+    find_caught,
+    find_error,
+    is_echo,
+    is_refusal,
+    read_error,
+)
 from misstep.fuzzing.judging.wording import in_short, load_wording
 
 ANY_ERROR = ("Error", "Exception", "Warning")  # type names that any message may contain
@@ -50,32 +56,35 @@ def judge(
     `minimum at amount`, for violations that cannot be found from schema and arguments. An error in response
     to arguments that the schema forbids is always a refusal.
     """
-    judged = _judge(described, invocation, fits, broken, reaction)
-    if reason := _excuse(judged, described, invocation, reaction):
+    given, size = GivenValues.of(invocation), len(invocation.arguments)
+    match reaction.ended:
+        case "returned":
+            judged = _judge_returned(described, given, size, fits, broken, reaction)
+        case "raised":
+            judged = _judge_exception(described, given, fits, reaction.raised)
+        case "hung" | "exhausted" | "died" | "garbled" as end:
+            judged = judge_end(end, reaction, size)
+        case _:
+            assert_never(reaction.ended)
+    excuse = ""
+    if judged.ruling == "hang":
+        excuse = asked_to_take_long(described, given, reaction.seconds)
+    elif judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
+        excuse = refused_by_system(reaction, given)
+    if excuse:
         ruling: Ruling = "fine" if judged.ruling == "hang" else "refused"
-        return Judged(ruling, f"{reason}: {judged.message}", error=judged.error, message=judged.message)
+        return Judged(ruling, f"{excuse}: {judged.message}", error=judged.error, message=judged.message)
     if judged.ruling == "refused" and fits:
-        return _suspected(judged, described, invocation, reaction)
+        return _suspected(judged, described, given, reaction.raised)
     if judged.ruling == "crash" and not fits and reaction.ended != "died":
         said = f"{judged.error}: {judged.message}" if judged.message else judged.error
-        return Judged(
-            "refused", f"the schema forbids these arguments, and the tool did not take them: {said}"
-        )
+        why = f"the schema forbids these arguments, and the tool did not take them: {said}"
+        return Judged("refused", why)
     return judged
 
 
-def _excuse(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> str:
-    """Why an apparent defect is none; empty if it is one."""
-    if judged.ruling == "hang":
-        return asked_to_take_long(described, GivenValues.of(invocation), reaction.seconds)
-    if judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
-        return refused_by_system(reaction, GivenValues.of(invocation))
-    return ""
-
-
-def _suspected(judged: Judged, described: Described, invocation: Invocation, reaction: Reaction) -> Judged:
+def _suspected(judged: Judged, described: Described, given: GivenValues, raised: Raised | None) -> Judged:
     """The refusal, or a ruling that it is suspicious."""
-    given, raised = GivenValues.of(invocation), reaction.raised
     if not judged.message or (raised is None and runs_what_it_is_given(described)):
         return judged
     words = judged.message if raised is None or not raised.frames else raised.message
@@ -89,22 +98,7 @@ def _suspected(judged: Judged, described: Described, invocation: Invocation, rea
     return Judged("suspicious-refusal", why, signature, error, where, judged.message)
 
 
-def _judge(
-    described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
-) -> Judged:
-    match reaction.ended:
-        case "returned":
-            return _judge_returned(described, invocation, fits, broken, reaction)
-        case "raised":
-            return _judge_exception(described, invocation, fits, reaction)
-        case "hung" | "exhausted" | "died" | "garbled" as end:
-            return judge_end(end, reaction, len(invocation.arguments))
-        case _:
-            assert_never(reaction.ended)
-
-
-def _judge_exception(described: Described, invocation: Invocation, fits: bool, reaction: Reaction) -> Judged:
-    raised, given = reaction.raised, GivenValues.of(invocation)
+def _judge_exception(described: Described, given: GivenValues, fits: bool, raised: Raised | None) -> Judged:
     if raised is None:
         return Judged("crash", "an exception left the tool", "exception", "exception")
     if not raised.frames and described.kind == "mcp":  # a client's message about an error reply
@@ -115,31 +109,31 @@ def _judge_exception(described: Described, invocation: Invocation, fits: bool, r
 
 
 def _judge_returned(
-    described: Described, invocation: Invocation, fits: bool, broken: str, reaction: Reaction
+    described: Described, given: GivenValues, size: int, fits: bool, broken: str, reaction: Reaction
 ) -> Judged:
     # What a function does with arguments that nobody validates proves nothing.
     trusted = fits or described.kind == "mcp"
     if trusted and not reaction.flagged and (breach := broken_promise(described, reaction)):
         return breach
-    if reaction.handled and (caught := _judge_handled(described, invocation, reaction)):
+    if reaction.handled and (caught := _judge_handled(described, given, reaction)):
         return caught
-    words = find_error(reaction.text, reaction.flagged) if _may_tell(described, reaction) else None
-    given = GivenValues.of(invocation)
+    may_tell = _may_tell(described, reaction)
+    words = find_error(reaction.text, reaction.flagged) if may_tell else None
     if words is None and fits:
-        told = _find_caught(described, reaction.text, given) if _may_tell(described, reaction) else None
-        return (_judge_told(told, given) if told else _blown_up(invocation, reaction)) or FINE
+        told = _find_caught(described, reaction.text, given) if may_tell else None
+        return (_judge_told(told, given) if told else _blown_up(size, reaction)) or FINE
     if words is not None and (reaction.flagged or not _is_no_news(described, words, given)):
         return _judge_words(described, words, given, fits, reaction.flagged, reaction.detail)
     if words is None and described.kind != "function" and not is_refusal(reaction.text):
         demand = broken_demand(described.tool.parameters, given.arguments) or broken
         if is_clear(demand, described.tool.parameters, given.arguments):
-            return _accepted(demand)
-    return _blown_up(invocation, reaction) or FINE
+            why = f"the schema forbids these arguments ({demand}), and it took them without a word"
+            return Judged("acceptance", why, f"acceptance: {demand}", "silent acceptance", message=demand)
+    return _blown_up(size, reaction) or FINE
 
 
-def _judge_handled(described: Described, invocation: Invocation, reaction: Reaction) -> Judged | None:
+def _judge_handled(described: Described, given: GivenValues, reaction: Reaction) -> Judged | None:
     """Judge an exception that the tool caught and reported; None if that is a proper answer."""
-    given = GivenValues.of(invocation)
     if runs_what_it_is_given(described) and not runs_queries(described):
         return None
     for raised in reaction.handled:
@@ -191,11 +185,6 @@ def _is_about_code(described: Described, words: str, given: GivenValues) -> bool
     return not runs_queries(described) or read_error(words, False, given.texts).sort != "crash"
 
 
-def _accepted(broken: str) -> Judged:
-    why = f"the schema forbids these arguments ({broken}), and it took them without a word"
-    return Judged("acceptance", why, f"acceptance: {broken}", "silent acceptance", message=broken)
-
-
 def _judge_words(
     described: Described, words: str, given: GivenValues, fits: bool, bare: bool, detail: str = ""
 ) -> Judged:
@@ -208,13 +197,10 @@ def _judge_words(
         told = ErrorReading("refused", told.message)
     if told.sort == "refused":
         told = _find_caught(described, words, given) or told
-    if told.sort == "validation" and told.layer and not _is_of_unknown_tool(told):
+    is_layer = told.sort == "validation" and told.layer
+    if is_layer and not re.search(load_wording().beyond.unknown_tool, in_short(told.message)):
         return _judge_refusal(described, told.message, given, fits, told.error)
     return _judge_told(told, given)
-
-
-def _is_of_unknown_tool(told: ErrorReading) -> bool:
-    return re.search(load_wording().beyond.unknown_tool, in_short(told.message)) is not None
 
 
 def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
@@ -222,28 +208,25 @@ def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
     message = in_short(told.message)
     match told.sort:
         case "validation" | "refused":
-            return _refusal(message)
+            why = f"the tool said what was wrong, which is an answer and no defect: {message}"
+            return Judged("refused", why, message=message)
         case "output":
             why = f"it gave a result that is not what its output schema promises: {message}"
             signature = f"output: {normalise_for(told.message, given)}"
             return Judged("schema", why, signature, "output schema", message=message)
         case "environment":
-            why = f"{told.why}: {message}"
-            return Judged("environment", why, f"environment: {told.why}", message=message)
+            why, signature = f"{told.why}: {message}", f"environment: {told.why}"
+            return Judged("environment", why, signature, message=message)
         case "crash" if told.error == "hidden exception":
             why = f"an exception left the tool, and {HIDDEN}: {message}"
         case "crash":
             why = f"it let an exception through to whoever called it ({told.error}): {message}"
         case _:
             assert_never(told.sort)
-    return Judged("crash", why, _signature(told, given), told.error, message=message)
-
-
-def _signature(told: ErrorReading, given: GivenValues) -> str:
-    """The signature of a defect, from its message alone."""
-    if told.error in load_wording().types.reading:
-        return told.error
-    return f"{told.error}: {normalise_for(told.message, given)}"
+    signature = told.error
+    if told.error not in load_wording().types.reading:
+        signature = f"{told.error}: {normalise_for(told.message, given)}"
+    return Judged("crash", why, signature, told.error, message=message)
 
 
 def _judge_refusal(described: Described, message: str, given: GivenValues, fits: bool, error: str) -> Judged:
@@ -257,15 +240,10 @@ def _judge_refusal(described: Described, message: str, given: GivenValues, fits:
     return Judged("schema", why, f"{REFUSED}{normalise_for(message, given)}", error, message=said)
 
 
-def _refusal(message: str) -> Judged:
-    why = f"the tool said what was wrong, which is an answer and no defect: {message}"
-    return Judged("refused", why, message=message)
-
-
-def _blown_up(invocation: Invocation, reaction: Reaction) -> Judged | None:
-    if len(invocation.arguments) > SMALL_INPUT:
+def _blown_up(size: int, reaction: Reaction) -> Judged | None:
+    if size > SMALL_INPUT:
         return None
-    given = f"for {len(invocation.arguments):,} characters of arguments"
+    given = f"for {size:,} characters of arguments"
     if reaction.memory >= MUCH_MEMORY:
         why = f"it took {reaction.memory >> 20:,} MB of memory {given}"
         return Judged("blow-up", why, "memory", "memory", message=why)

@@ -12,10 +12,12 @@ from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described
 from misstep.fuzzing.examination import Examination
+from misstep.fuzzing.judging.echoes import leaves_of
 from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.fuzzing.lint.subject import LintSubject
 from misstep.fuzzing.triage.replay import Replayer, is_same
 from misstep.fuzzing.workbench import Workbench
+from misstep.schemas.limits import is_number
 
 LONGEST = 200  # characters of realistic arguments
 LARGEST = 10**12  # realistic number
@@ -51,34 +53,15 @@ def answers_of(subject: LintSubject) -> Iterator[CallAnswer]:
 
     For example, nobody has to document that a path cannot contain a NUL byte.
     """
-    refused = [CallAnswer(each.arguments, each.error, each.message, False) for each in subject.refusals]
-    broken = [answer for finding in subject.findings if (answer := _broken(subject, finding)) is not None]
-    for answer in (*refused, *broken):
-        if len(answer.arguments) <= LONGEST and not any(map(_is_odd, _leaves(answer.values))):
+    answers = [CallAnswer(each.arguments, each.error, each.message, False) for each in subject.refusals]
+    for each in subject.findings:
+        crashed = each.kind == "crash"
+        if len(each.calls) == 1 and (crashed or (each.kind == "schema" and each.error != "output schema")):
+            code = subject.code_at(each.where)
+            answers.append(CallAnswer(each.calls[0].arguments, each.error, each.message, crashed, code))
+    for answer in answers:
+        if len(answer.arguments) <= LONGEST and not any(map(_is_odd, leaves_of(answer.values))):
             yield answer
-
-
-def _broken(subject: LintSubject, finding: Finding) -> CallAnswer | None:
-    """The finding as an answer, if a single call shows it."""
-    crashed = finding.kind == "crash"
-    if len(finding.calls) != 1 or not (
-        crashed or (finding.kind == "schema" and finding.error != "output schema")
-    ):
-        return None
-    code = subject.code_at(finding.where)
-    return CallAnswer(finding.calls[0].arguments, finding.error, finding.message, crashed, code)
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, dict):
-            waiting += [*each, *each.values()]
-        elif isinstance(each, list):
-            waiting += each
-        else:
-            yield each
 
 
 def _is_odd(value: Any) -> bool:
@@ -100,14 +83,14 @@ def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Calla
         pass
     report = examination.report("calls")
     replayer = Replayer(bench, judge_calls_of([tool]), len(report.unconfirmed), over)
-    sure = [each for each in report.unconfirmed if each.kind in PROVING and _shows(replayer, each, bench)]
-    shown = [structs.replace(each, calls=each.calls[-1:], replayed=1, reproduced=1) for each in sure]
+    shown = list[Finding]()
+    for each in report.unconfirmed:
+        if each.kind in PROVING:
+            calls, like = each.calls[-1:], Judged(each.ruling, signature=each.signature)
+            judged = replayer.last_of(calls, fresh=bench.starts_quickly)
+            if judged is not None and is_same(judged, like):
+                shown.append(structs.replace(each, calls=calls, replayed=1, reproduced=1))
     return structs.replace(report, findings=tuple(shown), unconfirmed=())
-
-
-def _shows(replayer: Replayer, finding: Finding, bench: Workbench) -> bool:
-    judged = replayer.last_of(finding.calls[-1:], fresh=bench.starts_quickly)
-    return judged is not None and is_same(judged, Judged(finding.ruling, signature=finding.signature))
 
 
 _LIMITS = r"\bzero\b|non-?zero|positive|negative|at least|greater|more than|minimum|range|between|[<>≤≥]"
@@ -135,89 +118,47 @@ class Want(msgspec.Struct, frozen=True):
 
 def want_of(answer: CallAnswer) -> Want | None:
     """The requirement, if error type, message and arguments determine it; otherwise None."""
-    return next((want for reading in _READINGS for want in reading(answer)), None)
+    return next(_wants(answer), None)
 
 
-def _nought(answer: CallAnswer) -> Iterator[Want]:
-    """A 0 used as a divisor: it is the only number, or the code shows it."""
-    noughts = _named(answer, lambda value: value == 0 and value is not False)
-    divisors = tuple(name for name in noughts if re.search(rf"[/%]\s*\(?{re.escape(name)}\b", answer.code))
-    names = divisors or (noughts if len(_named(answer, _is_number)) == 1 else ())
-    if answer.error == "ZeroDivisionError" and names:
-        yield Want("can't be 0", _LIMITS, names)
-
-
-def _nothing(answer: CallAnswer) -> Iterator[Want]:
-    """An empty list or text where at least one item was expected."""
-    ends = answer.error in {"ZeroDivisionError", "IndexError"} or "empty" in answer.message
-    if ends and (names := _named(answer, lambda value: value == [])):
-        yield Want("can't be empty", _EMPTY, names)
-    if "string index" in answer.message and (names := _named(answer, lambda value: value == "")):
-        yield Want("can't be empty", _EMPTY, names)
-
-
-def _range(answer: CallAnswer) -> Iterator[Want]:
-    if "math domain error" in answer.message and (names := _named(answer, _is_number)):
-        yield Want("has to be within a range", _LIMITS, names)
-
-
-def _date(answer: CallAnswer) -> Iterator[Want]:
-    if re.search(r"does not match format|isoformat|unconverted data remains", answer.message):
-        yield Want("has to be a date or time in a certain format", _DATES, _quoted(answer))
-
-
-def _number(answer: CallAnswer) -> Iterator[Want]:
-    found = _LITERAL.search(answer.message)
-    quoted = (found["one"] or found["other"]) if found else ""
-    if found and (names := _named(answer, lambda value: isinstance(value, str) and repr(value) == quoted)):
-        yield Want("has to be a number, written as a text", _NUMBERS, names)
-
-
-def _json(answer: CallAnswer) -> Iterator[Want]:
-    if answer.error == "JSONDecodeError":
-        yield Want("has to be JSON", "json", _named(answer, lambda value: isinstance(value, str)))
-
-
-def _parts(answer: CallAnswer) -> Iterator[Want]:
-    short = r"index out of range|values to unpack|substring not found"
-    plain = "\\u" not in answer.arguments  # an escaped character may be the cause instead
-    if plain and re.search(short, answer.message) and _APART.search(answer.code):
-        yield Want(
-            "has to be made up of certain parts",
-            _LAYOUT,
-            _named(answer, lambda value: isinstance(value, str)),
-        )
-
-
-def _key(answer: CallAnswer) -> Iterator[Want]:
-    """A key that an object in the arguments lacks."""
-    found = _KEY.fullmatch(answer.message) if answer.error == "KeyError" else None
-    if found and found["key"] not in answer.arguments and (names := _named(answer, _is_object)):
-        yield Want(f"has to have the key '{found['key']}'", re.escape(found["key"]), names)
-
-
-def _quoted(answer: CallAnswer) -> tuple[str, ...]:
-    """Text parameters whose values the message repeats, or else all text parameters."""
-    texts = _named(answer, lambda value: isinstance(value, str))
-    said = tuple(name for name in texts if repr(answer.values[name]) in answer.message)
-    return said or texts
-
-
-def _named(answer: CallAnswer, test: Callable[[Any], bool]) -> tuple[str, ...]:
-    return tuple(name for name, value in answer.values.items() if test(value))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _wants(answer: CallAnswer) -> Iterator[Want]:
+    error, message, values = answer.error, answer.message, answer.values
+    texts = {name: value for name, value in values.items() if isinstance(value, str)}
+    numbers = {name: value for name, value in values.items() if is_number(value)}
+    if error == "ZeroDivisionError":
+        zeros = [name for name, value in numbers.items() if value == 0]
+        divisors = [name for name in zeros if re.search(rf"[/%]\s*\(?{re.escape(name)}\b", answer.code)]
+        if names := divisors or (zeros if len(numbers) == 1 else []):
+            yield Want("can't be 0", _LIMITS, tuple(names))
+    empty = [name for name, value in values.items() if value == []]
+    if empty and (error in {"ZeroDivisionError", "IndexError"} or "empty" in message):
+        yield Want("can't be empty", _EMPTY, tuple(empty))
+    if "string index" in message and (names := [name for name, text in texts.items() if not text]):
+        yield Want("can't be empty", _EMPTY, tuple(names))
+    if "math domain error" in message and numbers:
+        yield Want("has to be within a range", _LIMITS, tuple(numbers))
+    if re.search(r"does not match format|isoformat|unconverted data remains", message):
+        repeated = tuple(name for name, text in texts.items() if repr(text) in message)
+        yield Want("has to be a date or time in a certain format", _DATES, repeated or tuple(texts))
+    if found := _LITERAL.search(message):
+        written = found["one"] or found["other"]
+        if names := [name for name, text in texts.items() if repr(text) == written]:
+            yield Want("has to be a number, written as a text", _NUMBERS, tuple(names))
+    if error == "JSONDecodeError":
+        yield Want("has to be JSON", "json", tuple(texts))
+    is_short = re.search(r"index out of range|values to unpack|substring not found", message)
+    # An escaped character may be the cause instead.
+    if is_short and "\\u" not in answer.arguments and _APART.search(answer.code):
+        yield Want("has to be made up of certain parts", _LAYOUT, tuple(texts))
+    found = _KEY.fullmatch(message) if error == "KeyError" else None
+    objects = [name for name, value in values.items() if _is_object(value)]
+    if found and objects and found["key"] not in answer.arguments:
+        yield Want(f"has to have the key '{found['key']}'", re.escape(found["key"]), tuple(objects))
 
 
 def _is_object(value: Any) -> bool:
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return False
-    return isinstance(value, dict)
-
-
-_READINGS = (_nought, _nothing, _range, _date, _number, _json, _parts, _key)
+    """Whether it is an object, or JSON text of one."""
+    try:
+        return isinstance(json.loads(value) if isinstance(value, str) else value, dict)
+    except (ValueError, RecursionError):
+        return False

@@ -18,56 +18,30 @@ from misstep.fuzzing.judging.endings import runs_what_it_is_given
 from misstep.fuzzing.lint.answers import answers_of, want_of
 from misstep.fuzzing.lint.subject import Function, LintSubject, SchemaPart, arguments_of
 
-_CHANGES = frozenset(
-    (
-        "add",
-        "append",
-        "clear",
-        "discard",
-        "extend",
-        "insert",
-        "pop",
-        "popitem",
-        "remove",
-        "setdefault",
-        "update",
-    )
-)
+# Methods that change a collection.
+_CHANGES = re.compile("add|append|clear|discard|extend|insert|pop|popitem|remove|setdefault|update")
 
 
-def tables_in(tree: ast.Module | Function | None) -> dict[str, list[Any]]:
+def _tables_in(tree: ast.Module | Function) -> Iterator[tuple[str, list[Any]]]:
     """Names that are assigned a collection of constants once and never changed."""
-    if tree is None:
-        return {}
-    nodes = list(ast.walk(tree))
-    changed = _changed(nodes)
-    found = dict[str, list[Any]]()
+    changed = _changed(tree)
+    for name, value in _assigned(tree):
+        if changed.count(name) == 1 and (values := values_of(value)):
+            yield name, values
+
+
+def _assigned(tree: ast.Module | Function) -> Iterator[tuple[str, ast.expr]]:
     for node in tree.body:
-        target, value = _assigned(node)
-        values = values_of(value) if value is not None else None
-        if target and values:
-            found[target] = values
-    return {name: values for name, values in found.items() if changed.count(name) == 1}
+        if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            yield node.targets[0].id, node.value
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
+            yield node.target.id, node.value
 
 
-def dicts_in(tree: ast.Module | Function | None) -> frozenset[str]:
-    """Names that are assigned a dict, so that only its keys are valid lookups."""
-    given = [_assigned(node) for node in tree.body] if tree is not None else []
-    return frozenset(name for name, value in given if isinstance(value, ast.Dict))
-
-
-def _assigned(node: ast.stmt) -> tuple[str, ast.expr | None]:
-    if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-        return node.targets[0].id, node.value
-    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-        return node.target.id, node.value
-    return "", None
-
-
-def _changed(nodes: list[ast.AST]) -> list[str]:
+def _changed(tree: ast.AST) -> list[str]:
     """Names that are assigned or modified, once for each time."""
     found = list[str]()
-    for node in nodes:
+    for node in ast.walk(tree):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.append(node.id)
         inner = getattr(node, "value", None)
@@ -75,7 +49,7 @@ def _changed(nodes: list[ast.AST]) -> list[str]:
             continue
         if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
             found.append(inner.id)
-        if isinstance(node, ast.Attribute) and node.attr in _CHANGES:
+        if isinstance(node, ast.Attribute) and _CHANGES.fullmatch(node.attr):
             found.append(inner.id)
     return found
 
@@ -108,7 +82,8 @@ class Compared(msgspec.Struct, frozen=True):
 
 def compare(function: Function, module: ast.Module | None, name: str) -> Compared:
     """Read how a function compares a parameter; empty if the parameter is reassigned."""
-    if name not in [each.arg for each in arguments_of(function)] or _is_rebound(function, name):
+    nodes = (node for statement in function.body for node in ast.walk(statement))
+    if name not in [each.arg for each in arguments_of(function)] or any(_binds(node, name) for node in nodes):
         return Compared()
     return _Reader(function, module, name).read()
 
@@ -119,8 +94,10 @@ class _Reader:
     def __init__(self, function: Function, module: ast.Module | None, name: str) -> None:
         self._body = function.body
         self._nodes = list(ast.walk(function))
-        self._tables = {**tables_in(module), **tables_in(function)}
-        self._dicts = dicts_in(module) | dicts_in(function)
+        trees = (function,) if module is None else (module, function)
+        self._tables = dict(table for tree in trees for table in _tables_in(tree))
+        assigned = [each for tree in trees for each in _assigned(tree)]
+        self._dicts = {name for name, value in assigned if isinstance(value, ast.Dict)}
         self._name = name
 
     def read(self) -> Compared:
@@ -134,15 +111,14 @@ class _Reader:
         """The statements that every call with this parameter executes."""
         for statement in body:
             yield statement
-            if isinstance(statement, ast.If) and not self._asks_for_it(statement.test):
-                continue
+            if isinstance(statement, ast.If):  # `if parameter:` or `if parameter is not None:`
+                test = statement.test
+                if isinstance(test, ast.Compare) and [type(each) for each in test.ops] == [ast.IsNot]:
+                    test = test.left
+                if not self._is_it(test):
+                    continue
             if isinstance(statement, ast.If | ast.With | ast.AsyncWith):
                 yield from self._always(statement.body)
-
-    def _asks_for_it(self, test: ast.expr) -> bool:
-        """Whether the test is `if parameter:` or `if parameter is not None:`."""
-        is_not = isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.IsNot)
-        return self._is_it(test.left if isinstance(test, ast.Compare) and is_not else test)
 
     def _taken(self, node: ast.AST) -> list[Any]:
         """Values for which a branch does not raise."""
@@ -162,15 +138,27 @@ class _Reader:
         if isinstance(node, ast.If):
             return self._chain(node)
         if isinstance(node, ast.Match) and self._is_it(node.subject):
-            return _match_values(node)
-        return self._looked_up_in(node) if isinstance(node, _PLAIN) else None
+            *cases, last = node.cases
+            rest = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
+            if not rest or last.guard is not None or not _refuses(last.body):
+                return None
+            values = [_pattern_values(case.pattern) for case in cases if not _refuses(case.body)]
+            return [value for each in values for value in each] if all(values) else None
+        return self._looked_up(node) if isinstance(node, _PLAIN) else None
 
-    def _looked_up_in(self, statement: ast.stmt) -> list[Any] | None:
+    def _looked_up(self, statement: ast.stmt) -> list[Any] | None:
+        """The keys of a dict indexed by the parameter, if nothing handles missing keys."""
         inner = list(ast.walk(statement))
-        if any(isinstance(each, _MAYBE) for each in inner):
-            return None
         tables = [each.value for each in inner if isinstance(each, ast.Subscript) and self._is_it(each.slice)]
-        return self._looked_up(tables[0]) if tables else None
+        if not tables or any(isinstance(each, _MAYBE) for each in inner):
+            return None
+        is_handled = any(
+            isinstance(each, ast.Try) or (isinstance(each, ast.Compare) and self._is_it(each.left))
+            for each in self._nodes
+        )
+        table = tables[0]
+        is_dict = isinstance(table, ast.Dict) or (isinstance(table, ast.Name) and table.id in self._dicts)
+        return self._table(table) if is_dict and not is_handled else None
 
     def _tested(self, test: ast.expr) -> list[Any] | None:
         """The values for which a test is true; None if it tests something else as well."""
@@ -203,31 +191,11 @@ class _Reader:
                 continue
             return found if _refuses(last.orelse) else None
 
-    def _looked_up(self, table: ast.expr) -> list[Any] | None:
-        """The keys of a dict indexed by the parameter, if nothing handles missing keys."""
-        asked = any(isinstance(each, ast.Try) for each in self._nodes) or any(
-            isinstance(each, ast.Compare) and self._is_it(each.left) for each in self._nodes
-        )
-        is_dict = isinstance(table, ast.Dict) or (isinstance(table, ast.Name) and table.id in self._dicts)
-        return self._table(table) if is_dict and not asked else None
-
     def _table(self, node: ast.expr) -> list[Any] | None:
-        if isinstance(node, ast.Name):
-            return self._tables.get(node.id)
-        return values_of(node)
+        return self._tables.get(node.id) if isinstance(node, ast.Name) else values_of(node)
 
     def _is_it(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id == self._name
-
-
-def _match_values(node: ast.Match) -> list[Any] | None:
-    """The values of the cases, if anything else is rejected."""
-    last = node.cases[-1]
-    rest = isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None
-    if not rest or last.guard is not None or not _refuses(last.body):
-        return None
-    values = [_pattern_values(case.pattern) for case in node.cases[:-1] if not _refuses(case.body)]
-    return [value for each in values for value in each] if all(values) else None
 
 
 def _pattern_values(pattern: ast.pattern) -> list[Any]:
@@ -238,15 +206,6 @@ def _pattern_values(pattern: ast.pattern) -> list[Any]:
 def _refuses(body: list[ast.stmt] | ast.expr) -> bool:
     """Whether a branch ends by raising an exception."""
     return isinstance(body, list) and bool(body) and isinstance(body[-1], ast.Raise)
-
-
-def _is_rebound(function: Function, name: str) -> bool:
-    return any(_binds(node, name) for node in _inner(function))
-
-
-def _inner(function: Function) -> Iterator[ast.AST]:
-    for statement in function.body:
-        yield from ast.walk(statement)
 
 
 def _binds(node: ast.AST, name: str) -> bool:
@@ -287,14 +246,21 @@ def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
     found = next((each for each in subject.compared if each.path == part.path), None)
     if found is None or runs_what_it_is_given(subject.described):
         return Compared()
-    closed = _is_closed(found)
-    known = dict.fromkeys([*_together(found, part), *(found.taken if closed else ())])
+    enough = len(found.taken) >= ENOUGH_TAKEN and len(found.others_refused) >= ENOUGH_REFUSED
+    closed = enough and not found.others_taken and not found.more
+    known = tuple(dict.fromkeys([*_together(found, part), *(found.taken if closed else ())]))
     if part.choices:
-        offered = [_folded(each) for each in part.choices]
-        return Compared(tuple(each for each in known if _folded(each) not in offered))
-    return Compared(
-        tuple(known), tuple(known) if closed and not _is_about_things(subject, part, found) else None
-    )
+        offered = [each.casefold() if isinstance(each, str) else each for each in part.choices]
+        hidden = [
+            each for each in known if (each.casefold() if isinstance(each, str) else each) not in offered
+        ]
+        return Compared(tuple(hidden))
+    # Other values may just not exist at the moment, or be written in the wrong format.
+    if not closed or _THINGS.search(part.name):
+        return Compared(known)
+    refused = [each for each in answers_of(subject) if each.values.get(part.path[0]) not in found.taken]
+    is_elsewhere = any(_ELSEWHERE.search(each.message) or want_of(each) for each in refused)
+    return Compared(known, None if is_elsewhere else known)
 
 
 def _together(found: Comparisons, part: SchemaPart) -> list[Constant]:
@@ -308,23 +274,6 @@ def _together(found: Comparisons, part: SchemaPart) -> list[Constant]:
     return [value for each in small for value in each if value not in found.refused]
 
 
-def _folded(value: object) -> object:
-    return value.casefold() if isinstance(value, str) else value
-
-
-def _is_closed(found: Comparisons) -> bool:
-    enough = len(found.taken) >= ENOUGH_TAKEN and len(found.others_refused) >= ENOUGH_REFUSED
-    return enough and not found.others_taken and not found.more
-
-
-def _is_about_things(subject: LintSubject, part: SchemaPart, found: Comparisons) -> bool:
-    """Whether other values may just not exist at the moment, or be written in the wrong format."""
-    if _THINGS.search(part.name):
-        return True
-    refused = [each for each in answers_of(subject) if each.values.get(part.path[0]) not in found.taken]
-    return any(_ELSEWHERE.search(each.message) or want_of(each) for each in refused)
-
-
 MOST_LISTED = 30  # values that can reasonably be listed
 SEEN = ", seen while it was called"
 
@@ -332,41 +281,31 @@ SEEN = ", seen while it was called"
 def wrong_choices(subject: LintSubject) -> Iterator[Remark]:
     """Values that the code accepts but the schema hides, or that the schema offers but the code refuses."""
     for part in subject.parts:
-        read, seen = _read(subject, part), values_seen(subject, part)
+        read, seen = read_code(subject, part), values_seen(subject, part)
         if part.choices:
-            yield from _against_choices(part, read)
-            yield from _hidden_choices(part, _without(seen.known, read.known), SEEN)
+            yield from _hidden_choices(part, read.known)
+            only = read.only or part.choices
+            if refused := [each for each in part.choices if each is not None and each not in only]:
+                message = f"the schema offers {_listed(refused)}, which the code refuses"
+                evidence = f"the code takes {_listed(only)}"
+                yield Remark("choices", "ill", part.where, message, evidence, "take it out of the schema")
+            yield from _hidden_choices(part, [each for each in seen.known if each not in read.known], SEEN)
         elif part.types <= {"string", "integer", "null"}:
             yield from _hidden(subject, part, read) if read.only else _hidden(subject, part, seen, SEEN)
 
 
 def taken_values(subject: LintSubject) -> dict[str, tuple[Any, ...]]:
     """All values that the code accepts, for parameters that accept only certain ones."""
-    parts = [part for part in subject.parts if len(part.path) == 1]
-    found = {part.name: _read(subject, part).only or values_seen(subject, part).only for part in parts}
+    found = {
+        each.name: read_code(subject, each).only or values_seen(subject, each).only for each in subject.top
+    }
     return {name: only for name, only in found.items() if only}
 
 
-def _read(subject: LintSubject, part: SchemaPart) -> Compared:
-    function = subject.function
-    if function is None or len(part.path) != 1:
+def read_code(subject: LintSubject, part: SchemaPart) -> Compared:
+    if subject.function is None or len(part.path) != 1:
         return Compared()
-    return compare(function, subject.module, part.name)
-
-
-def _without(values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
-    return [each for each in values if each not in others]
-
-
-def _against_choices(part: SchemaPart, compared: Compared) -> Iterator[Remark]:
-    yield from _hidden_choices(part, compared.known)
-    refused = [
-        each for each in part.choices if each is not None and each not in (compared.only or part.choices)
-    ]
-    if refused:
-        message = f"the schema offers {_listed(refused)}, which the code refuses"
-        evidence = f"the code takes {_listed(compared.only or ())}"
-        yield Remark("choices", "ill", part.where, message, evidence, "take it out of the schema")
+    return compare(subject.function, subject.module, part.name)
 
 
 def _hidden_choices(part: SchemaPart, known: Sequence[Any], how: str = "") -> Iterator[Remark]:
@@ -380,24 +319,15 @@ def _hidden_choices(part: SchemaPart, known: Sequence[Any], how: str = "") -> It
 
 
 def _hidden(subject: LintSubject, part: SchemaPart, compared: Compared, how: str = "") -> Iterator[Remark]:
-    only = [each for each in compared.only or () if each != ""]
-    said = "\n".join([subject.said, *subject.documented.values()])
-    missing = [each for each in only if not _is_told(each, said)]
+    only, said = [each for each in compared.only or () if each != ""], subject.said
+    told = [re.search(rf"(?<!\w){re.escape(str(each))}(?!\w)", said, re.IGNORECASE) for each in only]
+    missing = [each for each, found in zip(only, told, strict=True) if not found]
     if not missing or len(only) > MOST_LISTED:
         return
-    message = (
-        f"takes only certain values, and nothing says that {_listed(missing)} {_are(missing)} among them"
-    )
+    are = "is" if len(missing) == 1 else "are"
+    message = f"takes only certain values, and nothing says that {_listed(missing)} {are} among them"
     advice = "list them as an enum, which is a Literal in Python"
     yield Remark("choices", "under", part.where, message, f"the code takes {_listed(only)}{how}", advice)
-
-
-def _is_told(value: Any, said: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", said, re.IGNORECASE) is not None
-
-
-def _are(values: Sequence[Any]) -> str:
-    return "is" if len(values) == 1 else "are"
 
 
 def _listed(values: Sequence[Any]) -> str:

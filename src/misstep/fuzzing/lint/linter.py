@@ -37,26 +37,17 @@ _RULES: tuple[Callable[[LintSubject], Iterator[Remark]], ...] = (
 
 
 def lint(subjects: Sequence[LintSubject]) -> list[LintedTool]:
-    """The remarks on each tool, in the order of the rules and without duplicates."""
-    return [
-        _linted(subject, _remarks(subject, [*subjects[:place], *subjects[place + 1 :]]))
-        for place, subject in enumerate(subjects)
-    ]
-
-
-def _linted(subject: LintSubject, remarks: Sequence[Remark]) -> LintedTool:
-    source = subject.described.source
-    file, line = (source.file, source.line) if source else ("", 1)
-    return LintedTool(subject.name, tuple(remarks), file, line)
-
-
-def _remarks(subject: LintSubject, others: Sequence[LintSubject]) -> list[Remark]:
-    found = [*twins_of(subject, others), *(remark for rule in _RULES for remark in rule(subject))]
-    distinct = {(remark.where, remark.message): remark for remark in reversed(found)}
-    return [_bounded(remark) for remark in reversed(distinct.values())]
-
-
-def _bounded(remark: Remark) -> Remark:
-    """The remark with its message and evidence cut to a readable length."""
-    message, evidence = cut(remark.message, LONGEST), cut(remark.evidence, LONGEST)
-    return structs.replace(remark, message=message, evidence=evidence)
+    """The remarks on each tool, in the order of the rules and without duplicates, at a readable length."""
+    linted = list[LintedTool]()
+    for place, subject in enumerate(subjects):
+        others = [*subjects[:place], *subjects[place + 1 :]]
+        found = [*twins_of(subject, others), *(remark for rule in _RULES for remark in rule(subject))]
+        distinct = {(remark.where, remark.message): remark for remark in reversed(found)}
+        remarks = tuple(
+            structs.replace(each, message=cut(each.message, LONGEST), evidence=cut(each.evidence, LONGEST))
+            for each in reversed(distinct.values())
+        )
+        source = subject.described.source
+        file, line = (source.file, source.line) if source else ("", 1)
+        linted.append(LintedTool(subject.name, remarks, file, line))
+    return linted

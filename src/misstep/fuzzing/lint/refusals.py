@@ -12,7 +12,7 @@ from misstep.core.text import cut
 from misstep.fuzzing.judging.endings import runs_what_it_is_given
 from misstep.fuzzing.lint.answers import CallAnswer, answers_of, want_of
 from misstep.fuzzing.lint.code import taken_values
-from misstep.fuzzing.lint.subject import LintSubject, SchemaPart
+from misstep.fuzzing.lint.subject import LintSubject
 
 
 def needless_demands(subject: LintSubject) -> Iterator[Remark]:
@@ -54,19 +54,7 @@ _GENERIC = (
     r"using|valid|validation|values?|was|were|when|which|with|your?|executing|found",
 )
 _LIMITS = (r"positive|negative|non-?zero|greater|smaller|at least|at most|minimum|maximum|[<>≤≥]|\bup to\b",)
-_OF_LIMITS = (
-    "positive",
-    "negative",
-    "zero",
-    "greater",
-    "less",
-    "fewer",
-    "more",
-    "least",
-    "most",
-    "larger",
-    "smaller",
-)
+_OF_LIMITS = re.compile("positive|negative|zero|greater|less|fewer|more|least|most|larger|smaller")
 _LAYOUT = (r"format|e\.g\.|example|such as|YYYY|ISO|['\"`“]",)
 
 _QUOTED = re.compile(r"""(?<!\w)(['"`])(.{1,80}?)\1(?!\w)""")
@@ -74,23 +62,13 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.]*\w)")
 _WORD = re.compile(r"[^\W\d_]{2,}(?:'t)?")
 
 
-def said_by(subject: LintSubject) -> str:
-    """All text about a tool: its description and its docstring."""
-    return "\n".join([subject.said, *subject.documented.values()])
-
-
-def is_demand(message: str) -> bool:
-    """Whether a message says what the arguments should be, and not what state the world is in."""
-    return _has(_DEMAND, message) and not _has(_WORLD, message)
-
-
 def is_told(subject: LintSubject, answer: CallAnswer) -> bool:
     """Whether the documentation contains the message's literals, or else enough of its words."""
-    said, literals = said_by(subject), _literals(subject, answer)
+    said, literals = subject.said, _literals(subject, answer)
     if literals:
         return all(each.strip().casefold() in said.casefold() for each in literals)
     words = _own_words(subject, answer)
-    if any(word.startswith(_OF_LIMITS) for word in words):
+    if any(map(_OF_LIMITS.match, words)):
         return _has(_LIMITS, said)
     if not words:
         return _has(_LAYOUT, said)
@@ -150,7 +128,7 @@ def hidden_constraints(subject: LintSubject) -> Iterator[Remark]:
 
 def _refused_choice(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     """A value that the schema lists and the tool refuses by name."""
-    for part in _top(subject):
+    for part in subject.top:
         value = answer.values.get(part.name)
         if value not in part.choices or not isinstance(value, str) or not value:
             continue
@@ -163,42 +141,32 @@ def _refused_choice(subject: LintSubject, answer: CallAnswer) -> Remark | None:
 
 def _of_crash(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     want = want_of(answer)
-    if want is None or re.search(want.told, said_by(subject), re.IGNORECASE):
+    if want is None or re.search(want.told, subject.said, re.IGNORECASE):
         return None
-    wanted = [part for part in _top(subject) if part.name in want.names]
+    wanted = [part for part in subject.top if part.name in want.names]
     where = wanted[0].where if len(wanted) == 1 else "parameters"
     which = "" if len(wanted) == 1 else "one of them "
     return _remark(where, f"{which}{want.words}, which nothing says", answer)
 
 
 def _of_refusal(subject: LintSubject, answer: CallAnswer) -> Remark | None:
-    if not is_demand(answer.message) or is_told(subject, answer):
+    # It has to say what the arguments should be, and not what state the world is in.
+    is_demand = _has(_DEMAND, answer.message) and not _has(_WORLD, answer.message)
+    if not is_demand or is_told(subject, answer):
         return None
-    named = [part for part in _top(subject) if _quotes(answer.message, part.name)]
+    named = [part for part in subject.top if _quotes(answer.message, part.name)]
     reason = cut(answer.message, REASON)  # tells two constraints of one parameter apart
     if len(named) > 1:
-        message = f"{_list(named)} depend on each other in a way that is not documented: {reason}"
+        names = ", ".join(part.name for part in named[:-1]) + f" and {named[-1].name}"
+        message = f"{names} depend on each other in a way that is not documented: {reason}"
         return _remark("parameters", message, answer)
-    candidates = named or _candidates(subject, answer)
+    candidates = named or [part for part in subject.top if part.name in answer.values] or subject.top
     where = candidates[0].where if len(candidates) == 1 else "parameters"
     return _remark(where, f"has a constraint that is not documented: {reason}", answer)
 
 
-def _candidates(subject: LintSubject, answer: CallAnswer) -> list[SchemaPart]:
-    given = [part for part in _top(subject) if part.name in answer.values]
-    return given or _top(subject)
-
-
-def _top(subject: LintSubject) -> list[SchemaPart]:
-    return [part for part in subject.parts if len(part.path) == 1]
-
-
 def _quotes(message: str, word: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", message) is not None
-
-
-def _list(parts: list[SchemaPart]) -> str:
-    return ", ".join(part.name for part in parts[:-1]) + f" and {parts[-1].name}"
 
 
 def _remark(where: str, message: str, answer: CallAnswer) -> Remark:

@@ -4,6 +4,7 @@ import ast
 import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
@@ -11,8 +12,8 @@ import msgspec
 
 from misstep.core.results.finding import Comparisons, Finding, Refusal
 from misstep.core.tool import Described
-from misstep.schemas.shape import find_reference
-from misstep.schemas.source import Documented, parse_docstring, parse_module
+from misstep.schemas.shape import as_list, find_reference, mapping, names_in
+from misstep.schemas.source import parse_docstring, parse_module
 
 DEEPEST = 6  # nesting of objects
 MOST = 500  # parameters of one tool
@@ -48,16 +49,19 @@ class SchemaPart(msgspec.Struct, frozen=True):
     @property
     def types(self) -> frozenset[str]:
         """The JSON types that it may have; empty if not specified."""
-        found = set[str]()
-        for each in self.variants:
-            kind = each.get("type")
-            found |= {kind} if isinstance(kind, str) else set(filter(_is_text, _listed(kind)))
-        return frozenset(found)
+        kinds = [each.get("type") for each in self.variants]
+        return frozenset(
+            name for kind in kinds for name in names_in([kind] if isinstance(kind, str) else kind)
+        )
 
     @property
     def choices(self) -> tuple[Any, ...]:
         """The allowed values, if every variant except null lists them; otherwise empty."""
-        lists = [_choices(each) for each in self.variants if each.get("type") != "null"]
+        lists = [
+            [each["const"]] if "const" in each else as_list(each.get("enum"))
+            for each in self.variants
+            if each.get("type") != "null"
+        ]
         return tuple(value for each in lists for value in each) if lists and all(lists) else ()
 
     @property
@@ -67,20 +71,12 @@ class SchemaPart(msgspec.Struct, frozen=True):
 
 def parts_of(parameters: Mapping[str, Any]) -> list[SchemaPart]:
     """The parameters of a tool, each before the ones nested in it."""
-    found = list[SchemaPart]()
-    for part in _parts(parameters, parameters, ()):
-        found.append(part)
-        if len(found) == MOST:
-            break
-    return found
+    return list(islice(_parts(parameters, parameters, ()), MOST))
 
 
 def _parts(schema: Mapping[str, Any], root: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[SchemaPart]:
-    properties = schema.get("properties")
-    required = [name for name in _listed(schema.get("required")) if _is_text(name)]
-    for name, inner in properties.items() if isinstance(properties, Mapping) else ():
-        if not _is_text(name):
-            continue
+    required = names_in(schema.get("required"))
+    for name, inner in mapping(schema.get("properties")).items():
         own = _followed(inner, root)
         variants = tuple(_variants(own, root))
         yield SchemaPart((*path, name), own, name in required, variants)
@@ -103,23 +99,11 @@ def _followed(schema: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
 def _variants(
     schema: Mapping[str, Any], root: Mapping[str, Any], deep: int = 0
 ) -> Iterator[Mapping[str, Any]]:
-    named = [each for key in _ALTERNATIVES for each in _listed(schema.get(key))] if deep < DEEPEST else []
+    named = [each for key in _ALTERNATIVES for each in as_list(schema.get(key))] if deep < DEEPEST else []
     if not named:
         yield schema
     for each in named:
         yield from _variants(_followed(each, root), root, deep + 1)
-
-
-def _choices(schema: Mapping[str, Any]) -> list[Any]:
-    return [schema["const"]] if "const" in schema else _listed(schema.get("enum"))
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
 
 
 LONGEST = 200_000  # characters of text that are read
@@ -160,9 +144,15 @@ class LintSubject:
         return parts_of(self.described.tool.parameters)
 
     @property
+    def top(self) -> list[SchemaPart]:
+        """The parameters that are not nested in others."""
+        return [part for part in self.parts if len(part.path) == 1]
+
+    @property
     def said(self) -> str:
-        """All text that an agent sees about the tool."""
-        return "\n".join([self.description, *(part.description for part in self.parts)])[:LONGEST]
+        """All text about the tool: what an agent sees, and its docstring."""
+        seen = "\n".join([self.description, *(part.description for part in self.parts)])[:LONGEST]
+        return "\n".join([seen, *self.documented.values()])
 
     @cached_property
     def function(self) -> Function | None:
@@ -171,8 +161,10 @@ class LintSubject:
         tree = parse_module(textwrap.dedent(source.text)) if source is not None else None
         found = tree.body[0] if tree is not None and tree.body else None
         if isinstance(found, ast.ClassDef):
-            bodies = [each for each in found.body if isinstance(each, Function) and self._takes(each)]
-            return bodies[0] if bodies else None
+            wanted = {part.name for part in self.top}
+            methods = [each for each in found.body if isinstance(each, Function) and self.parts]
+            fitting = (each for each in methods if wanted <= {own.arg for own in arguments_of(each)})
+            return next(fitting, None)
         return found if isinstance(found, Function) else None
 
     def code_at(self, where: str) -> str:
@@ -192,15 +184,8 @@ class LintSubject:
     def documented(self) -> dict[str, str]:
         """Parameter descriptions from the docstring, or from a description written like one."""
         docstring = ast.get_docstring(self.function) if self.function is not None else None
-        texts: list[Documented] = [
-            parse_docstring(each[:LONGEST]) for each in (self.description, docstring) if each
-        ]
+        texts = [parse_docstring(each[:LONGEST]) for each in (self.description, docstring) if each]
         return {name: said for each in texts for name, said in each.parameters.items()}
-
-    def _takes(self, function: Function) -> bool:
-        """Whether the method has a parameter for each of the tool's."""
-        names = {each.arg for each in arguments_of(function)}
-        return bool(self.parts) and {part.name for part in self.parts if len(part.path) == 1} <= names
 
 
 def arguments_of(function: Function) -> list[ast.arg]:

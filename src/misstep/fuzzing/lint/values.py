@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from misstep.core.results.remark import Remark
@@ -11,6 +11,7 @@ from misstep.core.text import cut
 from misstep.fuzzing.lint.subject import Function, LintSubject, SchemaPart
 from misstep.schemas.limits import is_number
 from misstep.schemas.schema import fits
+from misstep.schemas.shape import as_list
 
 ADVICE = "say the same everywhere"
 
@@ -32,12 +33,12 @@ def wrong_defaults(subject: LintSubject) -> Iterator[Remark]:
         said = stated_default("\n".join([part.description, subject.documented.get(part.name, "")]), part)
         code = signature.get(part.name) if len(part.path) == 1 else None
         if own is not None and code is not None and not _same(own, code):
-            yield _on_default(part, f"is {_json(own)} in the schema, but {_json(code)} in the code", "")
+            message = f"the default is {_json(own)} in the schema, but {_json(code)} in the code"
+            yield Remark("default", "ill", part.where, message, advice=ADVICE)
         given, where = (code, "the code") if own is None else (own, "the schema")
         if given is not None and said is not None and not _same(said[0], given):
-            yield _on_default(
-                part, f"is {_json(given)} in {where}, but the description says otherwise", said[1]
-            )
+            message = f"the default is {_json(given)} in {where}, but the description says otherwise"
+            yield Remark("default", "ill", part.where, message, f"“{said[1]}”", ADVICE)
 
 
 def stated_default(text: str, part: SchemaPart) -> tuple[Any, str] | None:
@@ -45,19 +46,12 @@ def stated_default(text: str, part: SchemaPart) -> tuple[Any, str] | None:
     found = _SAID_DEFAULT.search(text[:20_000])
     if found is None:
         return None
-    if found["number"] and part.types & {"integer", "number"}:
-        return json.loads(found["number"]) if _plain(found["number"]) else float(found["number"]), found[
-            0
-        ].strip()
+    words, number = found[0].strip(), found["number"]
+    if number and part.types & {"integer", "number"}:
+        return float(number) if re.match(r"-?0\d", number) else json.loads(number), words
     if found["truth"] and "boolean" in part.types:
-        return found["truth"].lower() == "true", found[0].strip()
-    if found["mark"] and part.types == {"string"}:
-        return found["text"], found[0].strip()
-    return None
-
-
-def _plain(number: str) -> bool:
-    return not re.match(r"-?0\d", number)
+        return found["truth"].lower() == "true", words
+    return (found["text"], words) if found["mark"] and part.types == {"string"} else None
 
 
 def _defaults(function: Function) -> dict[str, Any]:
@@ -82,11 +76,6 @@ def _same(one: Any, other: Any) -> bool:
     return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
 
 
-def _on_default(part: SchemaPart, message: str, evidence: str) -> Remark:
-    words = f"“{evidence}”" if evidence else ""
-    return Remark("default", "ill", part.where, f"the default {message}", words, ADVICE)
-
-
 def _json(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
@@ -109,30 +98,17 @@ def wrong_examples(subject: LintSubject) -> Iterator[Remark]:
     root = subject.described.tool.parameters
     for text in subject.described.examples:
         if misfit := fits(root, json.loads(text)):
-            yield _on_example("parameters", "an example does not fit the schema", cut(text, LONGEST), misfit)
+            yield _on_example("parameters", "an example does not fit the schema", text, misfit)
     for part in subject.parts:
-        for value in _given(part):
-            if misfit := fits(part.schema, value, root):
-                yield _on_example(
-                    part.where, "an example does not fit the schema", _short_json(value), misfit
-                )
-        default = part.schema.get("default")
-        if default is not None and (misfit := fits(part.schema, default, root)):
-            yield _on_example(part.where, "the default does not fit the schema", _short_json(default), misfit)
-        for value in _mentioned(part):
-            if misfit := fits(part.schema, value, root):
-                yield _on_example(
-                    part.where,
-                    "the description gives an example that does not fit",
-                    _short_json(value),
-                    misfit,
-                )
-
-
-def _given(part: SchemaPart) -> list[Any]:
-    listed = part.schema.get("examples")
-    given = list(listed) if isinstance(listed, list) else []
-    return [*given, part.schema["example"]] if "example" in part.schema else given
+        own = part.schema
+        given = [*as_list(own.get("examples")), *([own["example"]] if "example" in own else [])]
+        values = [(value, "an example does not fit the schema") for value in given]
+        if own.get("default") is not None:
+            values.append((own["default"], "the default does not fit the schema"))
+        said = "the description gives an example that does not fit"
+        for value, message in (*values, *((value, said) for value in _mentioned(part))):
+            if misfit := fits(own, value, root):
+                yield _on_example(part.where, message, json.dumps(value, ensure_ascii=False), misfit)
 
 
 def _mentioned(part: SchemaPart) -> Iterator[Any]:
@@ -146,24 +122,15 @@ def _mentioned(part: SchemaPart) -> Iterator[Any]:
 
 def _on_example(where: str, message: str, value: str, misfit: str) -> Remark:
     advice = "give one that fits, or let the schema take it"
-    return Remark("example", "ill", where, message, f"{value}: {cut(misfit, LONGEST)}", advice)
-
-
-def _short_json(value: Any) -> str:
-    return cut(json.dumps(value, ensure_ascii=False), LONGEST)
+    evidence = f"{cut(value, LONGEST)}: {cut(misfit, LONGEST)}"
+    return Remark("example", "ill", where, message, evidence, advice)
 
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)(?![\d.]*\w)"
 _BETWEEN = re.compile(rf"\b(?:between|from)\s+{_NUMBER}\s+(?:and|to)\s+{_NUMBER}", re.IGNORECASE)
-_AT_MOST = re.compile(
-    rf"\b(?:at most|no more than|maximum(?: of| is)?:?|max\.?:?)\s+{_NUMBER}", re.IGNORECASE
-)
-_AT_LEAST = re.compile(
-    rf"\b(?:at least|no less than|minimum(?: of| is)?:?|min\.?:?)\s+{_NUMBER}", re.IGNORECASE
-)
-_SEPARATED = re.compile(
-    r"\b(?:comma|semicolon|space|newline|pipe)[- ]?(?:separated|delimited)\b", re.IGNORECASE
-)
+_AT_MOST = re.compile(rf"(?i)\b(?:at most|no more than|maximum(?: of| is)?:?|max\.?:?)\s+{_NUMBER}")
+_AT_LEAST = re.compile(rf"(?i)\b(?:at least|no less than|minimum(?: of| is)?:?|min\.?:?)\s+{_NUMBER}")
+_SEPARATED = re.compile(r"(?i)\b(?:comma|semicolon|space|newline|pipe)[- ]?(?:separated|delimited)\b")
 _OPTIONAL = re.compile(
     r"^\W*optional\b(?!ly)|\(optional\)|\bis optional\b"
     r"|\bif (?:omitted|not (?:given|provided|specified|set))\b",
@@ -184,26 +151,20 @@ def broken_promises(subject: LintSubject) -> Iterator[Remark]:
     strict = subject.described.kind == "openai-agents"  # its strict schemas mark every parameter as required
     for part in subject.parts:
         text = part.description[:20_000]
-        for rule in _RULES:
-            yield from rule(part, text)
+        yield from _wrong_type(part, text)
+        yield from _bounds(part, text)
         if not strict:
             yield from _wanted(part, text)
 
 
-def _list_as_text(part: SchemaPart, text: str) -> Iterator[Remark]:
-    if part.types == {"array"} and (found := _SEPARATED.search(text)):
+def _wrong_type(part: SchemaPart, text: str) -> Iterator[Remark]:
+    types = part.types
+    if types == {"array"} and (found := _SEPARATED.search(text)):
         yield _on_promise(part, "is an array, but the description asks for a text", found[0])
-
-
-def _json_as_value(part: SchemaPart, text: str) -> Iterator[Remark]:
-    if part.types and part.types <= {"array", "object"} and (found := _JSON_TEXT.search(text)):
-        yield _on_promise(
-            part, "is JSON itself, but the description asks for a text that holds some", found[0]
-        )
-
-
-def _dates(part: SchemaPart, text: str) -> Iterator[Remark]:
-    if part.types and part.types <= {"integer", "number"} and (found := _WRITTEN_DATE.search(text)):
+    if types and types <= {"array", "object"} and (found := _JSON_TEXT.search(text)):
+        message = "is JSON itself, but the description asks for a text that holds some"
+        yield _on_promise(part, message, found[0])
+    if types and types <= {"integer", "number"} and (found := _WRITTEN_DATE.search(text)):
         yield _on_promise(part, "is a number, but the description asks for a written date", found[0])
     if part.schema.get("format") == "date-time" and (found := _DAY_ALONE.search(text)):
         yield _on_promise(part, "is a point in time, but the description asks for a day alone", found[0])
@@ -231,22 +192,19 @@ def _keywords(part: SchemaPart, after: str) -> tuple[str, str]:
 def _against(part: SchemaPart, keyword: str, said: float, words: str) -> Iterator[Remark]:
     bounds = [each[keyword] for each in part.variants if is_number(each.get(keyword))]
     if len(bounds) == 1 and bounds[0] != said:
-        yield _on_promise(
-            part, f"the schema has {keyword} {bounds[0]}, but the description says otherwise", words
-        )
+        message = f"the schema has {keyword} {bounds[0]}, but the description says otherwise"
+        yield _on_promise(part, message, words)
 
 
 def _wanted(part: SchemaPart, text: str) -> Iterator[Remark]:
     if part.required and not part.may_be_null:
         stated = stated_default(text, part)
         if found := _OPTIONAL.search(text):
-            yield _on_promise(
-                part, "has to be given, but the description says that it may be left out", found[0]
-            )
+            message = "has to be given, but the description says that it may be left out"
+            yield _on_promise(part, message, found[0])
         elif stated and "default" not in part.schema:
-            yield _on_promise(
-                part, "has to be given, but the description says what it is by default", stated[1]
-            )
+            message = "has to be given, but the description says what it is by default"
+            yield _on_promise(part, message, stated[1])
     elif not part.required and part.schema.get("default") is None and (found := _REQUIRED.search(text)):
         yield _on_promise(part, "may be left out, but the description says that it is required", found[0])
 
@@ -254,7 +212,3 @@ def _wanted(part: SchemaPart, text: str) -> Iterator[Remark]:
 def _on_promise(part: SchemaPart, message: str, words: str) -> Remark:
     advice = "change the one or the other: an agent can't follow both"
     return Remark("promise", "ill", part.where, message, f"“{' '.join(words.split()).strip()}”", advice)
-
-
-_Rule = Callable[[SchemaPart, Any], Iterator[Remark]]
-_RULES: tuple[_Rule, ...] = (_list_as_text, _json_as_value, _dates, _bounds)

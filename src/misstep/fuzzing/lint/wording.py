@@ -1,7 +1,7 @@
 """Checks names and descriptions: missing, too long, ambiguous, refused by providers, or out of date."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from misstep.core.results.remark import Remark
 from misstep.core.text import cut
@@ -16,16 +16,14 @@ _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]*")
 def refused_names(subject: LintSubject) -> Iterator[Remark]:
     """Tool names that OpenAI or Anthropic refuse, and parameter names that Anthropic refuses."""
     if problem := _problem(subject.name, _TOOL):
-        yield _remark(
-            "name",
-            subject.name,
-            f"{problem} OpenAI and Anthropic take in the name of a tool",
-            "a-z, A-Z, 0-9, _ and -",
-        )
+        message = f"{problem} OpenAI and Anthropic take in the name of a tool"
+        advice = f"use a-z, A-Z, 0-9, _ and -, {LONGEST_NAME} at the most"
+        yield Remark("name", "ill", "name", message, cut(repr(subject.name), 200), advice)
     for part in subject.parts:
         if problem := _problem(part.name, _PARAMETER):
             message = f"{problem} Anthropic takes in the name of a parameter"
-            yield _remark(part.where, part.name, message, "a-z, A-Z, 0-9, _, . and -")
+            advice = f"use a-z, A-Z, 0-9, _, . and -, {LONGEST_NAME} at the most"
+            yield Remark("name", "ill", part.where, message, cut(repr(part.name), 200), advice)
 
 
 def _problem(name: str, allowed: re.Pattern[str]) -> str:
@@ -36,21 +34,15 @@ def _problem(name: str, allowed: re.Pattern[str]) -> str:
     return "" if allowed.fullmatch(name) else "has characters other than those that"
 
 
-def _remark(where: str, name: str, message: str, allowed: str) -> Remark:
-    return Remark(
-        "name", "ill", where, message, cut(repr(name), 200), f"use {allowed}, {LONGEST_NAME} at the most"
-    )
-
-
 def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
     """Parameters in the docstring that neither schema nor code have, unless the code takes `**kwargs`."""
     function = subject.function
     if function is not None and function.args.kwarg is not None:
         return
     names = [part.name for part in subject.parts]
-    known = {*names, *(each.arg for each in arguments_of(function))} if function is not None else {*names}
-    if function is not None and function.args.vararg is not None:
-        known.add(function.args.vararg.arg)
+    known = {*names}
+    if function is not None:
+        known |= {each.arg for each in (*arguments_of(function), function.args.vararg) if each is not None}
     for name, text in subject.documented.items():
         if name not in known:
             message = f"documents '{name}', which is no parameter"
@@ -73,7 +65,8 @@ def missing_description(subject: LintSubject) -> Iterator[Remark]:
         return
     message = "says next to nothing" if said else "there is none: an agent has only the name to go by"
     advice = "say what the tool does, when to use it, and what it gives back"
-    yield Remark("description", "under", "description", message, _shown(subject.description), advice)
+    evidence = f"“{subject.description.strip()}”" if subject.description.strip() else ""
+    yield Remark("description", "under", "description", message, evidence, advice)
 
 
 def long_description(subject: LintSubject) -> Iterator[Remark]:
@@ -87,11 +80,13 @@ def long_description(subject: LintSubject) -> Iterator[Remark]:
 def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
     """Parameters that neither their own description nor the tool's mentions."""
     described = [name for name, text in subject.documented.items() if text.strip()]
-    told = subject.description
-    if len(subject.parts) == 1 and _INPUT.search(told):
+    if len(subject.parts) == 1 and _INPUT.search(subject.description):
         return  # it can only mean this one
+    told = _words(subject.description)
     for part in subject.parts:
-        if part.description or part.name in described or _mentions(told, part.name):
+        own = _words(_apart(part.name))  # the name itself, or the words in it
+        is_named = own and any(told[place : place + len(own)] == own for place in range(len(told)))
+        if part.description or part.name in described or is_named:
             continue
         if part.choices and all(isinstance(each, str) for each in part.choices) and len(part.choices) == 1:
             continue  # a discriminator of an object type
@@ -99,12 +94,6 @@ def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
         evidence = f"others have one: {', '.join(others[:5])}" if others else ""
         advice = "say what it means, and in which unit or format"
         yield Remark("parameter", "under", part.where, "has no description", evidence, advice)
-
-
-def _mentions(text: str, name: str) -> bool:
-    """Whether a text mentions a parameter, by its name or by the words in its name."""
-    words, own = _words(text), _words(_apart(name))
-    return bool(own) and any(words[place : place + len(own)] == own for place in range(len(words)))
 
 
 def _apart(name: str) -> str:
@@ -116,42 +105,24 @@ def _words(text: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(text[:20_000])]
 
 
-def _shown(text: str) -> str:
-    return f"“{text.strip()}”" if text.strip() else ""
-
-
 SHORTEST = 3  # words of a description that can be compared
 
 
 def twins_of(subject: LintSubject, others: Sequence[LintSubject]) -> Iterator[Remark]:
     """Names or descriptions that this tool shares with others of the set."""
-    alike = _alike(subject, others, _bare_name)
-    if alike:
+    name, said = _bare(subject)
+    if alike := [other.name for other in others if name and _bare(other)[0] == name]:
         message = "can't be told from the name of another tool"
         advice = "give them names that differ in a word, not in how it is written"
-        yield Remark("twins", "ill", "name", message, _names(alike), advice)
-    same = _alike(subject, others, _bare_description)
-    if same:
+        yield Remark("twins", "ill", "name", message, ", ".join(dict.fromkeys(alike)), advice)
+    if alike := [other.name for other in others if said and _bare(other)[1] == said]:
         message = "is that of another tool as well: nothing says which of them to use"
         advice = "say what this one does that the other does not"
-        yield Remark("twins", "ill", "description", message, _names(same), advice)
+        yield Remark("twins", "ill", "description", message, ", ".join(dict.fromkeys(alike)), advice)
 
 
-def _alike(
-    subject: LintSubject, others: Sequence[LintSubject], bare: Callable[[LintSubject], str]
-) -> list[LintSubject]:
-    own = bare(subject)
-    return [other for other in others if own and bare(other) == own]
-
-
-def _bare_name(subject: LintSubject) -> str:
-    return re.sub(r"[\W_]+", "", subject.name).casefold()
-
-
-def _bare_description(subject: LintSubject) -> str:
+def _bare(subject: LintSubject) -> tuple[str, str]:
+    """Name and description without case and punctuation; a description that is too short is empty."""
     words = re.findall(r"\w+", subject.description[:20_000].casefold())
-    return " ".join(words) if len(words) >= SHORTEST else ""
-
-
-def _names(subjects: Sequence[LintSubject]) -> str:
-    return ", ".join(dict.fromkeys(each.name for each in subjects))
+    name = re.sub(r"[\W_]+", "", subject.name).casefold()
+    return name, " ".join(words) if len(words) >= SHORTEST else ""

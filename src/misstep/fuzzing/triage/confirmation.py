@@ -1,16 +1,27 @@
-"""Replays a defect from a fresh start, with as few calls as possible, and minimises it in limited time."""
+"""Replays a defect from a fresh start, and finds the simplest calls that still show it, in limited time."""
 
+import json
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 import msgspec
 
 from misstep.core.results.trial import Judged
-from misstep.core.tool import Invocation
+from misstep.core.tool import Invocation, Reaction
 from misstep.fuzzing.triage.defect_index import Defect
-from misstep.fuzzing.triage.replay import Judge, Replayer, never
-from misstep.fuzzing.triage.shrinking import Shrunk, shrink
+from misstep.fuzzing.triage.replay import Binding, Judge, Replayer, bindings_of, is_name, is_same, never
+from misstep.fuzzing.triage.steps import (
+    lower_together,
+    measure,
+    simpler_arguments,
+    simpler_together,
+    values_given,
+)
 from misstep.fuzzing.workbench import Workbench
+from misstep.schemas.schema import fits
 
 REPLAYS = 3  # of calls that reproduced it once
 DEAR_REPLAYS = 2  # if a fresh start takes long
@@ -18,8 +29,8 @@ MOST_CALLS = 600
 LONGER = 2.0  # more time for a call that hung before: the machine may have been busy
 
 
-class Confirmed(msgspec.Struct, frozen=True):
-    """The fewest calls found that show a defect from a fresh start, and how often they did.
+class Settled(msgspec.Struct, frozen=True):
+    """The calls that show a defect from a fresh start, and how often they did.
 
     If `reproduced` is 0, the calls are those that showed it first: it may have been chance, or depend on
     calls that were forgotten. If it is less than `replayed`, the defect is intermittent. If `replayed` is 0,
@@ -27,40 +38,31 @@ class Confirmed(msgspec.Struct, frozen=True):
     """
 
     calls: tuple[Invocation, ...]
+    judged: Judged
     replayed: int
     reproduced: int
-    spent: int
+    spent: int = 0
 
 
 def confirm(
     entry: Defect, bench: Workbench, judge: Judge, most: int = MOST_CALLS, over: Callable[[], bool] = never
-) -> Confirmed:
+) -> Settled:
     """Replay a defect: the call alone, then with more and more of the calls before it."""
     replayer = Replayer(bench, judge, most, over)
-    patience = LONGER if _is_endless(entry) else 1.0
+    # A hang, computing or waiting, takes the full time limit every time.
+    is_endless = entry.kind == "hang" or entry.judged.error == "CPU"
+    replays = 1 if is_endless else REPLAYS if bench.starts_quickly else DEAR_REPLAYS
     for calls in _longer_and_longer(entry):
-        if replayer.shows(calls, entry.judged, patience):
-            return _again(calls, entry, replayer, _replays(entry, bench))
+        if replayer.shows(calls, entry.judged, LONGER if is_endless else 1.0):
+            return _again(calls, entry, replayer, replays)
     if over():
-        return Confirmed(entry.calls, 0, 0, replayer.spent)
-    return _again(entry.calls, entry, replayer, _replays(entry, bench), already=0)
-
-
-def _replays(entry: Defect, bench: Workbench) -> int:
-    """How often to replay; a hang takes the full time limit every time."""
-    if _is_endless(entry):
-        return 1
-    return REPLAYS if bench.starts_quickly else DEAR_REPLAYS
-
-
-def _is_endless(entry: Defect) -> bool:
-    """Whether the call exceeded its time limit, computing or waiting."""
-    return entry.kind == "hang" or entry.judged.error == "CPU"
+        return Settled(entry.calls, entry.judged, 0, 0, replayer.spent)
+    return _again(entry.calls, entry, replayer, replays, already=0)
 
 
 def _again(
     calls: Sequence[Invocation], entry: Defect, replayer: Replayer, replays: int, already: int = 1
-) -> Confirmed:
+) -> Settled:
     """Replay calls that have shown the defect `already` times in one replay."""
     replayed, reproduced = 1, already
     while replayed < replays:
@@ -68,7 +70,7 @@ def _again(
         if shown is None:
             break
         replayed, reproduced = replayed + 1, reproduced + shown
-    return Confirmed(tuple(calls), replayed, reproduced, replayer.spent)
+    return Settled(tuple(calls), entry.judged, replayed, reproduced, replayer.spent)
 
 
 def _longer_and_longer(entry: Defect) -> Iterator[tuple[Invocation, ...]]:
@@ -91,38 +93,26 @@ FOR_ONE = 20.0  # seconds
 FOR_SLOW_ONE = 40.0  # if every call that shows it takes the full time limit
 
 
-class Settled(msgspec.Struct, frozen=True):
-    """The result for a defect: `calls` show it from a fresh start if it was `reproduced`.
-
-    If `replayed` is 0, there was no time to try.
-    """
-
-    calls: tuple[Invocation, ...]
-    judged: Judged
-    replayed: int
-    reproduced: int
-    spent: int = 0  # calls
-
-
 def settle(
     entry: Defect, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
 ) -> Settled:
     """Try to reproduce a defect before `until` (by the monotonic clock)."""
-    confirmed = confirm(entry, bench, judge, over=_over(entry, stopped, until))
-    times = confirmed.replayed, confirmed.reproduced
-    return Settled(confirmed.calls, entry.judged, *times, confirmed.spent)
+    return confirm(entry, bench, judge, over=_over(entry, stopped, until))
 
 
 def make_small(
     entry: Defect, settled: Settled, bench: Workbench, judge: Judge, stopped: Callable[[], bool], until: float
 ) -> Settled:
     """The same defect with the smallest calls found before `until`."""
-    large = Shrunk(settled.calls, entry.judged, 0, False)
-    small = shrink(large.calls, entry.judged, bench, judge, over=_over(entry, stopped, until))
-    if not bench.starts_quickly and small.calls != large.calls:
-        small = _checked(small, large, Replayer(bench, judge, len(small.calls), stopped))
-    times = settled.replayed, settled.reproduced
-    return Settled(small.calls, small.judged, *times, settled.spent + small.spent)
+    small = shrink(settled.calls, entry.judged, bench, judge, over=_over(entry, stopped, until))
+    chosen, spent = (small.calls, small.judged), settled.spent + small.spent
+    if not bench.starts_quickly and small.calls != settled.calls:
+        # They were tried without a fresh start each: they have to show it from one too.
+        replayer = Replayer(bench, judge, len(small.calls), stopped)
+        if not replayer.shows(small.calls, entry.judged):
+            chosen = settled.calls, entry.judged
+        spent += replayer.spent
+    return Settled(*chosen, settled.replayed, settled.reproduced, spent)
 
 
 def _over(entry: Defect, stopped: Callable[[], bool], until: float) -> Callable[[], bool]:
@@ -132,7 +122,142 @@ def _over(entry: Defect, stopped: Callable[[], bool], until: float) -> Callable[
     return lambda: stopped() or time.monotonic() >= end
 
 
-def _checked(small: Shrunk, large: Shrunk, replayer: Replayer) -> Shrunk:
-    """The small calls if they show the defect from a fresh start too; otherwise the large ones."""
-    chosen = small if replayer.shows(small.calls, large.judged) else large
-    return Shrunk(chosen.calls, chosen.judged, small.spent + replayer.spent, chosen.minimal)
+MOST_STEPS = 200  # calls
+MORE_CALLS = 12  # for each earlier call, since all are repeated at every step
+MOST_SLOW_CALLS = 12  # if every call that shows it takes the full time limit
+FIRST_TOGETHER = 24  # steps that change repeated texts everywhere, before single places
+
+Calls = tuple[Invocation, ...]
+
+
+class Shrunk(msgspec.Struct, frozen=True):
+    """The simplest calls found. `minimal` if no single step makes them simpler, else it was stopped."""
+
+    calls: Calls
+    judged: Judged
+    spent: int
+    minimal: bool
+
+
+def shrink(
+    calls: Sequence[Invocation],
+    like: Judged,
+    bench: Workbench,
+    judge: Judge,
+    most: int | None = None,
+    over: Callable[[], bool] = never,
+) -> Shrunk:
+    """The simplest calls whose last one still shows the same defect, using at most `most` calls.
+
+    By default that is a small number if calls are slow, as with hangs, and otherwise enough for most defects.
+    The given calls are assumed to show it. Fewer calls are preferred, then arguments that fit their schema,
+    then printable text, then less of everything. The result is deterministic, unless time runs out.
+
+    If a fresh start takes long, a single call is tried without one, so the result has to be checked. A call
+    that uses a value that an earlier one returned, such as an id, gets the newly returned one.
+    """
+    if most is None:
+        is_slow = like.ruling in ("hang", "blow-up")
+        most = MOST_SLOW_CALLS if is_slow else MOST_STEPS + MORE_CALLS * (len(calls) - 1)
+    return _Shrinking(tuple(calls), like, bench, Replayer(bench, judge, most, over)).run()
+
+
+class _Shrinking:
+    def __init__(self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer) -> None:
+        self._schemas = {described.name: described.tool.parameters for described in bench.tools}
+        self._fresh = bench.starts_quickly or len(calls) > 1  # otherwise state from earlier steps interferes
+        self._replayer = replayer
+        self._like = like
+        self._tried: set[Calls] = {calls}
+        self._best = calls, like
+        self._measure = measure(calls, self._fits)
+        self._exhausted = False
+        self._results = tuple[Reaction, ...]()
+        self._bound = Counter[str | int]()  # values that calls take from results: they cannot be simplified
+
+    def run(self) -> Shrunk:
+        """Remove calls and simplify the rest until neither helps."""
+        if len(self._best[0]) > 1:  # learn which results later calls use
+            judged = self._replayer.last_of(self._best[0])
+            if judged is not None and is_same(judged, self._like):
+                self._keep_results()
+        self._lower()
+        while self._drop_calls() or self._lower() or self._simplify():
+            pass
+        return Shrunk(*self._best, self._replayer.spent, not self._exhausted)
+
+    def _keep_results(self) -> None:
+        calls, results = self._best[0], self._replayer.results
+        self._results = results if len(calls) > 1 else ()
+        names = {each.value for each in bindings_of(calls, self._results) if is_name(each.value)}
+        self._bound = Counter(value for value in values_given(calls) if value in names)
+
+    def _lower(self) -> bool:
+        """Replace numbered things by earlier ones, as in `T9` by `T1`. Returns whether that worked."""
+        return any(self._try(calls) for calls in lower_together(self._best[0]))
+
+    def _drop_calls(self) -> bool:
+        """Remove calls, many at first and then fewer. Returns whether any were removed."""
+        before = size = len(self._best[0]) - 1
+        while size:
+            start = 0
+            while start < len(self._best[0]) - 1:
+                calls = self._best[0]
+                kept = [place for place in range(len(calls)) if not start <= place < start + size]
+                kept = kept if kept[-1:] == [len(calls) - 1] else [*kept, len(calls) - 1]
+                if not self._try(tuple(calls[place] for place in kept), kept):
+                    start += size
+            size //= 2
+        return len(self._best[0]) - 1 < before
+
+    def _simplify(self) -> bool:
+        """Apply all steps in order. Returns whether any helped."""
+        start, improved = 0, False
+        while (place := self._improve(start)) is not None:
+            start, improved = place, True
+        return improved
+
+    def _improve(self, start: int) -> int | None:
+        """Apply the first step from `start` on that helps, and return its index.
+
+        After that, the same index is tried next, because the steps before it are unchanged.
+        """
+        steps = enumerate(self._steps())
+        return next((place for place, calls in steps if place >= start and self._try(calls)), None)
+
+    def _steps(self) -> Iterator[Calls]:
+        calls = self._best[0]
+        yield from islice(simpler_together(calls), FIRST_TOGETHER)
+        for number in reversed(range(len(calls))):
+            call = calls[number]
+            for arguments in simpler_arguments(self._schemas.get(call.tool, {}), json.loads(call.arguments)):
+                yield (*calls[:number], Invocation(call.tool, json.dumps(arguments)), *calls[number + 1 :])
+        yield from simpler_together(calls)
+
+    def _try(self, calls: Calls, kept: Sequence[int] | None = None) -> bool:
+        """Accept calls that are simpler and show the defect; `kept` are their indexes in the best so far."""
+        if self._exhausted or calls in self._tried or measure(calls, self._fits) >= self._measure:
+            return False
+        if kept is None and not self._bound <= Counter(values_given(calls)):
+            return False
+        self._tried.add(calls)
+        places = range(len(calls)) if kept is None else kept
+        known = [self._results[place] for place in places] if self._results else []
+        bindings = bindings_of(calls, known) if known else []
+        by_chance = any(not is_name(each.value) for each in bindings)
+        return self._shows(calls, bindings) or (by_chance and self._shows(calls, ()))
+
+    def _shows(self, calls: Calls, bindings: Sequence[Binding]) -> bool:
+        judged = self._replayer.last_of(calls, self._fresh, bindings=bindings)
+        if judged is None:
+            self._exhausted = True
+            return False
+        size = measure(self._replayer.made, self._fits)
+        if not is_same(judged, self._like) or size >= self._measure:
+            return False
+        self._best, self._measure = (self._replayer.made, judged), size
+        self._keep_results()
+        return True
+
+    def _fits(self, tool: str, arguments: dict[str, Any]) -> bool:
+        return fits(self._schemas.get(tool, {}), arguments) is None

@@ -4,14 +4,14 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import msgspec
 
 from misstep.core.results.finding import Finding, FindingKind, length_of, oddity_of
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Frame, Invocation
-from misstep.fuzzing.judging.signatures import finding_id
+from misstep.fuzzing.judging.echoes import finding_id
 from misstep.schemas.shape import mapping, resolve
 
 SHORTEST = 3  # characters of a text that is not in a description by coincidence
@@ -29,7 +29,9 @@ def _named(described: Described, call: Invocation) -> int:
     for name, value in json.loads(call.arguments).items():
         own = mapping(resolve(mapping(schema.get("properties")).get(name), schema))
         known = [*_listed(own), *(each[name] for each in examples if name in each)]
-        count += value in known or _is_in(f"{described.tool.description}\n{own.get('description')}", value)
+        said = f"{described.tool.description}\n{own.get('description')}"
+        is_long = isinstance(value, str) and len(value) >= SHORTEST
+        count += value in known or bool(is_long and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", said))
     return count
 
 
@@ -37,12 +39,6 @@ def _listed(schema: Mapping[str, Any]) -> list[Any]:
     lists = [schema.get(keyword) for keyword in ("enum", "examples")]
     single = [schema[keyword] for keyword in ("const", "default") if keyword in schema]
     return [*single, *(value for each in lists if isinstance(each, list) for value in each)]
-
-
-def _is_in(text: str, value: Any) -> bool:
-    if not isinstance(value, str) or len(value) < SHORTEST:
-        return False
-    return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
 
 
 MOST_DEFECTS = 200  # per examination: more are probably one defect with varying messages
@@ -121,9 +117,28 @@ class DefectIndex:
 
         `number` counts the calls of the run. Returns the defect if it is new.
         """
-        last = calls[-1]
-        new = self._count(calls, judged, number, origin, frames) if judged.ruling in _KINDS else None
-        self._history.append(last)
+        key = calls[-1].tool, judged.ruling, judged.signature
+        entry = self._entries.get(key)
+        new = None
+        if entry is not None:
+            entry.seen += 1
+            if size_of(calls) < size_of(entry.calls):
+                entry.judged, entry.calls, entry.before = judged, tuple(calls), self._before(calls)
+        elif judged.ruling in _KINDS and len(self._entries) < MOST_DEFECTS:
+            before = self._before(calls)
+            self._entries[key] = new = Defect(
+                tool=calls[-1].tool,
+                kind=cast("FindingKind", judged.ruling),
+                judged=judged,
+                calls=tuple(calls),
+                before=before,
+                original=tuple(calls),
+                earlier=before,
+                found_after=number,
+                origin=origin,
+                frames=tuple(frames),
+            )
+        self._history.append(calls[-1])
         return new
 
     def recall(self, finding: Finding) -> None:
@@ -153,41 +168,6 @@ class DefectIndex:
 
     def __len__(self) -> int:
         return len(self._entries)
-
-    def _count(
-        self,
-        calls: Sequence[Invocation],
-        judged: Judged,
-        number: int,
-        origin: str,
-        frames: Sequence[Frame],
-    ) -> Defect | None:
-        key = calls[-1].tool, judged.ruling, judged.signature
-        entry = self._entries.get(key)
-        if entry is not None:
-            self._see_again(entry, calls, judged)
-            return None
-        if len(self._entries) >= MOST_DEFECTS:
-            return None
-        before = self._before(calls)
-        self._entries[key] = entry = Defect(
-            tool=calls[-1].tool,
-            kind=judged.ruling,  # type: ignore[arg-type]  # checked by the caller
-            judged=judged,
-            calls=tuple(calls),
-            before=before,
-            original=tuple(calls),
-            earlier=before,
-            found_after=number,
-            origin=origin,
-            frames=tuple(frames),
-        )
-        return entry
-
-    def _see_again(self, entry: Defect, calls: Sequence[Invocation], judged: Judged) -> None:
-        entry.seen += 1
-        if size_of(calls) < size_of(entry.calls):
-            entry.judged, entry.calls, entry.before = judged, tuple(calls), self._before(calls)
 
     def _before(self, calls: Sequence[Invocation]) -> tuple[Invocation, ...]:
         """The calls made before these, as far as they fit the size limit."""

@@ -3,6 +3,7 @@
 The estimate (Chao1) is based on how often each known defect was seen.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log, sqrt
 
@@ -12,8 +13,7 @@ from misstep.core.results.finding import Refusal, Richness
 from misstep.core.stats import Z_95
 from misstep.core.text import cut
 from misstep.core.tool import Invocation, Reaction
-from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
-from misstep.fuzzing.judging.signatures import place_of
+from misstep.fuzzing.judging.echoes import GivenValues, normalise_for, place_of
 
 MOST = 50  # per tool
 LONGEST = 1_000  # characters of a message
@@ -30,9 +30,7 @@ class Refusals:
 
     def __init__(self, before: Iterable[Refusal] = ()) -> None:
         self._kept = {_key(refusal): refusal for refusal in before}
-        self._room = dict[str, int]()
-        for refusal in self._kept.values():
-            self._take_room(refusal.tool)
+        self._count = Counter(refusal.tool for refusal in self._kept.values())
 
     def add(self, call: Invocation, reaction: Reaction) -> None:
         """Record a refused call whose arguments fit the schema."""
@@ -41,17 +39,14 @@ class Refusals:
         new = _refusal(call, reaction)
         known = self._kept.get(key := _key(new))
         if known is not None:
-            smaller = min(known, new, key=_size)
+            smaller = min(known, new, key=lambda each: (len(each.arguments), each.arguments))
             self._kept[key] = structs.replace(smaller, seen=known.seen + 1)
-        elif self._room.get(call.tool, MOST):
-            self._take_room(call.tool)
+        elif self._count[call.tool] < MOST:
+            self._count[call.tool] += 1
             self._kept[key] = new
 
     def __iter__(self) -> Iterator[Refusal]:
         return iter(self._kept.values())
-
-    def _take_room(self, tool: str) -> None:
-        self._room[tool] = max(0, self._room.get(tool, MOST) - 1)
 
 
 def _refusal(call: Invocation, reaction: Reaction) -> Refusal:
@@ -64,10 +59,6 @@ def _refusal(call: Invocation, reaction: Reaction) -> Refusal:
 def _key(refusal: Refusal) -> _Key:
     given = GivenValues.of(Invocation(refusal.tool, refusal.arguments))
     return refusal.tool, refusal.error, refusal.where, normalise_for(refusal.message, given)
-
-
-def _size(refusal: Refusal) -> tuple[int, str]:
-    return len(refusal.arguments), refusal.arguments
 
 
 def _short(text: str) -> str:

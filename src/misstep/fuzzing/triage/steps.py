@@ -1,4 +1,4 @@
-"""Simplification steps for the arguments of calls, large ones first.
+"""Measures how simple calls are, and proposes simpler ones: large steps first.
 
 Some steps change a value wherever it occurs, for defects that need it twice.
 """
@@ -6,14 +6,130 @@ Some steps change a value wherever it occurs, for defects that need it twice.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from misstep.core.tool import Invocation
-from misstep.fuzzing.triage.measure import numbers_in, plainness_of, simplest, simplest_values
+from misstep.fuzzing.judging.echoes import leaves_of
+from misstep.schemas.limits import is_number
 from misstep.schemas.schema import fits
-from misstep.schemas.shape import resolve
+from misstep.schemas.shape import as_list, mapping, names_in, resolve
+
+DEEPEST_MADE = 6
+MOST_CHOICES = 4
+LONGEST = 1_000  # characters or items that a minimum may require
+
+_PLAIN: dict[str, tuple[Any, ...]] = {
+    "string": ("", "a", "0"),
+    "integer": (0, 1),
+    "number": (0, 1),
+    "boolean": (False,),
+    "null": (None,),
+}
+
+
+def simplest_values(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
+    """Some values that fit, simple ones first; none if they are hard to find."""
+    schema = resolve(schema, root)
+    if not isinstance(schema, Mapping):
+        yield from ("", 0)
+    elif depth <= DEEPEST_MADE:
+        yield from (value for value in _guesses(schema, root, depth) if fits(schema, value, root) is None)
+
+
+def simplest(schema: Any, root: Mapping[str, Any], depth: int = 0) -> Any:
+    return next(simplest_values(schema, root, depth), None)
+
+
+def _guesses(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Any]:
+    if "const" in schema:
+        yield schema["const"]
+    if isinstance(choices := schema.get("enum"), list):
+        yield from sorted(choices, key=lambda choice: len(str(choice)))[:MOST_CHOICES]
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for each in schema.get(keyword) or ():
+            yield from simplest_values(each, root, depth + 1)
+    kinds = schema.get("type", "object" if "properties" in schema else ["string", "integer"])
+    for kind in kinds if isinstance(kinds, list) else [kinds]:
+        yield from _of_kind(str(kind), schema, root, depth)
+
+
+def _of_kind(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Iterator[Any]:
+    yield from _PLAIN.get(kind, ())
+    match kind:
+        case "string":
+            yield "a" * _fewest(schema, "minLength")
+        case "integer" | "number":
+            yield from _bounds(schema)
+        case "array":
+            yield []
+            few = _fewest(schema, "minItems") or 1
+            yield [simplest(schema.get("items", {}), root, depth + 1) for _ in range(few)]
+        case "object":
+            known, required = mapping(schema.get("properties")), names_in(schema.get("required"))
+            yield {name: simplest(known.get(name, {}), root, depth + 1) for name in required}
+
+
+def _fewest(schema: Mapping[str, Any], keyword: str) -> int:
+    wanted = schema.get(keyword)
+    return min(wanted, LONGEST) if isinstance(wanted, int) and wanted > 0 else 0
+
+
+def _bounds(schema: Mapping[str, Any]) -> Iterator[int | float]:
+    step: Any = schema.get("multipleOf")
+    for keyword in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"):
+        bound: Any = schema.get(keyword)
+        if is_number(bound):
+            yield bound
+            yield bound + 1 if keyword == "exclusiveMinimum" else bound - 1
+    if is_number(step):
+        yield step
+
+
+# Whether arguments fit the schema of the tool with this name.
+Fits: TypeAlias = Callable[[str, dict[str, Any]], bool]
+
+# Number of calls, invalid calls, odd characters, length, character complexity, size of numbers, text.
+Measure: TypeAlias = tuple[int, int, int, int, int, float, str]
+
+HUGE = 1e18
+READ = 4_000  # characters of a text that are searched for numbers
+
+_NUMBER = re.compile("(?<![0-9])[0-9]{1,40}(?![0-9])")  # longer ones are treated as text
+
+
+def measure(calls: Sequence[Invocation], fits: Fits) -> Measure:
+    """A sort key: fewer calls, valid arguments, printable text, and less of everything are simpler."""
+    texts = [call.arguments for call in calls]
+    values = [json.loads(text) for text in texts]
+    misfits = sum(not fits(call.tool, value) for call, value in zip(calls, values, strict=True))
+    odd, plainness, size = 0, 0, 0.0
+    for leaf in leaves_of(values):
+        if leaf is None:
+            continue
+        if isinstance(leaf, str):
+            odd += 0 if leaf.isprintable() else sum(not each.isprintable() for each in leaf)
+            plainness += sum(map(plainness_of, leaf))
+            size += sum(min(int(found[0]), HUGE) for found in numbers_in(leaf))
+        else:
+            size += min(abs(leaf), HUGE)
+    return len(texts), misfits, odd, sum(map(len, texts)), plainness, size, "\n".join(texts)
+
+
+def plainness_of(character: str) -> int:
+    """0 for the simplest letter, then digits, letters, other printable characters, and so on."""
+    if character == "a":
+        return 0
+    if character.isascii():
+        return 1 if character.isdigit() else 2 if character.isalpha() else 3 if character.isprintable() else 5
+    return 4 if character.isprintable() else 6
+
+
+def numbers_in(text: str) -> Iterator[re.Match[str]]:
+    """The integers in a text."""
+    return _NUMBER.finditer(text, 0, READ)
+
 
 DEEPEST = 40
 MOST_NUMBERS = 8  # within a text
@@ -26,9 +142,7 @@ Some = TypeVar("Some", bound=Sequence[Any])
 def simpler_arguments(schema: Mapping[str, Any], arguments: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Arguments that are one step simpler, or closer to what the schema requires."""
     yield from (value for value in simplest_values(schema, schema) if isinstance(value, dict))
-    for value in simpler_values(schema, arguments, schema):
-        if isinstance(value, dict):
-            yield value
+    yield from (value for value in simpler_values(schema, arguments, schema) if isinstance(value, dict))
 
 
 def simpler_values(schema: Any, value: Any, root: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
@@ -116,60 +230,53 @@ def _shorter_beginnings(text: str) -> Iterator[str]:
         step //= 2
 
 
-def _simpler_lists(schema: Any, items: list[Any], root: Mapping[str, Any], depth: int) -> Iterator[list[Any]]:
+def _simpler_lists(
+    schema: Mapping[str, Any], items: list[Any], root: Mapping[str, Any], depth: int
+) -> Iterator[list[Any]]:
     yield from without_chunks(items)
-    inner = schema.get("items", {}) if isinstance(schema, Mapping) else {}
+    inner = schema.get("items", {})
     for number, item in enumerate(items[:LONGEST_SINGLY]):
         for value in simpler_values(inner, item, root, depth + 1):
             yield [*items[:number], value, *items[number + 1 :]]
 
 
 def _simpler_objects(
-    schema: Any, members: dict[str, Any], root: Mapping[str, Any], depth: int
+    schema: Mapping[str, Any], members: dict[str, Any], root: Mapping[str, Any], depth: int
 ) -> Iterator[dict[str, Any]]:
     for kept in without_chunks(list(members)):
         yield {name: members[name] for name in kept}
-    known = schema.get("properties") if isinstance(schema, Mapping) else None
-    known = known if isinstance(known, Mapping) else {}
-    yield from _completed(schema, members, known, root)
+    known = mapping(schema.get("properties"))
+    missing = [name for name in as_list(schema.get("required")) if name not in members]
+    wrong = [name for name in members if name in known and fits(known[name], members[name], root) is not None]
+    if missing or wrong:
+        yield {**members, **{name: simplest(known.get(name, {}), root) for name in (*missing, *wrong)}}
     for name, member in members.items():
         inner = known.get(name, {})
         for value in simpler_values(inner, member, root, depth + 1):
             yield {**members, name: value}
 
 
-def _completed(
-    schema: Any, members: dict[str, Any], known: Mapping[str, Any], root: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
-    """The object with required properties added, and simple values in place of invalid ones."""
-    required = schema.get("required") if isinstance(schema, Mapping) else None
-    missing = [name for name in required if name not in members] if isinstance(required, list) else []
-    wrong = [name for name in members if name in known and fits(known[name], members[name], root) is not None]
-    if missing or wrong:
-        yield {**members, **{name: simplest(known.get(name, {}), root) for name in (*missing, *wrong)}}
-
-
-def _fitting(schema: Any, value: Any, root: Mapping[str, Any]) -> Any:
+def _fitting(schema: Any, value: Any, root: Mapping[str, Any]) -> Mapping[str, Any]:
     """The alternative of a schema that the value fits, if there are alternatives."""
-    if not isinstance(schema, Mapping):
-        return {}
+    whole = mapping(schema)
     for keyword in ("anyOf", "oneOf"):
-        choices = schema.get(keyword)
+        choices = whole.get(keyword)
         if isinstance(choices, list):
             taken = next((each for each in choices if fits(each, value, root) is None), None)
-            return schema if taken is None else resolve(taken, root)
-    return schema
+            return whole if taken is None else mapping(resolve(taken, root))
+    return whole
 
 
-PLAINEST = ("", "a", "0")
-LOWEST = (0, 1)
 NUMBER = re.compile(r"[0-9]{1,40}")
 
 
 def simpler_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
     """The calls with a simpler value in place of a repeated one, longest first."""
     for value in _repeated(calls):
-        yield from (_with(calls, value, each) for each in _simpler(value, calls))
+        simpler: Iterable[str | int] = _PLAIN["integer"]
+        if isinstance(value, str):
+            simpler = (*_PLAIN["string"], *_lower(value, calls), *simpler_texts(value))
+        yield from (_with(calls, value, each) for each in simpler)
 
 
 def lower_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
@@ -177,36 +284,26 @@ def lower_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ..
 
     If things are numbered, as in `T9`, the calls that created the first eight become unnecessary.
     """
-    last = {*_values_in(json.loads(calls[-1].arguments))}
+    last = {*values_given(calls[-1:])}
     for value in _repeated(calls):
         if value in last and isinstance(value, str):
             yield from (_with(calls, value, lower) for lower in _lower(value, calls))
 
 
-def _simpler(value: str | int, calls: Sequence[Invocation]) -> Iterable[str | int]:
-    if not isinstance(value, str):
-        return LOWEST
-    return (*PLAINEST, *_lower(value, calls), *simpler_texts(value))
-
-
 def _lower(text: str, calls: Sequence[Invocation]) -> list[str]:
     """The text with the lowest numbers, with the lowest among similar arguments, and with one less."""
-    alike = [
-        each for each in values_given(calls) if isinstance(each, str) and _outline(each) == _outline(text)
-    ]
+    outline, texts = NUMBER.sub("0", text), [each for each in values_given(calls) if isinstance(each, str)]
+    alike = [each for each in texts if NUMBER.sub("0", each) == outline]
     lowest = sorted(alike, key=lambda each: [int(number) for number in NUMBER.findall(each)])[:1]
     one_less = NUMBER.sub(lambda number: str(max(int(number[0]) - 1, 0)), text)
-    found = [*(NUMBER.sub(str(number), text) for number in LOWEST), *lowest, one_less]
+    found = [*(NUMBER.sub(str(number), text) for number in _PLAIN["integer"]), *lowest, one_less]
     return [each for each in dict.fromkeys(found) if each != text]
-
-
-def _outline(text: str) -> str:
-    return NUMBER.sub("0", text)
 
 
 def values_given(calls: Sequence[Invocation]) -> list[str | int]:
     """All texts and integers among the arguments."""
-    return [value for call in calls for value in _values_in(json.loads(call.arguments))]
+    leaves = (leaf for call in calls for leaf in leaves_of(json.loads(call.arguments), keys=False))
+    return [leaf for leaf in leaves if isinstance(leaf, str | int) and not isinstance(leaf, bool)]
 
 
 def _repeated(calls: Sequence[Invocation]) -> list[str | int]:
@@ -219,20 +316,6 @@ def _with(calls: Sequence[Invocation], old: str | int, new: str | int) -> tuple[
     return tuple(
         Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), {old: new}))) for call in calls
     )
-
-
-def _values_in(value: Any) -> Iterator[str | int]:
-    waiting = [value]
-    while waiting:
-        match waiting.pop():
-            case bool():
-                pass
-            case str() | int() as found:
-                yield found
-            case list() as items:
-                waiting += items
-            case dict() as members:
-                waiting += members.values()
 
 
 def replaced(value: Any, new: Mapping[str | int, str | int]) -> Any:

@@ -232,7 +232,6 @@ def _fault(item: pytest.Item) -> str:
 
 
 def _kinds(item: pytest.Item) -> list[str]:
-    """The misstep marks that the test has."""
     return [
         kind for kind in (AGENT, TOOL) if isinstance(item, pytest.Function) and item.get_closest_marker(kind)
     ]
@@ -268,7 +267,6 @@ def _is_unittest(item: pytest.Item) -> bool:
 
 
 def _returned(item: pytest.Function) -> Any:
-    """What the function returns; an async function is awaited."""
     value = _function(item)(**{name: item.funcargs[name] for name in item._fixtureinfo.argnames})
     return asyncio.run(value) if inspect.iscoroutine(value) else value
 

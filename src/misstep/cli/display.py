@@ -90,7 +90,6 @@ class ProgressSoFar:
 
 
 def _rounded(rate: float) -> str:
-    """The rate, rounded to a sensible number of digits."""
     return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}" if rate >= 1 else f"{rate:.2f}"
 
 
@@ -281,7 +280,6 @@ def _size(event: RunStarted) -> str:
 
 
 def _news(event: Event) -> str:
-    """The text of an event that is shown at once."""
     if isinstance(event, FindingMade):
         finding = event.finding
         place = f", {finding.where}" if finding.where else ""

@@ -50,7 +50,6 @@ class CommandResult(msgspec.Struct, frozen=True):
 
     @classmethod
     def by_gate(cls, settings: Settings, passed: int, total: int) -> "CommandResult":
-        """The result of a command that has no baseline."""
         why = failed_gate(settings, passed, total)
         return cls(exit_code(settings, passed, total), why=(why,) if why else ())
 
@@ -62,7 +61,6 @@ class CommandResult(msgspec.Struct, frozen=True):
         return self.code
 
     def added_to(self, summary: dict[str, Any]) -> dict[str, Any]:
-        """The object that `--json` prints."""
         return {**summary, "baseline": held_as_json(self.held)} if self.held else summary
 
     def show(self, console: Console) -> None:

@@ -83,7 +83,6 @@ def _written(settings: Settings, run: str, form: Format) -> Written:
 
 
 def _spare_store(settings: Settings, what: str) -> None:
-    """Refuse to overwrite the store that is being exported."""
     store = settings.store.removeprefix("sqlite:///")
     both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(store)
     if both and os.path.samefile(settings.out, store):

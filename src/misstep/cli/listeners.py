@@ -97,8 +97,6 @@ def followed(
 
 
 class _Started:
-    """Remembers the name of the run."""
-
     run = ""
 
     def __call__(self, event: Event) -> None:

@@ -220,7 +220,6 @@ def settings_options(
 
 
 def flag(name: str) -> str:
-    """The long option of a setting."""
     return _NAMES.get(name, (f"--{name.replace('_', '-')}",))[-1]
 
 

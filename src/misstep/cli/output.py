@@ -131,7 +131,6 @@ def check_specs(settings: Settings, specs: tuple[str, ...]) -> None:
 
 
 def to_report(settings: Settings) -> bool:
-    """Whether a report is written to standard output."""
     return bool(settings.report) and settings.report_dir == "-"
 
 
@@ -155,7 +154,6 @@ def case_words(run: str, case: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name quoted for a shell."""
     return shlex.quote(plain(name))
 
 
@@ -185,6 +183,5 @@ _REASONS: Mapping[LeftOut, str] = {
 
 
 def left_out_lines(counts: Mapping[LeftOut, int]) -> list[str]:
-    """Lines that say what was left out of the examples."""
     told = [f"{count} {_REASONS[reason]}" for reason, count in counts.items()]
     return [f"left out: {', '.join(told)}"] if told else []

@@ -54,7 +54,6 @@ def rejudge_run(settings: Settings, name: str) -> Rejudgement:
 
 
 def _decision(verdict: Verdict) -> Verdict:
-    """The verdict without its explanation."""
     return msgspec.structs.replace(verdict, explanation="", nearest=())
 
 

@@ -150,8 +150,6 @@ MOST_GROUPS = 100
 
 
 class Counted:
-    """Counts correct and all samples, in total and by group."""
-
     def __init__(self) -> None:
         self.samples = 0
         self._judged = 0

@@ -306,8 +306,6 @@ LOGGER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
 class Sent(msgspec.Struct, frozen=True):
-    """An outcome or report to send, with the time when it began."""
-
     agent: EpisodeAgent
     report: Outcome | TaskReport
     began: float
@@ -392,7 +390,6 @@ class Sender:
         return exporter.OTLPSpanExporter(endpoint=self._endpoint, timeout=None if said else TIMEOUT)
 
     def _next(self) -> list[Sent] | None:
-        """The next episodes; None at the end."""
         first = self._waiting.get()
         if first is None:
             return None

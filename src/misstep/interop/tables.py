@@ -31,14 +31,10 @@ Price: TypeAlias = Callable[[str, Usage], float | None]
 
 
 class TableRow(msgspec.Struct, frozen=True, kw_only=True):
-    """The first columns of every row."""
-
     run: str
 
 
 class SpendingRow(TableRow, frozen=True, kw_only=True):
-    """A row about something that used tokens and time."""
-
     input_tokens: int
     output_tokens: int
     cached_tokens: int
@@ -156,8 +152,6 @@ def columns(kind: type[TableRow]) -> dict[str, Any]:
 
 
 class RowSubject(msgspec.Struct, frozen=True):
-    """The run that rows are about."""
-
     run: str
     agent: str
     model: str | None

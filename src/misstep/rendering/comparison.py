@@ -104,7 +104,6 @@ def comparison_view(comparison: Comparison | TaskComparison, first: str, second:
 
 
 def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> str:
-    """Which of the two is better, if any is."""
     pairing = comparison.pairing
     low, high = pairing.interval
     if not pairing.first_only and not pairing.second_only:
@@ -130,7 +129,6 @@ def rates(comparison: Comparison | TaskComparison) -> tuple[str, list[tuple[str,
 
 
 def efforts(comparison: TaskComparison) -> list[tuple[str, str, str]]:
-    """The cost of one task, in the first run and in the second."""
     one, other = comparison.effort
     return [
         ("calls", f"{one.calls:.1f}", f"{other.calls:.1f}"),

@@ -58,7 +58,6 @@ class NdjsonReport:
 
 
 def _is_torn(path: str) -> bool:
-    """Whether a file ends in the middle of a line."""
     if not os.path.isfile(path) or not os.path.getsize(path):
         return False
     with open(path, "rb") as file:

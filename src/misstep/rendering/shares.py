@@ -25,13 +25,11 @@ class Column(msgspec.Struct, frozen=True):
 
 
 def share(counts: Mapping[Any, int], name: str) -> float | None:
-    """The share of one kind; None if there is nothing to count."""
     total = sum(counts.values())
     return counts.get(name, 0) / total if total else None
 
 
 def counted_column(one: Named, counts: Mapping[Any, int]) -> Column:
-    """The column of an agent whose failures were counted."""
     parts = {name: share(counts, name) for name in counts}
     shares = {name: 100 * part for name, part in parts.items() if part is not None}
     return Column(agent_name(one), shares, sum(counts.values()))

@@ -62,7 +62,6 @@ def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
 
 
 def summary_table(summary: Summary) -> Table:
-    """The final table: counts, rate with its interval, chance level, errors by kind."""
     table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_column()
@@ -120,14 +119,12 @@ def runs_table(rows: Iterable[RunRow]) -> RenderableType:
 
 
 def _size(row: RunRow) -> str:
-    """The number of actions of its cases."""
     if not row.purpose.kind.has_cases:
         return ""
     return str(row.settings.actions) if not row.settings.cases else "file"
 
 
 def _results(row: RunRow) -> tuple[str, str | Text, str]:
-    """The number of cases, how many of them passed, and the chance level."""
     if row.summary is None:
         state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
         return _cases(row, f"{row.done}/{row.total}" if row.total else str(row.done)), state, ""
@@ -138,7 +135,6 @@ def _results(row: RunRow) -> tuple[str, str | Text, str]:
 
 
 def _cases(row: RunRow, count: str) -> str:
-    """The number, with its unit if it does not count cases."""
     kind = row.purpose.kind
     return count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
 

@@ -38,7 +38,6 @@ def trial_in_words(trial: Trial) -> list[str]:
 
 
 def calls_in_words(trial: Trial) -> list[str]:
-    """A line for each call that the agent made."""
     return [written(use.tool, read_arguments(use.arguments), MOST) for use in trial.uses] or ["(no call)"]
 
 
@@ -93,7 +92,6 @@ def _use_as_json(use: Use) -> dict[str, object]:
 
 
 def tokens_as_json(usage: Mapping[str, Usage]) -> dict[str, object]:
-    """The tokens that each role has used."""
     return {role: {"input": each.input, "output": each.output} for role, each in usage.items()}
 
 
@@ -107,5 +105,4 @@ LONGEST_CALL = 300  # characters of arguments
 
 
 def written_call(call: Invocation) -> str:
-    """The call as it would be typed, escaped."""
     return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)

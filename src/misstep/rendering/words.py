@@ -20,8 +20,6 @@ IN_FULL = 300
 
 
 class Named(Protocol):
-    """An object with the name of its agent."""
-
     @property
     def agent(self) -> str: ...
 
@@ -72,7 +70,6 @@ def method_in_words(settings: Settings, purpose: RunSpec) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p value as tables show it."""
     if p < 0.001:
         return "< 0.001"
     return f"{p:.2f}" if p >= 0.1 else f"{p:.3f}"
@@ -88,7 +85,6 @@ def points(difference: float) -> str:
 
 
 def interval(ends: tuple[float, float]) -> str:
-    """The ends of an interval of rates, in percent."""
     low, high = ends
     return f"{100 * low:.1f} – {100 * high:.1f} %"
 

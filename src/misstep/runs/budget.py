@@ -42,7 +42,6 @@ def may_price(run: Run) -> bool:
 
 
 def cost_of_run(run: Run, usage: Mapping[str, Usage]) -> float | None:
-    """The cost of a stored run's tokens, if it may be known."""
     return cost_of(run.settings, usage) if may_price(run) else None
 
 
@@ -99,20 +98,17 @@ def pricing(settings: Settings) -> Callable[[str, Usage], float]:
 
 
 def unpriced_models(settings: Settings, usage: Mapping[str, Usage]) -> list[str]:
-    """The models that have used tokens without a known price."""
     used = [name_model(settings, role) for role, each in usage.items() if each.input or each.output]
     unknown = [str(model) for model in used if model and find_price(model, settings.prices) is None]
     return list(dict.fromkeys(unknown))
 
 
 def _cost(settings: Settings, spent: Spent) -> float:
-    """Dollars for the tokens of all roles."""
     price = pricing(settings)
     return sum(price(role, usage) for role, usage in spent.usage.items())
 
 
 def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
-    """What is left of each limited resource."""
     used = {
         "usd": _cost(settings, spent),
         "tokens": spent.tokens,
@@ -124,7 +120,6 @@ def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
 
 
 def hides_tokens(tally: Tally, settings: Settings) -> bool:
-    """Whether an agent that is not ours has worked without reporting tokens."""
     return is_theirs(settings) and not tally.usage.output
 
 

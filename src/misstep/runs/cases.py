@@ -62,7 +62,6 @@ def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:
 
 
 def absolute_places(settings: Settings) -> Settings:
-    """Settings for tests of tools with absolute paths."""
     workspace = settings.workspace
     if workspace and not os.path.isdir(workspace):
         hint = "name one of which the tools get a copy"
@@ -169,12 +168,10 @@ def _admit(case: Case, where: str) -> Case:
 
 
 def _find_case(path: str, name: str) -> str:
-    """Where a case first occurs in a file."""
     return next(where for where, case in read_lines(path, Case, "case") if case.id == name)
 
 
 def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
-    """The cases of a run, without those marked as done."""
     if settings.cases:
         return _load_rest(settings.cases, done)
     suite, count = suite_of(settings), count_suite(settings)

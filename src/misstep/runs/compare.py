@@ -51,7 +51,6 @@ def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
 
 
 def find_two(store: Store, first: str, second: str) -> tuple[Run, Run]:
-    """Two different runs."""
     runs = store.find_run(first), store.find_run(second)
     if runs[0].id == runs[1].id:
         raise UsageError(f"both are run {runs[0].id}", "name two runs; misstep runs lists them")
@@ -59,8 +58,6 @@ def find_two(store: Store, first: str, second: str) -> tuple[Run, Run]:
 
 
 class _Pair(msgspec.Struct, frozen=True):
-    """A case that both runs have judged, and which of them passed it."""
-
     case: str
     actions: int
     passed: tuple[bool, bool]

@@ -136,7 +136,6 @@ def _start() -> "subprocess.Popen[bytes]":
 
 
 def serve() -> None:
-    """Judge what arrives on standard input until it ends."""
     cases = dict[int, Case]()
     while (message := _receive(sys.stdin.buffer)) is not None:
         match message:
@@ -220,7 +219,6 @@ async def _execute(
 
 
 def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
-    """A toolbox for a case that records the calls."""
     redact = Redactor(known_secrets())
     return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages, account)
 

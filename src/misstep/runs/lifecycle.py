@@ -72,7 +72,6 @@ class PerCase(msgspec.Struct, frozen=True):
 
 
 def past_runs(settings: Settings) -> list[Run]:
-    """The runs of the store, if there is one."""
     try:
         with Store(settings.store) as store:
             return store.list_runs()
@@ -91,7 +90,6 @@ def estimate_run(
 
 
 def estimate_rest(settings: Settings, rest: int, so_far: Summary, spent: Spent) -> Estimate:
-    """Estimate the rest of a run from the cost of its cases so far."""
     each = _from_summary(settings, so_far, f"its first {so_far.cases} cases")
     return _multiply(settings, rest, each, spent)
 
@@ -133,7 +131,6 @@ def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
 
 
 def _first_words(case: Case) -> float:
-    """Tokens of the request and its tools."""
     tools = MockWorld(case).tools
     return len(case.query) / CHARACTERS + sum(
         WRAPPING + (len(tool.name) + len(tool.description)) / CHARACTERS for tool in tools
@@ -152,7 +149,6 @@ def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent = NOTH
 
 
 def _affordable(total: int, needed: Mapping[str, float | None], left: Mapping[str, float]) -> int:
-    """How many of the cases can be run with what is left."""
     shares = [max(0.0, left[kind]) / amount for kind, amount in needed.items() if amount and kind in left]
     return int(min([1.0, *shares]) * total)
 
@@ -233,7 +229,6 @@ def resume(
 
 
 def estimate(settings: Settings, work: RunWork) -> Estimate:
-    """Estimate a run; nothing is started or stored."""
     refuse_blind_budget(settings)
     check_agent(settings)
     return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings), work.purpose)
@@ -244,7 +239,6 @@ def _nothing(_: Case) -> None:
 
 
 def lasting(settings: Settings) -> Settings:
-    """The settings with absolute paths."""
     files = {name: absolute_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
     return settings.overlay({**files, "tools": absolute_tools(settings.tools)})
 

@@ -51,7 +51,6 @@ def list_runs(settings: Settings, most: int | None = None) -> tuple[list[ListedR
 
 
 def list_damaged(settings: Settings) -> list[DamagedRun]:
-    """Runs of the store that can't be read, newest first."""
     with Store(settings.store) as store:
         return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
 
@@ -73,13 +72,11 @@ def _look_at(store: Store, run: Run | DamagedRun) -> Overview | DamagedRun:
 
 
 def find_run(settings: Settings, name: str) -> Run:
-    """The run of the store with this name."""
     with Store(settings.store) as store:
         return store.find_run(name)
 
 
 def view_run(settings: Settings, name: str, most: int) -> RunView:
-    """A run with up to `most` of its failures."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         summary = summary_of(store, run)
@@ -104,7 +101,6 @@ def summary_of(store: Store, run: Run) -> Summary:
 
 
 def is_live(store: Store, run: Run) -> bool:
-    """Whether a process works on a run now."""
     return run.summary is None and store.is_held(run.id)
 
 
@@ -140,14 +136,11 @@ MAKERS: tuple[str, ...] = ("consistency", "fuzz")
 
 
 class MadeRequest(msgspec.Struct, frozen=True):
-    """A request, and the tools that it was made for."""
-
     request: str
     tools: frozenset[str]
 
 
 def find_maker(store: Store, name: str) -> Run:
-    """The run with this name, if it may contain requests; a `UsageError` if not."""
     run = store.find_run(name)
     if run.purpose.verb not in MAKERS:
         message = f"run {run.id} is from {run.purpose.command}, which makes no requests for tools"
@@ -230,7 +223,6 @@ def find_subject(store: Store, name: str) -> Run:
 
 
 def find_failure(store: Store, run: Run, name: str) -> Outcome:
-    """A failed case of a run; a `UsageError` if it has not failed."""
     outcome = store.find_outcome(run.id, name)
     if outcome.verdict.verdict != "failed":
         raise UsageError(

@@ -23,7 +23,6 @@ def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
 
 
 def summarise_stored(tally: Tally, run: Run) -> Summary:
-    """The summary of a stored run."""
     usd = _cost(tally, run.settings) if may_price(run) else None
     return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
 
@@ -55,7 +54,6 @@ def verdict_on(report: ToolReport) -> Judgement:
 def summarise_sets(
     run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport] | Sequence[FixReport]
 ) -> Summary:
-    """The summary of a run with requests to an agent: a report passes if nothing in it failed."""
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
@@ -65,7 +63,6 @@ def summarise_sets(
 
 
 def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
-    """The summary of a run on a benchmark."""
     verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
@@ -96,7 +93,6 @@ def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent,
 
 
 def _cost(tally: Tally, settings: Settings) -> float | None:
-    """The cost of the tokens; None if they or their price are not known."""
     try:
         price = price_agent(settings)
     except UsageError:

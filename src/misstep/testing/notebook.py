@@ -176,7 +176,6 @@ def _case(outcome: Outcome, again: Again) -> Markup:
 
 
 def _calls(outcome: Outcome) -> Markup:
-    """The calls, with the misstep marked."""
     calls, step = outcome.transcript.calls, outcome.verdict.step
     if not calls:
         return element("p", "no calls", class_="dim")

@@ -73,7 +73,6 @@ def planning_subject(
 def run_planning(
     subject: SubjectUnderTest, again: Callable[[str], Again], *listeners: Listener
 ) -> PlanningResult:
-    """Run the agent of a test with its settings."""
     summary = away_from_loops(
         lambda brake: run_agent(subject.settings, brake, *listeners, agent=subject.agent)
     )

@@ -73,7 +73,6 @@ class ObjectOrigin(msgspec.Struct, frozen=True):
     maker: Any = None
 
     def home_of(self, value: Any) -> ObjectHome | None:
-        """The home of the value, or else of the function that made it."""
         made = home_of(self.maker) if self.maker is not None else None
         return home_of(value) or (made and msgspec.structs.replace(made, called=True))
 

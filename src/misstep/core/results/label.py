@@ -36,7 +36,6 @@ class AgreementTable(msgspec.Struct, frozen=True):
 
     @property
     def chance(self) -> float:
-        """How often they would agree by chance."""
         return self.firsts * self.seconds + (1 - self.firsts) * (1 - self.seconds)
 
 

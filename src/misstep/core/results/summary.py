@@ -78,7 +78,6 @@ class Tally:
         self.usage += outcome.transcript.usage
 
     def __add__(self, other: "Tally") -> "Tally":
-        """The sum of two tallies of different outcomes."""
         total = Tally()
         for one in (self, other):
             for verdict, count in one.verdicts.items():
@@ -95,7 +94,6 @@ class Tally:
         return total
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Count an outcome and return it."""
         self.add(outcome)
         return outcome
 

@@ -99,7 +99,6 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
 
 
 def _show(settings: Settings, measured: Capability) -> None:
-    """Show the curve, alone or with others, and what to do next."""
     console, place = Console(), way_to(settings.store)
     show_curves(console, settings, measured)
     unjudged = sum(point.cases - point.passed - point.failed for point in measured.curve)

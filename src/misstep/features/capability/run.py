@@ -98,7 +98,6 @@ def _design(settings: Settings) -> Design:
 
 
 def find_curve(settings: Settings, name: str) -> Capability:
-    """The curve of a run, or of a file whose name ends in .json."""
     return read_curve(name) if is_kept(name) else view_capability(settings, name)
 
 
@@ -113,7 +112,6 @@ def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]
 
 
 def levels_beside(settings: Settings) -> tuple[Level, ...]:
-    """The published results, if the settings ask for them."""
     return published_levels() if settings.published else ()
 
 

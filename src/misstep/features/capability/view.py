@@ -127,7 +127,6 @@ def how_far(curve: Capability) -> str:
 
 
 def _half_in_words(half: Half) -> str:
-    """The point with its interval; an open end is a dash."""
     low, high = ("–" if end is None else f"{end:.1f}" for end in half.interval)
     return f"50 % at n = {half.at:.1f} [{low}, {high}]"
 
@@ -145,7 +144,6 @@ def limit_in_words(curve: Capability) -> str:
 
 
 def misfit_in_words(curve: Capability) -> str:
-    """A warning if the fitted curve does not fit; empty if it does."""
     if not curve.fit or curve.fit.misfit is None or curve.fit.misfit >= MISFIT:
         return ""
     return f"the curve does not fit the points ({p_in_words(curve.fit.misfit)}): go by the points"
@@ -337,7 +335,6 @@ def _legend(curves: Sequence[Capability], levels: Sequence[Level]) -> Iterator[T
 
 
 def capability_table(capability: Capability) -> Table:
-    """One line for each number of actions."""
     table = bare_table()
     all_judged = all(point.passed + point.failed == point.cases for point in capability.curve)
     judged = () if all_judged else ("judged",)
@@ -352,7 +349,6 @@ def capability_table(capability: Capability) -> Table:
 
 
 def error_table(capabilities: Sequence[Capability]) -> Table:
-    """For each agent, the share of each kind of error among its failures within its limit."""
     columns = [counted_column(each, each.errors) for each in capabilities]
     return shares_table("error", KINDS, columns)
 

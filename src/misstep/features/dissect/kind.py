@@ -37,7 +37,6 @@ class DissectRuns(PlanningRuns):
 
 
 def diagnosed(diagnosis: Diagnosis, of: str, home: ReportSource) -> ReportItem:
-    """A failure of another run, with its cause."""
     sure = f", {diagnosis.sure} sure" if diagnosis.sure else ""
     guilty = f": {plain(diagnosis.guilty, 200)}" if diagnosis.guilty else ""
     flaw = Issue(

@@ -17,13 +17,11 @@ from misstep.rendering.words import IN_FULL, agent_name
 
 
 def causes_table(dissections: Sequence[Dissection]) -> Table:
-    """One column per agent with the share of each cause among its failures."""
     columns = [counted_column(each, each.causes) for each in dissections]
     return shares_table("cause", CAUSES, columns)
 
 
 def cause_shares(dissection: Dissection) -> list[str]:
-    """The share of each cause, in the order of `CAUSES`."""
     return [percent(share(dissection.causes, cause)) for cause in CAUSES]
 
 

@@ -88,8 +88,6 @@ def test(settings: Settings) -> int:
 
 
 class _Examples:
-    """The first few cases that did not pass."""
-
     def __init__(self) -> None:
         self.outcomes = list[Outcome]()
 

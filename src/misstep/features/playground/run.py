@@ -110,8 +110,6 @@ class ProblemChoice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PlayerStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A call that a person makes."""
-
     tool: Name
     arguments: Annotated[dict[Name, Value], Meta(max_length=10)] = {}
 
@@ -127,7 +125,6 @@ def sizes(wish: ProblemChoice) -> tuple[int, int]:
 
 
 def fitted(wish: ProblemChoice) -> ProblemChoice:
-    """The nearest choice that is possible."""
     wish = _sorted(wish)
     least, most = sizes(wish)
     return msgspec.structs.replace(wish, actions=min(max(wish.actions, least), most))
@@ -145,12 +142,10 @@ def make_problem(wish: ProblemChoice) -> Case:
 
 
 def tools_of(case: Case) -> Sequence[Tool]:
-    """The tools as an agent gets them."""
     return MockWorld(case).tools
 
 
 def right_calls(case: Case) -> tuple[Planned, ...]:
-    """The calls of a correct plan."""
     tools = {action.id: action.tool for action in case.actions}
     return case.solution or tuple(Planned(tools[action]) for action in case.witness)
 
@@ -170,12 +165,10 @@ def judge_calls(case: Case, steps: Sequence[PlayerStep | Planned]) -> Outcome:
 
 
 def show_right(case: Case) -> Outcome:
-    """The outcome of a correct plan."""
     return judge_calls(case, right_calls(case))
 
 
 def let_try(case: Case, player: str) -> Outcome:
-    """The outcome of a simulated planner."""
     if player not in PLAYERS:
         raise UsageError(f"'{player}' can't be asked to try", f"expected one of {', '.join(PLAYERS)}")
     agent = simulated_agent(player.removeprefix("sim:"), {})
@@ -183,7 +176,6 @@ def let_try(case: Case, player: str) -> Outcome:
 
 
 def show_problem(wish: ProblemChoice) -> dict[str, Any]:
-    """A problem as a page shows it."""
     case = make_problem(wish)
     return problem_of(case, tools_of(case)) | {
         "wish": msgspec.to_builtins(wish),

@@ -89,7 +89,6 @@ class _Readers:
         return self._desk.usage
 
     async def read_twice(self) -> tuple[RequestReading, RequestReading]:
-        """Two independent readings."""
         try:
             return await self._read(MANNERS[0], _READINGS[0]), await self._read(MANNERS[1], _READINGS[1])
         finally:

@@ -124,7 +124,6 @@ class CaseExamples:
                 yield example
 
     def summary(self, suite: SuiteSummary) -> ExamplesSummary:
-        """The counts so far, added to those of the cases."""
         return ExamplesSummary(
             **msgspec.structs.asdict(suite), format="sft", examples=self._made, left_out=dict(self._left_out)
         )

@@ -121,7 +121,6 @@ def _whole(path: str) -> Any:
 
 
 def _decoded(data: bytes) -> tuple[Any, str]:
-    """A value, or what is wrong."""
     try:
         return msgspec.json.decode(data), ""
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -15,8 +15,6 @@ MOST = 2_000_000  # spans
 
 
 class _Span(msgspec.Struct):
-    """A span of an agent or tool, or one between them."""
-
     id: str
     parent: str
     operation: str
@@ -166,7 +164,6 @@ def _attributes(given: Any) -> dict[str, Any]:
 
 
 def _value(given: Any) -> Any:
-    """The Python value of an AnyValue."""
     if not isinstance(given, dict) or len(given) != 1:
         return None
     ((kind, value),) = given.items()

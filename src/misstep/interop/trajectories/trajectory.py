@@ -232,7 +232,6 @@ def _call(name: Any, given: Any, turn: int, outcome: tuple[str, int]) -> Call:
 
 
 def _results(messages: list[dict[str, Any]]) -> dict[str, str]:
-    """The results of calls, by id."""
     found = dict[str, str]()
     for message in messages:
         if message.get("type") in ("function_call_output", "custom_tool_call_output"):

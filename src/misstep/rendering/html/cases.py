@@ -311,7 +311,6 @@ class CaseBundle(msgspec.Struct, frozen=True):
     again: str = ""
 
     def section(self, title: str = "Cases") -> Markup:
-        """The element for the list of cases."""
         return page_section(title, *self._note(), self._without_scripts(), element("div", **self._place()))
 
     def aside(self) -> Markup:
@@ -319,7 +318,6 @@ class CaseBundle(msgspec.Struct, frozen=True):
         return element("div", **self._place(listed="no"))
 
     def single(self, title: str) -> Markup:
-        """The element for a single case."""
         place = element("div", class_="case", data_case=self.index["id"][0], **self._place(listed="no"))
         return page_section(title, self._without_scripts(), place)
 

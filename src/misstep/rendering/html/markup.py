@@ -46,7 +46,6 @@ def element(name: str, /, *children: Markup | str, **attributes: str | float) ->
 
 
 def together(*parts: Markup | str) -> Markup:
-    """Join parts."""
     return Markup("".join((text(part) if isinstance(part, str) else part).source for part in parts))
 
 
@@ -85,14 +84,12 @@ def grid(headings: Sequence[str], rows: Iterable[Row], names: int = 1, caption: 
 
 
 def pairs(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    """A list of names with their values."""
     return element(
         "dl", *(part for name, value in rows for part in (element("dt", name), element("dd", value)))
     )
 
 
 def tiles(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    """The same as tiles side by side."""
     return element(
         "dl",
         *(element("div", element("dt", name), element("dd", value)) for name, value in rows),

@@ -34,7 +34,6 @@ class RunPage(msgspec.Struct, frozen=True):
 
 
 def run_page(shown: RunPage) -> str:
-    """The whole page of a run."""
     return page(title_of(shown), tuple(run_parts(shown)), shown.cases)
 
 

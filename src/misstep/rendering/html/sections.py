@@ -22,7 +22,6 @@ MOST = 1_000  # characters
 
 
 def in_one_line(run: RunRow) -> Markup:
-    """The setup of a planning run."""
     settings = run.settings
     sizes = f"{settings.actions} actions" if not settings.cases else "cases from a file"
     told = (
@@ -64,7 +63,6 @@ def _when(run: RunRow) -> str:
 
 
 def _budget(run: RunRow) -> str:
-    """The budget of the run, if one was given."""
     settings, budget = run.settings, run.settings.budget
     limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
     told = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
@@ -101,7 +99,6 @@ def success(summary: Summary, unit: str = "case") -> Markup:
 
 
 def baseline(held: Held) -> Markup:
-    """The comparison with an earlier run."""
     told = held_in_words(held)
     said = f"{told[0].upper()}{told[1:]}."
     return element("p", element("b", text(said), class_="bad") if held.regressed else text(said))
@@ -133,7 +130,6 @@ def _along(share: float) -> str:
 
 
 def counts(summary: Summary) -> Markup:
-    """The numbers of a run as tiles."""
     rows: list[tuple[str, Cell]] = []
     if summary.model:
         rows.append(("model", text(summary.model, NAME)))
@@ -152,7 +148,6 @@ def counts(summary: Summary) -> Markup:
 
 
 def portions(breakdown: Breakdown) -> Markup:
-    """Success by one facet of the cases."""
     rows = [
         Row(
             (

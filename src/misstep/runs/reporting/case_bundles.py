@@ -95,13 +95,11 @@ def bundle_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundl
 
 
 def bundle_of_one(settings: Settings, run: str, outcome: Outcome) -> CaseBundle:
-    """A single case."""
     with Store(settings.store) as store:
         return _bound(_Teller.of(store, settings, store.find_run(run)), [outcome])
 
 
 def case_index(settings: Settings, name: str) -> dict[str, Any]:
-    """The index of all cases of a run."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         teller = _Teller.of(store, settings, run)
@@ -109,7 +107,6 @@ def case_index(settings: Settings, name: str) -> dict[str, Any]:
 
 
 def case_detail(settings: Settings, name: str, case: str) -> dict[str, Any]:
-    """The detail of one case of a run."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         return _Teller.of(store, settings, run).detail(store.find_outcome(run.id, case))
@@ -175,7 +172,6 @@ class _Teller(msgspec.Struct, frozen=True):
 
 
 def _causes(store: Store, run: Run) -> dict[str, Diagnosis]:
-    """The diagnoses of dissections of the run so far, the newest last."""
     runs = [
         one.id for one in store.list_runs() if one.purpose.verb == "dissect" and one.purpose.run == run.id
     ]

@@ -49,8 +49,6 @@ ELSEWHERE = (
 
 
 class Counter:
-    """Counts the items of an iterator."""
-
     def __init__(self) -> None:
         self.count = 0
 

@@ -29,12 +29,10 @@ class ReportSource(msgspec.Struct, frozen=True):
     place: str
 
     def replay(self, part: str) -> str:
-        """The command that replays a part of the run."""
         return replay(self.run.id, part, self.place)
 
     @property
     def show(self) -> str:
-        """The command that shows the run."""
         return f"misstep show {self.run.id}{self.place}"
 
     def spot_of_finding(self, finding: Finding) -> SourceLocation | None:
@@ -65,7 +63,6 @@ class ReportSource(msgspec.Struct, frozen=True):
 
 
 def replay(run: str, part: str, place: str) -> str:
-    """The command that replays a part of a run."""
     return f"misstep replay {shlex.quote(plain(f'{run}/{part}'))}{place}"
 
 
@@ -91,7 +88,6 @@ def _file_of(spec: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _definitions(path: str) -> dict[str, int]:
-    """The first line of each definition in a file, by name."""
     try:
         if os.path.getsize(path) > LARGEST:
             return {}
@@ -123,7 +119,6 @@ def cases(settings: Settings, home: ReportSource, verdict: Judgement | None) -> 
 
 
 def spot_of_agent(home: ReportSource) -> SourceLocation | None:
-    """Where the agent of a run is defined."""
     return home.spot_of_name([home.run.settings.agent], "")
 
 

@@ -18,7 +18,6 @@ from misstep.store.location import way_to
 
 
 def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> RunReport:
-    """The report of a stored run, finished or not."""
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
     entries, counts = _entries(settings, view, ReportSource(run, place))

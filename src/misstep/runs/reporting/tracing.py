@@ -44,7 +44,6 @@ class _Tracer:
 
 
 def agent_of(run: str, settings: Settings) -> EpisodeAgent:
-    """The agent of the traces of a run."""
     model = name_model(settings)
     return EpisodeAgent(
         run=run,
@@ -56,7 +55,6 @@ def agent_of(run: str, settings: Settings) -> EpisodeAgent:
 
 
 def _version() -> str:
-    """The version of misstep; empty if it is not installed."""
     try:
         return version("misstep")
     except PackageNotFoundError:

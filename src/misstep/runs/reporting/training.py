@@ -77,7 +77,6 @@ class Export:
                         yield example
 
     def summary(self) -> Exported:
-        """The counts so far."""
         return Exported(
             self._name,
             self._form,

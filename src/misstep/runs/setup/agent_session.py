@@ -110,7 +110,6 @@ class AgentSession:
 
     @asynccontextmanager
     async def advised(self, usage_meter: UsageMeter) -> AsyncIterator[RoleModels]:
-        """The models without an agent."""
         rate_limiters = self._run_budget.rate_limiters
         role_models = RoleModels(
             self._settings, self._prompts, usage_meter, lambda _: self.go_on(), self._tell, rate_limiters

@@ -110,7 +110,6 @@ class Nothing(msgspec.Struct, frozen=True):
 
 
 def _own_agent(settings: Settings) -> Agent:
-    """Load an agent from the user's code."""
     from misstep.adapters.loading.recognition import load
     from misstep.adapters.subprocess.agent import SubprocessAgent
 
@@ -164,7 +163,6 @@ def _choices(kind: Any) -> str:
 
 
 def _refuse_vain_settings(settings: Settings, own: bool) -> None:
-    """Refuse settings that would be ignored."""
     if settings.prompt and settings.agent not in PARADIGMS:
         raise UsageError(f"'{settings.agent}' has words of its own", "leave --prompt out")
     if settings.python and not own:

@@ -25,7 +25,6 @@ def load_settings(
 
 
 def split_pairs(items: list[str], where: str) -> dict[str, str]:
-    """`key=value` texts as a mapping."""
     pairs = {}
     for item in items:
         key, equals, value = item.partition("=")

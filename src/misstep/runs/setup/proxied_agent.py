@@ -79,7 +79,6 @@ def _no_proxy() -> dict[str, str]:
 
 
 def _set(variables: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Set or remove environment variables; returns their old values."""
     before = {name: os.environ.get(name) for name in variables}
     for name, value in variables.items():
         if value is None:

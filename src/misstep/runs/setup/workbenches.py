@@ -70,7 +70,6 @@ class Workbenches:
 
 
 def conditions_of(settings: Settings) -> CallConditions:
-    """The conditions for calls of tools under these settings."""
     return CallConditions(
         shelter=settings.sandbox,
         limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),

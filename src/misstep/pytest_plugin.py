@@ -113,11 +113,11 @@ def _try_case(subject: "SubjectUnderTest", name: str) -> None:
     if outcome is None:
         pytest.skip(f"it has no case {name}")
     if outcome.verdict.verdict != "passed":
+        from misstep.planning.difficulty import measure
         from misstep.rendering.case import case_view
-        from misstep.runs.lookup import difficulty_of
         from misstep.testing.notebook import as_text
 
-        pytest.fail(as_text(case_view(outcome, difficulty_of(outcome.case))), pytrace=False)
+        pytest.fail(as_text(case_view(outcome, measure(outcome.case))), pytrace=False)
 
 
 def _test_tools(item: pytest.Function, value: Any) -> None:

@@ -83,7 +83,7 @@ class ExitPolicy:
         self._settings = settings
         self._baseline: str | None = None
         if settings.baseline:
-            from misstep.runs.baseline import find_baseline
+            from misstep.runs.compare import find_baseline
 
             self._baseline = find_baseline(settings, verb, own or settings.resume)
             self._settings = settings.overlay({"fail_on": settings.fail_on or "none"})
@@ -100,7 +100,7 @@ class ExitPolicy:
             )
         if self._baseline is None:
             return ending
-        from misstep.runs.baseline import hold_against
+        from misstep.runs.compare import hold_against
 
         try:
             held = hold_against(self._settings, self._baseline, run)

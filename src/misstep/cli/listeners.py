@@ -32,7 +32,7 @@ def close_run(settings: Settings, run: str, ending: CommandResult | None) -> Non
 
 def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any]:
     """The object that `--json` prints for a stored run; its code is imported when needed."""
-    from misstep.runs.reporting.as_json import run_as_json
+    from misstep.runs.reporting.statement import run_as_json
 
     return ending.added_to(run_as_json(settings, run))
 

@@ -7,9 +7,10 @@ from misstep.cli.options import ABOUT_TYPED, TYPED, settings_options
 from misstep.cli.output import hint, own_command, own_output, print_json
 from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
+from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
 from misstep.runs import executor as api
-from misstep.runs.lookup import difficulty_of, find_run
+from misstep.runs.lookup import find_run
 
 
 @click.command("replay")
@@ -32,7 +33,7 @@ def replay(settings: Settings, finding: str) -> int:
         print_json(after)
     else:
         console = Console()
-        console.print(case_view(after, difficulty_of(after.case)))
+        console.print(case_view(after, measure(after.case)))
         same = _ending(before) == _ending(after)
         hint(console, f"{'as before' if same else 'before, it was'}: {_ending(before)}")
     return int(after.verdict.verdict != "passed")

@@ -116,13 +116,13 @@ def _page(settings: Settings, statement: RunReport) -> str:
 
         return outline(statement)
     from misstep.rendering.html.page import run_page
-    from misstep.runs.reporting.page import page_of
+    from misstep.runs.reporting.statement import page_of
 
     return run_page(msgspec.structs.replace(page_of(settings, statement.run), held=statement.held))
 
 
 def _events(settings: Settings, statement: RunReport) -> Iterator[str]:
-    from misstep.runs.reporting.as_json import retell
+    from misstep.runs.reporting.statement import retell
 
     for event in retell(settings, statement.run, statement.unit):
         yield msgspec.json.encode(event).decode() + "\n"

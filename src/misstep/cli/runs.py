@@ -14,18 +14,19 @@ from misstep.cli.options import (
 from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
-from misstep.core.results.summary import Summary
+from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.settings import Settings
+from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
 from misstep.rendering.comparison import breakdown_view
-from misstep.rendering.terminal import RunRow, failures_table, runs_table, summary_table
+from misstep.rendering.terminal import failures_table, runs_table, summary_table
 from misstep.rendering.text import plain
 from misstep.runs import lookup as api
 from misstep.runs.compare import break_down
 from misstep.runs.kinds import feature_of
 from misstep.store.curves import is_kept
 from misstep.store.location import way_to
-from misstep.store.runs import DamagedRun, Run
+from misstep.store.runs import DamagedRun
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -56,10 +57,10 @@ def runs(settings: Settings, most: int) -> int:
     found, total = api.list_runs(settings, None if settings.json else most)
     damaged = api.list_damaged(settings)
     if settings.json:
-        print_json(RunList([_line(listed.run, listed.live) for listed in found], damaged))
+        print_json(RunList([_line(listed) for listed in found], damaged))
     elif total:
         console = Console()
-        console.print(runs_table([_row(listed.run, listed.live) for listed in found]))
+        console.print(runs_table(found))
         if total > most:
             hint(console, f"… and {total - most} more: --most {total} lists them all", gap=False)
     elif not damaged:
@@ -69,16 +70,20 @@ def runs(settings: Settings, most: int) -> int:
     return 0
 
 
-def _line(run: Run, live: bool) -> RunLine:
-    model = run.settings.model or None
-    agent, purpose = run.settings.agent, run.purpose
+def _line(listed: ListedRun) -> RunLine:
+    run, purpose = listed.run, listed.run.purpose
     return RunLine(
-        run.id, run.started, run.total, run.done, agent, model, purpose.verb, purpose.run, live, run.summary
+        run=run.id,
+        started=run.started,
+        total=run.total,
+        done=run.done,
+        agent=run.settings.agent,
+        model=run.settings.model or None,
+        verb=purpose.verb,
+        of=purpose.run,
+        live=listed.live,
+        summary=run.summary,
     )
-
-
-def _row(run: Run, live: bool) -> RunRow:
-    return RunRow(run.id, run.started, run.total, run.done, run.settings, live, run.summary, run.purpose)
 
 
 @click.command("show")
@@ -122,7 +127,7 @@ def _show_breakdown(settings: Settings, run: str, by: Facet) -> None:
         Console().print(breakdown_view(breakdown))
 
 
-def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
+def _show_run(settings: Settings, view: RunView, most: int) -> None:
     purpose = view.run.purpose
     show_stored = own_command(purpose, "show_stored") if view.summary.cases else None
     if settings.json:
@@ -160,6 +165,6 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
         print_json(outcome)
         return
     console = Console()
-    console.print(case_view(outcome, api.difficulty_of(outcome.case)))
+    console.print(case_view(outcome, measure(outcome.case)))
     place = way_to(settings.store)
     hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")

@@ -25,7 +25,7 @@ from misstep.core.constraint import (
 )
 from misstep.core.outcome import Outcome
 from misstep.rendering.layout import bare_table, section
-from misstep.rendering.terminal import BASELINES, STYLES, counted, percent
+from misstep.rendering.terminal import BASELINES, STYLES, counted, in_and_out, percent
 from misstep.rendering.text import plain, plain_lines
 from misstep.rendering.words import carried_out, written
 
@@ -161,8 +161,7 @@ def _said(outcome: Outcome) -> list[RenderableType]:
     if transcript.misread:
         parts.append(section("unreadable", Text(f"{counted(transcript.misread, 'turn')} of the model")))
     if transcript.usage.input or transcript.usage.output:
-        tokens = f"{transcript.usage.input:,} in, {transcript.usage.output:,} out"
-        parts.append(section("tokens", Text(tokens)))
+        parts.append(section("tokens", Text(in_and_out(transcript.usage))))
     if transcript.messages:
         parts.append(section("messages", Text("\n".join(map(_message, transcript.messages)))))
     return parts

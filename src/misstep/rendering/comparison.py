@@ -14,7 +14,7 @@ from misstep.core.results.comparison import (
     TaskComparison,
 )
 from misstep.rendering.layout import bare_table
-from misstep.rendering.terminal import counted, percent
+from misstep.rendering.terminal import counted, from_to, percent
 from misstep.rendering.text import plain
 from misstep.rendering.words import listed, p_in_words, p_value, points
 
@@ -212,13 +212,12 @@ def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
     for heading in ("cases", "failed", "success", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
     for portion in breakdown.portions[:most]:
-        low, high = portion.interval
         table.add_row(
             Text(plain(portion.value, 200)),
             str(portion.cases),
             str(portion.failed),
             percent(portion.success),
-            f"{percent(low)} to {percent(high)}",
+            from_to(portion.interval),
             p_value(portion.p),
             style="red" if portion.significant else "",
         )

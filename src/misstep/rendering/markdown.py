@@ -7,7 +7,7 @@ from itertools import islice
 from misstep.core.outcome import Judgement
 from misstep.core.results.report import Issue, ReportItem, RunReport
 from misstep.rendering.comparison import held_in_words
-from misstep.rendering.terminal import baseline_rates, counted, percent
+from misstep.rendering.terminal import baseline_rates, counted, from_to, percent
 from misstep.rendering.text import plain
 from misstep.rendering.words import listed
 
@@ -85,9 +85,8 @@ def _numbers(statement: RunReport) -> str:
         **{verdict: str(count) for verdict, count in counts.items()},
     }
     if summary and summary.success is not None:
-        low, high = summary.interval
         cells["success"] = percent(summary.success)
-        cells["95 % interval"] = f"{percent(low)} to {percent(high)}"
+        cells["95 % interval"] = from_to(summary.interval)
     if summary and summary.chance is not None:
         cells["chance"] = percent(summary.chance)
     if summary and summary.baselines:

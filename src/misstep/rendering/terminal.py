@@ -1,17 +1,16 @@
 """Shows runs on the terminal."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-import msgspec
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from misstep.core.case import Baselines
-from misstep.core.outcome import Outcome
-from misstep.core.results.summary import Summary
-from misstep.core.run import TESTING, RunSpec
+from misstep.core.outcome import JUDGEMENTS, Outcome, Usage
+from misstep.core.results.summary import ListedRun, Run, Summary
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.rendering.layout import Trimmed, bare_table
 from misstep.rendering.text import plain
@@ -36,6 +35,20 @@ def money(usd: float | None, model: str | None) -> str:
         way = "say what it costs with --prices" if model else "name its model with --model"
         return f"unknown  ({way})"
     return f"{usd:.2f} USD" if usd >= 0.01 or not usd else f"{usd:.6f} USD"
+
+
+def from_to(ends: tuple[float, float]) -> str:
+    """The ends of an interval, for example of a success rate."""
+    low, high = ends
+    return f"{percent(low)} to {percent(high)}"
+
+
+def in_and_out(tokens: Usage) -> str:
+    return f"{tokens.input:,} in, {tokens.output:,} out"
+
+
+def kinds_of_errors(summary: Summary) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in summary.errors.items() if count)
 
 
 def baseline_rates(baselines: Baselines | None) -> dict[str, str]:
@@ -65,89 +78,63 @@ def summary_table(summary: Summary) -> Table:
     table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_column()
-    low, high = summary.interval
     judged = summary.passed + summary.failed
     table.add_row("agent", Text(plain(summary.agent)))
     if summary.model:
         table.add_row("model", Text(plain(summary.model)))
     table.add_row("cases", str(summary.cases))
-    for verdict in ("passed", "failed", "inconclusive", "errored"):
+    for verdict in JUDGEMENTS:
         count = getattr(summary, verdict)
         table.add_row(verdict, Text(str(count), style=STYLES[verdict] if count else "dim"))
-    kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
-    if kinds:
-        table.add_row("failures", ", ".join(kinds))
+    if kinds := kinds_of_errors(summary):
+        table.add_row("failures", kinds)
     table.add_row("success", f"{percent(summary.success)}  ({summary.passed} of {judged} judged)")
-    table.add_row("95 % interval", f"{percent(low)} to {percent(high)}" if judged else "–")
+    table.add_row("95 % interval", from_to(summary.interval) if judged else "–")
     table.add_row("chance level", f"{percent(summary.chance)}  (what blind luck would reach)")
     table.add_row("baselines", baselines_in_words(summary.baselines))
     table.add_row("calls", str(summary.calls))
     if summary.tokens.input or summary.tokens.output:
-        table.add_row("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out")
+        table.add_row("tokens", in_and_out(summary.tokens))
         table.add_row("cost", money(summary.usd, summary.model))
     return table
 
 
-class RunRow(msgspec.Struct, frozen=True):
-    """A run in a list; it is `live` while a process works on it, and has a summary once it has finished."""
-
-    run: str
-    started: float
-    total: int
-    done: int
-    settings: Settings
-    live: bool
-    summary: Summary | None
-    purpose: RunSpec = TESTING
-
-
-def runs_table(rows: Iterable[RunRow]) -> RenderableType:
+def runs_table(runs: Sequence[ListedRun]) -> RenderableType:
     """A few lines for each run; columns about plans are left out if no run has any."""
-    listed = list(rows)
-    plans = any(row.purpose.kind.group != "tool" for row in listed)
+    plans = any(listed.run.purpose.kind.group != "tool" for listed in runs)
     table = bare_table()
     subject = "agent" if plans else "tools"
     for heading in ("run", "started", subject, *(["actions"] if plans else [])):
         table.add_column(heading, no_wrap=heading != subject, overflow="fold")
     for heading in ("cases", "success", *(["chance"] if plans else [])):
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in listed:
-        done, success, chance = _results(row)
-        sizes, chances = ([_size(row)], [chance]) if plans else ([], [])
-        table.add_row(row.run, _when(row.started), _subject(row), *sizes, done, success, *chances)
+    for listed in runs:
+        run = listed.run
+        then = datetime.fromtimestamp(run.started)
+        when = then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
+        name, *more = subject_lines(run.settings, run.purpose)
+        tested = Text(name).append("".join(f"\n{line}" for line in more), style="dim")
+        size = (
+            ("file" if run.settings.cases else str(run.settings.actions))
+            if run.purpose.kind.has_cases
+            else ""
+        )
+        done, success, chance = _results(run, listed.live)
+        sizes, chances = ([size], [chance]) if plans else ([], [])
+        table.add_row(run.id, when, tested, *sizes, done, success, *chances)
     return Trimmed(table)
 
 
-def _size(row: RunRow) -> str:
-    if not row.purpose.kind.has_cases:
-        return ""
-    return str(row.settings.actions) if not row.settings.cases else "file"
-
-
-def _results(row: RunRow) -> tuple[str, str | Text, str]:
-    if row.summary is None:
-        state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
-        return _cases(row, f"{row.done}/{row.total}" if row.total else str(row.done)), state, ""
-    low, high = row.summary.interval
-    rate = "–" if row.summary.success is None else f"{100 * row.summary.success:.0f} %"
-    success = f"{rate} ({100 * low:.0f}–{100 * high:.0f})"
-    return _cases(row, str(row.done)), success, percent(row.summary.chance)
-
-
-def _cases(row: RunRow, count: str) -> str:
-    kind = row.purpose.kind
-    return count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
-
-
-def _when(started: float) -> str:
-    """The date: with the time if it is this year, else with the year."""
-    then = datetime.fromtimestamp(started)
-    return then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
-
-
-def _subject(row: RunRow) -> Text:
-    name, *more = subject_lines(row.settings, row.purpose)
-    return Text(name).append("".join(f"\n{line}" for line in more), style="dim")
+def _results(run: Run, live: bool) -> tuple[str, str | Text, str]:
+    """The number of cases, or of something else with its unit, how many passed, and the chance level."""
+    kind, summary = run.purpose.kind, run.summary
+    count = f"{run.done}/{run.total}" if run.total and summary is None else str(run.done)
+    cases = count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
+    if summary is None:
+        return cases, Text("going on", style="green") if live else Text("unfinished", style="yellow"), ""
+    low, high = summary.interval
+    rate = "–" if summary.success is None else f"{100 * summary.success:.0f} %"
+    return cases, f"{rate} ({100 * low:.0f}–{100 * high:.0f})", percent(summary.chance)
 
 
 def subject_lines(settings: Settings, purpose: RunSpec) -> list[str]:

@@ -1,46 +1,20 @@
 """Finds stored runs, and the cases, requests and failures in them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 import msgspec
 
-from misstep.core.case import Case, Difficulty
 from misstep.core.outcome import Outcome
 from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.summary import Summary
+from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.settings import BUDGETS, Settings, store_flag
 from misstep.errors import StoreError, UsageError
-from misstep.planning.difficulty import measure
 from misstep.runs.kinds import feature_of
 from misstep.runs.trust import with_agent
 from misstep.store.runs import DamagedRun, Run, Store
-
-
-class ListedRun(msgspec.Struct, frozen=True):
-    """A run, and whether a process works on it now."""
-
-    run: Run
-    live: bool
-
-
-class Overview(msgspec.Struct, frozen=True):
-    """A run, and its summary so far."""
-
-    run: Run
-    live: bool
-    summary: Summary
-
-
-class RunView(msgspec.Struct, frozen=True):
-    """A run, its summary so far, and some of the outcomes that did not pass."""
-
-    run: Run
-    live: bool
-    summary: Summary
-    failures: tuple[Outcome, ...]
 
 
 def list_runs(settings: Settings, most: int | None = None) -> tuple[list[ListedRun], int]:
@@ -55,18 +29,18 @@ def list_damaged(settings: Settings) -> list[DamagedRun]:
         return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
 
 
-def look_over(settings: Settings, skip: int, most: int) -> tuple[list[Overview | DamagedRun], int]:
+def look_over(settings: Settings, skip: int, most: int) -> tuple[list[RunView | DamagedRun], int]:
     """Up to `most` runs of the store after the newest `skip`, and how many there are in all."""
     with Store(settings.store) as store:
         runs = store.survey_runs()
         return [_look_at(store, run) for run in runs[skip : skip + most]], len(runs)
 
 
-def _look_at(store: Store, run: Run | DamagedRun) -> Overview | DamagedRun:
+def _look_at(store: Store, run: Run | DamagedRun) -> RunView | DamagedRun:
     if isinstance(run, DamagedRun):
         return run
     try:
-        return Overview(run, is_live(store, run), summary_of(store, run))
+        return RunView(run, is_live(store, run), summary_of(store, run))
     except (StoreError, UsageError) as error:
         return DamagedRun(run.id, "; ".join(error.hints) or error.message)
 
@@ -79,20 +53,15 @@ def find_run(settings: Settings, name: str) -> Run:
 def view_run(settings: Settings, name: str, most: int) -> RunView:
     with Store(settings.store) as store:
         run = store.find_run(name)
-        summary = summary_of(store, run)
-        failures = tuple(islice(_not_passed(store, run), most))
-        return RunView(run, is_live(store, run), summary, failures)
+        failed = (store.outcomes(run.id, verdict) for verdict in ("failed", "errored", "inconclusive"))
+        failures = tuple(islice(chain.from_iterable(failed), most))
+        return RunView(run, is_live(store, run), summary_of(store, run), failures)
 
 
 def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
     with Store(settings.store) as store:
         run = store.find_run(name)
         return run, store.find_outcome(run.id, case)
-
-
-def difficulty_of(case: Case) -> Difficulty:
-    """The difficulty of a case."""
-    return measure(case)
 
 
 def summary_of(store: Store, run: Run) -> Summary:
@@ -102,11 +71,6 @@ def summary_of(store: Store, run: Run) -> Summary:
 
 def is_live(store: Store, run: Run) -> bool:
     return run.summary is None and store.is_held(run.id)
-
-
-def _not_passed(store: Store, run: Run) -> Iterator[Outcome]:
-    for verdict in ("failed", "errored", "inconclusive"):
-        yield from store.outcomes(run.id, verdict)
 
 
 T = TypeVar("T")

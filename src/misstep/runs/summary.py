@@ -29,14 +29,12 @@ def summarise_stored(tally: Tally, run: Run) -> Summary:
 
 def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
     """The summary of a run on tools: a tool passes if no defect was found in it."""
-    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
-        verdicts[verdict_on(report)] += 1
         spent += Spent(calls=report.calls + report.triage_calls, seconds=report.seconds)
         if journey := report.journey:
             spent += Spent(journey.usage, journey.calls, journey.seconds)
-    return _summary(run, len(reports), verdicts, spent, bool(run.settings.agent))
+    return _summary(run, [verdict_on(report) for report in reports], spent, bool(run.settings.agent))
 
 
 def verdict_on(report: ToolReport) -> Judgement:
@@ -54,31 +52,26 @@ def verdict_on(report: ToolReport) -> Judgement:
 def summarise_sets(
     run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport] | Sequence[FixReport]
 ) -> Summary:
-    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
-    spent = Spent()
-    for report in reports:
-        verdicts[report.verdict] += 1
-        spent += Spent(report.usage, report.calls, report.seconds)
-    return _summary(run, len(reports), verdicts, spent, True)
+    spent = [Spent(report.usage, report.calls, report.seconds) for report in reports]
+    return _summary(run, [report.verdict for report in reports], sum(spent, Spent()), True)
 
 
 def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
-    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
-    spent = Spent()
-    for report in reports:
-        verdicts[report.verdict] += 1
-        spent += Spent(report.usage, report.calls, report.seconds)
-    return _summary(run, len(reports), verdicts, spent, bool(run.settings.model))
+    spent = [Spent(report.usage, report.calls, report.seconds) for report in reports]
+    return _summary(
+        run, [report.verdict for report in reports], sum(spent, Spent()), bool(run.settings.model)
+    )
 
 
-def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent, has_model: bool) -> Summary:
+def _summary(run: Run, judged_as: Sequence[Judgement], spent: Spent, has_model: bool) -> Summary:
+    verdicts = {verdict: judged_as.count(verdict) for verdict in JUDGEMENTS}
     passed, judged = verdicts["passed"], verdicts["passed"] + verdicts["failed"]
     unpriced = has_model and (not may_price(run) or price_agent(run.settings) is None)
     return Summary(
         run=run.id,
         agent=run.settings.agent if run.purpose.kind.group == "bench" else ", ".join(run.purpose.tools),
         model=model_name(run.settings) if has_model else None,
-        cases=tools,
+        cases=len(judged_as),
         **verdicts,
         errors=dict.fromkeys(ERROR_KINDS, 0),
         success=passed / judged if judged else None,

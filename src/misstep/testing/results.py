@@ -13,9 +13,10 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.core.stats import wilson
 from misstep.errors import UsageError
+from misstep.planning.difficulty import measure
 from misstep.rendering.terminal import baselines_in_words, percent
 from misstep.runs.executor import replay_case
-from misstep.runs.lookup import difficulty_of, view_run
+from misstep.runs.lookup import view_run
 from misstep.store.runs import Store
 from misstep.testing.apart import away_from_loops
 from misstep.testing.notebook import Again, planning_html, planning_text, tools_html, tools_text
@@ -125,7 +126,7 @@ class PlanningResult(msgspec.Struct, frozen=True, eq=False):
         )
 
     def __str__(self) -> str:
-        shown = [(outcome, difficulty_of(outcome.case)) for outcome in self._examples(SHOWN)]
+        shown = [(outcome, measure(outcome.case)) for outcome in self._examples(SHOWN)]
         return planning_text(self.summary, shown, self.again)
 
     def _repr_html_(self) -> str:

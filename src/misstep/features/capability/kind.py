@@ -8,7 +8,7 @@ from misstep.core.settings import Settings
 from misstep.features.capability.page import capability_section, errors_section
 from misstep.features.capability.run import capability_of, levels_beside, view_capability, with_others
 from misstep.rendering.html.markup import Markup
-from misstep.runs.reporting.planned import PlanningRuns
+from misstep.runs.reporting.stored import PlanningRuns
 from misstep.store.runs import Run, Store
 
 

@@ -14,7 +14,7 @@ from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.runs.reporting.case_bundles import bundle_of_diagnoses
 from misstep.runs.reporting.items import TEXT, ReportSource, replay, spot_of_agent
-from misstep.runs.reporting.planned import PlanningRuns
+from misstep.runs.reporting.stored import PlanningRuns
 from misstep.store.runs import Run
 
 

@@ -10,9 +10,9 @@ from misstep.cli.output import print_json, spare_inputs
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.features.mcp_serve.run import find_case, serve_case
+from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
 from misstep.rendering.text import plain_lines
-from misstep.runs.lookup import difficulty_of
 from misstep.store.files import write_lines
 
 
@@ -42,5 +42,5 @@ def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> in
     if settings.json:
         print_json(outcome.verdict)
     else:
-        console.print(case_view(outcome, difficulty_of(outcome.case)))
+        console.print(case_view(outcome, measure(outcome.case)))
     return int(outcome.verdict.verdict != "passed")

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from misstep.core.outcome import JUDGEMENTS
+from misstep.core.results.summary import RunView
 from misstep.core.settings import Settings
 from misstep.errors import NoStoreYet, UsageError
 from misstep.features.label.run import can_be_labelled
@@ -21,9 +22,9 @@ from misstep.rendering.terminal import baseline_rates, percent, subject_lines
 from misstep.rendering.text import plain
 from misstep.rendering.words import subject_name
 from misstep.runs.compare import compare
-from misstep.runs.lookup import Overview, find_run, list_runs, look_over, view_run
+from misstep.runs.lookup import find_run, list_runs, look_over, view_run
 from misstep.runs.reporting.case_bundles import case_detail, case_index, place_case
-from misstep.runs.reporting.page import page_of
+from misstep.runs.reporting.statement import page_of
 from misstep.store.location import shown, way_to
 from misstep.store.runs import DamagedRun, Run
 from misstep.web.pages import NavigationLink, case_path, complain, run_path, show
@@ -62,7 +63,7 @@ class RunPages:
         return show(
             request,
             "runs.html",
-            rows=[_row(each) for each in found if isinstance(each, Overview)],
+            rows=[_row(each) for each in found if isinstance(each, RunView)],
             damaged=[each for each in found if isinstance(each, DamagedRun)],
             total=total,
             page=page,
@@ -156,7 +157,7 @@ class RunPages:
         return [
             NavigationLink(_in_short(each), run_path(each.run.id))
             for each in found
-            if isinstance(each, Overview)
+            if isinstance(each, RunView)
         ]
 
     def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
@@ -179,7 +180,7 @@ def page_number(request: Request) -> int:
     return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
 
 
-def _in_short(each: Overview) -> str:
+def _in_short(each: RunView) -> str:
     return f"run {each.run.id}: {', '.join(subject_lines(each.run.settings, each.run.purpose))}"
 
 
@@ -187,7 +188,7 @@ def _sizes(run: Run) -> str:
     return f"{run.settings.actions} actions" if not run.settings.cases else "cases from a file"
 
 
-def _row(each: Overview) -> dict[str, Any]:
+def _row(each: RunView) -> dict[str, Any]:
     """The row of a run in the list."""
     run, summary = each.run, each.summary
     name, *more = subject_lines(run.settings, run.purpose)

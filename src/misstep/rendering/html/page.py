@@ -6,13 +6,12 @@ import msgspec
 
 from misstep.core.results.comparison import Breakdown, Held
 from misstep.core.results.report import Issue, ReportItem, RunReport
-from misstep.core.results.summary import Summary
+from misstep.core.results.summary import Run, Summary
 from misstep.rendering.comparison import held_in_words
 from misstep.rendering.html import assets, sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup, element, lines, text, together, verbatim
 from misstep.rendering.html.sections import about, in_one_line
-from misstep.rendering.terminal import RunRow
 from misstep.rendering.words import specs_in_short
 
 TITLE = 120
@@ -28,7 +27,7 @@ class RunPage(msgspec.Struct, frozen=True):
     summary: Summary
     parts: tuple[Markup, ...] = ()
     cases: CaseBundle | None = None
-    run: RunRow | None = None
+    run: Run | None = None
     held: Held | None = None
     sandboxes: tuple[str, ...] = ()
 

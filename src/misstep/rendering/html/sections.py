@@ -5,14 +5,15 @@ from datetime import datetime
 
 from misstep.core.outcome import JUDGEMENTS
 from misstep.core.results.comparison import Breakdown, Held
-from misstep.core.results.summary import Summary
+from misstep.core.results.summary import Run, Summary
 from misstep.core.spending import AGENT
 from misstep.rendering.comparison import PLURALS, finding, held_in_words
 from misstep.rendering.html.markup import Cell, Markup, Row, element, grid, pairs, text, tiles, together
 from misstep.rendering.terminal import (
-    RunRow,
     baselines_in_words,
     easy_lines,
+    from_to,
+    in_and_out,
     money,
     percent,
 )
@@ -21,7 +22,7 @@ from misstep.rendering.words import interval, method_in_words, p_value
 MOST = 1_000  # characters
 
 
-def in_one_line(run: RunRow) -> Markup:
+def in_one_line(run: Run) -> Markup:
     settings = run.settings
     sizes = f"{settings.actions} actions" if not settings.cases else "cases from a file"
     told = (
@@ -34,18 +35,18 @@ def in_one_line(run: RunRow) -> Markup:
     return element("p", text(" · ".join(told), MOST), class_="dim")
 
 
-def about(run: RunRow, sandboxes: Iterable[str], summary: Summary) -> Markup:
+def about(run: Run, sandboxes: Iterable[str], summary: Summary) -> Markup:
     """What was tested, when, within which limits, and what it cost."""
     told = [*_setup(run, summary.model or ""), ("sandbox", "; ".join(sorted({*filter(None, sandboxes)})))]
     told += [("budget", _budget(run)), ("took", f"{summary.seconds:,.0f} s of work")]
     rows: list[tuple[str, Cell]] = [(name, text(value, MOST)) for name, value in told if value]
     if summary.tokens.input or summary.tokens.output:
-        rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
+        rows.append(("tokens", in_and_out(summary.tokens)))
         rows.append(("cost", money(summary.usd, summary.model)))
     return pairs(rows)
 
 
-def _setup(run: RunRow, model: str) -> Iterator[tuple[str, str]]:
+def _setup(run: Run, model: str) -> Iterator[tuple[str, str]]:
     settings, purpose = run.settings, run.purpose
     yield "tools", ", ".join(purpose.tools)
     yield "command", f"misstep {purpose.command}{method_in_words(settings, purpose)}"
@@ -58,11 +59,11 @@ def _setup(run: RunRow, model: str) -> Iterator[tuple[str, str]]:
     yield "seed", str(settings.seed)
 
 
-def _when(run: RunRow) -> str:
+def _when(run: Run) -> str:
     return datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
 
-def _budget(run: RunRow) -> str:
+def _budget(run: Run) -> str:
     settings, budget = run.settings, run.settings.budget
     limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
     told = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
@@ -83,10 +84,7 @@ def success(summary: Summary, unit: str = "case") -> Markup:
     judged = summary.passed + summary.failed
     if summary.success is None:
         return element("p", f"No {unit} was judged, so there is no success rate.")
-    low, high = summary.interval
-    words = (
-        f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {percent(low)} to {percent(high)}"
-    )
+    words = f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {from_to(summary.interval)}"
     chance = "" if summary.chance is None else f"; blind luck would reach {percent(summary.chance)}"
     if summary.baselines:
         chance += f"; baselines: {baselines_in_words(summary.baselines)}"
@@ -142,7 +140,7 @@ def counts(summary: Summary) -> Markup:
     rows.append(("calls", f"{summary.calls:,}"))
     rows.append(("time on cases", f"{summary.seconds:,.1f} s"))
     if summary.tokens.input or summary.tokens.output:
-        rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
+        rows.append(("tokens", in_and_out(summary.tokens)))
         rows.append(("cost", money(summary.usd, summary.model)))
     return tiles(rows)
 

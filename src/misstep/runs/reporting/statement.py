@@ -1,20 +1,29 @@
-"""Makes the report of a run, stored or not, from which all formats are written."""
+"""A run in the forms that it is written in: report, HTML page, JSON object, events."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from msgspec.structs import replace
+
+from misstep.core.event import Event, RunFinished, RunStarted
 from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.results.comparison import Held
 from misstep.core.results.report import ReportItem, ReportItems, RunReport
+from misstep.core.results.summary import RunView
+from misstep.core.run import Unit
 from misstep.core.settings import Settings
+from misstep.rendering.html.cases import CaseBundle
+from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import specs_in_short
 from misstep.runs.execution import masked
 from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import RunView, view_run
+from misstep.runs.lookup import view_run
 from misstep.runs.reporting.items import ReportSource, cases
 from misstep.store.location import way_to
+from misstep.store.runs import Store
 
 
 def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> RunReport:
@@ -71,3 +80,25 @@ def _unfinished(view: RunView) -> str:
     unit = run.purpose.kind.units
     done = f"{run.done} of {run.total} {unit}" if run.total else counted(run.done, unit.removesuffix("s"))
     return f"the run {'is going on' if view.live else 'has not come to its end'}: {done}"
+
+
+def page_of(settings: Settings, name: str, cases: CaseBundle | None = None) -> RunPage:
+    """A run with its cases; if all are listed, `cases` may be those that a server sends."""
+    view = view_run(settings, name, 0)
+    page = feature_of(view.run.purpose).page(settings, view.run, view.summary, cases)
+    return replace(page, run=view.run)
+
+
+def run_as_json(settings: Settings, name: str) -> dict[str, Any]:
+    view = view_run(settings, name, 0)
+    return feature_of(view.run.purpose).as_json(settings, view.run, view.summary)
+
+
+def retell(settings: Settings, name: str, unit: Unit) -> Iterator[Event]:
+    """The events as if the run had been done in one session; only a few are in memory at a time."""
+    run = view_run(settings, name, 0).run
+    yield RunStarted(run.id, run.total, {}, unit=unit)
+    with Store(settings.store) as store:
+        yield from feature_of(run.purpose).events(store, run)
+    if run.summary:
+        yield RunFinished(run.id, run.summary)

@@ -5,6 +5,7 @@ so that Inspect's accuracy equals our success rate. Inspect's own writer keeps a
 only writes a log without samples, and they are added to the archive one by one.
 """
 
+import shutil
 import tempfile
 import zipfile
 from collections import defaultdict
@@ -135,13 +136,12 @@ def _conversation(episode: Episode) -> Iterator[ChatMessage]:
 
 def _asked(number: int, call: Call) -> ToolCall:
     given = call.arguments
-    if isinstance(given, dict):
-        return ToolCall(id=f"call_{number}", function=storable(call.tool), arguments=given)
+    problem = None if isinstance(given, dict) else str(given) or MALFORMED
     return ToolCall(
         id=f"call_{number}",
         function=storable(call.tool),
-        arguments={},
-        parse_error=str(given) or MALFORMED,
+        arguments={} if problem else given,
+        parse_error=problem,
     )
 
 
@@ -225,26 +225,21 @@ def write_log(file: IO[bytes], campaign: LoggedRun, episodes: Iterable[Episode])
     counted, usage = Counted(), Usage()
     with (
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed,
-        tempfile.TemporaryFile("w+", encoding="utf-8") as summaries,
+        tempfile.TemporaryFile() as summaries,
     ):
         for episode in episodes:
             sample = sample_of(campaign.agent, episode)
             packed.writestr(f"samples/{sample.id}_epoch_1.json", sample.model_dump_json(exclude_none=True))
-            summaries.write("," if counted.samples else "[")
-            summaries.write(sample.summary().model_dump_json(exclude_none=True))
+            summaries.write(b"," if counted.samples else b"[")
+            summaries.write(sample.summary().model_dump_json(exclude_none=True).encode())
             counted.add(episode)
             usage += episode.usage
-        summaries.write("]" if counted.samples else "[]")
-        _copy_text(summaries, packed)
+        summaries.write(b"]" if counted.samples else b"[]")
+        summaries.seek(0)
+        with packed.open(SUMMARIES, "w", force_zip64=True) as entry:
+            shutil.copyfileobj(summaries, entry)
         _write_frame(packed, _log(campaign, counted, usage))
     return counted.samples
-
-
-def _copy_text(text: IO[str], packed: zipfile.ZipFile) -> None:
-    text.seek(0)
-    with packed.open(SUMMARIES, "w", force_zip64=True) as entry:
-        while part := text.read(1 << 20):
-            entry.write(part.encode())
 
 
 def _write_frame(packed: zipfile.ZipFile, log: EvalLog) -> None:

@@ -305,10 +305,8 @@ REASON = re.compile(r"\[Errno -?\d+\] [^\"')]+|code: \d+, reason: .*|timed out",
 LOGGER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
-class Sent(msgspec.Struct, frozen=True):
-    agent: EpisodeAgent
-    report: Outcome | TaskReport
-    began: float
+# What is sent: an outcome or report with its agent, and the time when it began.
+Sent: TypeAlias = tuple[EpisodeAgent, Outcome | TaskReport, float]
 
 
 def check_endpoint(url: str) -> str:
@@ -346,7 +344,7 @@ class Sender:
 
     def send(self, agent: EpisodeAgent, report: Outcome | TaskReport, began: float) -> None:
         try:
-            self._waiting.put_nowait(Sent(agent, report, began))
+            self._waiting.put_nowait((agent, report, began))
         except queue.Full:
             self._lost += 1
         self._speak()
@@ -406,11 +404,11 @@ class Sender:
         return batch
 
     def _deliver(self, batch: Sequence[Sent]) -> None:
-        resource = resource_of(batch[0].agent.version)
+        resource = resource_of(batch[0][0].version)
         spans = [
-            readable(each.agent, span, resource)
-            for each in batch
-            for span in spans_of(each.agent, episode_of(each.report), each.began, self._content)
+            readable(agent, span, resource)
+            for agent, report, began in batch
+            for span in spans_of(agent, episode_of(report), began, self._content)
         ]
         with _Overheard() as overheard:
             sent = self._exporter.export(spans)

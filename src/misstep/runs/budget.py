@@ -8,8 +8,8 @@ from misstep.core.results.summary import Tally
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT, Budget, RateLimiters, Spent
 from misstep.engine.budget import BudgetTracker, Pricing
-from misstep.errors import BudgetExceeded, UsageError
-from misstep.models.providers import find_price
+from misstep.errors import UsageError
+from misstep.models.providers import Price, find_price
 from misstep.models.throttle import Throttles
 from misstep.runs.setup.models import name_model, price_agent
 from misstep.store.runs import Run
@@ -31,6 +31,14 @@ def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
         return price.of(usage) if price else None
 
     return cost
+
+
+def agent_price(settings: Settings) -> Price | None:
+    """The current price of the agent's tokens; None if it is not known."""
+    try:
+        return price_agent(settings)
+    except UsageError:
+        return None  # the price list no longer exists
 
 
 def may_price(run: Run) -> bool:
@@ -142,16 +150,3 @@ def spent_of(lacking: str, settings: Settings, spent: Spent) -> str:
         "seconds": f"{spent.seconds:.1f} of {settings.budget_time or 0:g} seconds",
         "calls": f"{spent.calls:,} of {settings.budget_calls or 0:,} calls",
     }[lacking]
-
-
-def budget_exceeded(
-    lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
-) -> BudgetExceeded:
-    """The error for an exhausted budget; `done` says how far the run got."""
-    used = spent_of(lacking, settings, spent)
-    *shown, way_on = hints
-    return BudgetExceeded(
-        f"the budget has no room for another case after {done}: {used} are used",
-        *shown,
-        f"{way_on} {FLAGS[lacking]} MORE",
-    )

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -32,7 +32,6 @@ from misstep.runs.summary import summarise
 from misstep.runs.trust import OF_AGENTS
 from misstep.store.runs import Run, Store
 
-NOTHING = Spent()
 SAMPLE = 20
 CHARACTERS = 4  # per token, roughly, in English and JSON
 PROMPT = 60  # tokens around a request: roles, instructions
@@ -71,14 +70,6 @@ class PerCase(msgspec.Struct, frozen=True):
     known: bool = True
 
 
-def past_runs(settings: Settings) -> list[Run]:
-    try:
-        with Store(settings.store) as store:
-            return store.list_runs()
-    except NoStoreYet:
-        return []
-
-
 def estimate_run(
     settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: RunSpec = TESTING
 ) -> Estimate:
@@ -86,12 +77,7 @@ def estimate_run(
     same_kind = [run for run in earlier if run.purpose.verb == purpose.verb]
     like = next((run.summary for run in same_kind if run.summary and _alike(run.settings, settings)), None)
     each = _from_summary(settings, like, f"run {like.run}") if like else _from_looks(settings, cases)
-    return _multiply(settings, total, each)
-
-
-def estimate_rest(settings: Settings, rest: int, so_far: Summary, spent: Spent) -> Estimate:
-    each = _from_summary(settings, so_far, f"its first {so_far.cases} cases")
-    return _multiply(settings, rest, each, spent)
+    return _multiply(settings, total, each, Spent())
 
 
 def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
@@ -137,20 +123,17 @@ def _first_words(case: Case) -> float:
     )
 
 
-def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent = NOTHING) -> Estimate:
+def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent) -> Estimate:
     tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
     price = price_agent(settings)
     usd = None if price is None else round(price.of(tokens), 6)
     seconds = total * each.seconds
     calls = round(total * each.calls)
     needed = {"usd": usd, "tokens": tokens.input + tokens.output, "seconds": seconds, "calls": calls}
-    affordable = _affordable(total, needed, left_of(settings, spent))
-    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable, each.known)
-
-
-def _affordable(total: int, needed: Mapping[str, float | None], left: Mapping[str, float]) -> int:
+    left = left_of(settings, spent)
     shares = [max(0.0, left[kind]) / amount for kind, amount in needed.items() if amount and kind in left]
-    return int(min([1.0, *shares]) * total)
+    affordable = int(min([1.0, *shares]) * total)
+    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable, each.known)
 
 
 Known: TypeAlias = Callable[[Case], Outcome | None]
@@ -176,7 +159,7 @@ def start(settings: Settings, work: RunWork, listeners: Sequence[Listener], agen
     refuse_running_loop()
     refuse_blind_budget(settings)
     refuse_secrets(settings)
-    campaign = work.campaign(_nothing)
+    campaign = work.campaign(lambda _: None)  # nothing is stored yet
     crew = make_executor(settings, agent, _teller(listeners))
     settings = settings if agent is None else check_settings(settings.overlay({"agent": agent.name}))
     with Store(settings.store, create=True) as store:
@@ -231,11 +214,10 @@ def resume(
 def estimate(settings: Settings, work: RunWork) -> Estimate:
     refuse_blind_budget(settings)
     check_agent(settings)
-    return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings), work.purpose)
-
-
-def _nothing(_: Case) -> None:
-    """The stored outcome of a case in a run that has not started: none."""
+    earlier = list[Run]()
+    with suppress(NoStoreYet), Store(settings.store) as store:
+        earlier = store.list_runs()
+    return estimate_run(settings, work.total or work.most, work.sample(), earlier, work.purpose)
 
 
 def lasting(settings: Settings) -> Settings:
@@ -247,8 +229,9 @@ def _estimate_rest(store: Store, run: Run, work: RunWork) -> Estimate:
     """From the cost of its own cases, or else like that of a new run."""
     rest, spent = max(0, (run.total or work.most) - run.done), store.spent(run.id)
     if run.done:
-        so_far = summarise(store.tally(run.id), run.id, run.settings)
-        return estimate_rest(run.settings, rest, so_far, spent)
+        so_far = summarise(store.tally(run.id), run)
+        each = _from_summary(run.settings, so_far, f"its first {so_far.cases} cases")
+        return _multiply(run.settings, rest, each, spent)
     return estimate_run(run.settings, rest, work.sample(), store.list_runs(), work.purpose)
 
 

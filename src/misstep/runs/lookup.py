@@ -200,13 +200,7 @@ def choose_failures(store: Store, run: Run, names: Sequence[str], settings: Sett
     """The ids of the named cases, or of a sample of those within the agent's capability."""
     if names:
         return tuple(dict.fromkeys([find_failure(store, run, name).case.id for name in names]))
-    # Sorted, since outcomes arrive in random order.
-    failures = sorted(outcome.case.id for outcome in _within_capability(store, run))
-    return tuple(Dice(settings.seed).sample(failures, min(settings.sample, len(failures))))
-
-
-def _within_capability(store: Store, run: Run) -> Iterator[Outcome]:
     limit = feature_of(run.purpose).most_actions(store, run)
-    for outcome in store.outcomes(run.id, "failed"):
-        if len(outcome.case.actions) <= limit:
-            yield outcome
+    failed = [each.case for each in store.outcomes(run.id, "failed") if len(each.case.actions) <= limit]
+    failures = sorted(case.id for case in failed)  # since outcomes arrive in random order
+    return tuple(Dice(settings.seed).sample(failures, min(settings.sample, len(failures))))

@@ -24,8 +24,16 @@ from misstep.core.settings import store_flag
 from misstep.core.spending import AGENT, Cost
 from misstep.engine.budget import CaseAccount, CaseBudget, Pricing
 from misstep.engine.drive import Batches, drive
-from misstep.errors import InternalError, Interrupted, MisstepError, StoreError, StoreGone, UsageError
-from misstep.runs.budget import budget_exceeded, pricing, refuse_hidden_tokens
+from misstep.errors import (
+    BudgetExceeded,
+    InternalError,
+    Interrupted,
+    MisstepError,
+    StoreError,
+    StoreGone,
+    UsageError,
+)
+from misstep.runs.budget import FLAGS, pricing, refuse_hidden_tokens, spent_of
 from misstep.runs.summary import summarise
 from misstep.store.runs import Run, RunWriter, Store
 
@@ -135,22 +143,22 @@ class RunSession:
                     f"the file has changed: the run ended with {count}", where=run.settings.cases
                 )
             raise InternalError(f"run {run.id} ended with {count}", self._way_on())
-        summary = summarise(tally, run.id, run.settings)
+        summary = summarise(tally, run)
         self._store.finish_run(run.id, summary, campaign.found if isinstance(campaign, Inquiries) else ())
         self._emit(RunFinished(run.id, summary))
         return summary
 
     def _give_up(self, campaign: Campaign) -> Summary:
-        run = self._run
+        run, lacking = self._run, self._case_budget.lacking
         done = self._store.tally(run.id).cases
         if run.total and done == run.total:
             return self._finish(campaign)
-        raise budget_exceeded(
-            self._case_budget.lacking,
-            run.settings,
-            self._store.spent(run.id),
-            f"{done} of {run.total} cases" if run.total else f"{done} cases",
-            [f"see what they gave with: misstep show {run.id}{self._place}", self._way_on()],
+        cases = f"{done} of {run.total} cases" if run.total else f"{done} cases"
+        used = spent_of(lacking, run.settings, self._store.spent(run.id))
+        raise BudgetExceeded(
+            f"the budget has no room for another case after {cases}: {used} are used",
+            f"see what they gave with: misstep show {run.id}{self._place}",
+            f"{self._way_on()} {FLAGS[lacking]} MORE",
         )
 
     def _way_on(self) -> str:

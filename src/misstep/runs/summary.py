@@ -9,22 +9,22 @@ from misstep.core.results.crosstalk import GroupReport
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary, Tally
-from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.stats import wilson
-from misstep.errors import UsageError
-from misstep.runs.budget import cost_of_run, hides_tokens, may_price
+from misstep.runs.budget import agent_price, cost_of_run, hides_tokens, may_price
 from misstep.runs.setup.models import model_name, price_agent
 from misstep.store.runs import Run
 
 
-def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
-    return tally.summary(run, settings.agent, model_name(settings), _cost(tally, settings))
+def summarise(tally: Tally, run: Run, is_priced: bool = True) -> Summary:
+    """The summary of a run on cases; its cost is known only if it `is_priced`."""
+    price = agent_price(run.settings) if is_priced else None
+    usd = None if price is None or hides_tokens(tally, run.settings) else round(price.of(tally.usage), 6)
+    return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
 
 
 def summarise_stored(tally: Tally, run: Run) -> Summary:
-    usd = _cost(tally, run.settings) if may_price(run) else None
-    return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
+    return summarise(tally, run, may_price(run))
 
 
 def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
@@ -83,11 +83,3 @@ def _summary(run: Run, judged_as: Sequence[Judgement], spent: Spent, has_model: 
         usd=None if unpriced else cost_of_run(run, spent.usage),
         seconds=round(spent.seconds, 3),
     )
-
-
-def _cost(tally: Tally, settings: Settings) -> float | None:
-    try:
-        price = price_agent(settings)
-    except UsageError:
-        return None  # the price list no longer exists
-    return None if price is None or hides_tokens(tally, settings) else round(price.of(tally.usage), 6)

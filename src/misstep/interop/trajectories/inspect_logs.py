@@ -1,5 +1,6 @@
 """Reads logs of Inspect, plain JSON or packed, without Inspect itself."""
 
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from misstep.core.outcome import Ended, Usage
 from misstep.errors import MissingExtra, UsageError
 from misstep.interop.trajectories.trajectory import Trajectory, count_in, names_in, read_messages, text_in
 
-SAMPLES = "samples/"
+SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 LARGEST = 1 << 28  # bytes of an unpacked sample
 ATTACHED = "attachment://"
 _LIMITS: dict[str, Ended] = {"time": "timeout", "working": "timeout"}
@@ -34,7 +35,7 @@ def read_packed(path: str) -> Iterator[Trajectory]:
     """The samples of an `.eval` file, one at a time."""
     try:
         with zipfile.ZipFile(path) as packed:
-            names = [each for each in packed.infolist() if _is_sample(each)]
+            names = [each for each in packed.infolist() if SAMPLE.fullmatch(each.filename)]
             if not names:
                 raise UsageError("no Inspect log, or one without samples", where=path)
             for each in names:
@@ -44,18 +45,17 @@ def read_packed(path: str) -> Iterator[Trajectory]:
         raise UsageError(f"not an Inspect log: {error}", hint, where=path) from error
 
 
-def _is_sample(entry: zipfile.ZipInfo) -> bool:
-    return entry.filename.startswith(SAMPLES) and entry.filename.endswith(".json")
-
-
 def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
     where = f"{path}, {entry.filename}"
     if entry.file_size > LARGEST:
         raise UsageError(
             f"a sample of {entry.file_size:,} bytes", f"at most {LARGEST:,} are read", where=where
         )
+    with suppress(ImportError):
+        import_module("zipfile_zstd")  # adds the compression that Inspect uses to `zipfile`
     try:
-        data = _read_entry(packed, entry)
+        with packed.open(entry) as file:
+            data = file.read(LARGEST + 1)
     except NotImplementedError as error:
         raise MissingExtra("what unpacks this Inspect log", "inspect", f"it is {path}") from error
     if len(data) > LARGEST:
@@ -64,13 +64,6 @@ def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:
         raise UsageError(f"not JSON: {error}", where=where) from error
-
-
-def _read_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    with suppress(ImportError):
-        import_module("zipfile_zstd")  # adds the compression that Inspect uses to `zipfile`
-    with packed.open(entry) as file:
-        return file.read(LARGEST + 1)
 
 
 def _read_sample(sample: Any, where: str) -> Trajectory:

@@ -162,8 +162,8 @@ def read_messages(value: Any, where: str) -> Trajectory:
 def _messages(value: Any) -> list[dict[str, Any]]:
     """All messages in order; for a Responses object, the input before the output."""
     if isinstance(value, list):
-        ours = value and all(isinstance(each, dict) and ("role" in each or _is_item(each)) for each in value)
-        return value if ours else []
+        known = [isinstance(each, dict) and ("role" in each or each.get("type") in _ITEMS) for each in value]
+        return value if known and all(known) else []
     if not isinstance(value, dict):
         return []
     found = list[dict[str, Any]]()
@@ -173,10 +173,6 @@ def _messages(value: Any) -> list[dict[str, Any]]:
             part = [{"role": "user", "content": part}]
         found += _messages(part) if isinstance(part, list) else []
     return found
-
-
-def _is_item(value: dict[str, Any]) -> bool:
-    return value.get("type") in _ITEMS
 
 
 def _role(message: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """Writes a stored run for other tools: tables, Inspect logs, OpenTelemetry traces."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import IO, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -10,27 +10,14 @@ from misstep.core.results.report import Written
 from misstep.core.settings import Settings
 from misstep.errors import MissingExtra
 from misstep.interop.otlp import otlp_json, spans_of
-from misstep.interop.tables import RowSubject, Table, check_parquet, csv_lines, write_parquet
+from misstep.interop.tables import RowSubject, check_parquet, csv_lines, write_parquet
 from misstep.runs.budget import may_price, price_of
 from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import summary_of
 from misstep.runs.reporting.tracing import agent_of
 from misstep.runs.setup.models import model_name
 from misstep.store.files import opened
-from misstep.store.runs import Run, Store
-
-
-def check_inspect() -> None:
-    if find_spec("inspect_ai") is None:
-        raise MissingExtra("Inspect", "inspect")
-
-
-def table_of(store: Store, run: Run) -> Table:
-    """The table of a run; read its rows while the store is open."""
-    price = price_of(run.settings) if may_price(run) else lambda *_: None
-    subject = RowSubject(run.id, run.settings.agent, model_name(run.settings), price)
-    return feature_of(run.purpose).table(store, run, subject)
-
+from misstep.store.runs import Store
 
 T = TypeVar("T")
 # Settings about where a run was stored and shown, not about the run itself.
@@ -58,34 +45,28 @@ class Counter:
             yield value
 
 
-def write_csv(settings: Settings, run: str) -> Written:
-    def write(file: IO[bytes], table: Table, counter: Counter) -> None:
-        file.writelines(csv_lines(table.kind, counter.watch(table.rows)))
-
-    return _write_table(settings, run, "csv", write)
+def write_csv(settings: Settings, name: str) -> Written:
+    return _write_table(settings, name, "csv")
 
 
-def write_parquet_file(settings: Settings, run: str) -> Written:
+def write_parquet_file(settings: Settings, name: str) -> Written:
     check_parquet()
-
-    def write(file: IO[bytes], table: Table, counter: Counter) -> None:
-        write_parquet(file, table.kind, counter.watch(table.rows))
-
-    return _write_table(settings, run, "parquet", write)
+    return _write_table(settings, name, "parquet")
 
 
-def _write_table(
-    settings: Settings,
-    name: str,
-    form: Literal["csv", "parquet"],
-    write: Callable[[IO[bytes], Table, Counter], None],
-) -> Written:
+def _write_table(settings: Settings, name: str, form: Literal["csv", "parquet"]) -> Written:
     counter = Counter()
     with Store(settings.store) as store:
         run = store.find_run(name)
-        table = table_of(store, run)
+        price = price_of(run.settings) if may_price(run) else lambda *_: None
+        subject = RowSubject(run.id, run.settings.agent, model_name(run.settings), price)
+        table = feature_of(run.purpose).table(store, run, subject)
+        rows = counter.watch(table.rows)
         with opened(settings.out) as file:
-            write(file, table, counter)
+            if form == "csv":
+                file.writelines(csv_lines(table.kind, rows))
+            else:
+                write_parquet(file, table.kind, rows)
     return Written(run.id, form, settings.out, counter.count)
 
 
@@ -103,7 +84,8 @@ def write_otlp(settings: Settings, name: str) -> Written:
 
 
 def write_inspect(settings: Settings, name: str) -> Written:
-    check_inspect()
+    if find_spec("inspect_ai") is None:
+        raise MissingExtra("Inspect", "inspect")
     from misstep.interop.inspect_log import LoggedRun, write_log
 
     with Store(settings.store) as store:

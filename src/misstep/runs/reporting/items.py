@@ -37,11 +37,10 @@ class ReportSource(msgspec.Struct, frozen=True):
 
     def spot_of_finding(self, finding: Finding) -> SourceLocation | None:
         """The innermost frame of the tool's own code in the traceback; else where the tool is defined."""
-        may_read = is_trusted(self.run)
-        seen = os.path.isfile if may_read else _is_below
+        seen = os.path.isfile if is_trusted(self.run) else _is_below
         own = [frame for frame in finding.frames if frame.own and seen(frame.file)]
-        line = _line_in(finding.where)
-        told = [frame for frame in own if frame.line == line]
+        line = finding.where.partition(" in ")[0].rpartition(":")[2]  # as in `file.py:12 in f`
+        told = [frame for frame in own if str(frame.line) == line]
         if own:
             place = (told or own)[-1]
             return SourceLocation(os.path.abspath(place.file), max(1, place.line))
@@ -69,12 +68,6 @@ def replay(run: str, part: str, place: str) -> str:
 def _is_below(path: str) -> bool:
     """Whether a path is below the current folder; the file system is not accessed."""
     return os.path.abspath(path).startswith(os.path.join(os.getcwd(), ""))
-
-
-def _line_in(where: str) -> int:
-    """The line number in `file.py:12 in f`."""
-    number = where.partition(" in ")[0].rpartition(":")[2]
-    return int(number) if number.isdecimal() else 0
 
 
 def _file_of(spec: str) -> tuple[str, str]:
@@ -140,6 +133,9 @@ def _issue_of_outcome(outcome: Outcome, home: ReportSource, spot: SourceLocation
     case, verdict = outcome.case, outcome.verdict
     kind = verdict.error or "failed"
     step = f" at step {verdict.step}" if verdict.step else ""
+    tools = {action.id: plain(action.tool, 100) for action in case.actions}
+    nearest = " → ".join(tools[action] for action in verdict.nearest)
+    details = {"nearest correct plan": nearest, "request": case.query[:REQUEST]}
     return Issue(
         id=case.id,
         rule=f"plan/{kind}",
@@ -148,7 +144,7 @@ def _issue_of_outcome(outcome: Outcome, home: ReportSource, spot: SourceLocation
         identity="\0".join((case.id, kind)),
         subject=plain(home.run.settings.agent, 200),
         misstep=_misstep(outcome),
-        details=_details(outcome),
+        details={name: text for name, text in details.items() if text},
         replay=home.replay(case.id),
         spot=spot,
     )
@@ -160,13 +156,6 @@ def _misstep(outcome: Outcome) -> str:
         return ""
     call = calls[step - 1]
     return f"step {step}, {written(call.tool, call.arguments)}"
-
-
-def _details(outcome: Outcome) -> dict[str, str]:
-    tools = {action.id: plain(action.tool, 100) for action in outcome.case.actions}
-    nearest = " → ".join(tools[action] for action in outcome.verdict.nearest)
-    told = {"nearest correct plan": nearest, "request": outcome.case.query[:REQUEST]}
-    return {name: text for name, text in told.items() if text}
 
 
 NAME = 200

@@ -29,15 +29,6 @@ def exit_code(settings: Settings, passed: int, total: int) -> int:
     return int(demanded is not None and total > 0 and passed / total < demanded)
 
 
-def failed_gate(settings: Settings, passed: int, total: int) -> str:
-    """The gate that was not passed, with the measured and the required value; empty if all were passed."""
-    if not settings.fail_on or not exit_code(settings, passed, total):
-        return ""
-    measured = f"{passed} of {total} passed ({percent(passed / total)})" if total else "nothing was judged"
-    asked = parse_gate(settings.fail_on)
-    return f"--fail-on {settings.fail_on} failed: {measured}, required: {percent(asked)}"
-
-
 class CommandResult(msgspec.Struct, frozen=True):
     """How a command ends: its exit code, and the comparison with the baseline if there is one.
 
@@ -50,8 +41,12 @@ class CommandResult(msgspec.Struct, frozen=True):
 
     @classmethod
     def by_gate(cls, settings: Settings, passed: int, total: int) -> "CommandResult":
-        why = failed_gate(settings, passed, total)
-        return cls(exit_code(settings, passed, total), why=(why,) if why else ())
+        code = exit_code(settings, passed, total)
+        if not settings.fail_on or not code:
+            return cls(code)
+        rate = f"{passed} of {total} passed ({percent(passed / total)})" if total else "nothing was judged"
+        asked = percent(parse_gate(settings.fail_on))
+        return cls(code, why=(f"--fail-on {settings.fail_on} failed: {rate}, required: {asked}",))
 
     def leave(self) -> int:
         """Print a line for each gate that failed, and return the exit code."""

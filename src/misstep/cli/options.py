@@ -13,14 +13,30 @@ from click.core import ParameterSource
 from misstep.core.settings import LISTS, MEANS, Settings, field_type
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
-    AGENTS,
-    CALLING,
-    FUZZING,
-    LIMITS,
-    SHELTER,
-    SYNTHESIS,
-    TRYING,
-    USUALLY_TRYING,
+    AGENTS as AGENTS,
+)
+from misstep.runs.setup.configuration import (
+    CALLING as CALLING,
+)
+from misstep.runs.setup.configuration import (
+    FUZZING as FUZZING,
+)
+from misstep.runs.setup.configuration import (
+    LIMITS as LIMITS,
+)
+from misstep.runs.setup.configuration import (
+    SHELTER as SHELTER,
+)
+from misstep.runs.setup.configuration import (
+    SYNTHESIS as SYNTHESIS,
+)
+from misstep.runs.setup.configuration import (
+    TRYING as TRYING,
+)
+from misstep.runs.setup.configuration import (
+    USUALLY_TRYING as USUALLY_TRYING,
+)
+from misstep.runs.setup.configuration import (
     load_settings,
     parse_text,
 )
@@ -43,29 +59,6 @@ class WholeNumber(click.IntRange):
 PORT = WholeNumber(0, 65_535)
 MOST = WholeNumber(0, 10**9)
 
-
-__all__ = [
-    "ABOUT_TRYING",
-    "ABOUT_TYPED",
-    "AGENTS",
-    "CALLING",
-    "CONSISTENCY",
-    "CURVE",
-    "CURVES_BESIDE",
-    "FIXED_BY_A_RUN",
-    "FIXING",
-    "FUZZING",
-    "INQUIRY",
-    "KEEPING",
-    "LIMITS",
-    "RUNNING",
-    "SHELTER",
-    "SYNTHESIS",
-    "TASKS",
-    "TRYING",
-    "TYPED",
-    "USUALLY_TRYING",
-]
 
 # Where a run is stored, and who is told about it.
 KEEPING = ("resume", "trust_store", "store", "report", "report_dir", "step_summary", "display", "json")

@@ -89,9 +89,9 @@ def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate
     return 0
 
 
-def spare_inputs(settings: Settings, result: str) -> None:
+def spare_inputs(settings: Settings, result: str, store: str = "") -> None:
     """Refuse to overwrite the files that the result is made from."""
-    for name in (settings.cases, settings.plans):
+    for name in (settings.cases, settings.plans, store.removeprefix("sqlite:///")):
         both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
         if both and os.path.samefile(settings.out, name):
             raise UsageError(

@@ -1,4 +1,4 @@
-"""Writes the reports of a run: one during the run, the others when it has ended."""
+"""Writes the reports of a run: one during the run, the others when it has ended, or by `misstep report`."""
 
 import json
 import os
@@ -7,16 +7,23 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+import click
 import msgspec
 
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, settings_options
+from misstep.cli.output import curve_command
 from misstep.core.event import Event, Listener, RunStarted
 from misstep.core.results.report import RunReport
 from misstep.core.settings import Report, Settings
 from misstep.errors import StoreError, UsageError
 from misstep.rendering.ndjson import NdjsonReport
 from misstep.rendering.text import plain
+from misstep.runs.kinds import feature_of
+from misstep.runs.lookup import find_run
+from misstep.store.curves import is_kept
 from misstep.store.files import opened
 
 ENDINGS: dict[Report, str] = {
@@ -31,6 +38,13 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 # Makes the object that `--json` prints; called only if it is to be written.
 Summed = Callable[[], object]
+
+
+def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any]:
+    """The object that `--json` prints for a stored run; its code is imported when needed."""
+    from misstep.runs.reporting.statement import run_as_json
+
+    return ending.added_to(run_as_json(settings, run))
 
 
 @contextmanager
@@ -170,3 +184,35 @@ def report_path(settings: Settings, name: str, kind: Report) -> str:
         raise StoreError(f"'{plain(name, 60)}' is no name for a report", where=settings.report_dir)
     folder = settings.report_dir
     return "-" if folder == "-" else os.path.join(folder, f"{name}.{ENDINGS[kind]}")
+
+
+ABOUT = {"baseline": "An earlier run to hold it against; exit with 1 if this one is significantly worse."}
+USUAL = {"report": ("html",)}
+
+
+@click.command("report")
+@click.argument("run")
+@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL, about=ABOUT)
+def report(settings: Settings, run: str) -> int:
+    """Write reports of a run.
+
+    The run may be unfinished; the paths of the files are printed. RUN may be shortened, or be 'last'. A
+    FILE.json with a capability curve has a page as well.
+    """
+    if is_kept(run):
+        code: int = curve_command("report_kept")(settings, run)
+        return code
+    from misstep.runs.reporting.statement import state
+
+    check_reports(settings)
+    found = find_run(settings, run)
+    if not feature_of(found.purpose).has_curve:
+        refuse_curves_beside(f"a run of {found.purpose.command}")
+    settings = settings.overlay({"fail_on": "none"})
+    ending = ExitPolicy(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
+    statement = state(settings, found.id, ending.held, not ending.code if ending.held else None)
+    for kind in settings.report:
+        path = write_report(settings, kind, statement, lambda: summed(settings, found.id, ending))
+        if path != "-":
+            click.echo(plain(path))
+    return ending.leave()

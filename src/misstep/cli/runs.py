@@ -1,4 +1,4 @@
-"""`misstep runs` and `misstep show`: list runs, and show one."""
+"""`misstep runs`, `show` and `compare`: list runs, show one, and compare two on what both have judged."""
 
 import click
 import msgspec
@@ -13,16 +13,18 @@ from misstep.cli.options import (
 )
 from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
 from misstep.core.outcome import Outcome
-from misstep.core.results.comparison import FACETS, Facet
+from misstep.core.results.comparison import FACETS, Comparison, Facet, TaskComparison
 from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.settings import Settings
 from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
-from misstep.rendering.comparison import breakdown_view
+from misstep.rendering.comparison import breakdown_view, comparison_view
 from misstep.rendering.terminal import failures_table, runs_table, summary_table
 from misstep.rendering.text import plain
+from misstep.rendering.words import listed, subject_name
 from misstep.runs import lookup as api
 from misstep.runs.compare import break_down
+from misstep.runs.compare import compare as compare_runs
 from misstep.runs.kinds import feature_of
 from misstep.store.curves import is_kept
 from misstep.store.location import way_to
@@ -168,3 +170,41 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
     console.print(case_view(outcome, measure(outcome.case)))
     place = way_to(settings.store)
     hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")
+
+
+SHOWN_CASES = 5
+
+
+@click.command("compare")
+@click.argument("first")
+@click.argument("second")
+@settings_options("store", "json")
+def compare(settings: Settings, first: str, second: str) -> int:
+    """Compare two runs on what both have judged.
+
+    That is their cases, or the tasks of a benchmark. FIRST and SECOND are runs; either may be
+    shortened, or be 'last'.
+    """
+    comparison = compare_runs(settings, first, second)
+    if settings.json:
+        print_json(comparison)
+        return 0
+    console = Console()
+    names = [_name(settings, run) for run in (comparison.first, comparison.second)]
+    console.print(comparison_view(comparison, *names))
+    _show_cases(console, comparison, way_to(settings.store))
+    return 0
+
+
+def _name(settings: Settings, run: str) -> str:
+    found = api.find_run(settings, run)
+    return subject_name(found.settings, found.purpose)
+
+
+def _show_cases(console: Console, comparison: Comparison | TaskComparison, place: str) -> None:
+    for which, cases in (("first", comparison.lost), ("second", comparison.won)):
+        if cases:
+            names = listed([quoted(case) for case in cases], SHOWN_CASES)
+            hint(console, f"only the {which} passed: {names}")
+            loser = comparison.second if which == "first" else comparison.first
+            hint(console, f"one in full: misstep show {case_words(loser, cases[0])}{place}", gap=False)

@@ -1,13 +1,13 @@
 """Shows a case in full on the terminal, and constraints in a few words."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from collections.abc import Mapping
+from typing import assert_never
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from misstep.core.case import Difficulty, Planned
+from misstep.core.case import Difficulty
 from misstep.core.constraint import (
     Adjacent,
     Before,
@@ -110,7 +110,8 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
             section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
         )
     if case.solution and verdict.verdict != "passed":
-        parts.append(section("one way to get it right", _solution(case.solution)))
+        way = "\n".join(written(call.tool, call.arguments) for call in case.solution)
+        parts.append(section("one way to get it right", Text(way)))
     return Group(*parts)
 
 
@@ -148,10 +149,6 @@ def calls_view(outcome: Outcome) -> RenderableType:
     return Text("\n").join(lines)
 
 
-def _solution(calls: Sequence[Planned]) -> RenderableType:
-    return Text("\n".join(written(call.tool, call.arguments) for call in calls))
-
-
 def _said(outcome: Outcome) -> list[RenderableType]:
     """The agent's answer, what it cost, and the raw messages if they were kept."""
     transcript = outcome.transcript
@@ -163,12 +160,9 @@ def _said(outcome: Outcome) -> list[RenderableType]:
     if transcript.usage.input or transcript.usage.output:
         parts.append(section("tokens", Text(in_and_out(transcript.usage))))
     if transcript.messages:
-        parts.append(section("messages", Text("\n".join(map(_message, transcript.messages)))))
+        raw = [plain(json.dumps(each, ensure_ascii=False), 4_000) for each in transcript.messages]
+        parts.append(section("messages", Text("\n".join(raw))))
     return parts
-
-
-def _message(message: Any) -> str:
-    return plain(json.dumps(message, ensure_ascii=False), 4_000)
 
 
 def constraints_view(outcome: Outcome) -> RenderableType:

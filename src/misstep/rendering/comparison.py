@@ -1,5 +1,6 @@
 """Shows the comparison of two runs, of a run with its baseline, and the breakdown of a run."""
 
+from msgspec import to_builtins
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -9,7 +10,6 @@ from misstep.core.results.comparison import (
     Comparison,
     Facet,
     Held,
-    NewFinding,
     Pairing,
     TaskComparison,
 )
@@ -32,10 +32,9 @@ def held_in_words(held: Held) -> str:
 
 def held_as_json(held: Held) -> dict[str, object]:
     """The comparison with the baseline in the object that `--json` prints."""
-    found = {"new": _listed(held.new), "gone": _listed(held.gone)}
-    pairing = held.pairing
-    compared = (
-        {
+    compared: dict[str, object] = {"new": to_builtins(held.new), "gone": to_builtins(held.gone)}
+    if pairing := held.pairing:
+        compared = {
             "in_common": pairing.cases,
             "difference": pairing.difference,
             "interval": list(pairing.interval),
@@ -43,19 +42,12 @@ def held_as_json(held: Held) -> dict[str, object]:
             "lost": list(held.lost),
             "won": list(held.won),
         }
-        if pairing
-        else found
-    )
     return {
         "run": held.baseline or None,
         "regressed": held.regressed,
         "conclusion": held_in_words(held),
         **(compared if held.baseline else {}),
     }
-
-
-def _listed(findings: tuple[NewFinding, ...]) -> list[dict[str, str]]:
-    return [{"id": each.id, "tool": each.tool, "kind": each.kind, "error": each.error} for each in findings]
 
 
 def _findings(held: Held) -> str:
@@ -73,10 +65,9 @@ def _pairing(held: Held, pairing: Pairing) -> str:
     changes = f"{len(held.lost)} lost, {len(held.won)} won of {counted(pairing.cases, held.unit)} in common"
     if not held.lost and not held.won:
         return f"the same as baseline {held.baseline}: {changes}"
-    low, high = pairing.interval
-    better = pairing.difference > 0
     if not held.significant:
         return f"no significant difference to baseline {held.baseline}: {changes}, {p_in_words(pairing.p)}"
+    (low, high), better = pairing.interval, pairing.difference > 0
     low, high = (low, high) if better else (-high, -low)
     by = f"{100 * abs(pairing.difference):.1f} points (95 % interval {100 * low:.1f} to {100 * high:.1f})"
     word = "better" if better else "worse"

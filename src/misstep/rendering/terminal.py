@@ -1,20 +1,22 @@
-"""Shows runs on the terminal."""
+"""Shows runs on the terminal: lists, summaries, failures, and shares of failures by agent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
+import msgspec
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from misstep.core.case import Baselines
-from misstep.core.outcome import JUDGEMENTS, Outcome, Usage
+from misstep.core.outcome import JUDGEMENTS, ErrorKind, Outcome, Usage
 from misstep.core.results.summary import ListedRun, Run, Summary
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.rendering.layout import Trimmed, bare_table
 from misstep.rendering.text import plain
-from misstep.rendering.words import method_in_words, specs_in_short
+from misstep.rendering.words import Named, agent_name, method_in_words, specs_in_short
 
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
 
@@ -161,4 +163,43 @@ def failures_table(outcomes: Sequence[Outcome]) -> Table:
         kind = Text(verdict.error or verdict.verdict, style=style)
         step = str(verdict.step) if verdict.step else ""
         table.add_row(Text(plain(verdict.case)), kind, step, Text(plain(verdict.explanation, 500)))
+    return table
+
+
+# In the order of the paper's tables.
+KINDS: tuple[ErrorKind, ...] = ("timeout", "act", "lost", "order", "parameter")
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One agent: the number of its failures, if known, and percentages of them."""
+
+    heading: str
+    shares: Mapping[str, float]
+    total: int | None = None
+    style: str = ""
+
+
+def share(counts: Mapping[Any, int], name: str) -> float | None:
+    total = sum(counts.values())
+    return counts.get(name, 0) / total if total else None
+
+
+def counted_column(one: Named, counts: Mapping[Any, int]) -> Column:
+    parts = {name: share(counts, name) for name in counts}
+    shares = {name: 100 * part for name, part in parts.items() if part is not None}
+    return Column(agent_name(one), shares, sum(counts.values()))
+
+
+def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> Table:
+    table = bare_table()
+    table.add_column(what, no_wrap=True)
+    for column in columns:
+        table.add_column(Text(column.heading), justify="right", style=column.style, overflow="fold")
+    for row in rows:
+        table.add_row(
+            row, *[f"{column.shares[row]:.1f} %" if row in column.shares else "–" for column in columns]
+        )
+    if any(column.total is not None for column in columns):
+        totals = ["" if column.total is None else f"{column.total:,}" for column in columns]
+        table.add_row(Text("failures", style="bold"), *totals)
     return table

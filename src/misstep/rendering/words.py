@@ -89,6 +89,10 @@ def interval(ends: tuple[float, float]) -> str:
     return f"{100 * low:.1f} – {100 * high:.1f} %"
 
 
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def listed(words: list[str], most: int) -> str:
     """The first few, and how many more there are."""
     rest = len(words) - most

@@ -9,8 +9,7 @@ from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, who
 from misstep.rendering.html.markup import Markup, Row, element, grid
 from misstep.rendering.html.page import page
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.shares import KINDS, share
-from misstep.rendering.terminal import BASELINES, baseline_rates, percent
+from misstep.rendering.terminal import BASELINES, KINDS, baseline_rates, percent, share
 from misstep.rendering.words import IN_FULL, agent_name, interval
 
 

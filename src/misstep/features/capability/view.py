@@ -13,8 +13,7 @@ from rich.text import Text
 from misstep.core.results.capability import Capability, Fit, Half, Point
 from misstep.core.stats import logistic, wilson
 from misstep.rendering.layout import bare_table
-from misstep.rendering.shares import KINDS, counted_column, shares_table
-from misstep.rendering.terminal import BASELINES, baseline_rates, percent
+from misstep.rendering.terminal import BASELINES, KINDS, baseline_rates, counted_column, percent, shares_table
 from misstep.rendering.words import IN_FULL, agent_name, interval, p_in_words
 
 

@@ -10,8 +10,7 @@ from misstep.core.results.diagnosis import CAUSES, Diagnosis, Dissection
 from misstep.rendering.html.markup import Markup, Row, element, grid, text
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.layout import bare_table
-from misstep.rendering.shares import counted_column, share, shares_table
-from misstep.rendering.terminal import percent
+from misstep.rendering.terminal import counted_column, percent, share, shares_table
 from misstep.rendering.text import plain
 from misstep.rendering.words import IN_FULL, agent_name
 

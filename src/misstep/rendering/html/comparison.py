@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from misstep.core.results.comparison import Comparison, TaskComparison
+from misstep.core.results.comparison import Comparison, Pairing, TaskComparison
 from misstep.rendering.comparison import conclusion, efforts, note_on_p, rates
 from misstep.rendering.html.markup import Markup, Row, element, grid, pairs, text
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.words import points
+from misstep.rendering.words import points, sentence
 
 SHOWN = 500  # cases of each kind
 
@@ -29,18 +29,20 @@ def comparison_parts(
     yield element(
         "p", f"95 % interval {points(low)} to {points(high)}, on {pairing.cases:,} {unit} in common"
     )
-    yield element("p", element("b", _capitalised(conclusion(comparison, unit))))
+    yield element("p", element("b", sentence(conclusion(comparison, unit))))
     ids = (comparison.first, comparison.second)
     yield pairs(
         (place, element("span", element("a", f"run {run}", href=address), " ", text(name)))
         for place, run, address, name in zip(("first", "second"), ids, runs, names, strict=True)
     )
-    yield page_section(f"{unit.capitalize()} in common", _crossing(comparison), *_rates(comparison, unit))
-    yield from _flipped(comparison, unit, case)
+    yield page_section(f"{unit.capitalize()} in common", _crossing(pairing), *_rates(comparison, unit))
+    for which, cases in (("first", comparison.lost), ("second", comparison.won)):
+        if cases:
+            title = f"Only the {which} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
+            yield page_section(title, _list(comparison, cases, case))
 
 
-def _crossing(comparison: Comparison | TaskComparison) -> Markup:
-    pairing = comparison.pairing
+def _crossing(pairing: Pairing) -> Markup:
     rows = [
         Row(("first passed", f"{pairing.both:,}", f"{pairing.first_only:,}")),
         Row(("first failed", f"{pairing.second_only:,}", f"{pairing.neither:,}")),
@@ -55,15 +57,6 @@ def _rates(comparison: Comparison | TaskComparison, unit: str) -> Iterator[Marku
     yield element("p", note_on_p(heading, len(parts) - 1), class_="caption")
     if isinstance(comparison, TaskComparison):
         yield grid(("to a task", "first", "second"), [Row(row) for row in efforts(comparison)])
-
-
-def _flipped(
-    comparison: Comparison | TaskComparison, unit: str, case: Callable[[str, str], str]
-) -> Iterator[Markup]:
-    for which, cases in (("first", comparison.lost), ("second", comparison.won)):
-        if cases:
-            title = f"Only the {which} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
-            yield page_section(title, _list(comparison, cases, case))
 
 
 def _list(
@@ -83,7 +76,3 @@ def _list(
 
     more = [element("li", f"… and {len(cases) - SHOWN:,} more", class_="dim")] if len(cases) > SHOWN else []
     return element("ul", *map(item, cases[:SHOWN]), *more, class_="flipped")
-
-
-def _capitalised(sentence: str) -> str:
-    return f"{sentence[:1].upper()}{sentence[1:]}."

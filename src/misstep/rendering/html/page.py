@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from misstep.core.results.comparison import Breakdown, Held
-from misstep.core.results.report import Issue, ReportItem, RunReport
+from misstep.core.results.report import Issue, RunReport
 from misstep.core.results.summary import Run, Summary
 from misstep.rendering.comparison import held_in_words
 from misstep.rendering.html import assets, sections
@@ -110,16 +110,13 @@ def _parts(statement: RunReport) -> Iterator[Markup]:
         if told:
             yield element("p", told)
     for entry in statement.entries(None):
-        yield element(
-            "section", element("h2", text(f"{entry.name}: {entry.verdict}", LONGEST_TITLE)), *_entry(entry)
-        )
-
-
-def _entry(entry: ReportItem) -> Iterator[Markup]:
-    if entry.reason:
-        yield element("p", text(entry.reason))
-    for flaw in entry.flaws:
-        yield element("details", element("summary", text(flaw.title, LONGEST_TITLE)), *_flaw(flaw))
+        reason = [element("p", text(entry.reason))] if entry.reason else []
+        flaws = [
+            element("details", element("summary", text(flaw.title, LONGEST_TITLE)), *_flaw(flaw))
+            for flaw in entry.flaws
+        ]
+        title = element("h2", text(f"{entry.name}: {entry.verdict}", LONGEST_TITLE))
+        yield element("section", title, *reason, *flaws)
 
 
 def _flaw(flaw: Issue) -> Iterator[Markup]:

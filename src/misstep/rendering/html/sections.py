@@ -17,7 +17,7 @@ from misstep.rendering.terminal import (
     money,
     percent,
 )
-from misstep.rendering.words import interval, method_in_words, p_value
+from misstep.rendering.words import interval, method_in_words, p_value, sentence
 
 MOST = 1_000  # characters
 
@@ -97,15 +97,15 @@ def success(summary: Summary, unit: str = "case") -> Markup:
 
 
 def baseline(held: Held) -> Markup:
-    told = held_in_words(held)
-    said = f"{told[0].upper()}{told[1:]}."
+    said = sentence(held_in_words(held))
     return element("p", element("b", text(said), class_="bad") if held.regressed else text(said))
 
 
 def _scale(rate: float, interval: tuple[float, float], chance: float | None) -> Markup:
     """From 0 to 100 %: the rate, its interval, and a dotted line at the chance level."""
     low, high = interval
-    luck = [] if chance is None else [_upright(chance, "luck")]
+    at = _along(chance or 0)
+    luck = [] if chance is None else [element("line", x1=at, x2=at, y1=2, y2=26, class_="luck")]
     return element(
         "svg",
         element("rect", x="0%", y=10, width="100%", height=8, rx=4, class_="track"),
@@ -117,10 +117,6 @@ def _scale(rate: float, interval: tuple[float, float], chance: float | None) -> 
         class_="scale",
         aria_hidden="true",
     )
-
-
-def _upright(share: float, name: str) -> Markup:
-    return element("line", x1=_along(share), x2=_along(share), y1=2, y2=26, class_=name)
 
 
 def _along(share: float) -> str:
@@ -162,12 +158,11 @@ def portions(breakdown: Breakdown) -> Markup:
     ]
     hidden = len(breakdown.portions) - len(rows)
     more = [element("p", f"… and {hidden} more.", class_="dim")] if hidden else []
-    said = finding(breakdown)
     headings = (breakdown.by, "cases", "failed", "success", "95 % interval", "p")
     table = grid(headings, rows, names=0 if breakdown.by == "actions" else 1)
     opened = {"open": "open"} if any(each.significant for each in breakdown.portions) else {}
     return page_section(
         PLURALS[breakdown.by].capitalize(),
-        element("p", f"{said[0].upper()}{said[1:]}."),
+        element("p", sentence(finding(breakdown))),
         element("details", element("summary", "The numbers"), table, *more, **opened),
     )

@@ -1,4 +1,4 @@
-"""Runs planning tests of an agent given as an object."""
+"""Tests agents and tools that are given as objects."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,21 +11,23 @@ from misstep.errors import UsageError
 from misstep.features.plan_test.run import run_agent
 from misstep.runs.cases import cases_of
 from misstep.runs.executor import replay_case
-from misstep.runs.setup.configuration import load_settings
+from misstep.runs.lookup import find_run
+from misstep.runs.setup.configuration import USUALLY_TRYING, load_settings
 from misstep.testing.apart import away_from_loops
-from misstep.testing.notebook import Again
-from misstep.testing.results import PlanningResult
+from misstep.testing.results import Again, PlanningResult, ToolsResult
 from misstep.testing.subjects import (
     OF_PLANNING,
+    OF_TOOLS,
     ObjectOrigin,
     SubjectUnderTest,
     agent_from,
     at_home,
     overlaid,
+    specs_from,
     way_from_here,
 )
 
-WHERE = "test_planning()"
+AGENT_TEST = "test_planning()"
 OF_NAMED_AGENTS = ("agent_args", "prompt", "python", "record_proxy")
 
 
@@ -44,10 +46,19 @@ def test_planning(
     keyword arguments, which override environment variables and misstep.toml. `listen` receives the events of
     the run. This also works inside a running event loop.
     """
-    given = {**_not_none(actions=actions, count=count), **settings}
-    chosen = planning_settings(Path.cwd(), given, WHERE)
+    named = {"actions": actions, "count": count}
+    given = {**{name: value for name, value in named.items() if value is not None}, **settings}
+    chosen = planning_settings(Path.cwd(), given, AGENT_TEST)
     subject = planning_subject(agent, chosen, given, ObjectOrigin())
-    return run_planning(subject, lambda run: _again(run, subject), *([listen] if listen else []))
+
+    def again(run: str) -> Again:
+        place = way_from_here(chosen)
+        show = f"misstep show {run}{place}"
+        if subject.is_found:
+            return Again(show, f"misstep replay {run}/", place)
+        return Again(show, 'result.replay("', '")')
+
+    return run_planning(subject, again, *([listen] if listen else []))
 
 
 test_planning.__test__ = False  # type: ignore[attr-defined]  # keep pytest from collecting it
@@ -87,13 +98,46 @@ def try_case(subject: SubjectUnderTest, name: str) -> Outcome | None:
     return away_from_loops(lambda _: replay_case(found, subject.settings, subject.agent))
 
 
-def _again(run: str, subject: SubjectUnderTest) -> Again:
-    place = way_from_here(subject.settings)
-    show = f"misstep show {run}{place}"
-    if subject.is_found:
-        return Again(show, f"misstep replay {run}/", place)
-    return Again(show, 'result.replay("', '")')
+TOOL_TEST = "test_tools()"
+CALLS = 300
 
 
-def _not_none(**given: Any) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if value is not None}
+def test_tools(
+    tools: Any, *, calls: int = CALLS, listen: Listener | None = None, **settings: Any
+) -> ToolsResult:
+    """Fuzz tools with `calls` calls each: do they survive being used by an agent?
+
+    Tools are whatever `misstep tool fuzz` accepts, as an object (a function, a tool of a framework, a list, a
+    toolkit) or as a text such as `file.py:name` or `mcp:COMMAND`. They run in separate processes, in a
+    sandbox; objects that cannot be imported are written to a file beside the store for these to load. All
+    settings of that command can be passed as keyword arguments, which override environment variables and
+    misstep.toml. `listen` receives the events of the run.
+    """
+    chosen = tool_settings(Path.cwd(), {"calls": calls, **settings}, TOOL_TEST)
+    return run_tools(tools, chosen, ObjectOrigin(), *([listen] if listen else []))
+
+
+test_tools.__test__ = False  # type: ignore[attr-defined]  # keep pytest from collecting it
+
+
+def tool_settings(folder: Path, given: Mapping[str, Any], where: str) -> Settings:
+    """Keyword arguments over the environment and the folder's file; `calls` is short for `calls_per_tool`."""
+    named = dict(given)
+    if "calls" in named:
+        if "calls_per_tool" in named:
+            raise UsageError("calls and calls_per_tool are the same", "leave one of them out", where=where)
+        named["calls_per_tool"] = named.pop("calls")
+    usual = {**USUALLY_TRYING, "calls_per_tool": CALLS}
+    return at_home(overlaid(load_settings(folder, usual=usual), named, OF_TOOLS, where, ("calls",)), folder)
+
+
+def run_tools(value: Any, settings: Settings, origin: ObjectOrigin, *listeners: Listener) -> ToolsResult:
+    """Fuzz the tools that an object is or holds."""
+    from misstep.features.tool_fuzz.run import fuzz_tools  # tests of agents don't need it
+
+    report = fuzz_tools(settings, specs_from(value, settings, origin), *listeners)
+    place = way_from_here(settings)
+    again = Again(f"misstep show {report.run}{place}", f"misstep replay {report.run}/", place)
+    summary = find_run(settings, report.run).summary
+    assert summary is not None
+    return ToolsResult(summary, report, settings, again)

@@ -31,7 +31,11 @@ class Commands(click.Group):
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _summary(home)) for name, home in sorted(self._homes.items())])
+            rows = [
+                (name, home.get_short_help_str() if isinstance(home, Commands) else home[1])
+                for name, home in sorted(self._homes.items())
+            ]
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -42,10 +46,6 @@ class Commands(click.Group):
                 " ".join(filter(None, (f"no such command '{name}'.", did_you_mean(name, self._homes))))
             )
         return super().resolve_command(context, arguments)
-
-
-def _summary(home: tuple[str, str] | Commands) -> str:
-    return home.get_short_help_str() if isinstance(home, Commands) else home[1]
 
 
 BENCH = Commands(

@@ -148,14 +148,11 @@ class PlainDisplay(NoDisplay):
         elif isinstance(event, Finished):
             self._progress.add(event)
             if self._progress.done % self._every == 0 or self._progress.done == self._progress.total:
-                self._say(self._line())
+                now = self._progress
+                done = f"{now.done}/{now.total}" if now.total else str(now.done)
+                self._say("  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left])))
         elif line := _news(event):
             self._say(line)
-
-    def _line(self) -> str:
-        now = self._progress
-        done = f"{now.done}/{now.total}" if now.total else str(now.done)
-        return "  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left]))
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # the run continues if nobody reads this

@@ -199,10 +199,15 @@ def settings_options(
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def wrapper(**given: Any) -> Any:
-            layer = {name: _parse(name, given.pop(name)) for name in names if _is_given(given, name)}
+            layer = {
+                name: _parse(name, given.pop(name)) for name in names if given.get(name) not in (None, ())
+            }
             _refuse_contradictions(layer)
             rest = {name: value for name, value in given.items() if name not in names}
-            return command(_joined(layer, usual, preset), **rest)
+            settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
+            if "resume" in layer:  # it may get new budgets
+                settings = settings.overlay(dict.fromkeys(MEANS))
+            return command(settings.overlay(layer), **rest)
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):
@@ -233,7 +238,8 @@ def _option(
     default = usual.get(name, getattr(Settings(), name))
     nothing = default is None or default is False or default in ("", (), {})
     shown = "" if nothing else f"  [default: {', '.join(default) if name in LISTS else default}]"
-    described = f"{about or _description(name)}{shown}"
+    metas = get_args(Settings.__annotations__[name])[1:]
+    described = f"{about or next(str(meta.description) for meta in metas if meta.description)}{shown}"
     if isinstance(field_type(name), msgspec.inspect.BoolType):
         return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)
     declared = _NAMES.get(name, (flag(name),))
@@ -253,23 +259,6 @@ def _metavar(name: str) -> str:
             return "RATE" if high == 1 else "SECONDS"
         case _:
             return _METAVARS[name]
-
-
-def _description(name: str) -> str:
-    kind = Settings.__annotations__[name]
-    return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
-
-
-def _joined(layer: dict[str, Any], usual: Mapping[str, Any], preset: Mapping[str, Any]) -> Settings:
-    """The settings with those of the command line on top; a resumed run may get new budgets."""
-    settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
-    if "resume" in layer:
-        settings = settings.overlay(dict.fromkeys(MEANS))
-    return settings.overlay(layer)
-
-
-def _is_given(given: dict[str, Any], name: str) -> bool:
-    return given.get(name) not in (None, ())
 
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:

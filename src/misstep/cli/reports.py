@@ -121,7 +121,10 @@ def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summ
 
             return [markdown(statement)]
         case "ndjson":
-            return _events(settings, statement)
+            from misstep.runs.reporting.statement import retell
+
+            events = retell(settings, statement.run, statement.unit)
+            return (msgspec.json.encode(event).decode() + "\n" for event in events)
 
 
 def _page(settings: Settings, statement: RunReport) -> str:
@@ -133,13 +136,6 @@ def _page(settings: Settings, statement: RunReport) -> str:
     from misstep.runs.reporting.statement import page_of
 
     return run_page(msgspec.structs.replace(page_of(settings, statement.run), held=statement.held))
-
-
-def _events(settings: Settings, statement: RunReport) -> Iterator[str]:
-    from misstep.runs.reporting.statement import retell
-
-    for event in retell(settings, statement.run, statement.unit):
-        yield msgspec.json.encode(event).decode() + "\n"
 
 
 def add_step_summary(settings: Settings, statement: RunReport) -> None:

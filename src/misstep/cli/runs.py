@@ -190,15 +190,11 @@ def compare(settings: Settings, first: str, second: str) -> int:
         print_json(comparison)
         return 0
     console = Console()
-    names = [_name(settings, run) for run in (comparison.first, comparison.second)]
+    both = [api.find_run(settings, run) for run in (comparison.first, comparison.second)]
+    names = [subject_name(run.settings, run.purpose) for run in both]
     console.print(comparison_view(comparison, *names))
     _show_cases(console, comparison, way_to(settings.store))
     return 0
-
-
-def _name(settings: Settings, run: str) -> str:
-    found = api.find_run(settings, run)
-    return subject_name(found.settings, found.purpose)
 
 
 def _show_cases(console: Console, comparison: Comparison | TaskComparison, place: str) -> None:

@@ -376,16 +376,13 @@ class Sender:
 
     def _work(self) -> None:
         try:
-            self._exporter = self._open()
+            module = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+            timeout = None if any(name in os.environ for name in TIMEOUTS) else TIMEOUT
+            self._exporter = module.OTLPSpanExporter(endpoint=self._endpoint, timeout=timeout)
             while (batch := self._next()) is not None:
                 self._deliver(batch)
         except Exception as error:
             self._problem = self._problem or f"{type(error).__name__}: {error}"
-
-    def _open(self) -> Any:
-        exporter = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
-        said = any(name in os.environ for name in TIMEOUTS)
-        return exporter.OTLPSpanExporter(endpoint=self._endpoint, timeout=None if said else TIMEOUT)
 
     def _next(self) -> list[Sent] | None:
         first = self._waiting.get()

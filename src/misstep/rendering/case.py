@@ -90,13 +90,15 @@ def actions_of(constraint: Constraint) -> tuple[tuple[str, ...], tuple[str, ...]
 def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     """A case in full: the request, the calls with the misstep marked, the verdict and its reasons."""
     case, verdict = outcome.case, outcome.verdict
+    chance = f"   (chance level {percent(case.chance)}{_baselines(outcome)})"
+    headline = verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
     parts: list[RenderableType] = [
         Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
         Text(_hardness(difficulty), style="dim"),
         section("request", Text(plain_lines(case.query))),
         section("calls", calls_view(outcome)),
         *_said(outcome),
-        section("verdict", Text(_headline(outcome), style=STYLES[verdict.verdict])),
+        section("verdict", Text(headline, style=STYLES[verdict.verdict])),
     ]
     if verdict.explanation:
         parts.append(section("why", Text(plain(verdict.explanation))))
@@ -113,12 +115,6 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
         way = "\n".join(written(call.tool, call.arguments) for call in case.solution)
         parts.append(section("one way to get it right", Text(way)))
     return Group(*parts)
-
-
-def _headline(outcome: Outcome) -> str:
-    verdict = outcome.verdict
-    chance = f"   (chance level {percent(outcome.case.chance)}{_baselines(outcome)})"
-    return verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
 
 
 def _hardness(difficulty: Difficulty) -> str:

@@ -28,7 +28,7 @@ def markdown(statement: RunReport) -> str:
     if statement.held:
         parts.append(f"**Baseline:** {prose(held_in_words(statement.held), 1_000)}")
         parts += (
-            [f"Lost: {_names(statement.held.lost)}"]
+            [f"Lost: {listed([code(name) for name in statement.held.lost], MOST)}"]
             if statement.held.regressed and statement.held.lost
             else []
         )
@@ -120,10 +120,6 @@ def _unjudged(statement: RunReport, verdict: Judgement) -> str:
     first = next(iter(statement.entries(verdict)), None)
     why = f", the first: {prose(first.reason)}" if first and first.reason else ""
     return f"**{counted(statement.counts[verdict], statement.unit)} {verdict}**{why}"
-
-
-def _names(names: tuple[str, ...]) -> str:
-    return listed([code(name) for name in names], MOST)
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -52,11 +52,8 @@ def told_apart(curves: Sequence[Capability]) -> list[Capability]:
 
 def specs_in_short(specs: Sequence[str], most: int = IN_FULL) -> str:
     """Specs of tools without the folders of their files."""
-    return plain(", ".join(map(_in_short, specs)), most)
-
-
-def _in_short(spec: str) -> str:
-    return os.path.basename(spec) if os.path.isabs(spec) else spec
+    short = [os.path.basename(spec) if os.path.isabs(spec) else spec for spec in specs]
+    return plain(", ".join(short), most)
 
 
 def method_in_words(settings: Settings, purpose: RunSpec) -> str:

@@ -97,7 +97,7 @@ def suite_of(settings: Settings) -> Suite:
         recipe=recipe,
         families=tuple(family for family in FAMILIES if family in chosen),
         distractors=settings.distractors,
-        tools=_own_tools(settings.tools),
+        tools=_load_tools(settings.tools, absolute_tools(settings.tools)),
         difficulty=parse_bounds(settings.difficulty),
         part=part_of(settings.part),
     )
@@ -105,12 +105,10 @@ def suite_of(settings: Settings) -> Suite:
     return suite
 
 
-def _own_tools(spec: str) -> tuple[Tool, ...]:
-    return _load_tools(spec, absolute_tools(spec)) if spec else ()
-
-
 @cache  # loading them runs the user's code: once per location is enough
 def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
+    if not spec:
+        return ()
     from misstep.adapters.toolset.spec import tools_from
 
     return tuple(tools_from(spec))

@@ -187,7 +187,8 @@ def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
 
     A case in several families counts in each of them.
     """
-    tally = _Tally(facet)
+    cases, failed = Counter[str](), Counter[str]()  # by value
+    every, every_failed = 0, 0
     with Store(settings.store) as store:
         found = find_planned(store, run)
         if found.purpose.run:
@@ -195,55 +196,40 @@ def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
                 f"the cases of run {found.id} are variants of a few, and no sample of anything",
                 f"misstep show {found.purpose.run} --by {facet} breaks down the run that they come from",
             )
-        for verdict in ("passed", "failed"):
-            for outcome in store.outcomes(found.id, verdict):
-                tally.add(outcome.case, verdict == "failed")
-    return Breakdown(found.id, facet, tuple(tally.portions()))
+        for case, passed in _judged(store, found):
+            values = _values(case, facet)
+            every += 1
+            cases.update(values)
+            if not passed:
+                every_failed += 1
+                failed.update(values)
 
-
-class _Tally:
-    """Counts cases by the values of a facet without keeping them."""
-
-    def __init__(self, facet: Facet) -> None:
-        self._facet = facet
-        self._cases = Counter[str]()
-        self._failed = Counter[str]()
-        self._all_cases = self._all_failed = 0
-
-    def add(self, case: Case, failed: bool) -> None:
-        values = _values(case, self._facet)
-        self._cases.update(values)
-        self._all_cases += 1
-        if failed:
-            self._failed.update(values)
-            self._all_failed += 1
-
-    def portions(self) -> list[Portion]:
-        """The values that fail most come first; sizes keep their own order."""
-        corrected = holm([self._fails_more(value) for value in self._cases])
-        portions = [self._portion(value, p) for value, p in zip(self._cases, corrected, strict=True)]
-        if self._facet == "actions":
-            return sorted(portions, key=lambda portion: int(portion.value))
-        return sorted(portions, key=lambda portion: (portion.success, -portion.cases, portion.value))
-
-    def _fails_more(self, value: str) -> float:
+    def fails_more(value: str) -> float:
         """The probability that chance alone gives this value so many of the failures."""
-        cases, failed = self._cases[value], self._failed[value]
-        others, others_failed = self._all_cases - cases, self._all_failed - failed
-        return fisher_greater(failed, cases - failed, others_failed, others - others_failed)
+        passed, others_failed = cases[value] - failed[value], every_failed - failed[value]
+        others_passed = every - cases[value] - others_failed
+        return fisher_greater(failed[value], passed, others_failed, others_passed)
 
-    def _portion(self, value: str, p: float) -> Portion:
-        cases, failed = self._cases[value], self._failed[value]
-        passed = cases - failed
-        return Portion(
-            value=value,
-            cases=cases,
-            failed=failed,
-            success=passed / cases,
-            interval=wilson(passed, cases),
-            p=p,
-            significant=p < SIGNIFICANT,
-        )
+    corrected = zip(cases, holm([fails_more(value) for value in cases]), strict=True)
+    portions = [_portion(value, cases[value], failed[value], p) for value, p in corrected]
+    if facet == "actions":
+        portions.sort(key=lambda portion: int(portion.value))
+    else:  # the values that fail most come first
+        portions.sort(key=lambda portion: (portion.success, -portion.cases, portion.value))
+    return Breakdown(found.id, facet, tuple(portions))
+
+
+def _portion(value: str, cases: int, failed: int, p: float) -> Portion:
+    passed = cases - failed
+    return Portion(
+        value=value,
+        cases=cases,
+        failed=failed,
+        success=passed / cases,
+        interval=wilson(passed, cases),
+        p=p,
+        significant=p < SIGNIFICANT,
+    )
 
 
 def _values(case: Case, facet: Facet) -> list[str]:

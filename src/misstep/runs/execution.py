@@ -109,7 +109,9 @@ class JudgeProcess:
                         answer = self._ask(asked)
                     return msgspec.convert(answer, Verdict)
                 except (OSError, msgspec.DecodeError):
-                    self._restart()
+                    self._process.kill()
+                    self.close()
+                    self._process = _start()
         return Verdict(case.id, "errored", explanation=KILLED)
 
     def _ask(self, message: Any) -> Any:
@@ -121,11 +123,6 @@ class JudgeProcess:
 
     def _send(self, message: Any) -> None:
         _write(self._process.stdin, message)
-
-    def _restart(self) -> None:
-        self._process.kill()
-        self.close()
-        self._process = _start()
 
 
 def _start() -> "subprocess.Popen[bytes]":

@@ -74,8 +74,12 @@ def estimate_run(
     settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: RunSpec = TESTING
 ) -> Estimate:
     """Estimate `total` cases from the newest earlier run of the same kind, or from the cases themselves."""
-    same_kind = [run for run in earlier if run.purpose.verb == purpose.verb]
-    like = next((run.summary for run in same_kind if run.summary and _alike(run.settings, settings)), None)
+
+    def is_alike(run: Run) -> bool:
+        same = all([getattr(run.settings, name) == getattr(settings, name) for name in _ALIKE])
+        return same and run.purpose.verb == purpose.verb
+
+    like = next((run.summary for run in earlier if run.summary and is_alike(run)), None)
     each = _from_summary(settings, like, f"run {like.run}") if like else _from_looks(settings, cases)
     return _multiply(settings, total, each, Spent())
 
@@ -91,10 +95,6 @@ def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
         summary.seconds / many / max(1, min(settings.jobs, many)),
         basis,
     )
-
-
-def _alike(one: Settings, other: Settings) -> bool:
-    return all([getattr(one, name) == getattr(other, name) for name in _ALIKE])
 
 
 def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:

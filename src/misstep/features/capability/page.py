@@ -1,8 +1,7 @@
 """The section of the HTML page with capability curves: the figure and its numbers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from misstep.core.outcome import ErrorKind
 from misstep.core.results.capability import Capability
 from misstep.features.capability.figure import capability_figure
 from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, whole_percent
@@ -62,14 +61,18 @@ def _points(curve: Capability) -> Markup:
 
 def errors_section(curves: Sequence[Capability]) -> Markup:
     """Failures within the agents' capability, by kind."""
-    rows = [_error_row(agent_name(curve, IN_FULL), curve.errors) for curve in curves]
+    rows = [
+        Row(
+            (
+                agent_name(curve, IN_FULL),
+                f"{sum(curve.errors.values()):,}",
+                *(percent(share(curve.errors, kind)) for kind in KINDS),
+            )
+        )
+        for curve in curves
+    ]
     where = element("p", "Failures up to the capability limit, by kind.")
     return page_section("Errors", where, grid(("agent", "failures", *KINDS), rows))
-
-
-def _error_row(name: str, found: Mapping[ErrorKind, int]) -> Row:
-    shares = [percent(share(found, kind)) for kind in KINDS]
-    return Row((name, f"{sum(found.values()):,}", *shares))
 
 
 def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:

@@ -10,7 +10,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.capability import Capability, Fit, Half, Point
+from misstep.core.results.capability import Capability, Fit, Point
 from misstep.core.stats import logistic, wilson
 from misstep.rendering.layout import bare_table
 from misstep.rendering.terminal import BASELINES, KINDS, baseline_rates, counted_column, percent, shares_table
@@ -111,7 +111,8 @@ def whole_percent(share: float) -> str:
 def how_far(curve: Capability) -> str:
     """How many actions the agent can plan: where success falls to 50 %, or what is known instead."""
     if curve.half:
-        return _half_in_words(curve.half)
+        low, high = ("–" if end is None else f"{end:.1f}" for end in curve.half.interval)
+        return f"50 % at n = {curve.half.at:.1f} [{low}, {high}]"
     rates = {point.actions: point.success for point in curve.curve if point.success is not None}
     if not rates:
         return NOTHING_JUDGED
@@ -123,11 +124,6 @@ def how_far(curve: Capability) -> str:
         under = f"under {whole_percent(curve.threshold)}"
         return f"{under} from the start" if curve.limit is None else f"{under} after {curve.limit} actions"
     return f"{whole_percent(rates[max(rates)])} at {max(rates)} actions"
-
-
-def _half_in_words(half: Half) -> str:
-    low, high = ("–" if end is None else f"{end:.1f}" for end in half.interval)
-    return f"50 % at n = {half.at:.1f} [{low}, {high}]"
 
 
 def limit_in_words(curve: Capability) -> str:

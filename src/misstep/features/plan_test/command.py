@@ -29,6 +29,8 @@ from misstep.rendering.terminal import (
     counted,
     easy_lines,
     failures_table,
+    from_to,
+    kinds_of_errors,
     percent,
     summary_table,
 )
@@ -124,14 +126,11 @@ def _next_step(summary: Summary, settings: Settings) -> str:
 
 
 def _check_lines(summary: Summary) -> list[str]:
-    low, high = summary.interval
     counts = [f"{count} {name}" for name, count in (("passed", summary.passed), ("failed", summary.failed))]
     counts += [f"{summary.errored} errored"] if summary.errored else []
-    kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
-    interval = f"95 % interval {percent(low)} to {percent(high)}"
+    kinds, interval = kinds_of_errors(summary), f"95 % interval {from_to(summary.interval)}"
     return [
-        f"{counted(summary.cases, 'plan')}: {', '.join(counts)}"
-        + (f" (errors: {', '.join(kinds)})" if kinds else ""),
+        f"{counted(summary.cases, 'plan')}: {', '.join(counts)}" + (f" (errors: {kinds})" if kinds else ""),
         f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
         f"baselines: {baselines_in_words(summary.baselines)}",
         *easy_lines(summary.chance),

@@ -53,7 +53,7 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     readers = _Readers(settings, open_model(settings, tell), tools, request)
     one, other = asyncio.run(readers.read_twice())
     price = price_agent(settings)
-    usd = None if price is None else round(price.of(readers.usage), 6)
+    usd = None if price is None else round(price.of(readers.client.usage), 6)
     return _report(examine(one, other), readers, usd)
 
 
@@ -77,27 +77,19 @@ class _Readers:
         self._settings = settings
         self._tools = tools
         self._request = request
-        self._desk = StructuredClient(model, AGENT, settings.timeout, admit=self._keep_to_budget)
+        self.client = StructuredClient(model, AGENT, settings.timeout, admit=self._keep_to_budget)
         self.model = model.name
-
-    @property
-    def requests(self) -> int:
-        return self._desk.requests
-
-    @property
-    def usage(self) -> Usage:
-        return self._desk.usage
 
     async def read_twice(self) -> tuple[RequestReading, RequestReading]:
         try:
             return await self._read(MANNERS[0], _READINGS[0]), await self._read(MANNERS[1], _READINGS[1])
         finally:
-            await self._desk.close()
+            await self.client.close()
 
     async def _read(self, manner: Manner, which: str) -> RequestReading:
         form = checked_form(manner, [tool.name for tool in self._tools], self._request)
         try:
-            return await self._desk.ask(_prompt(manner, self._tools, self._request), form)
+            return await self.client.ask(_prompt(manner, self._tools, self._request), form)
         except Unusable as error:
             raise ModelError(
                 error.message,
@@ -110,11 +102,11 @@ class _Readers:
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
         """Refuse a request that the budget might not cover."""
         said = sum([len(message.text) for message in messages])
-        guess = self.usage + Usage(said // CHARACTERS, EXPECTED)
+        guess = self.client.usage + Usage(said // CHARACTERS, EXPECTED)
         left = left_of(self._settings, Spent({AGENT: guess}))
         lacking = [FLAGS[kind] for kind, amount in left.items() if amount < 0]
         if lacking:
-            used = self.usage.input + self.usage.output
+            used = self.client.usage.input + self.client.usage.output
             raise BudgetExceeded(
                 f"the budget has no room for another request: {used:,} tokens are used",
                 f"it takes two readings, each of a request or more: {lacking[0]} MORE",
@@ -140,8 +132,8 @@ def _report(found: Repair, readers: _Readers, usd: float | None) -> RepairReport
         tuple(dict.fromkeys([*found.readings[0].beyond, *found.readings[1].beyond])),
         tuple([_conflict_line(conflict, rules) for conflict in found.conflicts]),
         found.plan,
-        readers.requests,
-        readers.usage,
+        readers.client.requests,
+        readers.client.usage,
         usd,
     )
 

@@ -20,20 +20,20 @@ from misstep.rendering.text import plain, plain_lines
 def reduction_view(reduction: Reduction) -> RenderableType:
     """The smallest request, the calls with the misstep marked, what they violate, and the cost."""
     if reduction.outcome is None:
-        return Text(_nothing(reduction))
+        if reduction.complaint and not reduction.tried:
+            why = plain(reduction.complaint, 300)
+            return Text(f"The case could not be run again, so nothing is known: {why}")
+        tried = counted(reduction.tried, "further run")
+        return Text(f"The case did not fail like that again in {tried}: there is nothing to make smaller.")
+    steps, runs = counted(reduction.steps, "step"), counted(reduction.agent_runs, "run")
+    often = f"{reduction.failed} of {counted(reduction.tried, 'run')}"
+    effort = f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
     return Group(
         Text(_sizes(reduction.before, reduction.after), style="bold"),
-        Text(_effort(reduction), style="dim"),
+        Text(effort, style="dim"),
         Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
         *_failure(reduction.outcome),
     )
-
-
-def _nothing(reduction: Reduction) -> str:
-    if reduction.complaint and not reduction.tried:
-        return f"The case could not be run again, so nothing is known: {plain(reduction.complaint, 300)}"
-    tried = counted(reduction.tried, "further run")
-    return f"The case did not fail like that again in {tried}: there is nothing to make smaller."
 
 
 def _sizes(before: ProblemSize, after: ProblemSize) -> str:
@@ -43,12 +43,6 @@ def _sizes(before: ProblemSize, after: ProblemSize) -> str:
         counted(before.constraints, "constraint"),
     )
     return f"{', '.join(was)} → {after.actions}, {after.sentences}, {after.constraints}"
-
-
-def _effort(reduction: Reduction) -> str:
-    steps, runs = counted(reduction.steps, "step"), counted(reduction.agent_runs, "run")
-    often = f"{reduction.failed} of {counted(reduction.tried, 'run')}"
-    return f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
 
 
 def _certainty(reduction: Reduction) -> str:
@@ -129,28 +123,16 @@ def regression_test(reduction: Reduction, settings: Settings) -> str:
     """
     if reduction.outcome is None:
         raise ValueError("what did not fail again makes no test")
-    case = reduction.outcome.case
+    case, verdict, usual = reduction.outcome.case, reduction.outcome.verdict, Settings()
+    given = {name: getattr(settings, name) for name in _FACTS}
+    facts = {name: value for name, value in given.items() if value != getattr(usual, name)}
+    runs = 1  # needed to see it fail again at the same failure rate
+    if reduction.failed < reduction.tried:
+        runs = min(MOST_RUNS, ceil(log(DOUBT) / log(1 - reduction.failed / reduction.tried)))
     return _TEST.format(
-        settings=pformat(_facts(settings), width=WIDTH),
+        settings=pformat(facts, width=WIDTH),
         case=pformat(msgspec.to_builtins(case), width=WIDTH, sort_dicts=False),
-        failure=pformat(_told(reduction.outcome), width=WIDTH),
-        runs=_runs(reduction),
+        failure=pformat(f"{verdict.error}: {verdict.explanation}", width=WIDTH),
+        runs=runs,
         name=re.sub(r"[^0-9A-Za-z]", "_", case.id),
     )
-
-
-def _facts(settings: Settings) -> dict[str, object]:
-    usual = Settings()
-    given = {name: getattr(settings, name) for name in _FACTS}
-    return {name: value for name, value in given.items() if value != getattr(usual, name)}
-
-
-def _told(outcome: Outcome) -> str:
-    return f"{outcome.verdict.error}: {outcome.verdict.explanation}"
-
-
-def _runs(reduction: Reduction) -> int:
-    """The number of runs needed to see it fail again at the same failure rate."""
-    if reduction.failed >= reduction.tried:
-        return 1
-    return min(MOST_RUNS, ceil(log(DOUBT) / log(1 - reduction.failed / reduction.tried)))

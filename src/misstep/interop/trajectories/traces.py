@@ -52,6 +52,7 @@ def _spans(value: Any, where: str, count: int) -> Iterator[tuple[str, _Span]]:
             for given in _listed(scope, "spans"):
                 attributes = _attributes(given.get("attributes"))
                 name = str(given.get("name", "")).partition(" ")[0]
+                status = given.get("status")
                 operation = str(attributes.get("gen_ai.operation.name", name))
                 kept = attributes if operation in (AGENT, TOOL) else {}
                 span = _Span(
@@ -62,13 +63,9 @@ def _spans(value: Any, where: str, count: int) -> Iterator[tuple[str, _Span]]:
                     order=(count := count + 1),
                     where=where,
                     attributes=kept,
-                    problem=_problem(given.get("status")),
+                    problem=str(status.get("message", "")) if isinstance(status, dict) else "",
                 )
                 yield str(given.get("traceId", "")), span
-
-
-def _problem(status: Any) -> str:
-    return str(status.get("message", "")) if isinstance(status, dict) else ""
 
 
 def _listed(value: Any, name: str) -> list[dict[str, Any]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -91,22 +91,17 @@ def write_inspect(settings: Settings, name: str) -> Written:
     with Store(settings.store) as store:
         run = store.find_run(name)
         summary = summary_of(store, run)
+        usual, own = (msgspec.to_builtins(each, enc_hook=str) for each in (Settings(), run.settings))
+        own = {name: value for name, value in own.items() if name not in ELSEWHERE}
         campaign = LoggedRun(
             agent=agent_of(run.id, run.settings),
             task=f"misstep/{run.purpose.command.replace(' ', '-')}",
             started=run.started,
             ended=run.started + summary.seconds,
             is_complete=run.summary is not None,
-            settings=_telling(run.settings),
+            settings={name: value for name, value in own.items() if value != usual[name]},
             about={"summary": msgspec.to_builtins(summary)},
         )
         with opened(settings.out) as file:
             samples = write_log(file, campaign, feature_of(run.purpose).episodes(store, run, "inspect"))
     return Written(run.id, "inspect", settings.out, samples)
-
-
-def _telling(settings: Settings) -> dict[str, Any]:
-    """The settings that differ from their defaults."""
-    usual = msgspec.to_builtins(Settings(), enc_hook=str)
-    own = msgspec.to_builtins(settings, enc_hook=str)
-    return {name: value for name, value in own.items() if value != usual[name] and name not in ELSEWHERE}

@@ -93,7 +93,10 @@ class Trier:
         redact = Redactor(known_secrets())
         account = _TokensAlone(self._account)
         recorder = Recorder(world, deadline, self._settings.max_steps, redact, account=account)
-        assignment = Assignment(request, derive_seed(self._settings.seed, request), self._origins)
+        # A framework's own objects have only their own descriptions.
+        own = [each for each in self._bench.tools if not each.is_reworded]
+        origins = {each.name: Origin(self._bench.spec_of(each.name), each.kind) for each in own}
+        assignment = Assignment(request, derive_seed(self._settings.seed, request), origins)
         answer, broken = await attempt(self._agent, assignment, recorder, deadline)
         self.notes += [warning for warning in recorder.warnings if warning not in self.notes]
         made = recorder.transcript("", answer, broken)
@@ -110,13 +113,6 @@ class Trier:
         if made.ended == "timeout":
             return f"it was not done in {self._settings.request_seconds:g} seconds (--time-per-request)"
         return ""
-
-    @property
-    def _origins(self) -> dict[str, Origin]:
-        bench = self._bench
-        # A framework's own objects have only their own descriptions.
-        own = [each for each in bench.tools if not each.is_reworded]
-        return {each.name: Origin(bench.spec_of(each.name), each.kind) for each in own}
 
 
 class _TokensAlone:

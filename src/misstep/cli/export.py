@@ -4,7 +4,7 @@ import click
 
 from misstep.cli.options import one_shot_option, settings_options
 from misstep.cli.output import left_out_lines, one_output, spare_inputs, sum_up, to_stdout
-from misstep.core.results.report import FORMATS, Exported, Format
+from misstep.core.results.report import FORMATS, Format
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.rendering.terminal import counted
@@ -61,7 +61,10 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
 
         made = Export(settings, run, form, passed_too, one_shot)
         write_lines(settings.out, made.examples())
-        sum_up(settings, made.summary(), _lines(made.summary()))
+        found = made.summary()
+        kinds = ", ".join(f"{kind} {count}" for kind, count in found.kinds.items())
+        line = f"{counted(found.examples, 'example')} of run {found.run}" + (f" ({kinds})" if kinds else "")
+        sum_up(settings, found, [line, *left_out_lines(found.left_out)])
     else:
         from misstep.runs.reporting import export as exports
 
@@ -74,12 +77,3 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
         written = write(settings, run)
         sum_up(settings, written, [f"{counted(written.rows, _UNITS[form])} of run {written.run}"])
     return 0
-
-
-def _lines(summary: Exported) -> list[str]:
-    kinds = [f"{kind} {count}" for kind, count in summary.kinds.items()]
-    return [
-        f"{counted(summary.examples, 'example')} of run {summary.run}"
-        + (f" ({', '.join(kinds)})" if kinds else ""),
-        *left_out_lines(summary.left_out),
-    ]

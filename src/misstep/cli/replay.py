@@ -108,16 +108,11 @@ def rejudge(settings: Settings, run: str) -> int:
     found = rejudge_run(settings, run)
     if settings.json:
         print_json(found)
-    else:
-        _show(found, way_to(settings.store))
-    return int(bool(found.differences))
-
-
-def _show(found: Rejudgement, place: str) -> None:
+        return int(bool(found.differences))
     console = Console()
     console.print(f"{found.confirmed:,} of {found.cases:,} verdicts confirmed (run {found.run})")
     if not found.differences:
-        return
+        return 0
     table = bare_table()
     for heading in ("case", "stored", "judged again", "why"):
         table.add_column(heading, overflow="fold", no_wrap=heading == "case")
@@ -127,4 +122,5 @@ def _show(found: Rejudgement, place: str) -> None:
     console.print(table)
     more = len(found.differences) - SHOWN
     if more > 0:
-        hint(console, f"{more:,} more: misstep rejudge {found.run} --json{place}")
+        hint(console, f"{more:,} more: misstep rejudge {found.run} --json{way_to(settings.store)}")
+    return 1

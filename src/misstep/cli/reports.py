@@ -69,17 +69,13 @@ def check_reports(settings: Settings) -> None:
                 "name a folder with --report-dir",
             )
     elif settings.report:
-        _make_folder(settings.report_dir)
-
-
-def _make_folder(path: str) -> None:
-    try:
-        os.makedirs(path, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError("the report can't be written", reason, where=path) from error
+        try:
+            os.makedirs(settings.report_dir, exist_ok=True)
+            with tempfile.TemporaryFile(dir=settings.report_dir):
+                pass
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError("the report can't be written", reason, where=settings.report_dir) from error
 
 
 def write_reports(settings: Settings, statement: RunReport, summed: Summed) -> None:

@@ -13,7 +13,7 @@ from misstep.cli.options import (
 )
 from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
 from misstep.core.outcome import Outcome
-from misstep.core.results.comparison import FACETS, Comparison, Facet, TaskComparison
+from misstep.core.results.comparison import FACETS, Facet
 from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.settings import Settings
 from misstep.planning.difficulty import measure
@@ -115,18 +115,11 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
         stored, outcome = api.view_case(settings, run, case)
         _show_case(settings, outcome, stored.id)
     elif by:
-        _show_breakdown(settings, run, by)
+        breakdown = break_down(settings, run, by)
+        print_json(breakdown) if settings.json else Console().print(breakdown_view(breakdown))
     else:
         _show_run(settings, api.view_run(settings, run, most), most)
     return 0
-
-
-def _show_breakdown(settings: Settings, run: str, by: Facet) -> None:
-    breakdown = break_down(settings, run, by)
-    if settings.json:
-        print_json(breakdown)
-    else:
-        Console().print(breakdown_view(breakdown))
 
 
 def _show_run(settings: Settings, view: RunView, most: int) -> None:
@@ -193,14 +186,11 @@ def compare(settings: Settings, first: str, second: str) -> int:
     both = [api.find_run(settings, run) for run in (comparison.first, comparison.second)]
     names = [subject_name(run.settings, run.purpose) for run in both]
     console.print(comparison_view(comparison, *names))
-    _show_cases(console, comparison, way_to(settings.store))
-    return 0
-
-
-def _show_cases(console: Console, comparison: Comparison | TaskComparison, place: str) -> None:
+    place = way_to(settings.store)
     for which, cases in (("first", comparison.lost), ("second", comparison.won)):
         if cases:
-            names = listed([quoted(case) for case in cases], SHOWN_CASES)
-            hint(console, f"only the {which} passed: {names}")
+            some = listed([quoted(case) for case in cases], SHOWN_CASES)
+            hint(console, f"only the {which} passed: {some}")
             loser = comparison.second if which == "first" else comparison.first
             hint(console, f"one in full: misstep show {case_words(loser, cases[0])}{place}", gap=False)
+    return 0

@@ -58,6 +58,16 @@ def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
     if episode.ended == "answered":
         messages.append(ChatMessageAssistant(content=answer, source="generate", model=agent.model or None))
     usage = {agent.model: usage_of(episode.usage)} if agent.model else {}
+    score = Score(
+        value=CORRECT if episode.verdict == "passed" else INCORRECT,
+        answer=", ".join(call.tool for call in episode.calls),
+        explanation=storable(episode.explanation) or None,
+        metadata={"error": episode.kind, "step": episode.step, "chance": episode.chance},
+    )
+    said = storable(episode.error) or "the agent broke"
+    error = EvalError(message=said, traceback=said, traceback_ansi=said)
+    kind = _LIMITS.get(episode.ended)
+    limit = EvalSampleLimit(type=kind, limit=0, reason=f"ended by {episode.ended}") if kind else None
     return EvalSample(
         id=episode.subject,
         epoch=1,
@@ -65,13 +75,13 @@ def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
         target=TARGET,
         messages=messages,
         output=ModelOutput.from_content(agent.model or agent.name, answer),
-        scores={SCORER: _score(episode)} if episode.verdict in ("passed", "failed") else None,
+        scores={SCORER: score} if episode.verdict in ("passed", "failed") else None,
         metadata=metadata_of(episode),
         model_usage=usage,
         total_time=episode.seconds,
         working_time=episode.seconds,
-        error=_error(episode),
-        limit=_limit(episode),
+        error=error if episode.verdict == "errored" else None,
+        limit=limit,
         uuid=f"{agent.run}-{episode.subject}",
     )
 
@@ -96,27 +106,6 @@ def metadata_of(episode: Episode) -> dict[str, Any]:
         "ended": episode.ended,
         **episode.about,
     }
-
-
-def _score(episode: Episode) -> Score:
-    return Score(
-        value=CORRECT if episode.verdict == "passed" else INCORRECT,
-        answer=", ".join(call.tool for call in episode.calls),
-        explanation=storable(episode.explanation) or None,
-        metadata={"error": episode.kind, "step": episode.step, "chance": episode.chance},
-    )
-
-
-def _error(episode: Episode) -> EvalError | None:
-    if episode.verdict != "errored":
-        return None
-    said = storable(episode.error) or "the agent broke"
-    return EvalError(message=said, traceback=said, traceback_ansi=said)
-
-
-def _limit(episode: Episode) -> EvalSampleLimit | None:
-    kind = _LIMITS.get(episode.ended)
-    return EvalSampleLimit(type=kind, limit=0, reason=f"ended by {episode.ended}") if kind else None
 
 
 def _conversation(episode: Episode) -> Iterator[ChatMessage]:

@@ -1,5 +1,7 @@
 """Shows the comparison of two runs, of a run with its baseline, and the breakdown of a run."""
 
+from collections.abc import Sequence
+
 from msgspec import to_builtins
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -26,7 +28,13 @@ def held_in_words(held: Held) -> str:
     if not held.baseline:
         return "there is no earlier run to hold this one against"
     if held.pairing is None:
-        return _findings(held)
+        gone = f"; {counted(len(held.gone), 'finding')} of it {'is' if len(held.gone) == 1 else 'are'} gone"
+        rest = gone if held.gone else ""
+        if not held.new:
+            return f"no finding that baseline {held.baseline} lacks{rest}"
+        named = [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new]
+        found = f"{counted(len(held.new), 'finding')} that baseline {held.baseline} lacks"
+        return f"{found} ({listed(named, MOST)}){rest}"
     return _pairing(held, held.pairing)
 
 
@@ -50,17 +58,6 @@ def held_as_json(held: Held) -> dict[str, object]:
     }
 
 
-def _findings(held: Held) -> str:
-    gone = f"; {counted(len(held.gone), 'finding')} of it {'is' if len(held.gone) == 1 else 'are'} gone"
-    rest = gone if held.gone else ""
-    if not held.new:
-        return f"no finding that baseline {held.baseline} lacks{rest}"
-    names = listed(
-        [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new], MOST
-    )
-    return f"{counted(len(held.new), 'finding')} that baseline {held.baseline} lacks ({names}){rest}"
-
-
 def _pairing(held: Held, pairing: Pairing) -> str:
     changes = f"{len(held.lost)} lost, {len(held.won)} won of {counted(pairing.cases, held.unit)} in common"
     if not held.lost and not held.won:
@@ -80,18 +77,36 @@ def comparison_view(comparison: Comparison | TaskComparison, first: str, second:
     `first` and `second` name what was tested in the two runs.
     """
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
-    effort: list[RenderableType]
-    effort = [_efforts(comparison), Text()] if isinstance(comparison, TaskComparison) else []
-    return Group(
-        _runs(comparison, first, second),
-        Text(),
-        _crossing(comparison.pairing, unit),
-        Text(),
-        *_rates(comparison, unit),
-        Text(),
-        *effort,
-        Text(conclusion(comparison, unit), style="bold"),
-    )
+    pairing = comparison.pairing
+    runs = bare_table(headed=False)
+    runs.add_column(style="bold")
+    runs.add_row("first", comparison.first, Text(plain(first)))
+    runs.add_row("second", comparison.second, Text(plain(second)))
+    crossing = bare_table()
+    crossing.add_column(f"{pairing.cases} {unit} in common", style="bold")
+    for heading in ("second passed", "second failed"):
+        crossing.add_column(heading, justify="right")
+    crossing.add_row("first passed", str(pairing.both), str(pairing.first_only))
+    crossing.add_row("first failed", str(pairing.second_only), str(pairing.neither))
+    effort: list[RenderableType] = []
+    if isinstance(comparison, TaskComparison):
+        effort = [_numbers(("to a task", "first", "second"), efforts(comparison)), Text()]
+    what, rows = rates(comparison)
+    table = _numbers((what, unit, "first", "second", "difference", "95 % interval", "p"), rows[:-1])
+    table.add_row(*rows[-1], style="bold")
+    parts = len(rows) - 1
+    note = [Text(note_on_p(what, parts), style="dim")] if parts else []
+    end = Text(conclusion(comparison, unit), style="bold")
+    return Group(runs, Text(), crossing, Text(), table, *note, Text(), *effort, end)
+
+
+def _numbers(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = bare_table()
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> str:
@@ -132,44 +147,6 @@ def note_on_p(what: str, count: int) -> str:
     """How the p values were computed for a facet with this many values."""
     corrected = f"; by {what}, corrected for {count} of them (Holm)" if count else ""
     return f"p: exact McNemar test{corrected}"
-
-
-def _runs(comparison: Comparison | TaskComparison, first: str, second: str) -> Table:
-    table = bare_table(headed=False)
-    table.add_column(style="bold")
-    table.add_row("first", comparison.first, Text(plain(first)))
-    table.add_row("second", comparison.second, Text(plain(second)))
-    return table
-
-
-def _crossing(pairing: Pairing, unit: str) -> Table:
-    table = bare_table()
-    table.add_column(f"{pairing.cases} {unit} in common", style="bold")
-    for heading in ("second passed", "second failed"):
-        table.add_column(heading, justify="right")
-    table.add_row("first passed", str(pairing.both), str(pairing.first_only))
-    table.add_row("first failed", str(pairing.second_only), str(pairing.neither))
-    return table
-
-
-def _rates(comparison: Comparison | TaskComparison, unit: str) -> list[RenderableType]:
-    table = bare_table()
-    what, rows = rates(comparison)
-    for heading in (what, unit, "first", "second", "difference", "95 % interval", "p"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row, style="bold" if row is rows[-1] else "")
-    parts = len(rows) - 1
-    return [table, *([Text(note_on_p(what, parts), style="dim")] if parts else [])]
-
-
-def _efforts(comparison: TaskComparison) -> Table:
-    table = bare_table()
-    for heading in ("to a task", "first", "second"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in efforts(comparison):
-        table.add_row(*row)
-    return table
 
 
 def _row(pairing: Pairing, p: float) -> tuple[str, ...]:

@@ -42,7 +42,13 @@ def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
     """
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
-        pairs = _pairs(store, *runs)
+        known = {fingerprint(case): passed for case, passed in _judged(store, runs[0])}
+        pairs = [
+            _Pair(case.id, len(case.actions), (before, passed))
+            for case, passed in _judged(store, runs[1])
+            if (before := known.get(fingerprint(case))) is not None
+        ]
+    pairs.sort(key=lambda pair: pair.case)  # since outcomes arrive in random order
     if not pairs:
         hint = "run both with the same seed and settings, or on the same --cases file"
         raise nothing_in_common(runs[0].id, runs[1].id, "case", hint)
@@ -69,17 +75,6 @@ class _Pair(msgspec.Struct, frozen=True):
     case: str
     actions: int
     passed: tuple[bool, bool]
-
-
-def _pairs(store: Store, first: Run, second: Run) -> list[_Pair]:
-    """Sorted by name, since outcomes arrive in random order."""
-    known = {fingerprint(case): passed for case, passed in _judged(store, first)}
-    pairs = [
-        _Pair(case.id, len(case.actions), (before, passed))
-        for case, passed in _judged(store, second)
-        if (before := known.get(fingerprint(case))) is not None
-    ]
-    return sorted(pairs, key=lambda pair: pair.case)
 
 
 def _judged(store: Store, run: Run) -> Iterator[tuple[Case, bool]]:
@@ -131,7 +126,11 @@ def find_baseline(settings: Settings, verb: str, own: str = "") -> str:
     try:
         with Store(settings.store) as store:
             if settings.baseline == LAST:
-                return _last(store, verb, own)
+                runs = store.list_runs()
+                if own:
+                    itself = store.find_run(own).id
+                    runs = runs[1 + [run.id for run in runs].index(itself) :]
+                return next((run.id for run in runs if run.purpose.verb == verb and run.summary), "")
             run = store.find_run(settings.baseline)
     except NoStoreYet:
         if settings.baseline == LAST:
@@ -147,14 +146,6 @@ def find_baseline(settings: Settings, verb: str, own: str = "") -> str:
             where="--baseline",
         )
     return run.id
-
-
-def _last(store: Store, verb: str, own: str) -> str:
-    runs = store.list_runs()
-    if own:
-        itself = store.find_run(own).id
-        runs = runs[1 + [run.id for run in runs].index(itself) :]
-    return next((run.id for run in runs if run.purpose.verb == verb and run.summary), "")
 
 
 def hold_against(settings: Settings, baseline: str, run: str) -> Held:

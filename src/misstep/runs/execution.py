@@ -199,20 +199,14 @@ async def execute(
     while True:  # ends: each displacement is the end of another case
         with suppress(Displaced):
             judging = judge_process.expect(case) if judge_process else None
-            return await _execute(agent, settings, case, account, judging)
-
-
-async def _execute(
-    agent: Agent, settings: Settings, case: Case, account: Account, judging: Judge | None
-) -> Outcome:
-    began = time.monotonic()
-    deadline = Deadline(settings.timeout)
-    recorder = record(case, settings, deadline, account)
-    # Not the seed of the case: the agent's randomness must not depend on how the case was made.
-    assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
-    answer, broken = await attempt(agent, assignment, recorder, deadline)
-    transcript = recorder.transcript(case.id, answer, broken)
-    return judge(case, settings, transcript, time.monotonic() - began, judging)
+            began = time.monotonic()
+            deadline = Deadline(settings.timeout)
+            recorder = record(case, settings, deadline, account)
+            # Not the seed of the case: the agent's randomness must not depend on how the case was made.
+            assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
+            answer, broken = await attempt(agent, assignment, recorder, deadline)
+            transcript = recorder.transcript(case.id, answer, broken)
+            return judge(case, settings, transcript, time.monotonic() - began, judging)
 
 
 def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:

@@ -22,7 +22,7 @@ from misstep.core.results.summary import Summary
 from misstep.core.run import Campaign, Execute, Inquiries
 from misstep.core.settings import store_flag
 from misstep.core.spending import AGENT, Cost
-from misstep.engine.budget import CaseAccount, CaseBudget, Pricing
+from misstep.engine.budget import CaseAccount, CaseBudget
 from misstep.engine.drive import Batches, drive
 from misstep.errors import (
     BudgetExceeded,
@@ -49,7 +49,10 @@ class RunSession:
         self._tally = store.tally(run.id)
         self._contested = False
         price = pricing(run.settings)
-        dearest = _dearest(store, run, price) if self._tally.cases else estimate.per_case
+        dearest = estimate.per_case  # what the next case may cost: the maximum so far
+        if self._tally.cases:
+            seen = store.dearest(run.id)
+            dearest = Cost(price(AGENT, seen.usage), seen.tokens, seen.seconds, seen.calls)
         self._case_budget = CaseBudget(run.settings.budget, price, store.spent(run.id), dearest)
 
     async def hold(self, campaign: Campaign, execute: Execute) -> Summary:
@@ -76,7 +79,12 @@ class RunSession:
         async with Batches(keep, self._take) as batches:
 
             async def start(case: Case, account: CaseAccount) -> Outcome:
-                outcome = await _carry_out(case, execute, account)
+                finished = False
+                try:
+                    outcome = await execute(case, account)
+                    finished = True
+                finally:
+                    account.close(finished)
                 await batches.put(outcome)
                 return outcome
 
@@ -177,22 +185,6 @@ class RunSession:
     def _emit(self, event: Event) -> None:
         for listener in self._listeners:
             listener(event)
-
-
-async def _carry_out(case: Case, execute: Execute, account: CaseAccount) -> Outcome:
-    finished = False
-    try:
-        outcome = await execute(case, account)
-        finished = True
-        return outcome
-    finally:
-        account.close(finished)
-
-
-def _dearest(store: Store, run: Run, price: Pricing) -> Cost:
-    """What the next case of a run may cost: the maximum so far."""
-    seen = store.dearest(run.id)
-    return Cost(price(AGENT, seen.usage), seen.tokens, seen.seconds, seen.calls)
 
 
 @contextmanager

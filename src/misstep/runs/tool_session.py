@@ -130,19 +130,18 @@ class ToolRunSession(Generic[R]):
         try:
             with closing(work()) as news:
                 for each in news:
-                    self._hear(each, writer, finished)
+                    if not isinstance(
+                        each, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport
+                    ):
+                        self.emit(each)
+                        continue
+                    report = masked(each)
+                    self.kept[report.name] = report
+                    writer.keep_report(report, self.run_budget.spent)
+                    if report.ended != "stopped":
+                        self.emit(finished(report))
         finally:
             writer.keep([], self.run_budget.spent)  # also for work without a result
-
-    def _hear(self, news: R | Event, writer: RunWriter, finished: Callable[[R], Event]) -> None:
-        if not isinstance(news, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport):
-            self.emit(news)
-            return
-        report = masked(news)
-        self.kept[report.name] = report
-        writer.keep_report(report, self.run_budget.spent)
-        if report.ended != "stopped":
-            self.emit(finished(report))
 
     def _tell_of(self, error: Exception) -> None:
         """Report what has ended the run, and how to resume it if the user did not cause it."""

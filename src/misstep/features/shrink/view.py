@@ -8,7 +8,6 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from misstep.core.outcome import Outcome
 from misstep.core.results.diagnosis import ProblemSize, Reduction
 from misstep.core.settings import Settings
 from misstep.rendering.case import calls_view, constraints_view
@@ -19,7 +18,8 @@ from misstep.rendering.text import plain, plain_lines
 
 def reduction_view(reduction: Reduction) -> RenderableType:
     """The smallest request, the calls with the misstep marked, what they violate, and the cost."""
-    if reduction.outcome is None:
+    outcome = reduction.outcome
+    if outcome is None:
         if reduction.complaint and not reduction.tried:
             why = plain(reduction.complaint, 300)
             return Text(f"The case could not be run again, so nothing is known: {why}")
@@ -32,7 +32,10 @@ def reduction_view(reduction: Reduction) -> RenderableType:
         Text(_sizes(reduction.before, reduction.after), style="bold"),
         Text(effort, style="dim"),
         Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
-        *_failure(reduction.outcome),
+        section("request", Text(plain_lines(outcome.case.query))),
+        section("calls", calls_view(outcome)),
+        section("why", Text(plain(outcome.verdict.explanation))),
+        *([section("broken constraints", constraints_view(outcome))] if outcome.verdict.violated else []),
     )
 
 
@@ -55,17 +58,6 @@ def _certainty(reduction: Reduction) -> str:
         other = f"{reduction.otherwise} of them fail in another way"
         return f"every step to a smaller or plainer one was tried: none fails like that, {other}"
     return "every step to a smaller or plainer one was tried, and passed"
-
-
-def _failure(outcome: Outcome) -> list[RenderableType]:
-    parts = [
-        section("request", Text(plain_lines(outcome.case.query))),
-        section("calls", calls_view(outcome)),
-        section("why", Text(plain(outcome.verdict.explanation))),
-    ]
-    if outcome.verdict.violated:
-        parts.append(section("broken constraints", constraints_view(outcome)))
-    return parts
 
 
 # Settings that define the agent; all others are about the run in which the failure was found.

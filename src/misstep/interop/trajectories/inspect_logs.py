@@ -72,15 +72,22 @@ def _read_sample(sample: Any, where: str) -> Trajectory:
     attached = sample.get("attachments")
     sample = _resolved(sample, attached if isinstance(attached, dict) else {})
     found = read_messages(sample["messages"], where)
-    error, used = sample.get("error"), sample.get("model_usage")
-    usages = used.values() if isinstance(used, dict) else ()
+    error, used, limit = sample.get("error"), sample.get("model_usage"), sample.get("limit")
+    ended: Ended = "error" if error else "answered"
+    if isinstance(limit, dict):
+        ended = _LIMITS.get(str(limit.get("type")), "iterations")
+    usage = Usage()
+    for each in used.values() if isinstance(used, dict) else ():
+        # Inspect counts cached tokens separately from the other input.
+        cached = count_in(each, "input_tokens_cache_read")
+        usage += Usage(count_in(each, "input_tokens") + cached, count_in(each, "output_tokens"), cached)
     return msgspec.structs.replace(
         found,
         names=names_in({"metadata": sample.get("metadata"), "id": sample.get("id")}),
         request=_request(sample) or found.request,
-        ended=_ended(sample),
+        ended=ended,
         error=str(error.get("message", "")) if isinstance(error, dict) else "",
-        usage=sum((_usage(each) for each in usages), Usage()),
+        usage=usage,
     )
 
 
@@ -89,19 +96,6 @@ def _request(sample: dict[str, Any]) -> str:
     if isinstance(given, list):
         return next((text_in(each.get("content")) for each in given if each.get("role") == "user"), "")
     return given if isinstance(given, str) else ""
-
-
-def _ended(sample: dict[str, Any]) -> Ended:
-    limit = sample.get("limit")
-    if isinstance(limit, dict):
-        return _LIMITS.get(str(limit.get("type")), "iterations")
-    return "error" if sample.get("error") else "answered"
-
-
-def _usage(value: Any) -> Usage:
-    cached = count_in(value, "input_tokens_cache_read")
-    # Inspect counts cached tokens separately from the other input.
-    return Usage(count_in(value, "input_tokens") + cached, count_in(value, "output_tokens"), cached)
 
 
 def _resolved(value: Any, attached: dict[str, Any]) -> Any:

@@ -102,11 +102,13 @@ def _trajectory(agent: _Span | None, tools: list[_Span]) -> Trajectory:
     )
     said = agent.attributes if agent else {}
     error = said.get("error.type")
+    given = [said.get("misstep.case"), said.get("gen_ai.conversation.id")]
+    texts = [each for each in given if isinstance(each, str)]
     told = next((ended for ended in get_args(Ended) if ended == said.get("misstep.ended")), None)
     return Trajectory(
         where=agent.where if agent else tools[0].where,
         calls=tuple(_call(span.attributes) for span in tools),
-        names=_names(said),
+        names=tuple(dict.fromkeys([*texts, *[text.rpartition("/")[2] for text in texts]])),
         request=_message(said.get("gen_ai.input.messages"), "user"),
         ended=told or ("answered" if not error else "timeout" if error == "timeout" else "error"),
         answer=_message(said.get("gen_ai.output.messages"), "assistant"),
@@ -120,18 +122,14 @@ def _trajectory(agent: _Span | None, tools: list[_Span]) -> Trajectory:
     )
 
 
-def _names(said: dict[str, Any]) -> tuple[str, ...]:
-    given = [said.get("misstep.case"), said.get("gen_ai.conversation.id")]
-    texts = [each for each in given if isinstance(each, str)]
-    return tuple(dict.fromkeys([*texts, *[text.rpartition("/")[2] for text in texts]]))
-
-
 def _call(said: dict[str, Any]) -> Call:
-    turn = said.get("misstep.turn")
+    turn, result = said.get("misstep.turn"), said.get("gen_ai.tool.call.result", "")
+    if not isinstance(result, str):
+        result = "" if result is None else msgspec.json.encode(result).decode()
     return Call(
         tool=str(said.get("gen_ai.tool.name", "")),
         arguments=arguments_in(said.get("gen_ai.tool.call.arguments")),
-        result=_text(said.get("gen_ai.tool.call.result")),
+        result=result,
         turn=turn if isinstance(turn, int) else None,
         ran=_number(said.get("misstep.ran")),
     )
@@ -144,12 +142,6 @@ def _message(given: Any, role: str) -> str:
         if isinstance(message, dict) and message.get("role") == role:
             return text_in(message.get("parts", message.get("content")))
     return ""
-
-
-def _text(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return msgspec.json.encode(value).decode()
 
 
 def _attributes(given: Any) -> dict[str, Any]:

@@ -115,15 +115,12 @@ class Cases:
             return alike[0]
         if self._given:
             return self._known[self._given]
-        raise self._unknown(trajectory, alike)
-
-    def _unknown(self, trajectory: Trajectory, alike: list[Case]) -> UsageError:
         if alike:
             ids = ", ".join(case.id for case in alike[:3])
             hint = f"the request is that of {ids}: say which in its metadata, or with --case"
-            return UsageError("belongs to one of several cases", hint, where=trajectory.where)
+            raise UsageError("belongs to one of several cases", hint, where=trajectory.where)
         named = f" ({', '.join(trajectory.names[:3])})" if trajectory.names else ""
-        return UsageError(
+        raise UsageError(
             f"belongs to no case that is known{named}",
             f"{self._source} has {len(self._known)} cases; they are found by their id in the metadata or by "
             "the text of the request",
@@ -149,12 +146,14 @@ def read_messages(value: Any, where: str) -> Trajectory:
     messages = _messages(value)
     calls = tuple(_calls(messages, _results(messages)))
     said = [text_in(each.get("content")) for each in messages if _role(each) == "assistant"]
+    # Messages don't record timeouts, but an object around them may.
+    told = value.get("ended") if isinstance(value, dict) else None
     return Trajectory(
         where=where,
         calls=calls,
         names=names_in(value),
         request=next((text_in(each.get("content")) for each in messages if _role(each) == "user"), ""),
-        ended=_ended(value),
+        ended=next((ended for ended in get_args(Ended) if ended == told), "answered"),
         answer=said[-1] if said and _role(messages[-1]) == "assistant" else "",
     )
 
@@ -236,9 +235,3 @@ def _results(messages: list[dict[str, Any]]) -> dict[str, str]:
             id = message.get("tool_call_id", message.get("name"))
             found[str(id)] = text_in(message.get("content"))
     return found
-
-
-def _ended(value: Any) -> Ended:
-    """How it ended. Messages don't record timeouts, but an object around them may."""
-    told = value.get("ended") if isinstance(value, dict) else None
-    return next((ended for ended in get_args(Ended) if ended == told), "answered")

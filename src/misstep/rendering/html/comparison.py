@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from misstep.core.results.comparison import Comparison, Pairing, TaskComparison
+from misstep.core.results.comparison import Comparison, TaskComparison
 from misstep.rendering.comparison import conclusion, efforts, note_on_p, rates
 from misstep.rendering.html.markup import Markup, Row, element, grid, pairs, text
 from misstep.rendering.html.sections import page_section
@@ -35,19 +35,16 @@ def comparison_parts(
         (place, element("span", element("a", f"run {run}", href=address), " ", text(name)))
         for place, run, address, name in zip(("first", "second"), ids, runs, names, strict=True)
     )
-    yield page_section(f"{unit.capitalize()} in common", _crossing(pairing), *_rates(comparison, unit))
+    crossing = [
+        Row(("first passed", f"{pairing.both:,}", f"{pairing.first_only:,}")),
+        Row(("first failed", f"{pairing.second_only:,}", f"{pairing.neither:,}")),
+    ]
+    table = grid(("", "second passed", "second failed"), crossing)
+    yield page_section(f"{unit.capitalize()} in common", table, *_rates(comparison, unit))
     for which, cases in (("first", comparison.lost), ("second", comparison.won)):
         if cases:
             title = f"Only the {which} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
             yield page_section(title, _list(comparison, cases, case))
-
-
-def _crossing(pairing: Pairing) -> Markup:
-    rows = [
-        Row(("first passed", f"{pairing.both:,}", f"{pairing.first_only:,}")),
-        Row(("first failed", f"{pairing.second_only:,}", f"{pairing.neither:,}")),
-    ]
-    return grid(("", "second passed", "second failed"), rows)
 
 
 def _rates(comparison: Comparison | TaskComparison, unit: str) -> Iterator[Markup]:

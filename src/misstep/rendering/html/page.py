@@ -46,10 +46,15 @@ def title_of(shown: RunPage) -> str:
 def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -> str:
     """A page with these parts below its title, and the cases that its scripts show; it needs no network."""
     scripts = [*([assets.asset(assets.LIBRARY)] if cases else []), assets.script()]
+    allowed = " ".join(map(assets.script_hash, scripts))
+    policy = (  # these scripts and no others, nothing from elsewhere
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(scripts)),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", text(title, TITLE)),
         element("style", verbatim(assets.style())),
@@ -59,15 +64,6 @@ def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -
     ends = cases.held(*run) if cases else together(*run)
     body = element("body", main, element("footer", "made by misstep"), ends)
     return f"<!doctype html>\n{element('html', head, body, lang='en').source}\n"
-
-
-def _policy(scripts: Sequence[str]) -> str:
-    """A content security policy for these scripts and no others, nothing from elsewhere."""
-    allowed = " ".join(map(assets.script_hash, scripts))
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def run_parts(shown: RunPage) -> Iterator[Markup]:

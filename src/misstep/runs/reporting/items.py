@@ -133,6 +133,10 @@ def _issue_of_outcome(outcome: Outcome, home: ReportSource, spot: SourceLocation
     case, verdict = outcome.case, outcome.verdict
     kind = verdict.error or "failed"
     step = f" at step {verdict.step}" if verdict.step else ""
+    calls, misstep = outcome.transcript.calls, ""
+    if verdict.step and verdict.step <= len(calls):
+        call = calls[verdict.step - 1]
+        misstep = f"step {verdict.step}, {written(call.tool, call.arguments)}"
     tools = {action.id: plain(action.tool, 100) for action in case.actions}
     nearest = " → ".join(tools[action] for action in verdict.nearest)
     details = {"nearest correct plan": nearest, "request": case.query[:REQUEST]}
@@ -143,19 +147,11 @@ def _issue_of_outcome(outcome: Outcome, home: ReportSource, spot: SourceLocation
         text=plain(verdict.explanation, TEXT),
         identity="\0".join((case.id, kind)),
         subject=plain(home.run.settings.agent, 200),
-        misstep=_misstep(outcome),
+        misstep=misstep,
         details={name: text for name, text in details.items() if text},
         replay=home.replay(case.id),
         spot=spot,
     )
-
-
-def _misstep(outcome: Outcome) -> str:
-    step, calls = outcome.verdict.step, outcome.transcript.calls
-    if not step or step > len(calls):
-        return ""
-    call = calls[step - 1]
-    return f"step {step}, {written(call.tool, call.arguments)}"
 
 
 NAME = 200

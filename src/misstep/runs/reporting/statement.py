@@ -30,20 +30,22 @@ def state(settings: Settings, name: str, held: Held | None = None, passed: bool 
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
     entries, counts = _entries(settings, view, ReportSource(run, place))
-    on_tools = run.purpose.kind.group == "tool"
+    on_tools, unit = run.purpose.kind.group == "tool", run.purpose.kind.unit
+    done = f"{run.done} of {run.total} {unit}s" if run.total else counted(run.done, unit)
+    unfinished = f"the run {'is going on' if view.live else 'has not come to its end'}: {done}"
     return RunReport(
         run=run.id,
         command=run.purpose.command,
         subject=specs_in_short(run.purpose.tools) if on_tools else plain(run.settings.agent, 300),
         model=plain(view.summary.model or "", 300),
-        unit=run.purpose.kind.unit,
+        unit=unit,
         started=run.started,
         seconds=view.summary.seconds,
         counts=counts,
         entries=entries,
         families=feature_of(run.purpose).rules,
         summary=None if run.purpose.kind.is_inquiry else view.summary,
-        unfinished=_unfinished(view),
+        unfinished="" if run.summary else unfinished,
         held=held,
         passed=passed,
         place=place,
@@ -71,15 +73,6 @@ def items_of(entries: Sequence[ReportItem]) -> ReportItems:
 def count_verdicts(entries: Sequence[ReportItem]) -> dict[Judgement, int]:
     counts = Counter(entry.verdict for entry in entries)
     return {verdict: counts[verdict] for verdict in JUDGEMENTS}
-
-
-def _unfinished(view: RunView) -> str:
-    run = view.run
-    if run.summary:
-        return ""
-    unit = run.purpose.kind.units
-    done = f"{run.done} of {run.total} {unit}" if run.total else counted(run.done, unit.removesuffix("s"))
-    return f"the run {'is going on' if view.live else 'has not come to its end'}: {done}"
 
 
 def page_of(settings: Settings, name: str, cases: CaseBundle | None = None) -> RunPage:

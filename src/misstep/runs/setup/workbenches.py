@@ -107,8 +107,12 @@ class Target(msgspec.Struct, frozen=True):
 
 def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> list[Target]:
     """Each tool by itself, then those of a spec together if it has several: they may share state."""
-    _check_names(found, only)
-    counts = Counter(tool.name for tools in found.values() for tool in tools)
+    known = [tool.name for tools in found.values() for tool in tools]
+    for name in only:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"there are {', '.join(known[:10])}"
+            raise UsageError(f"there is no tool '{name}'", hint, where="--only")
+    counts = Counter(known)
     ends = Counter(os.path.basename(spec) for spec in found)
     targets = list[Target]()
     for spec, tools in found.items():
@@ -127,11 +131,3 @@ def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) 
 
 def _label(name: str, spec: str, ambiguous: bool) -> str:
     return f"{name} of {spec}" if ambiguous else name
-
-
-def _check_names(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> None:
-    known = [tool.name for tools in found.values() for tool in tools]
-    for name in only:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"there are {', '.join(known[:10])}"
-            raise UsageError(f"there is no tool '{name}'", hint, where="--only")

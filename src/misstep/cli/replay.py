@@ -1,7 +1,4 @@
-"""`misstep replay` and `rejudge`: run a part of a stored run again, or judge its recorded calls again.
-
-No agent is loaded to judge again.
-"""
+"""`misstep replay` and `rejudge`: run a part of a stored run again, or judge its recorded calls again."""
 
 import click
 import msgspec

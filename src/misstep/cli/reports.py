@@ -51,9 +51,22 @@ def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any
 def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener]]:
     """A listener for the report that is written during the run, if it was requested."""
     check_reports(settings)
+    early, reports = list[Event](), list[NdjsonReport]()
+
+    def write(event: Event) -> None:
+        """The report is opened when the name of its run is known."""
+        if isinstance(event, RunStarted):
+            path = report_path(settings, event.run, "ndjson")
+            reports.append(stack.enter_context(NdjsonReport(path, stdout)))
+            for earlier in early:
+                reports[-1](earlier)
+        if reports:
+            reports[-1](event)
+        else:
+            early.append(event)
+
     with ExitStack() as stack:
-        live = "ndjson" in settings.report
-        yield [_Late(settings, stdout, stack)] if live else []
+        yield [write] if "ndjson" in settings.report else []
 
 
 def check_reports(settings: Settings) -> None:
@@ -146,28 +159,6 @@ def add_step_summary(settings: Settings, statement: RunReport) -> None:
             file.write(markdown(statement).encode("utf-8", "replace"))
     except OSError as error:
         print(f"${STEP_SUMMARY} can't be written: {error.strerror or error}", file=sys.stderr)
-
-
-class _Late:
-    """A report that is opened when the name of its run is known."""
-
-    def __init__(self, settings: Settings, stdout: BinaryIO, stack: ExitStack) -> None:
-        self._settings = settings
-        self._stdout = stdout
-        self._stack = stack
-        self._early = list[Event]()
-        self._report: NdjsonReport | None = None
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            path = report_path(self._settings, event.run, "ndjson")
-            self._report = self._stack.enter_context(NdjsonReport(path, self._stdout))
-            for earlier in self._early:
-                self._report(earlier)
-        if self._report:
-            self._report(event)
-        else:
-            self._early.append(event)
 
 
 def report_path(settings: Settings, name: str, kind: Report) -> str:

@@ -73,19 +73,10 @@ def runs(settings: Settings, most: int) -> int:
 
 
 def _line(listed: ListedRun) -> RunLine:
-    run, purpose = listed.run, listed.run.purpose
-    return RunLine(
-        run=run.id,
-        started=run.started,
-        total=run.total,
-        done=run.done,
-        agent=run.settings.agent,
-        model=run.settings.model or None,
-        verb=purpose.verb,
-        of=purpose.run,
-        live=listed.live,
-        summary=run.summary,
-    )
+    run, verb, of = listed.run, listed.run.purpose.verb, listed.run.purpose.run
+    agent, model = run.settings.agent, run.settings.model or None
+    sizes = run.total, run.done
+    return RunLine(run.id, run.started, *sizes, agent, model, verb, of, listed.live, run.summary)
 
 
 @click.command("show")

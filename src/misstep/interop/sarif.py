@@ -1,7 +1,4 @@
-"""Writes issues as SARIF 2.1.0, which code scanning shows next to the lines they are about.
-
-The rules describe each kind of issue for readers who don't know misstep.
-"""
+"""Writes issues as SARIF 2.1.0, which code scanning shows next to the lines they are about."""
 
 import json
 import os
@@ -26,7 +23,7 @@ Level = Literal["error", "warning", "note"]
 
 
 class IssueRule(msgspec.Struct, frozen=True):
-    """A kind of issue: a short name, what it is, what to do about it."""
+    """A kind of issue, for readers who don't know misstep: a name, what it is, what to do about it."""
 
     name: str
     about: str

@@ -1,9 +1,4 @@
-"""Exports a run as flat rows, one named column per field, to CSV and Parquet.
-
-Fields with several values, such as the families of a case, are lists. In CSV, a text that a spreadsheet would
-run as a formula gets a leading apostrophe; numbers are never changed. Parquet has proper types and is written
-in groups of rows, to limit memory.
-"""
+"""Exports a run as flat rows, one named column per field, to CSV and Parquet."""
 
 import csv
 import io
@@ -260,6 +255,7 @@ def _spent(subject: RowSubject, usage: dict[str, Usage], seconds: float) -> dict
     }
 
 
+# A text that a spreadsheet would run as a formula gets a leading apostrophe; numbers are never changed.
 # Leading white space does not keep a spreadsheet from reading a formula. It may also follow any line break,
 # if a program takes the break for the end of a row.
 _FORMULA = re.compile(r"\A\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|\A[\t\r\n]")
@@ -294,7 +290,7 @@ def harmless(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-GROUP = 1_000  # rows
+GROUP = 1_000  # rows in memory at a time
 
 
 def check_parquet() -> None:

@@ -72,10 +72,7 @@ def _pairing(held: Held, pairing: Pairing) -> str:
 
 
 def comparison_view(comparison: Comparison | TaskComparison, first: str, second: str) -> RenderableType:
-    """The two runs, their rates with the difference, and the conclusion; for tasks also the cost of one.
-
-    `first` and `second` name what was tested in the two runs.
-    """
+    """What the two runs tested, their rates and the conclusion; for tasks also the cost of one."""
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
     pairing = comparison.pairing
     runs = bare_table(headed=False)

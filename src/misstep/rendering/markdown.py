@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from misstep.core.outcome import Judgement
-from misstep.core.results.report import Issue, ReportItem, RunReport
+from misstep.core.results.report import RunReport
 from misstep.rendering.comparison import held_in_words
 from misstep.rendering.terminal import baseline_rates, counted, from_to, percent
 from misstep.rendering.text import plain
@@ -101,18 +101,14 @@ def _failures(statement: RunReport) -> Iterator[str]:
     for entry in islice(statement.entries("failed"), MOST):
         shown += 1
         for flaw in entry.flaws[:MOST_FLAWS]:
-            yield _row(_cells(entry, flaw))
+            way = flaw.misstep or (flaw.calls[-1] if flaw.calls else "")
+            why = [*(prose(line) for line in flaw.text.split("\n")), *([code(way)] if way else [])]
+            yield _row([code(entry.name), prose(flaw.title, 120), "<br>".join(why), code(flaw.replay, 300)])
         if (more := len(entry.flaws) - MOST_FLAWS) > 0:
             yield _row([code(entry.name), f"… and {more} more", "", ""])
     if statement.counts["failed"] > shown:
         hint = f": {code(f'misstep show {statement.run}{statement.place}')}" if statement.run else ""
         yield f"\n… and {statement.counts['failed'] - shown:,} more{hint}"
-
-
-def _cells(entry: ReportItem, flaw: Issue) -> list[str]:
-    way = flaw.misstep or (flaw.calls[-1] if flaw.calls else "")
-    shown = "<br>".join([*(prose(line) for line in flaw.text.split("\n")), *([code(way)] if way else [])])
-    return [code(entry.name), prose(flaw.title, 120), shown, code(flaw.replay, 300)]
 
 
 def _unjudged(statement: RunReport, verdict: Judgement) -> str:

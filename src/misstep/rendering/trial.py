@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from misstep.core.outcome import Usage
 from misstep.core.results.finding import Richness
-from misstep.core.results.trial import Trial, Use
+from misstep.core.results.trial import Trial
 from misstep.core.tool import Invocation
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -19,7 +19,17 @@ MOST_ANSWER = 200  # characters of a tool's result
 def trial_as_json(trial: Trial) -> dict[str, object]:
     return {
         "request": trial.request,
-        "calls": [_use_as_json(use) for use in trial.uses],
+        "calls": [
+            {
+                "tool": use.tool,
+                "arguments": read_arguments(use.arguments),
+                "result": use.result,
+                "ruling": use.judged.ruling,
+                "error": use.judged.error,
+                "message": use.judged.message,
+            }
+            for use in trial.uses
+        ],
         "answer": trial.answer,
         "ended": trial.ended,
         "error": trial.error,
@@ -77,18 +87,6 @@ def read_arguments(text: str) -> object:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _use_as_json(use: Use) -> dict[str, object]:
-    judged = use.judged
-    return {
-        "tool": use.tool,
-        "arguments": read_arguments(use.arguments),
-        "result": use.result,
-        "ruling": judged.ruling,
-        "error": judged.error,
-        "message": judged.message,
-    }
 
 
 def tokens_as_json(usage: Mapping[str, Usage]) -> dict[str, object]:

@@ -50,14 +50,11 @@ def may_price(run: Run) -> bool:
 
 
 def cost_of_run(run: Run, usage: Mapping[str, Usage]) -> float | None:
-    return cost_of(run.settings, usage) if may_price(run) else None
-
-
-def cost_of(settings: Settings, usage: Mapping[str, Usage]) -> float | None:
     """The cost of the tokens of all roles; None if that of one of them is unknown."""
-    if is_theirs(settings) and not usage.get(AGENT, Usage()).output:
+    hidden = is_theirs(run.settings) and not usage.get(AGENT, Usage()).output
+    if hidden or not may_price(run):
         return None
-    price = price_of(settings)
+    price = price_of(run.settings)
     costs = [price(role, each) for role, each in usage.items() if each.input or each.output]
     known = [cost for cost in costs if cost is not None]
     return round(sum(known), 6) if len(known) == len(costs) else None

@@ -36,10 +36,7 @@ def compare(settings: Settings, first: str, second: str) -> Comparison | TaskCom
 
 
 def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
-    """Compare the second run with the first, on the cases that passed or failed in both.
-
-    Cases are the same only if their whole content is.
-    """
+    """Compare two runs on the cases that passed or failed in both; the same means the whole content."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
         known = {fingerprint(case): passed for case, passed in _judged(store, runs[0])}

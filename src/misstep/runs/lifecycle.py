@@ -183,10 +183,7 @@ def resume(
     listeners: Sequence[Listener],
     agent: Agent | None,
 ) -> Summary:
-    """Run another session of a stopped run under its own settings, except for budgets and place.
-
-    `plan` returns the remaining work.
-    """
+    """Resume a stopped run under its own settings, except for budgets and place; `plan` returns the rest."""
     refuse_running_loop()
     with Store(settings.store) as store:
         run = find_resumable(store, settings.resume, verb)

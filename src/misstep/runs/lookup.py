@@ -31,18 +31,18 @@ def list_damaged(settings: Settings) -> list[DamagedRun]:
 
 def look_over(settings: Settings, skip: int, most: int) -> tuple[list[RunView | DamagedRun], int]:
     """Up to `most` runs of the store after the newest `skip`, and how many there are in all."""
+    found = list[RunView | DamagedRun]()
     with Store(settings.store) as store:
         runs = store.survey_runs()
-        return [_look_at(store, run) for run in runs[skip : skip + most]], len(runs)
-
-
-def _look_at(store: Store, run: Run | DamagedRun) -> RunView | DamagedRun:
-    if isinstance(run, DamagedRun):
-        return run
-    try:
-        return RunView(run, is_live(store, run), summary_of(store, run))
-    except (StoreError, UsageError) as error:
-        return DamagedRun(run.id, "; ".join(error.hints) or error.message)
+        for run in runs[skip : skip + most]:
+            if isinstance(run, DamagedRun):
+                found.append(run)
+                continue
+            try:
+                found.append(RunView(run, is_live(store, run), summary_of(store, run)))
+            except (StoreError, UsageError) as error:
+                found.append(DamagedRun(run.id, "; ".join(error.hints) or error.message))
+    return found, len(runs)
 
 
 def find_run(settings: Settings, name: str) -> Run:
@@ -115,10 +115,11 @@ def find_maker(store: Store, name: str) -> Run:
 
 def find_requests(store: Store, run: Run) -> list[MadeRequest]:
     """All requests of a run, each once; one that was made for several tools needs all of them."""
-    found = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
     tools = dict[str, frozenset[str]]()
-    for asked in found:
-        tools[asked.request] = tools.get(asked.request, frozenset()) | asked.tools
+    made = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
+    for requests, own in made:
+        for request in requests:
+            tools[request] = tools.get(request, frozenset()) | own
     return [MadeRequest(request, those) for request, those in tools.items()]
 
 
@@ -130,18 +131,17 @@ def draw_requests(
     return tuple(Dice(derive_seed(seed, "crosstalk", *sorted(tools))).sample(own, min(count, len(own))))
 
 
-def _of_sets(store: Store, run: str) -> Iterator[MadeRequest]:
+def _of_sets(store: Store, run: str) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
     for report in store.tool_documents(run, ConsistencyReport):
         for one in report.sets:
-            yield from (MadeRequest(request, frozenset({_bare(report.name)})) for request in one.requests)
+            yield one.requests, frozenset({_bare(report.name)})
 
 
-def _of_passages(store: Store, run: str) -> Iterator[MadeRequest]:
+def _of_passages(store: Store, run: str) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
     for report in store.tool_reports(run):
         made_for = {each.id: frozenset(call.tool for call in each.calls) for each in report.findings}
         for passage in report.journey.passages if report.journey else ():
-            tools = made_for.get(passage.finding, frozenset({_bare(report.name)}))
-            yield from (MadeRequest(request, tools) for request in passage.requests)
+            yield passage.requests, made_for.get(passage.finding, frozenset({_bare(report.name)}))
 
 
 def _bare(name: str) -> str:

@@ -55,10 +55,7 @@ def take_up(store: Store, settings: Settings, verb: str) -> Run:
 
 
 def new_means(settings: Settings) -> dict[str, Any]:
-    """Settings that may differ from when the run was started.
-
-    These are the budgets, if given, where it runs, and whether the user trusts the store.
-    """
+    """Settings that may differ from the start: budgets, if given, place, and whether the store is trusted."""
     said = {name: value for name in MEANS if (value := getattr(settings, name)) is not None}
     place = {"on": settings.on, "ray_address": settings.ray_address}
     return {**said, **place, "trust_store": settings.trust_store}

@@ -60,16 +60,7 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
 
 
 @click.command("capability")
-@settings_options(
-    *AGENTS,
-    *SIZES,
-    *CURVE,
-    *CURVES_BESIDE,
-    *LIMITS,
-    *BUDGETS,
-    *RUNNING,
-    usual=USUAL,
-)
+@settings_options(*AGENTS, *SIZES, *CURVE, *CURVES_BESIDE, *LIMITS, *BUDGETS, *RUNNING, usual=USUAL)
 def capability(settings: Settings) -> int:
     """Measure success as the number of actions grows."""
     settings = settings.overlay(NOT_ASKED)

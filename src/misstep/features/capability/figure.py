@@ -198,7 +198,10 @@ def capability_figure(
     actions at which success falls to 50 %. A figure that is not `styled` uses the styles of its page.
     `levels` are published results.
     """
-    frame = _frame(curves, title, levels)
+    sizes = {point.actions for each in curves for point in each.curve} or {2}
+    sizes |= {size for level in levels for size in (*level.actions, level.limit)}
+    halves = sum(each.half is not None for each in curves)
+    frame = PlotFrame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
     end = frame.bottom + AXIS + ENTRY * len(curves)
     height = end + LINE + (ENTRY * len(levels) + 2 * LINE if levels else 0)
     parts = (
@@ -227,13 +230,6 @@ def capability_figure(
         class_="figure",
         role="img",
     ).source
-
-
-def _frame(curves: Sequence[Capability], title: str, levels: Sequence[Level]) -> PlotFrame:
-    sizes = {point.actions for each in curves for point in each.curve} or {2}
-    sizes |= {size for level in levels for size in (*level.actions, level.limit)}
-    halves = sum(each.half is not None for each in curves)
-    return PlotFrame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
 
 
 def _axes(frame: PlotFrame) -> Iterator[Markup]:
@@ -280,14 +276,12 @@ def _series(capability: Capability, agent: int, frame: PlotFrame) -> Markup:
     """An agent's rates with their intervals, and the line through them."""
     rates = [(point, point.success) for point in capability.curve if point.success is not None]
     places = [(frame.x_of(point.actions, agent), frame.y(rate)) for point, rate in rates]
-    bars = [_bar(point, frame.x_of(point.actions, agent), frame) for point, _ in rates]
+    bars = [
+        upright(x, frame.y(point.interval[1]), frame.y(point.interval[0]), "bar")
+        for (x, _), (point, _) in zip(places, rates, strict=True)
+    ]
     way = _way(capability.fit, [point for point, _ in rates], frame) or places
     return coloured(agent, curve(way, agent), *bars, *(mark(x, y, agent, frame.mark) for x, y in places))
-
-
-def _bar(point: Point, x: float, frame: PlotFrame) -> Markup:
-    low, high = point.interval
-    return upright(x, frame.y(high), frame.y(low), "bar")
 
 
 def _way(fit: Fit | None, points: Sequence[Point], frame: PlotFrame) -> list[tuple[float, float]]:

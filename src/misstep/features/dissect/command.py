@@ -19,23 +19,8 @@ SHOWN = 10
 @click.command("dissect")
 @click.argument("run", required=False)
 @click.argument("cases", nargs=-1)
-@settings_options(
-    *INQUIRY,
-    "seed",
-    *BUDGETS,
-    "agent",
-    "python",
-    *RUNNING,
-    preset=TYPED,
-    about=ABOUT_TYPED,
-)
-@click.option(
-    "--most",
-    type=MOST,
-    default=SHOWN,
-    show_default=True,
-    help="How many failures to list.",
-)
+@settings_options(*INQUIRY, "seed", *BUDGETS, "agent", "python", *RUNNING, preset=TYPED, about=ABOUT_TYPED)
+@click.option("--most", type=MOST, default=SHOWN, show_default=True, help="How many failures to list.")
 def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: int) -> int:
     """Find out why an agent failed.
 

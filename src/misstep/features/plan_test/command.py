@@ -59,15 +59,7 @@ def check(settings: Settings) -> int:
 
 
 @click.command("test")
-@settings_options(
-    *AGENTS,
-    *SYNTHESIS,
-    "cases",
-    *LIMITS,
-    *BUDGETS,
-    *GATE,
-    *RUNNING,
-)
+@settings_options(*AGENTS, *SYNTHESIS, "cases", *LIMITS, *BUDGETS, *GATE, *RUNNING)
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:

@@ -11,9 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES
-from misstep.core.outcome import Outcome
 from misstep.errors import UsageError
 from misstep.features.playground import run as playground_run
 from misstep.features.playground.run import Name, ProblemChoice, Steps
@@ -77,46 +75,40 @@ def _problem(wish: ProblemChoice) -> dict[str, Any]:
 
 
 def _play(asked: _Asked) -> dict[str, Any]:
-    return {"results": [plain(result) for result in playground_run.play(_case(asked.wish), asked.calls)]}
+    case = playground_run.make_problem(playground_run.fitted(asked.wish))
+    return {"results": [plain(result) for result in playground_run.play(case, asked.calls)]}
 
 
 def _verdict(asked: _Asked) -> dict[str, Any]:
-    return playground_run.detail(playground_run.fitted(asked.wish), _outcome(_case(asked.wish), asked))
-
-
-def _outcome(case: Case, asked: _Asked) -> Outcome:
+    wish = playground_run.fitted(asked.wish)
+    case = playground_run.make_problem(wish)
     if asked.by == YOU:
-        return playground_run.judge_calls(case, asked.calls)
-    return playground_run.show_right(case) if asked.by == RIGHT else playground_run.let_try(case, asked.by)
-
-
-def _case(wish: ProblemChoice) -> Case:
-    return playground_run.make_problem(playground_run.fitted(wish))
+        outcome = playground_run.judge_calls(case, asked.calls)
+    elif asked.by == RIGHT:
+        outcome = playground_run.judge_calls(case, playground_run.right_calls(case))
+    else:
+        outcome = playground_run.let_try(case, asked.by)
+    return playground_run.detail(wish, outcome)
 
 
 def _told(kind: type[K], make: Callable[[K], dict[str, Any]]) -> Any:
     """Answer JSON with JSON; invalid input gets a one-sentence error."""
 
     async def answer(request: Request) -> Response:
+        status = 200
         try:
-            asked = _read(await read_body(request, LONGEST), kind)
-            return _json(await run_in_threadpool(make, asked))
+            body = await read_body(request, LONGEST)
+            try:
+                asked = msgspec.json.decode(body, type=kind)
+            except msgspec.ValidationError as error:
+                raise HTTPException(400, plain(f"this can't be played: {error}", 500)) from None
+            except (msgspec.DecodeError, RecursionError):
+                raise HTTPException(400, "this can't be played: expected JSON") from None
+            told = await run_in_threadpool(make, asked)
         except HTTPException as error:
-            return _json({"message": error.detail}, error.status_code)
+            told, status = {"message": error.detail}, error.status_code
         except UsageError as error:
-            return _json({"message": plain(": ".join([error.message, *error.hints]))}, 400)
+            told, status = {"message": plain(": ".join([error.message, *error.hints]))}, 400
+        return Response(msgspec.json.encode(told), status, media_type="application/json")
 
     return answer
-
-
-def _read(body: bytes, kind: type[K]) -> K:
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except msgspec.ValidationError as error:
-        raise HTTPException(400, plain(f"this can't be played: {error}", 500)) from None
-    except (msgspec.DecodeError, RecursionError):
-        raise HTTPException(400, "this can't be played: expected JSON") from None
-
-
-def _json(value: Any, status: int = 200) -> Response:
-    return Response(msgspec.json.encode(value), status, media_type="application/json")

@@ -47,14 +47,12 @@ def problem_of(case: Case, tools: Sequence[Tool]) -> dict[str, Any]:
         "topic": plain(case.topic, NAME),
         "chance": case.chance,
         "timed": case.world.day is not None,
-        "request": [_paragraph(case, text) for text in case.query.split("\n\n")],
+        "request": [
+            {"text": plain_lines(text), "told": any(each and each in text for each in case.sentences)}
+            for text in case.query.split("\n\n")
+        ],
         "tools": [_tool(tool) for tool in tools],
     }
-
-
-def _paragraph(case: Case, text: str) -> dict[str, Any]:
-    told = any(sentence and sentence in text for sentence in case.sentences)
-    return {"text": plain_lines(text), "told": told}
 
 
 def _tool(tool: Tool) -> dict[str, Any]:
@@ -62,16 +60,15 @@ def _tool(tool: Tool) -> dict[str, Any]:
     return {
         "name": plain(tool.name, NAME),
         "about": plain(tool.description),
-        "fields": [_field(name, schema) for name, schema in fields.items()],
-    }
-
-
-def _field(name: str, schema: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": plain(name, NAME),
-        "kind": _kind(name, schema),
-        "about": plain(schema.get("description", "")),
-        "choices": [plain(each, NAME) for each in schema.get("enum", ())],
+        "fields": [
+            {
+                "name": plain(name, NAME),
+                "kind": _kind(name, schema),
+                "about": plain(schema.get("description", "")),
+                "choices": [plain(each, NAME) for each in schema.get("enum", ())],
+            }
+            for name, schema in fields.items()
+        ],
     }
 
 
@@ -162,10 +159,6 @@ def judge_calls(case: Case, steps: Sequence[PlayerStep | Planned]) -> Outcome:
     for step in steps:
         recorder.call(step.tool, step.arguments)
     return judge(case, Settings(), recorder.transcript(case.id, Answer()), 0.0)
-
-
-def show_right(case: Case) -> Outcome:
-    return judge_calls(case, right_calls(case))
 
 
 def let_try(case: Case, player: str) -> Outcome:

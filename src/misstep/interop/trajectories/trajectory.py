@@ -1,7 +1,4 @@
-"""A trajectory recorded by another tool, the case it belongs to, and message lists as input.
-
-Message lists may be in OpenAI's chat or Responses format.
-"""
+"""A trajectory recorded by another tool, its case, and lists of messages (OpenAI's chat or Responses)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, get_args

@@ -38,7 +38,11 @@ def in_one_line(run: Run) -> Markup:
 def about(run: Run, sandboxes: Iterable[str], summary: Summary) -> Markup:
     """What was tested, when, within which limits, and what it cost."""
     told = [*_setup(run, summary.model or ""), ("sandbox", "; ".join(sorted({*filter(None, sandboxes)})))]
-    told += [("budget", _budget(run)), ("took", f"{summary.seconds:,.0f} s of work")]
+    settings, budget = run.settings, run.settings.budget
+    limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
+    allowed = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
+    allowed += [f"{settings.time_per_tool:,g} s for each tool"] if run.purpose.kind.group == "tool" else []
+    told += [("budget", ", ".join(allowed)), ("took", f"{summary.seconds:,.0f} s of work")]
     rows: list[tuple[str, Cell]] = [(name, text(value, MOST)) for name, value in told if value]
     if summary.tokens.input or summary.tokens.output:
         rows.append(("tokens", in_and_out(summary.tokens)))
@@ -61,14 +65,6 @@ def _setup(run: Run, model: str) -> Iterator[tuple[str, str]]:
 
 def _when(run: Run) -> str:
     return datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M %Z")
-
-
-def _budget(run: Run) -> str:
-    settings, budget = run.settings, run.settings.budget
-    limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
-    told = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
-    of_tools = run.purpose.kind.group == "tool"
-    return ", ".join([*told, *([f"{settings.time_per_tool:,g} s for each tool"] if of_tools else [])])
 
 
 NAME = 200  # of an agent or a model, in characters

@@ -86,10 +86,7 @@ TOGETHER = "(together)"  # the name under which all tools of a spec are fuzzed i
 
 
 class Target(msgspec.Struct, frozen=True):
-    """One tool, or all tools of a spec together, with its name in the report.
-
-    `titles` are for tools whose names are not unique.
-    """
+    """One tool, or all of a spec together, by its name in the report; `titles` are for ambiguous names."""
 
     place: int
     name: str

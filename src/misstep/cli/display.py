@@ -29,8 +29,7 @@ from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.run import Unit
 from misstep.core.settings import Settings
 from misstep.core.spending import Pace
-from misstep.rendering.estimate import duration, estimate_line, spending_in_words
-from misstep.rendering.terminal import counted
+from misstep.rendering.terminal import counted, duration, estimate_line, spending_in_words
 from misstep.rendering.text import plain, plain_lines
 
 Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished | TaskJudged | ToolMended

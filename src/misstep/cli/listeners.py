@@ -13,7 +13,7 @@ from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, MisstepError, StoreError
 from misstep.rendering.text import plain_lines
-from misstep.runs.reporting.tracing import traced
+from misstep.runs.reporting.export import traced
 
 
 def close_run(settings: Settings, run: str, ending: CommandResult | None) -> None:

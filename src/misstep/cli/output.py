@@ -20,7 +20,7 @@ from misstep.core.results.report import LeftOut
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.rendering.estimate import estimate_table
+from misstep.rendering.terminal import estimate_table
 from misstep.rendering.text import plain
 
 INCONCLUSIVE = 4  # no failure was found, but something was not tested or could not be judged

@@ -14,7 +14,7 @@ from misstep.core.case import Case, Planned
 from misstep.core.constraint import FAMILIES
 from misstep.core.outcome import Outcome
 from misstep.errors import UsageError
-from misstep.features.playground.run import (
+from misstep.features.playground.pages import (
     PLAYERS,
     PlayerStep,
     ProblemChoice,

@@ -22,7 +22,7 @@ from misstep.cli.reports import check_reports, report_path
 from misstep.core.results.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span
 from misstep.errors import UsageError
-from misstep.features.capability.page import curves_page
+from misstep.features.capability.kind import curves_page
 from misstep.features.capability.run import (
     estimate_capability,
     levels_beside,

@@ -1,21 +1,27 @@
-"""Writes a stored run for other tools: tables, Inspect logs, OpenTelemetry traces."""
+"""Writes a stored run for other tools (tables, Inspect logs, traces), and sends traces during a run."""
 
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Literal, TypeVar
 
 import msgspec
 
+from misstep.core.event import CaseFinished, Event, Listener, RunStarted, TaskJudged
 from misstep.core.results.report import Written
+from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings
 from misstep.errors import MissingExtra
-from misstep.interop.otlp import otlp_json, spans_of
+from misstep.interop.episodes import EpisodeAgent
+from misstep.interop.otlp import Sender, otlp_json, spans_of
 from misstep.interop.tables import RowSubject, check_parquet, csv_lines, write_parquet
 from misstep.runs.budget import may_price, price_of
+from misstep.runs.execution import known_secrets
 from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import summary_of
-from misstep.runs.reporting.tracing import agent_of
-from misstep.runs.setup.models import model_name
+from misstep.runs.lookup import find_run, summary_of
+from misstep.runs.setup.models import model_name, name_model
 from misstep.store.files import opened
 from misstep.store.runs import Store
 
@@ -105,3 +111,49 @@ def write_inspect(settings: Settings, name: str) -> Written:
         with opened(settings.out) as file:
             samples = write_log(file, campaign, feature_of(run.purpose).episodes(store, run, "inspect"))
     return Written(run.id, "inspect", settings.out, samples)
+
+
+@contextmanager
+def traced(settings: Settings, tell: Callable[[str], None]) -> Iterator[list[Listener]]:
+    """No listener if no endpoint is given; `tell` is called once if the endpoint does not work."""
+    if not settings.otlp:
+        yield []
+        return
+    sender = Sender(settings.otlp, settings.otlp_content, lambda text: tell(Redactor(known_secrets())(text)))
+    try:
+        yield [_Tracer(settings, sender)]
+    finally:
+        sender.close()
+
+
+class _Tracer:
+    def __init__(self, settings: Settings, sender: Sender) -> None:
+        self._settings = settings
+        self._sender = sender
+        self._agent: EpisodeAgent | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._agent = agent_of(event.run, find_run(self._settings, event.run).settings)
+        elif self._agent and isinstance(event, CaseFinished):
+            self._sender.send(self._agent, event.outcome, time.time() - event.outcome.seconds)
+        elif self._agent and isinstance(event, TaskJudged):
+            self._sender.send(self._agent, event.report, time.time() - event.report.seconds)
+
+
+def agent_of(run: str, settings: Settings) -> EpisodeAgent:
+    model = name_model(settings)
+    return EpisodeAgent(
+        run=run,
+        name=settings.agent,
+        model=model.model if model else "",
+        provider=model.provider if model else "",
+        version=_version(),
+    )
+
+
+def _version() -> str:
+    try:
+        return version("misstep")
+    except PackageNotFoundError:
+        return ""

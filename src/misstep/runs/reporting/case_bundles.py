@@ -143,7 +143,12 @@ class _Teller(msgspec.Struct, frozen=True):
     def of(cls, store: Store, settings: Settings, run: Run) -> "_Teller":
         origin = CaseOrigin(run.id, way_to(settings.store))
         price = agent_price(run.settings) if may_price(run) else None
-        return cls(origin, price, _causes(store, run), flaky_cases(store, run))
+        # The diagnoses of dissections of the run so far, the newest last.
+        purposes = [(one.id, one.purpose) for one in reversed(store.list_runs())]
+        analyses = [id for id, purpose in purposes if purpose.verb == "dissect" and purpose.run == run.id]
+        found = [store.find_result(one, Diagnosis) or () for one in analyses]
+        causes = {each.case: each for diagnoses in found for each in diagnoses}
+        return cls(origin, price, causes, flaky_cases(store, run))
 
     def digest(self, outcome: Outcome) -> CaseDigest:
         found = self.causes.get(outcome.case.id)
@@ -160,11 +165,3 @@ class _Teller(msgspec.Struct, frozen=True):
         if self.price is None or not (usage.input or usage.output):
             return None
         return round(self.price.of(usage), 6)
-
-
-def _causes(store: Store, run: Run) -> dict[str, Diagnosis]:
-    runs = [
-        one.id for one in store.list_runs() if one.purpose.verb == "dissect" and one.purpose.run == run.id
-    ]
-    found = [store.find_result(one, Diagnosis) or () for one in reversed(runs)]
-    return {each.case: each for diagnoses in found for each in diagnoses}

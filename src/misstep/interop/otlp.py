@@ -1,8 +1,8 @@
 """Converts episodes to OpenTelemetry spans, writes them as OTLP/JSON, and sends them during a run.
 
 The spans follow the conventions for generative AI; other attributes start with `misstep.`, and content is
-left out unless requested. Ids are derived from run and case, so that sending twice gives one trace. Sending never
-affects the run: what cannot be sent is dropped, and reported once.
+left out unless requested. Ids are derived from run and case, so that sending twice gives one trace. Sending
+never affects the run: what cannot be sent is dropped, and reported once.
 """
 
 import json

@@ -74,22 +74,19 @@ def capability(settings: Settings) -> int:
         measure = resume_capability if settings.resume else measure_capability
         measured = measure(settings, *listeners)
     close_run(settings, measured.run, None)
-    if settings.json:
-        print_json(measured)
-    elif not to_report(settings):
+    if not to_report(settings):
         _show(settings, measured)
     return 0
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:
-    measured = view_capability(settings, run)
-    if settings.json:
-        print_json(measured)
-    else:
-        _show(settings, measured)
+    _show(settings, view_capability(settings, run))
 
 
 def _show(settings: Settings, measured: Capability) -> None:
+    if settings.json:
+        print_json(measured)
+        return
     console, place = Console(), way_to(settings.store)
     show_curves(console, settings, measured)
     unjudged = sum(point.cases - point.passed - point.failed for point in measured.curve)

@@ -65,30 +65,26 @@ def test(settings: Settings) -> int:
     if settings.dry_run:
         return announce(settings, lambda: (settings, estimate(settings)))
     exit_policy = ExitPolicy(settings, "test")
-    examples = _Examples()
+    examples = list[Outcome]()  # the first few cases that did not pass
+
+    def keep(event: Event) -> None:
+        room = len(examples) < SHOWN_FAILURES
+        if room and isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
+            examples.append(event.outcome)
+
     with watched(settings) as listeners:
         run = resume_run if settings.resume else run_agent
-        summary = run(settings, examples, *listeners)
+        summary = run(settings, keep, *listeners)
     ending = exit_policy.close(summary.run, summary.passed, summary.cases)
     close_run(settings, summary.run, ending)
     if settings.json:
         print_json(ending.added_to(msgspec.to_builtins(summary)))
     elif not to_report(settings):
         console = Console()
-        _show(console, summary, examples.outcomes, settings)
+        _show(console, summary, examples, settings)
         ending.show(console)
-        hint(console, _next_step(summary, settings), gap=not examples.outcomes)
+        hint(console, _next_step(summary, settings), gap=not examples)
     return ending.leave()
-
-
-class _Examples:
-    def __init__(self) -> None:
-        self.outcomes = list[Outcome]()
-
-    def __call__(self, event: Event) -> None:
-        room = len(self.outcomes) < SHOWN_FAILURES
-        if room and isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
-            self.outcomes.append(event.outcome)
 
 
 def _show(console: Console, summary: Summary, examples: list[Outcome], settings: Settings) -> None:

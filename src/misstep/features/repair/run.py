@@ -44,7 +44,12 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     disagreements and contradictions are in the report.
     """
     settings = settings.overlay({"agent": ""})  # it is not used here, so its price does not matter
-    request = _checked(request)
+    request = tidy(storable(request))
+    if not request:
+        raise UsageError("the request is empty", where="--request")
+    if len(request) > MOST_REQUEST:
+        size, most = f"the request has {len(request):,} characters", f"expected at most {MOST_REQUEST:,}"
+        raise UsageError(size, most, where="--request")
     if not settings.tools:
         raise UsageError("no tools were given", "name them with --tools: tools.json, file.py:name, mcp:…")
     refuse_blind_budget(settings)
@@ -55,19 +60,6 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     price = price_agent(settings)
     usd = None if price is None else round(price.of(readers.client.usage), 6)
     return _report(examine(one, other), readers, usd)
-
-
-def _checked(request: str) -> str:
-    request = tidy(storable(request))
-    if not request:
-        raise UsageError("the request is empty", where="--request")
-    if len(request) > MOST_REQUEST:
-        raise UsageError(
-            f"the request has {len(request):,} characters",
-            f"expected at most {MOST_REQUEST:,}",
-            where="--request",
-        )
-    return request
 
 
 class _Readers:
@@ -88,8 +80,12 @@ class _Readers:
 
     async def _read(self, manner: Manner, which: str) -> RequestReading:
         form = checked_form(manner, [tool.name for tool in self._tools], self._request)
+        text = (files("misstep.features.repair") / "data" / f"repair-{manner}.txt").read_text("utf-8")
+        about = [(tool.name, " ".join(tool.description.split())) for tool in self._tools]
+        listed = "\n".join(f"- {name}: {cut(said, DESCRIPTION)}" for name, said in about)
+        prompt = Template(text).fill(tools=listed, request=fenced(self._request))
         try:
-            return await self.client.ask(_prompt(manner, self._tools, self._request), form)
+            return await self.client.ask(prompt, form)
         except Unusable as error:
             raise ModelError(
                 error.message,
@@ -111,12 +107,6 @@ class _Readers:
                 f"the budget has no room for another request: {used:,} tokens are used",
                 f"it takes two readings, each of a request or more: {lacking[0]} MORE",
             )
-
-
-def _prompt(manner: Manner, tools: Sequence[Tool], request: str) -> str:
-    text = (files("misstep.features.repair") / "data" / f"repair-{manner}.txt").read_text("utf-8")
-    listed = [f"- {tool.name}: {cut(' '.join(tool.description.split()), DESCRIPTION)}" for tool in tools]
-    return Template(text).fill(tools="\n".join(listed), request=fenced(request))
 
 
 def _report(found: Repair, readers: _Readers, usd: float | None) -> RepairReport:

@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,11 +15,10 @@ import msgspec
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, settings_options
 from misstep.cli.output import curve_command
-from misstep.core.event import Event, Listener, RunStarted
+from misstep.core.event import Event, Listener, RunStarted, Spending
 from misstep.core.results.report import RunReport
 from misstep.core.settings import Report, Settings
 from misstep.errors import StoreError, UsageError
-from misstep.rendering.ndjson import NdjsonReport
 from misstep.rendering.text import plain
 from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import find_run
@@ -199,3 +198,58 @@ def report(settings: Settings, run: str) -> int:
         if path != "-":
             click.echo(plain(path))
     return ending.leave()
+
+
+class NdjsonReport:
+    """A listener that writes each event, except spending, as one line and flushes it.
+
+    Lines are appended, so that a resumed run continues in the same file; a line that was cut when a run was
+    killed is ended first. The path `-` means `stdout`. A write error is reported once.
+    """
+
+    def __init__(self, path: str, stdout: BinaryIO | None = None) -> None:
+        self._path = path
+        self._stdout = stdout
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> "NdjsonReport":
+        if self._path == "-":
+            assert self._stdout is not None
+            self._file = self._stdout
+            return self
+        try:
+            torn = _is_torn(self._path)
+            self._file = open(self._path, "ab")
+            if torn:
+                self._file.write(b"\n")
+        except OSError as error:
+            raise self._failed(error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file and self._file is not self._stdout:
+            with suppress(OSError):  # already reported, and every line is flushed
+                self._file.close()
+        self._file = None
+
+    def __call__(self, event: Event) -> None:
+        if self._file is None or isinstance(event, Spending):
+            return
+        try:
+            self._file.write(msgspec.json.encode(event) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> StoreError:
+        self.__exit__()
+        where = "standard output" if self._path == "-" else self._path
+        return StoreError("the report can't be written", error.strerror or str(error), where=where)
+
+
+def _is_torn(path: str) -> bool:
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return False
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"

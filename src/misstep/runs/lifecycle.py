@@ -24,12 +24,11 @@ from misstep.planning.world.mock import MockWorld
 from misstep.runs.budget import is_theirs, left_of
 from misstep.runs.cases import absolute_path, absolute_tools
 from misstep.runs.executor import make_executor
-from misstep.runs.resume import find_resumable, new_means, refuse_unfit
 from misstep.runs.session import RunSession
 from misstep.runs.setup.agents import check_agent
 from misstep.runs.setup.models import name_model, price_agent, refuse_blind_budget, refuse_secrets
 from misstep.runs.summary import summarise
-from misstep.runs.trust import OF_AGENTS
+from misstep.runs.trust import OF_AGENTS, find_resumable, new_means, refuse_unfit
 from misstep.store.runs import Run, Store
 
 SAMPLE = 20

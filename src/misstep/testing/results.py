@@ -45,7 +45,7 @@ from misstep.rendering.words import agent_name, written
 from misstep.runs.executor import replay_case
 from misstep.runs.lookup import view_run
 from misstep.store.runs import Store
-from misstep.testing.apart import away_from_loops
+from misstep.testing.subjects import away_from_loops
 
 
 class PassDemand(msgspec.Struct, frozen=True):

@@ -13,7 +13,6 @@ from misstep.runs.cases import cases_of
 from misstep.runs.executor import replay_case
 from misstep.runs.lookup import find_run
 from misstep.runs.setup.configuration import USUALLY_TRYING, load_settings
-from misstep.testing.apart import away_from_loops
 from misstep.testing.results import Again, PlanningResult, ToolsResult
 from misstep.testing.subjects import (
     OF_PLANNING,
@@ -22,6 +21,7 @@ from misstep.testing.subjects import (
     SubjectUnderTest,
     agent_from,
     at_home,
+    away_from_loops,
     overlaid,
     specs_from,
     way_from_here,

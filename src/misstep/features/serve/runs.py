@@ -16,8 +16,8 @@ from misstep.core.settings import Settings
 from misstep.errors import NoStoreYet, UsageError
 from misstep.features.label.run import can_be_labelled
 from misstep.rendering.html.cases import served_at
-from misstep.rendering.html.comparison import comparison_parts
 from misstep.rendering.html.page import run_parts, title_of
+from misstep.rendering.html.sections import comparison_parts
 from misstep.rendering.terminal import baseline_rates, percent, subject_lines
 from misstep.rendering.text import plain
 from misstep.rendering.words import subject_name

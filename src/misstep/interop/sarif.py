@@ -15,7 +15,7 @@ from urllib.parse import quote
 import msgspec
 
 from misstep.core.outcome import Judgement
-from misstep.core.results.report import Issue, RunReport, SourceLocation
+from misstep.core.results.report import Issue, RunReport
 from misstep.core.text import cut
 from misstep.rendering.text import plain_lines
 
@@ -183,19 +183,18 @@ def _escaped(text: str) -> str:
 
 
 def _location(flaw: Issue, root: Path) -> dict[str, Any]:
-    logical = {"name": flaw.subject or "agent", "kind": "function" if flaw.spot else "object"}
-    place = {"physicalLocation": _physical(flaw.spot, root)} if flaw.spot else {}
-    return {**place, "logicalLocations": [logical]}
-
-
-def _physical(spot: SourceLocation, root: Path) -> dict[str, Any]:
+    spot = flaw.spot
+    logical = {"name": flaw.subject or "agent", "kind": "function" if spot else "object"}
+    if spot is None:
+        return {"logicalLocations": [logical]}
     path = Path(os.path.realpath(spot.file))
     try:
         inside = path.relative_to(os.path.realpath(root)).as_posix()
         artifact = {"uri": quote(inside), "uriBaseId": ROOT}
     except ValueError:
         artifact = {"uri": path.as_uri()}
-    return {"artifactLocation": artifact, "region": {"startLine": spot.line}}
+    physical = {"artifactLocation": artifact, "region": {"startLine": spot.line}}
+    return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
 def _closing(statement: RunReport, left: int) -> str:

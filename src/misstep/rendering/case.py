@@ -90,7 +90,12 @@ def actions_of(constraint: Constraint) -> tuple[tuple[str, ...], tuple[str, ...]
 def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     """A case in full: the request, the calls with the misstep marked, the verdict and its reasons."""
     case, verdict = outcome.case, outcome.verdict
-    chance = f"   (chance level {percent(case.chance)}{_baselines(outcome)})"
+    reached = "".join(  # which of the baseline agents, which don't plan, pass the case
+        f", {name} {'passes' if getattr(outcome.baselines, field) else 'fails'}"
+        for field, name in BASELINES.items()
+        if outcome.baselines
+    )
+    chance = f"   (chance level {percent(case.chance)}{reached})"
     headline = verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
     parts: list[RenderableType] = [
         Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
@@ -170,12 +175,3 @@ def constraints_view(outcome: Outcome) -> RenderableType:
         source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"
         table.add_row(Text(f"{index}"), Text(in_brief(constraint, names)), Text(source, style="dim"))
     return table
-
-
-def _baselines(outcome: Outcome) -> str:
-    """Which of the baseline agents, which don't plan, pass the case."""
-    return "".join(
-        f", {name} {'passes' if getattr(outcome.baselines, field) else 'fails'}"
-        for field, name in BASELINES.items()
-        if outcome.baselines
-    )

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from misstep.core.case import Case
@@ -93,7 +93,11 @@ class RunSession:
                 try:
                     return await driving
                 except asyncio.CancelledError:
-                    return self._cut_short()
+                    task = asyncio.current_task()
+                    if task is None or not task.cancelling():
+                        return False  # the budget stopped the run, not the user
+                    kept = f"run {self._run.id} was stopped; what had finished is kept"
+                    raise Interrupted(kept, self._way_on()) from None
                 except StoreGone:
                     raise
                 except StoreError as error:
@@ -123,7 +127,11 @@ class RunSession:
             self._case_budget.run_out_of_time()
             driving.cancel()
 
-        self._case_budget.overdrawn = lambda: _call_there(loop, driving.cancel)
+        def overdrawn() -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(driving.cancel)
+
+        self._case_budget.overdrawn = overdrawn
         left = self._case_budget.seconds_left
         alarm = None if left is None else loop.call_later(left, time_is_up)
         try:
@@ -132,15 +140,6 @@ class RunSession:
             self._case_budget.overdrawn = None
             if alarm:
                 alarm.cancel()
-
-    def _cut_short(self) -> bool:
-        """False if the budget stopped the run; raises `Interrupted` if the user did."""
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise Interrupted(
-                f"run {self._run.id} was stopped; what had finished is kept", self._way_on()
-            ) from None
-        return False
 
     def _finish(self, campaign: Campaign) -> Summary:
         run, tally = self._run, self._store.tally(self._run.id) if self._contested else self._tally
@@ -202,8 +201,3 @@ def _heeding_termination() -> Iterator[None]:
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGTERM, before)
-
-
-def _call_there(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> None:
-    with suppress(RuntimeError):  # the loop is closed
-        loop.call_soon_threadsafe(work)

@@ -85,7 +85,11 @@ def _risky(run: Run) -> dict[str, Any]:
 
 
 def _foreign(run: str, named: dict[str, Any]) -> UsageError:
-    shown = [f"{_WORDS.get(name, name)}: {_in_words(each)}" for name, each in named.items()]
+    texts = {name: ", ".join(each) if isinstance(each, tuple) else str(each) for name, each in named.items()}
+    shown = [
+        f"{_WORDS.get(name, name)}: {text if len(text) <= _LONGEST else f'{text[:_LONGEST]}…'}"
+        for name, text in texts.items()
+    ]
     why = (
         "this user did not start the run on this machine, or it was changed since"
         if has_key()
@@ -97,11 +101,6 @@ def _foreign(run: str, named: dict[str, Any]) -> UsageError:
         why,
         f"if you trust it, add {TRUST}",
     )
-
-
-def _in_words(value: Any) -> str:
-    text = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
 def find_resumable(store: Store, name: str, verb: str) -> Run:

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.capability import Capability, Fit, Point
+from misstep.core.results.capability import Capability, Fit
 from misstep.core.stats import logistic, wilson
 from misstep.rendering.layout import bare_table
 from misstep.rendering.terminal import BASELINES, KINDS, baseline_rates, counted_column, percent, shares_table
@@ -257,7 +257,12 @@ class _Board:
             if point.chance is not None:
                 beside = max(0, self._column(point.actions, -1))
                 self._points.setdefault((_row(point.chance), beside), (CHANCE, "dim"))
-            self._point(point, self._column(point.actions, slot), (SIGNS[number % len(SIGNS)], style))
+            if point.success is not None:
+                column = self._column(point.actions, slot)
+                low, high = (_row(end) for end in point.interval)
+                for row in range(high, low + 1):
+                    self._cells[row, column] = (BAR, style)
+                self._points[_row(point.success), column] = (SIGNS[number % len(SIGNS)], style)
 
     def _fitted(self, fit: Fit, column: int, slot: int, style: str) -> None:
         """A dot, and more below it where the curve is steep."""
@@ -270,14 +275,6 @@ class _Board:
 
     def _column(self, actions: float, slot: int) -> int:
         return round((actions - self._low) * self._step) + self._first + slot
-
-    def _point(self, point: Point, column: int, sign: _Cell) -> None:
-        if point.success is None:
-            return
-        low, high = (_row(end) for end in point.interval)
-        for row in range(high, low + 1):
-            self._cells[row, column] = (BAR, sign[1])
-        self._points[_row(point.success), column] = sign
 
     def rows(self) -> Iterator[Text]:
         for row in range(HEIGHT + 1):

@@ -8,7 +8,7 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from misstep.core.results.diagnosis import ProblemSize, Reduction
+from misstep.core.results.diagnosis import Reduction
 from misstep.core.settings import Settings
 from misstep.rendering.case import calls_view, constraints_view
 from misstep.rendering.layout import section
@@ -25,11 +25,14 @@ def reduction_view(reduction: Reduction) -> RenderableType:
             return Text(f"The case could not be run again, so nothing is known: {why}")
         tried = counted(reduction.tried, "further run")
         return Text(f"The case did not fail like that again in {tried}: there is nothing to make smaller.")
+    before, after = reduction.before, reduction.after
+    sizes = {"action": before.actions, "sentence": before.sentences, "constraint": before.constraints}
+    was = ", ".join(counted(size, what) for what, size in sizes.items())
     steps, runs = counted(reduction.steps, "step"), counted(reduction.agent_runs, "run")
     often = f"{reduction.failed} of {counted(reduction.tried, 'run')}"
     effort = f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
     return Group(
-        Text(_sizes(reduction.before, reduction.after), style="bold"),
+        Text(f"{was} → {after.actions}, {after.sentences}, {after.constraints}", style="bold"),
         Text(effort, style="dim"),
         Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
         section("request", Text(plain_lines(outcome.case.query))),
@@ -37,15 +40,6 @@ def reduction_view(reduction: Reduction) -> RenderableType:
         section("why", Text(plain(outcome.verdict.explanation))),
         *([section("broken constraints", constraints_view(outcome))] if outcome.verdict.violated else []),
     )
-
-
-def _sizes(before: ProblemSize, after: ProblemSize) -> str:
-    was = (
-        counted(before.actions, "action"),
-        counted(before.sentences, "sentence"),
-        counted(before.constraints, "constraint"),
-    )
-    return f"{', '.join(was)} → {after.actions}, {after.sentences}, {after.constraints}"
 
 
 def _certainty(reduction: Reduction) -> str:

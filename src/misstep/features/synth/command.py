@@ -71,16 +71,13 @@ class SuiteStats:
             reached = baselines(case)
             self._text_order += reached.text_order
             self._ignores_family += reached.ignores_family
-            self._measure(case)
+            for family in families_of(case):
+                self._families[family] = self._families.get(family, 0) + 1
+            difficulty = measure(case)
+            for name in MEASURES:
+                self._measured[name] += getattr(difficulty, name)
             self._shapes |= shapes_in(case.skeleton)
             yield case
-
-    def _measure(self, case: Case) -> None:
-        for family in families_of(case):
-            self._families[family] = self._families.get(family, 0) + 1
-        difficulty = measure(case)
-        for name in MEASURES:
-            self._measured[name] += getattr(difficulty, name)
 
     def summary(self, seed: int, out: str) -> SuiteSummary:
         return SuiteSummary(

@@ -143,17 +143,14 @@ class _Tracer:
 
 def agent_of(run: str, settings: Settings) -> EpisodeAgent:
     model = name_model(settings)
+    try:
+        own = version("misstep")
+    except PackageNotFoundError:
+        own = ""  # it is not installed
     return EpisodeAgent(
         run=run,
         name=settings.agent,
         model=model.model if model else "",
         provider=model.provider if model else "",
-        version=_version(),
+        version=own,
     )
-
-
-def _version() -> str:
-    try:
-        return version("misstep")
-    except PackageNotFoundError:
-        return ""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from misstep.core.agent import Agent, Assignment, Displaced, Origin
-from misstep.core.outcome import Transcript, Usage
+from misstep.core.outcome import Usage
 from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.rng import derive_seed
 from misstep.core.secrets import Redactor
@@ -101,18 +101,14 @@ class Trier:
         self.notes += [warning for warning in recorder.warnings if warning not in self.notes]
         made = recorder.transcript("", answer, broken)
         seconds = round(time.monotonic() - began, 6)
-        error = made.error or self._limit(made)
+        limits = {
+            "iterations": f"it was not done after {self._settings.max_steps:,} steps (--max-steps)",
+            "timeout": f"it was not done in {self._settings.request_seconds:g} seconds (--time-per-request)",
+        }
+        error = made.error or limits.get(made.ended, "")
         trial = masked(Trial(request, tuple(world.uses), made.answer, made.ended, error, made.usage, seconds))
         self._outage.look_at(trial, has_begun=bool(made.calls))
         return trial
-
-    def _limit(self, made: Transcript) -> str:
-        """The limit that an agent has reached, in words; empty if none."""
-        if made.ended == "iterations":
-            return f"it was not done after {self._settings.max_steps:,} steps (--max-steps)"
-        if made.ended == "timeout":
-            return f"it was not done in {self._settings.request_seconds:g} seconds (--time-per-request)"
-        return ""
 
 
 class _TokensAlone:

@@ -184,13 +184,7 @@ def detail_of(
         "seconds": round(outcome.seconds, 3),
         "tokens": transcript.usage.input + transcript.usage.output,
         "usd": usd,
-        "cause": diagnosis
-        and {
-            "name": diagnosis.cause,
-            "sure": diagnosis.sure,
-            "guilty": plain(diagnosis.guilty),
-            "evidence": plain(diagnosis.evidence),
-        },
+        "cause": diagnosis and _cause(diagnosis),
         "ended": transcript.ended,
         "answer": plain_lines(transcript.answer, ANSWER),
         "replay": f"misstep replay {shlex.quote(plain(f'{origin.run}/{case.id}'))}{plain(origin.place)}",
@@ -204,6 +198,11 @@ def detail_of(
         "missing": list(verdict.missing),
         "nearest": [{"action": each, "tool": tools[each], "name": names[each]} for each in verdict.nearest],
     }
+
+
+def _cause(diagnosis: Diagnosis) -> dict[str, Any]:
+    guilty, evidence = plain(diagnosis.guilty), plain(diagnosis.evidence)
+    return {"name": diagnosis.cause, "sure": diagnosis.sure, "guilty": guilty, "evidence": evidence}
 
 
 def _pieces(case: Case) -> Iterator[tuple[str, int | None]]:

@@ -11,7 +11,7 @@ from benchmarks.measure import Effort, Mark, Row
 from benchmarks.storing import fill_store
 from misstep.core.settings import Settings
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import page_of
+from misstep.runs.reporting.statement import page_of
 
 chromium: Any = import_module("tests.browser.chromium")  # what tests are made of is not typed strictly
 

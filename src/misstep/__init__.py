@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from misstep.planning.judging.check import check
     from misstep.runs.cases import synthesise
     from misstep.runs.executor import replay_case
-    from misstep.testing.planning import test_planning
-    from misstep.testing.tools import test_tools
+    from misstep.testing.running import test_planning, test_tools
 
 __all__ = [
     "Agent",
@@ -49,8 +48,7 @@ _HOMES = {
     "misstep.features.plan_test.run": ("run_agent",),
     "misstep.runs.cases": ("synthesise",),
     "misstep.runs.executor": ("replay_case",),
-    "misstep.testing.planning": ("test_planning",),
-    "misstep.testing.tools": ("test_tools",),
+    "misstep.testing.running": ("test_planning", "test_tools"),
     "misstep.features.tool_fuzz.replay": ("replay_calls",),
     "misstep.core.agent": ("Agent", "Answer", "Assignment", "Toolbox"),
     "misstep.core.case": ("Case",),

@@ -95,29 +95,24 @@ def misstep_fuzz(request: pytest.FixtureRequest) -> "Callable[..., ToolsResult]"
 
 
 def _test_agent(item: pytest.Function, value: Any) -> None:
+    from misstep.planning.difficulty import measure
+    from misstep.rendering.case import case_view
+    from misstep.testing.results import as_text
+    from misstep.testing.running import try_case
+
     settings, demand = _asked(item)
     subject = _subject(item, value, settings, _given(item, AGENT))
     if name := item.config.getoption("--misstep-case"):
-        _try_case(subject, name)
+        outcome = try_case(subject, name)
+        if outcome is None:
+            pytest.skip(f"it has no case {name}")
+        if outcome.verdict.verdict != "passed":
+            pytest.fail(as_text(case_view(outcome, measure(outcome.case))), pytrace=False)
         return
     result = _run_agent(item, subject)
     if short := demand.shortfall(result.summary):
         pytest.fail(f"{short}\n\n{result}", pytrace=False)
     item.add_report_section("call", "misstep", str(result))
-
-
-def _try_case(subject: "SubjectUnderTest", name: str) -> None:
-    from misstep.testing.planning import try_case
-
-    outcome = try_case(subject, name)
-    if outcome is None:
-        pytest.skip(f"it has no case {name}")
-    if outcome.verdict.verdict != "passed":
-        from misstep.rendering.case import case_view
-        from misstep.runs.lookup import difficulty_of
-        from misstep.testing.notebook import as_text
-
-        pytest.fail(as_text(case_view(outcome, difficulty_of(outcome.case))), pytrace=False)
 
 
 def _test_tools(item: pytest.Function, value: Any) -> None:
@@ -131,12 +126,15 @@ def _test_tools(item: pytest.Function, value: Any) -> None:
 
 
 def _run_agent(item: pytest.Item, subject: "SubjectUnderTest") -> "PlanningResult":
-    from misstep.testing.notebook import Again
-    from misstep.testing.planning import run_planning
+    from misstep.testing.results import Again
+    from misstep.testing.running import run_planning
     from misstep.testing.subjects import way_from_here
 
     place = way_from_here(subject.settings)
-    once_more = f"pytest {shlex.quote(_node(item))} --misstep-case "
+    # The test as it is named on a command line in the folder where pytest was started.
+    path = os.path.relpath(item.path, item.config.invocation_params.dir)
+    node = "::".join([path, *item.nodeid.split("::")[1:]])
+    once_more = f"pytest {shlex.quote(node)} --misstep-case "
     result = run_planning(subject, lambda run: Again(f"misstep show {run}{place}", once_more))
     low, high = result.interval
     _record(item, run=result.run, success=result.success, interval=f"{low:.4f}-{high:.4f}")
@@ -144,7 +142,7 @@ def _run_agent(item: pytest.Item, subject: "SubjectUnderTest") -> "PlanningResul
 
 
 def _run_tools(item: pytest.Item, value: Any, settings: "Settings") -> "ToolsResult":
-    from misstep.testing.tools import run_tools
+    from misstep.testing.running import run_tools
 
     result = run_tools(value, settings, _origin(item))
     _record(item, run=result.run, findings=len(result.findings))
@@ -159,7 +157,7 @@ def _record(item: pytest.Item, **properties: Any) -> None:
 def _subject(
     item: pytest.Item, value: Any, settings: "Settings", given: dict[str, Any]
 ) -> "SubjectUnderTest":
-    from misstep.testing.planning import planning_subject
+    from misstep.testing.running import planning_subject
 
     return planning_subject(value, settings, given, _origin(item))
 
@@ -175,7 +173,7 @@ def _asked(item: pytest.Item) -> "tuple[Settings, PassDemand]":
 def _planning_settings(
     item: pytest.Item, given: dict[str, Any], where: str, also: Sequence[str] = ()
 ) -> "Settings":
-    from misstep.testing.planning import planning_settings
+    from misstep.testing.running import planning_settings
 
     count = item.config.getoption("--misstep-count")
     over = {} if count is None else {"count": count}
@@ -183,7 +181,7 @@ def _planning_settings(
 
 
 def _tool_settings(item: pytest.Item, given: dict[str, Any], where: str) -> "Settings":
-    from misstep.testing.tools import tool_settings
+    from misstep.testing.running import tool_settings
 
     return tool_settings(item.config.rootpath, {**given, **_store(item)}, where)
 
@@ -217,7 +215,8 @@ def _fault(item: pytest.Item) -> str:
             raise UsageError(
                 "a test is of an agent or of tools", f"leave out {AGENT} or {TOOL}", where=_where(item)
             )
-        if _is_unittest(item):
+        kind = getattr(item, "cls", None)
+        if inspect.isclass(kind) and issubclass(kind, unittest.TestCase):
             hint = "make it a function, or a method of a class that inherits from nothing"
             raise UsageError(
                 "what methods of unittest.TestCase return is never seen", hint, where=_where(item)
@@ -232,7 +231,6 @@ def _fault(item: pytest.Item) -> str:
 
 
 def _kinds(item: pytest.Item) -> list[str]:
-    """The misstep marks that the test has."""
     return [
         kind for kind in (AGENT, TOOL) if isinstance(item, pytest.Function) and item.get_closest_marker(kind)
     ]
@@ -256,29 +254,13 @@ def _where(item: pytest.Item) -> str:
     return f"{path}:{line + 1}" if line is not None else path
 
 
-def _node(item: pytest.Item) -> str:
-    """The test as it is named on a command line in the folder where pytest was started."""
-    _, *parts = item.nodeid.split("::")
-    return "::".join([os.path.relpath(item.path, item.config.invocation_params.dir), *parts])
-
-
-def _is_unittest(item: pytest.Item) -> bool:
-    kind = getattr(item, "cls", None)
-    return inspect.isclass(kind) and issubclass(kind, unittest.TestCase)
-
-
 def _returned(item: pytest.Function) -> Any:
-    """What the function returns; an async function is awaited."""
-    value = _function(item)(**{name: item.funcargs[name] for name in item._fixtureinfo.argnames})
-    return asyncio.run(value) if inspect.iscoroutine(value) else value
-
-
-def _function(item: pytest.Function) -> Callable[..., Any]:
-    """The function of the test, even if a plugin for async tests has wrapped it."""
     function: Callable[..., Any] = item.obj
     inner = getattr(function, "__wrapped__", None)
-    is_wrapped = type(item) is not pytest.Function and inspect.iscoroutinefunction(inner)
-    return inner if is_wrapped and inner else function
+    if type(item) is not pytest.Function and inspect.iscoroutinefunction(inner):
+        function = inner  # a plugin for async tests has wrapped it
+    value = function(**{name: item.funcargs[name] for name in item._fixtureinfo.argnames})
+    return asyncio.run(value) if inspect.iscoroutine(value) else value
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from misstep.core.constraint import FAMILIES
 from misstep.core.settings import Settings, Span
 from misstep.features.plan_test.run import run_agent
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import page_of
+from misstep.runs.reporting.statement import page_of
 
 RUNS = {
     "order": Settings(agent="sim:greedy", count=40, actions=Span(3, 6)),

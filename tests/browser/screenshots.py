@@ -21,7 +21,7 @@ from misstep.core.settings import Settings, Span
 from misstep.features.capability.run import measure_capability
 from misstep.features.plan_test.run import run_agent
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import page_of
+from misstep.runs.reporting.statement import page_of
 from tests.browser.chromium import READY, Visitor, find_program, running_browser
 
 ROOT = Path(__file__).parents[2]

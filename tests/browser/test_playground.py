@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 
-from misstep.features.playground.pages import playground_app
-from misstep.features.playground.run import MOST_CALLS, ProblemChoice, make_problem, right_calls, tools_of
+from misstep.features.playground.pages import (
+    MOST_CALLS,
+    ProblemChoice,
+    make_problem,
+    playground_app,
+    right_calls,
+    tools_of,
+)
 from tests.browser.chromium import READY, Visitor
 from tests.browser.serving import served
 

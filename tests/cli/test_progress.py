@@ -3,7 +3,7 @@
 from misstep.cli.display import PlainDisplay, ProgressSoFar
 from misstep.core.event import RunStarted, Spending
 from misstep.core.spending import WINDOW, Budget, Cost, Pace
-from misstep.rendering.estimate import spending_in_words
+from misstep.rendering.terminal import spending_in_words
 from tests.cli.test_display import Watched, finished
 
 

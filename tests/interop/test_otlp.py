@@ -15,7 +15,7 @@ from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.interop import otlp
 from misstep.interop.otlp import check_endpoint
-from misstep.runs.reporting.tracing import traced
+from misstep.runs.reporting.export import traced
 from misstep.store.runs import Store
 from tests.conftest import Command
 from tests.conftest import misstep as misstep

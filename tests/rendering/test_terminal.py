@@ -2,22 +2,23 @@
 
 from typing import Any
 
-from misstep.core.results.summary import Tally
+from misstep.core.results.summary import ListedRun, Run, Tally
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
-from misstep.rendering.terminal import RunRow, runs_table
+from misstep.rendering.terminal import runs_table
 from tests.rendering.screens import shown
 
 FOLDER = "/home/somebody/with/a/very/long/name/of/a/folder"
 TOOLS = (f"{FOLDER}/shop.py:tools", "mcp:uvx server")
 
 
-def row(purpose: RunSpec, **settings: Any) -> RunRow:
+def row(purpose: RunSpec, **settings: Any) -> ListedRun:
     own = Settings(agent="react", model="openai/x", **settings)
-    return RunRow("abc234", 0.0, 3, 2, own, False, Tally().summary("abc234", "react"), purpose)
+    summary = Tally().summary("abc234", "react")
+    return ListedRun(Run("abc234", 0.0, 3, 2, own, summary, purpose=purpose), live=False)
 
 
-def lines(*rows: RunRow) -> list[str]:
+def lines(*rows: ListedRun) -> list[str]:
     return [" ".join(line.split()) for line in shown(runs_table(rows), 80).splitlines()]
 
 

@@ -15,7 +15,9 @@ cli = click.version_option(package_name="misstep")(ROOT)
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code. Errors that a user can fix are shown without a traceback."""
     try:
-        _refuse_undecodable(arguments)
+        for argument in arguments:
+            if not argument.isprintable() and any("\udc80" <= letter <= "\udcff" for letter in argument):
+                raise UsageError(f"the argument {argument!r} is not valid text", "expected UTF-8")
         with cli.make_context("misstep", list(arguments)) as context:
             return int(cli.invoke(context) or 0)
     except click.exceptions.Exit as exit:
@@ -24,7 +26,11 @@ def run(arguments: list[str]) -> int:
         print(error.format_message(), file=sys.stderr)
         return 2
     except click.ClickException as error:
-        return _complain(_as_text(error), 2)
+        raised_in = error.ctx if isinstance(error, click.UsageError) else None
+        path = raised_in.command_path if raised_in else "misstep"
+        message = " ".join(error.format_message().split())
+        hint = f"'{path} --help' shows what it takes"
+        return _complain(f"{path}  {message[0].lower()}{message[1:]}\n  {hint}", 2)
     except MisstepError as error:
         return _complain(str(error), error.exit_code)
     except (KeyboardInterrupt, click.Abort):
@@ -36,19 +42,6 @@ def run(arguments: list[str]) -> int:
     except Exception:
         report = "misstep has a bug: please report it with what is above and the command you gave"
         return _complain(f"{traceback.format_exc()}\n{report}", INTERNAL_ERROR)
-
-
-def _refuse_undecodable(arguments: list[str]) -> None:
-    for argument in arguments:
-        if not argument.isprintable() and any("\udc80" <= character <= "\udcff" for character in argument):
-            raise UsageError(f"the argument {argument!r} is not valid text", "expected UTF-8")
-
-
-def _as_text(error: click.ClickException) -> str:
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context else "misstep"
-    message = " ".join(error.format_message().split())
-    return f"{path}  {message[0].lower()}{message[1:]}\n  '{path} --help' shows what it takes"
 
 
 def _complain(text: str, code: int) -> int:

@@ -31,7 +31,11 @@ class Commands(click.Group):
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, _summary(home)) for name, home in sorted(self._homes.items())])
+            rows = [
+                (name, home.get_short_help_str() if isinstance(home, Commands) else home[1])
+                for name, home in sorted(self._homes.items())
+            ]
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -42,10 +46,6 @@ class Commands(click.Group):
                 " ".join(filter(None, (f"no such command '{name}'.", did_you_mean(name, self._homes))))
             )
         return super().resolve_command(context, arguments)
-
-
-def _summary(home: tuple[str, str] | Commands) -> str:
-    return home.get_short_help_str() if isinstance(home, Commands) else home[1]
 
 
 BENCH = Commands(
@@ -133,7 +133,7 @@ ROOT = Commands(
     "4 something was not tested or could not be judged, 70 our own bug, 130 stopped.",
     {
         "bench": BENCH,
-        "compare": ("misstep.cli.compare:compare", "Compare two runs on what both have judged."),
+        "compare": ("misstep.cli.runs:compare", "Compare two runs on what both have judged."),
         "export": ("misstep.cli.export:export", "Export a run, or training examples from its failures."),
         "label": (
             "misstep.features.label.command:label",
@@ -143,14 +143,14 @@ ROOT = Commands(
         "paper": PAPER,
         "plan": PLAN,
         "rejudge": (
-            "misstep.cli.rejudge:rejudge",
+            "misstep.cli.replay:rejudge",
             "Check the verdicts of a run against its recorded calls.",
         ),
         "replay": (
             "misstep.cli.replay:replay",
             "Run a case of a run, or the calls that broke a tool, once more.",
         ),
-        "report": ("misstep.cli.report:report", "Write reports of a run."),
+        "report": ("misstep.cli.reports:report", "Write reports of a run."),
         "runs": ("misstep.cli.runs:runs", "List the runs in the store, the newest first."),
         "serve": ("misstep.features.serve.command:serve", "Show runs in a browser, live, until Ctrl-C."),
         "show": ("misstep.cli.runs:show", "Show a run, or one of its cases in full."),

@@ -4,8 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from types import TracebackType
-from typing import Protocol, TextIO, TypeAlias
+from typing import Self, TextIO, TypeAlias
 
 from rich.console import Console, ConsoleDimensions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -30,8 +29,7 @@ from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.run import Unit
 from misstep.core.settings import Settings
 from misstep.core.spending import Pace
-from misstep.rendering.estimate import duration, estimate_line, spending_in_words
-from misstep.rendering.terminal import counted
+from misstep.rendering.terminal import counted, duration, estimate_line, spending_in_words
 from misstep.rendering.text import plain, plain_lines
 
 Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished | TaskJudged | ToolMended
@@ -73,7 +71,9 @@ class ProgressSoFar:
     def rate(self) -> str:
         """Cases or tasks per second; for tools, which take long, calls per second."""
         pace, what = (self._calls, "call") if self._unit == "tool" else (self._pace, self._unit)
-        return f"{_rounded(pace.rate)} {what}s/s" if pace.rate else ""
+        rate = pace.rate or 0.0
+        rounded = f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}" if rate >= 1 else f"{rate:.2f}"
+        return f"{rounded} {what}s/s" if rate else ""
 
     @property
     def left(self) -> str:
@@ -87,11 +87,6 @@ class ProgressSoFar:
     @property
     def spent(self) -> str:
         return spending_in_words(self._spending.used, self._spending.budget) if self._spending else ""
-
-
-def _rounded(rate: float) -> str:
-    """The rate, rounded to a sensible number of digits."""
-    return f"{rate:,.0f}" if rate >= 10 else f"{rate:.1f}" if rate >= 1 else f"{rate:.2f}"
 
 
 def _verdict(event: Finished) -> Judgement:
@@ -110,28 +105,18 @@ UNTIL_NEXT = 50  # cases between two lines where the total is unknown
 REDRAWS = 8.0  # per second at most, however many cases finish
 
 
-class Display(Protocol):
-    """A listener that draws on part of the screen while it is entered."""
-
-    def __enter__(self) -> "Display": ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
-
-    def __call__(self, event: Event) -> None: ...
-
-
-def make_display(settings: Settings, stream: TextIO) -> Display:
+def make_display(settings: Settings, stream: TextIO) -> "NoDisplay":
     kind = settings.display
     if kind == "auto":
         kind = "rich" if stream.isatty() else "plain"
-    known: dict[str, Callable[[TextIO], Display]] = {"rich": LiveDisplay, "plain": PlainDisplay}
+    known: dict[str, Callable[[TextIO], NoDisplay]] = {"rich": LiveDisplay, "plain": PlainDisplay}
     return known[kind](stream) if kind in known else NoDisplay()
 
 
 class NoDisplay:
-    def __enter__(self) -> "NoDisplay":
+    """A listener; others draw on part of the screen while they are entered."""
+
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -162,21 +147,18 @@ class PlainDisplay(NoDisplay):
         elif isinstance(event, Finished):
             self._progress.add(event)
             if self._progress.done % self._every == 0 or self._progress.done == self._progress.total:
-                self._say(self._line())
+                now = self._progress
+                done = f"{now.done}/{now.total}" if now.total else str(now.done)
+                self._say("  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left])))
         elif line := _news(event):
             self._say(line)
-
-    def _line(self) -> str:
-        now = self._progress
-        done = f"{now.done}/{now.total}" if now.total else str(now.done)
-        return "  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left]))
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # the run continues if nobody reads this
             print(line, file=self._stream, flush=True)
 
 
-class LiveDisplay:
+class LiveDisplay(NoDisplay):
     """A progress bar with the counts per verdict, and the cost below it.
 
     Events are only counted; the bar reads the counts when it is drawn.
@@ -190,9 +172,9 @@ class LiveDisplay:
         self._progress = ProgressSoFar(None, clock)
         self._bar = _Bar(lambda: self._progress, _Terminal(file=stream), redraws)
 
-    def __enter__(self) -> "LiveDisplay":
-        if isinstance(self._stream, Screen):
-            self._stream.show = self._show_above
+    def __enter__(self) -> Self:
+        if isinstance(self._stream, Screen):  # lines from the agent are printed above the bar
+            self._stream.show = lambda line: self._bar.console.print(Text(line), soft_wrap=True)
         self._bar.start()
         return self
 
@@ -214,10 +196,6 @@ class LiveDisplay:
             self._progress.spend(event)
         elif line := _news(event):
             self._bar.console.print(line, markup=False, highlight=False, style="dim")
-
-    def _show_above(self, line: str) -> None:
-        """Print a line from the agent above the bar."""
-        self._bar.console.print(Text(line), soft_wrap=True)
 
 
 class _Bar(Progress):
@@ -281,7 +259,6 @@ def _size(event: RunStarted) -> str:
 
 
 def _news(event: Event) -> str:
-    """The text of an event that is shown at once."""
     if isinstance(event, FindingMade):
         finding = event.finding
         place = f", {finding.where}" if finding.where else ""

@@ -29,15 +29,6 @@ def exit_code(settings: Settings, passed: int, total: int) -> int:
     return int(demanded is not None and total > 0 and passed / total < demanded)
 
 
-def failed_gate(settings: Settings, passed: int, total: int) -> str:
-    """The gate that was not passed, with the measured and the required value; empty if all were passed."""
-    if not settings.fail_on or not exit_code(settings, passed, total):
-        return ""
-    measured = f"{passed} of {total} passed ({percent(passed / total)})" if total else "nothing was judged"
-    asked = parse_gate(settings.fail_on)
-    return f"--fail-on {settings.fail_on} failed: {measured}, required: {percent(asked)}"
-
-
 class CommandResult(msgspec.Struct, frozen=True):
     """How a command ends: its exit code, and the comparison with the baseline if there is one.
 
@@ -50,9 +41,12 @@ class CommandResult(msgspec.Struct, frozen=True):
 
     @classmethod
     def by_gate(cls, settings: Settings, passed: int, total: int) -> "CommandResult":
-        """The result of a command that has no baseline."""
-        why = failed_gate(settings, passed, total)
-        return cls(exit_code(settings, passed, total), why=(why,) if why else ())
+        code = exit_code(settings, passed, total)
+        if not settings.fail_on or not code:
+            return cls(code)
+        rate = f"{passed} of {total} passed ({percent(passed / total)})" if total else "nothing was judged"
+        asked = percent(parse_gate(settings.fail_on))
+        return cls(code, why=(f"--fail-on {settings.fail_on} failed: {rate}, required: {asked}",))
 
     def leave(self) -> int:
         """Print a line for each gate that failed, and return the exit code."""
@@ -62,7 +56,6 @@ class CommandResult(msgspec.Struct, frozen=True):
         return self.code
 
     def added_to(self, summary: dict[str, Any]) -> dict[str, Any]:
-        """The object that `--json` prints."""
         return {**summary, "baseline": held_as_json(self.held)} if self.held else summary
 
     def show(self, console: Console) -> None:
@@ -85,7 +78,7 @@ class ExitPolicy:
         self._settings = settings
         self._baseline: str | None = None
         if settings.baseline:
-            from misstep.runs.baseline import find_baseline
+            from misstep.runs.compare import find_baseline
 
             self._baseline = find_baseline(settings, verb, own or settings.resume)
             self._settings = settings.overlay({"fail_on": settings.fail_on or "none"})
@@ -102,7 +95,7 @@ class ExitPolicy:
             )
         if self._baseline is None:
             return ending
-        from misstep.runs.baseline import hold_against
+        from misstep.runs.compare import hold_against
 
         try:
             held = hold_against(self._settings, self._baseline, run)

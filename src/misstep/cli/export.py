@@ -1,12 +1,10 @@
 """`misstep export`: write a run as training examples, or in a format for other tools."""
 
-import os
-
 import click
 
 from misstep.cli.options import one_shot_option, settings_options
 from misstep.cli.output import left_out_lines, one_output, spare_inputs, sum_up, to_stdout
-from misstep.core.results.report import FORMATS, Exported, Format, Written
+from misstep.core.results.report import FORMATS, Format
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.rendering.terminal import counted
@@ -57,43 +55,25 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
     if form in _BINARY and to_stdout(settings):
         raise UsageError(f"--format {form} is no text", "name a file with --out")
     one_output(settings, what)
-    spare_inputs(settings, what)
-    _spare_store(settings, what)
+    spare_inputs(settings, what, settings.store)
     if form == "sft" or form == "dpo":
         from misstep.runs.reporting.training import Export
 
         made = Export(settings, run, form, passed_too, one_shot)
         write_lines(settings.out, made.examples())
-        sum_up(settings, made.summary(), _lines(made.summary()))
+        found = made.summary()
+        kinds = ", ".join(f"{kind} {count}" for kind, count in found.kinds.items())
+        line = f"{counted(found.examples, 'example')} of run {found.run}" + (f" ({kinds})" if kinds else "")
+        sum_up(settings, found, [line, *left_out_lines(found.left_out)])
     else:
-        written = _written(settings, run, form)
+        from misstep.runs.reporting import export as exports
+
+        write = {
+            "csv": exports.write_csv,
+            "parquet": exports.write_parquet_file,
+            "inspect": exports.write_inspect,
+            "otlp": exports.write_otlp,
+        }[form]
+        written = write(settings, run)
         sum_up(settings, written, [f"{counted(written.rows, _UNITS[form])} of run {written.run}"])
     return 0
-
-
-def _written(settings: Settings, run: str, form: Format) -> Written:
-    from misstep.runs.reporting import export
-
-    return {
-        "csv": export.write_csv,
-        "parquet": export.write_parquet_file,
-        "inspect": export.write_inspect,
-        "otlp": export.write_otlp,
-    }[form](settings, run)
-
-
-def _spare_store(settings: Settings, what: str) -> None:
-    """Refuse to overwrite the store that is being exported."""
-    store = settings.store.removeprefix("sqlite:///")
-    both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(store)
-    if both and os.path.samefile(settings.out, store):
-        raise UsageError(f"would be overwritten by the {what}", "name another file", where=f"--out {store}")
-
-
-def _lines(summary: Exported) -> list[str]:
-    kinds = [f"{kind} {count}" for kind, count in summary.kinds.items()]
-    return [
-        f"{counted(summary.examples, 'example')} of run {summary.run}"
-        + (f" ({', '.join(kinds)})" if kinds else ""),
-        *left_out_lines(summary.left_out),
-    ]

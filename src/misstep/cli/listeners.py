@@ -3,17 +3,17 @@
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Any, TextIO, TypeVar
+from typing import TypeVar
 
-from misstep.cli.display import Display, NoDisplay, make_display
+from misstep.cli.display import LiveDisplay, make_display
 from misstep.cli.exit_policy import CommandResult
 from misstep.cli.output import INCONCLUSIVE, own_output
-from misstep.cli.reports import STEP_SUMMARY, add_step_summary, make_reports, write_reports
+from misstep.cli.reports import STEP_SUMMARY, add_step_summary, make_reports, summed, write_reports
 from misstep.core.event import Event, Listener, Notice, RunStarted
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, MisstepError, StoreError
 from misstep.rendering.text import plain_lines
-from misstep.runs.reporting.tracing import traced
+from misstep.runs.reporting.export import traced
 
 
 def close_run(settings: Settings, run: str, ending: CommandResult | None) -> None:
@@ -28,13 +28,6 @@ def close_run(settings: Settings, run: str, ending: CommandResult | None) -> Non
     statement = state(settings, run, held, passed)
     write_reports(settings, statement, lambda: summed(settings, run, ending or CommandResult(0)))
     add_step_summary(settings, statement)
-
-
-def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any]:
-    """The object that `--json` prints for a stored run; its code is imported when needed."""
-    from misstep.runs.reporting.as_json import run_as_json
-
-    return ending.added_to(run_as_json(settings, run))
 
 
 R = TypeVar("R")
@@ -54,25 +47,26 @@ def watched(settings: Settings) -> Iterator[list[Listener]]:
     Reports are also written if the run ended because its budget was spent.
     """
     started = _Started()
+
+    def complain(text: str) -> None:
+        """Show a warning which is not about the run, even if progress is not shown."""
+        if isinstance(display, LiveDisplay):
+            display(Notice(text))
+        else:
+            print(plain_lines(text), file=screen, flush=True)
+
     try:
         with (
             own_output() as screen,
             make_display(settings, screen) as display,
             make_reports(settings, screen.stdout) as reports,
-            traced(settings, _complaining(display, screen)) as tracers,
+            traced(settings, complain) as tracers,
         ):
             yield [started, display, *reports, *tracers]
     except BudgetExceeded:
         if started.run:
             close_run(settings, started.run, None)
         raise
-
-
-def _complaining(display: Display, screen: TextIO) -> Callable[[str], None]:
-    """A function that shows warnings which are not about the run, even if progress is not shown."""
-    if isinstance(display, NoDisplay):
-        return lambda text: print(plain_lines(text), file=screen, flush=True)
-    return lambda text: display(Notice(text))
 
 
 def followed(
@@ -97,8 +91,6 @@ def followed(
 
 
 class _Started:
-    """Remembers the name of the run."""
-
     run = ""
 
     def __call__(self, event: Event) -> None:

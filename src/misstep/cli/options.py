@@ -13,14 +13,30 @@ from click.core import ParameterSource
 from misstep.core.settings import FIELDS, LISTS, MEANS, Settings, field_type
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
-    AGENTS,
-    CALLING,
-    FUZZING,
-    LIMITS,
-    SHELTER,
-    SYNTHESIS,
-    TRYING,
-    USUALLY_TRYING,
+    AGENTS as AGENTS,
+)
+from misstep.runs.setup.configuration import (
+    CALLING as CALLING,
+)
+from misstep.runs.setup.configuration import (
+    FUZZING as FUZZING,
+)
+from misstep.runs.setup.configuration import (
+    LIMITS as LIMITS,
+)
+from misstep.runs.setup.configuration import (
+    SHELTER as SHELTER,
+)
+from misstep.runs.setup.configuration import (
+    SYNTHESIS as SYNTHESIS,
+)
+from misstep.runs.setup.configuration import (
+    TRYING as TRYING,
+)
+from misstep.runs.setup.configuration import (
+    USUALLY_TRYING as USUALLY_TRYING,
+)
+from misstep.runs.setup.configuration import (
     load_settings,
     parse_text,
 )
@@ -43,29 +59,6 @@ class WholeNumber(click.IntRange):
 PORT = WholeNumber(0, 65_535)
 MOST = WholeNumber(0, 10**9)
 
-
-__all__ = [
-    "ABOUT_TRYING",
-    "ABOUT_TYPED",
-    "AGENTS",
-    "CALLING",
-    "CONSISTENCY",
-    "CURVE",
-    "CURVES_BESIDE",
-    "FIXED_BY_A_RUN",
-    "FIXING",
-    "FUZZING",
-    "INQUIRY",
-    "KEEPING",
-    "LIMITS",
-    "RUNNING",
-    "SHELTER",
-    "SYNTHESIS",
-    "TASKS",
-    "TRYING",
-    "TYPED",
-    "USUALLY_TRYING",
-]
 
 # Where a run is stored, and who is told about it.
 KEEPING = ("resume", "trust_store", "store", "report", "report_dir", "step_summary", "display", "json")
@@ -206,10 +199,15 @@ def settings_options(
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(command)
         def wrapper(**given: Any) -> Any:
-            layer = {name: _parse(name, given.pop(name)) for name in names if _is_given(given, name)}
+            layer = {
+                name: _parse(name, given.pop(name)) for name in names if given.get(name) not in (None, ())
+            }
             _refuse_contradictions(layer)
             rest = {name: value for name, value in given.items() if name not in names}
-            return command(_joined(layer, usual, preset), **rest)
+            settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
+            if "resume" in layer:  # it may get new budgets
+                settings = settings.overlay(dict.fromkeys(MEANS))
+            return command(settings.overlay(layer), **rest)
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):
@@ -220,7 +218,6 @@ def settings_options(
 
 
 def flag(name: str) -> str:
-    """The long option of a setting."""
     return _NAMES.get(name, (f"--{name.replace('_', '-')}",))[-1]
 
 
@@ -241,7 +238,8 @@ def _option(
     default = usual.get(name, getattr(Settings(), name))
     nothing = default is None or default is False or default in ("", (), {})
     shown = "" if nothing else f"  [default: {', '.join(default) if name in LISTS else default}]"
-    described = f"{about or _description(name)}{shown}"
+    metas = get_args(FIELDS[name])[1:]
+    described = f"{about or next(str(meta.description) for meta in metas if meta.description)}{shown}"
     if isinstance(field_type(name), msgspec.inspect.BoolType):
         return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)
     declared = _NAMES.get(name, (flag(name),))
@@ -261,23 +259,6 @@ def _metavar(name: str) -> str:
             return "RATE" if high == 1 else "SECONDS"
         case _:
             return _METAVARS[name]
-
-
-def _description(name: str) -> str:
-    kind = FIELDS[name]
-    return next(str(meta.description) for meta in get_args(kind)[1:] if meta.description)
-
-
-def _joined(layer: dict[str, Any], usual: Mapping[str, Any], preset: Mapping[str, Any]) -> Settings:
-    """The settings with those of the command line on top; a resumed run may get new budgets."""
-    settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
-    if "resume" in layer:
-        settings = settings.overlay(dict.fromkeys(MEANS))
-    return settings.overlay(layer)
-
-
-def _is_given(given: dict[str, Any], name: str) -> bool:
-    return given.get(name) not in (None, ())
 
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:

@@ -20,7 +20,7 @@ from misstep.core.results.report import LeftOut
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.errors import UsageError
-from misstep.rendering.estimate import estimate_table
+from misstep.rendering.terminal import estimate_table
 from misstep.rendering.text import plain
 
 INCONCLUSIVE = 4  # no failure was found, but something was not tested or could not be judged
@@ -89,9 +89,9 @@ def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate
     return 0
 
 
-def spare_inputs(settings: Settings, result: str) -> None:
+def spare_inputs(settings: Settings, result: str, store: str = "") -> None:
     """Refuse to overwrite the files that the result is made from."""
-    for name in (settings.cases, settings.plans):
+    for name in (settings.cases, settings.plans, store.removeprefix("sqlite:///")):
         both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
         if both and os.path.samefile(settings.out, name):
             raise UsageError(
@@ -131,7 +131,6 @@ def check_specs(settings: Settings, specs: tuple[str, ...]) -> None:
 
 
 def to_report(settings: Settings) -> bool:
-    """Whether a report is written to standard output."""
     return bool(settings.report) and settings.report_dir == "-"
 
 
@@ -155,7 +154,6 @@ def case_words(run: str, case: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name quoted for a shell."""
     return shlex.quote(plain(name))
 
 
@@ -185,6 +183,5 @@ _REASONS: Mapping[LeftOut, str] = {
 
 
 def left_out_lines(counts: Mapping[LeftOut, int]) -> list[str]:
-    """Lines that say what was left out of the examples."""
     told = [f"{count} {_REASONS[reason]}" for reason, count in counts.items()]
     return [f"left out: {', '.join(told)}"] if told else []

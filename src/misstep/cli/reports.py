@@ -1,22 +1,28 @@
-"""Writes the reports of a run: one during the run, the others when it has ended."""
+"""Writes the reports of a run: one during the run, the others when it has ended, or by `misstep report`."""
 
 import json
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+import click
 import msgspec
 
-from misstep.core.event import Event, Listener, RunStarted
+from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, settings_options
+from misstep.cli.output import curve_command
+from misstep.core.event import Event, Listener, RunStarted, Spending
 from misstep.core.results.report import RunReport
 from misstep.core.settings import Report, Settings
 from misstep.errors import StoreError, UsageError
-from misstep.rendering.ndjson import NdjsonReport
 from misstep.rendering.text import plain
+from misstep.runs.kinds import feature_of
+from misstep.runs.lookup import find_run
+from misstep.store.curves import is_kept
 from misstep.store.files import opened
 
 ENDINGS: dict[Report, str] = {
@@ -33,13 +39,33 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 Summed = Callable[[], object]
 
 
+def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any]:
+    """The object that `--json` prints for a stored run; its code is imported when needed."""
+    from misstep.runs.reporting.statement import run_as_json
+
+    return ending.added_to(run_as_json(settings, run))
+
+
 @contextmanager
 def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener]]:
     """A listener for the report that is written during the run, if it was requested."""
     check_reports(settings)
+    early, reports = list[Event](), list[NdjsonReport]()
+
+    def write(event: Event) -> None:
+        """The report is opened when the name of its run is known."""
+        if isinstance(event, RunStarted):
+            path = report_path(settings, event.run, "ndjson")
+            reports.append(stack.enter_context(NdjsonReport(path, stdout)))
+            for earlier in early:
+                reports[-1](earlier)
+        if reports:
+            reports[-1](event)
+        else:
+            early.append(event)
+
     with ExitStack() as stack:
-        live = "ndjson" in settings.report
-        yield [_Late(settings, stdout, stack)] if live else []
+        yield [write] if "ndjson" in settings.report else []
 
 
 def check_reports(settings: Settings) -> None:
@@ -55,17 +81,13 @@ def check_reports(settings: Settings) -> None:
                 "name a folder with --report-dir",
             )
     elif settings.report:
-        _make_folder(settings.report_dir)
-
-
-def _make_folder(path: str) -> None:
-    try:
-        os.makedirs(path, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path):
-            pass
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise StoreError("the report can't be written", reason, where=path) from error
+        try:
+            os.makedirs(settings.report_dir, exist_ok=True)
+            with tempfile.TemporaryFile(dir=settings.report_dir):
+                pass
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError("the report can't be written", reason, where=settings.report_dir) from error
 
 
 def write_reports(settings: Settings, statement: RunReport, summed: Summed) -> None:
@@ -107,7 +129,10 @@ def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summ
 
             return [markdown(statement)]
         case "ndjson":
-            return _events(settings, statement)
+            from misstep.runs.reporting.statement import retell
+
+            events = retell(settings, statement.run, statement.unit)
+            return (msgspec.json.encode(event).decode() + "\n" for event in events)
 
 
 def _page(settings: Settings, statement: RunReport) -> str:
@@ -116,16 +141,9 @@ def _page(settings: Settings, statement: RunReport) -> str:
 
         return outline(statement)
     from misstep.rendering.html.page import run_page
-    from misstep.runs.reporting.page import page_of
+    from misstep.runs.reporting.statement import page_of
 
     return run_page(msgspec.structs.replace(page_of(settings, statement.run), held=statement.held))
-
-
-def _events(settings: Settings, statement: RunReport) -> Iterator[str]:
-    from misstep.runs.reporting.as_json import retell
-
-    for event in retell(settings, statement.run, statement.unit):
-        yield msgspec.json.encode(event).decode() + "\n"
 
 
 def add_step_summary(settings: Settings, statement: RunReport) -> None:
@@ -142,31 +160,96 @@ def add_step_summary(settings: Settings, statement: RunReport) -> None:
         print(f"${STEP_SUMMARY} can't be written: {error.strerror or error}", file=sys.stderr)
 
 
-class _Late:
-    """A report that is opened when the name of its run is known."""
-
-    def __init__(self, settings: Settings, stdout: BinaryIO, stack: ExitStack) -> None:
-        self._settings = settings
-        self._stdout = stdout
-        self._stack = stack
-        self._early = list[Event]()
-        self._report: NdjsonReport | None = None
-
-    def __call__(self, event: Event) -> None:
-        if isinstance(event, RunStarted):
-            path = report_path(self._settings, event.run, "ndjson")
-            self._report = self._stack.enter_context(NdjsonReport(path, self._stdout))
-            for earlier in self._early:
-                self._report(earlier)
-        if self._report:
-            self._report(event)
-        else:
-            self._early.append(event)
-
-
 def report_path(settings: Settings, name: str, kind: Report) -> str:
     """The path of a report, inside its folder whatever the name is."""
     if os.path.basename(name) != name:
         raise StoreError(f"'{plain(name, 60)}' is no name for a report", where=settings.report_dir)
     folder = settings.report_dir
     return "-" if folder == "-" else os.path.join(folder, f"{name}.{ENDINGS[kind]}")
+
+
+ABOUT = {"baseline": "An earlier run to hold it against; exit with 1 if this one is significantly worse."}
+USUAL = {"report": ("html",)}
+
+
+@click.command("report")
+@click.argument("run")
+@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL, about=ABOUT)
+def report(settings: Settings, run: str) -> int:
+    """Write reports of a run.
+
+    The run may be unfinished; the paths of the files are printed. RUN may be shortened, or be 'last'. A
+    FILE.json with a capability curve has a page as well.
+    """
+    if is_kept(run):
+        code: int = curve_command("report_kept")(settings, run)
+        return code
+    from misstep.runs.reporting.statement import state
+
+    check_reports(settings)
+    found = find_run(settings, run)
+    if not feature_of(found.purpose).has_curve:
+        refuse_curves_beside(f"a run of {found.purpose.command}")
+    settings = settings.overlay({"fail_on": "none"})
+    ending = ExitPolicy(settings, found.purpose.verb, found.id).close(found.id, 0, 0)
+    statement = state(settings, found.id, ending.held, not ending.code if ending.held else None)
+    for kind in settings.report:
+        path = write_report(settings, kind, statement, lambda: summed(settings, found.id, ending))
+        if path != "-":
+            click.echo(plain(path))
+    return ending.leave()
+
+
+class NdjsonReport:
+    """A listener that writes each event, except spending, as one line and flushes it.
+
+    Lines are appended, so that a resumed run continues in the same file; a line that was cut when a run was
+    killed is ended first. The path `-` means `stdout`. A write error is reported once.
+    """
+
+    def __init__(self, path: str, stdout: BinaryIO | None = None) -> None:
+        self._path = path
+        self._stdout = stdout
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> "NdjsonReport":
+        if self._path == "-":
+            assert self._stdout is not None
+            self._file = self._stdout
+            return self
+        try:
+            torn = _is_torn(self._path)
+            self._file = open(self._path, "ab")
+            if torn:
+                self._file.write(b"\n")
+        except OSError as error:
+            raise self._failed(error) from error
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file and self._file is not self._stdout:
+            with suppress(OSError):  # already reported, and every line is flushed
+                self._file.close()
+        self._file = None
+
+    def __call__(self, event: Event) -> None:
+        if self._file is None or isinstance(event, Spending):
+            return
+        try:
+            self._file.write(msgspec.json.encode(event) + b"\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> StoreError:
+        self.__exit__()
+        where = "standard output" if self._path == "-" else self._path
+        return StoreError("the report can't be written", error.strerror or str(error), where=where)
+
+
+def _is_torn(path: str) -> bool:
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return False
+    with open(path, "rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"

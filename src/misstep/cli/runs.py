@@ -1,4 +1,4 @@
-"""`misstep runs` and `misstep show`: list runs, and show one."""
+"""`misstep runs`, `show` and `compare`: list runs, show one, and compare two on what both have judged."""
 
 import click
 import msgspec
@@ -14,18 +14,21 @@ from misstep.cli.options import (
 from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
-from misstep.core.results.summary import Summary
+from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.settings import Settings
+from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
-from misstep.rendering.comparison import breakdown_view
-from misstep.rendering.terminal import RunRow, failures_table, runs_table, summary_table
+from misstep.rendering.comparison import breakdown_view, comparison_view
+from misstep.rendering.terminal import failures_table, runs_table, summary_table
 from misstep.rendering.text import plain
+from misstep.rendering.words import listed, subject_name
 from misstep.runs import lookup as api
 from misstep.runs.compare import break_down
+from misstep.runs.compare import compare as compare_runs
 from misstep.runs.kinds import feature_of
 from misstep.store.files import is_kept
 from misstep.store.location import way_to
-from misstep.store.runs import DamagedRun, Run
+from misstep.store.runs import DamagedRun
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -56,10 +59,10 @@ def runs(settings: Settings, most: int) -> int:
     found, total = api.list_runs(settings, None if settings.json else most)
     damaged = api.list_damaged(settings)
     if settings.json:
-        print_json(RunList([_line(listed.run, listed.live) for listed in found], damaged))
+        print_json(RunList([_line(listed) for listed in found], damaged))
     elif total:
         console = Console()
-        console.print(runs_table([_row(listed.run, listed.live) for listed in found]))
+        console.print(runs_table(found))
         if total > most:
             hint(console, f"… and {total - most} more: --most {total} lists them all", gap=False)
     elif not damaged:
@@ -69,16 +72,11 @@ def runs(settings: Settings, most: int) -> int:
     return 0
 
 
-def _line(run: Run, live: bool) -> RunLine:
-    model = run.settings.model or None
-    agent, purpose = run.settings.agent, run.purpose
-    return RunLine(
-        run.id, run.started, run.total, run.done, agent, model, purpose.verb, purpose.run, live, run.summary
-    )
-
-
-def _row(run: Run, live: bool) -> RunRow:
-    return RunRow(run.id, run.started, run.total, run.done, run.settings, live, run.summary, run.purpose)
+def _line(listed: ListedRun) -> RunLine:
+    run, verb, of = listed.run, listed.run.purpose.verb, listed.run.purpose.run
+    agent, model = run.settings.agent, run.settings.model or None
+    sizes = run.total, run.done
+    return RunLine(run.id, run.started, *sizes, agent, model, verb, of, listed.live, run.summary)
 
 
 @click.command("show")
@@ -108,21 +106,14 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
         stored, outcome = api.view_case(settings, run, case)
         _show_case(settings, outcome, stored.id)
     elif by:
-        _show_breakdown(settings, run, by)
+        breakdown = break_down(settings, run, by)
+        print_json(breakdown) if settings.json else Console().print(breakdown_view(breakdown))
     else:
         _show_run(settings, api.view_run(settings, run, most), most)
     return 0
 
 
-def _show_breakdown(settings: Settings, run: str, by: Facet) -> None:
-    breakdown = break_down(settings, run, by)
-    if settings.json:
-        print_json(breakdown)
-    else:
-        Console().print(breakdown_view(breakdown))
-
-
-def _show_run(settings: Settings, view: api.RunView, most: int) -> None:
+def _show_run(settings: Settings, view: RunView, most: int) -> None:
     purpose = view.run.purpose
     show_stored = own_command(purpose, "show_stored") if view.summary.cases else None
     if settings.json:
@@ -160,6 +151,37 @@ def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
         print_json(outcome)
         return
     console = Console()
-    console.print(case_view(outcome, api.difficulty_of(outcome.case)))
+    console.print(case_view(outcome, measure(outcome.case)))
     place = way_to(settings.store)
     hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")
+
+
+SHOWN_CASES = 5
+
+
+@click.command("compare")
+@click.argument("first")
+@click.argument("second")
+@settings_options("store", "json")
+def compare(settings: Settings, first: str, second: str) -> int:
+    """Compare two runs on what both have judged.
+
+    That is their cases, or the tasks of a benchmark. FIRST and SECOND are runs; either may be
+    shortened, or be 'last'.
+    """
+    comparison = compare_runs(settings, first, second)
+    if settings.json:
+        print_json(comparison)
+        return 0
+    console = Console()
+    both = [api.find_run(settings, run) for run in (comparison.first, comparison.second)]
+    names = [subject_name(run.settings, run.purpose) for run in both]
+    console.print(comparison_view(comparison, *names))
+    place = way_to(settings.store)
+    for which, cases in (("first", comparison.lost), ("second", comparison.won)):
+        if cases:
+            some = listed([quoted(case) for case in cases], SHOWN_CASES)
+            hint(console, f"only the {which} passed: {some}")
+            loser = comparison.second if which == "first" else comparison.first
+            hint(console, f"one in full: misstep show {case_words(loser, cases[0])}{place}", gap=False)
+    return 0

@@ -78,7 +78,6 @@ class Drain:
             os.close(number)
 
     def _read(self) -> None:
-        """Read until it is finished and nothing is left to read."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._source, selectors.EVENT_READ)
             selector.register(self._waking, selectors.EVENT_READ)
@@ -207,7 +206,6 @@ class Diversion:
         vars(sys).update(__stdout__=sys.stdout, __stderr__=sys.stderr)
 
     def end(self) -> None:
-        """Restore the streams."""
         _flush(*self._streams)
         sys.stdout, sys.stderr = self._streams
         vars(sys).update(self._originals)

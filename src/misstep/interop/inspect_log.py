@@ -5,6 +5,7 @@ so that Inspect's accuracy equals our success rate. Inspect's own writer keeps a
 only writes a log without samples, and they are added to the archive one by one.
 """
 
+import shutil
 import tempfile
 import zipfile
 from collections import defaultdict
@@ -57,6 +58,16 @@ def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
     if episode.ended == "answered":
         messages.append(ChatMessageAssistant(content=answer, source="generate", model=agent.model or None))
     usage = {agent.model: usage_of(episode.usage)} if agent.model else {}
+    score = Score(
+        value=CORRECT if episode.verdict == "passed" else INCORRECT,
+        answer=", ".join(call.tool for call in episode.calls),
+        explanation=storable(episode.explanation) or None,
+        metadata={"error": episode.kind, "step": episode.step, "chance": episode.chance},
+    )
+    said = storable(episode.error) or "the agent broke"
+    error = EvalError(message=said, traceback=said, traceback_ansi=said)
+    kind = _LIMITS.get(episode.ended)
+    limit = EvalSampleLimit(type=kind, limit=0, reason=f"ended by {episode.ended}") if kind else None
     return EvalSample(
         id=episode.subject,
         epoch=1,
@@ -64,13 +75,13 @@ def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
         target=TARGET,
         messages=messages,
         output=ModelOutput.from_content(agent.model or agent.name, answer),
-        scores={SCORER: _score(episode)} if episode.verdict in ("passed", "failed") else None,
+        scores={SCORER: score} if episode.verdict in ("passed", "failed") else None,
         metadata=metadata_of(episode),
         model_usage=usage,
         total_time=episode.seconds,
         working_time=episode.seconds,
-        error=_error(episode),
-        limit=_limit(episode),
+        error=error if episode.verdict == "errored" else None,
+        limit=limit,
         uuid=f"{agent.run}-{episode.subject}",
     )
 
@@ -97,27 +108,6 @@ def metadata_of(episode: Episode) -> dict[str, Any]:
     }
 
 
-def _score(episode: Episode) -> Score:
-    return Score(
-        value=CORRECT if episode.verdict == "passed" else INCORRECT,
-        answer=", ".join(call.tool for call in episode.calls),
-        explanation=storable(episode.explanation) or None,
-        metadata={"error": episode.kind, "step": episode.step, "chance": episode.chance},
-    )
-
-
-def _error(episode: Episode) -> EvalError | None:
-    if episode.verdict != "errored":
-        return None
-    said = storable(episode.error) or "the agent broke"
-    return EvalError(message=said, traceback=said, traceback_ansi=said)
-
-
-def _limit(episode: Episode) -> EvalSampleLimit | None:
-    kind = _LIMITS.get(episode.ended)
-    return EvalSampleLimit(type=kind, limit=0, reason=f"ended by {episode.ended}") if kind else None
-
-
 def _conversation(episode: Episode) -> Iterator[ChatMessage]:
     """The calls of a turn as one message, in the order in which the agent made them, then the results."""
     numbered = list(enumerate(episode.calls, 1))
@@ -135,13 +125,12 @@ def _conversation(episode: Episode) -> Iterator[ChatMessage]:
 
 def _asked(number: int, call: Call) -> ToolCall:
     given = call.arguments
-    if isinstance(given, dict):
-        return ToolCall(id=f"call_{number}", function=storable(call.tool), arguments=given)
+    problem = None if isinstance(given, dict) else str(given) or MALFORMED
     return ToolCall(
         id=f"call_{number}",
         function=storable(call.tool),
-        arguments={},
-        parse_error=str(given) or MALFORMED,
+        arguments={} if problem else given,
+        parse_error=problem,
     )
 
 
@@ -150,8 +139,6 @@ MOST_GROUPS = 100
 
 
 class Counted:
-    """Counts correct and all samples, in total and by group."""
-
     def __init__(self) -> None:
         self.samples = 0
         self._judged = 0
@@ -227,26 +214,21 @@ def write_log(file: IO[bytes], campaign: LoggedRun, episodes: Iterable[Episode])
     counted, usage = Counted(), Usage()
     with (
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as packed,
-        tempfile.TemporaryFile("w+", encoding="utf-8") as summaries,
+        tempfile.TemporaryFile() as summaries,
     ):
         for episode in episodes:
             sample = sample_of(campaign.agent, episode)
             packed.writestr(f"samples/{sample.id}_epoch_1.json", sample.model_dump_json(exclude_none=True))
-            summaries.write("," if counted.samples else "[")
-            summaries.write(sample.summary().model_dump_json(exclude_none=True))
+            summaries.write(b"," if counted.samples else b"[")
+            summaries.write(sample.summary().model_dump_json(exclude_none=True).encode())
             counted.add(episode)
             usage += episode.usage
-        summaries.write("]" if counted.samples else "[]")
-        _copy_text(summaries, packed)
+        summaries.write(b"]" if counted.samples else b"[]")
+        summaries.seek(0)
+        with packed.open(SUMMARIES, "w", force_zip64=True) as entry:
+            shutil.copyfileobj(summaries, entry)
         _write_frame(packed, _log(campaign, counted, usage))
     return counted.samples
-
-
-def _copy_text(text: IO[str], packed: zipfile.ZipFile) -> None:
-    text.seek(0)
-    with packed.open(SUMMARIES, "w", force_zip64=True) as entry:
-        while part := text.read(1 << 20):
-            entry.write(part.encode())
 
 
 def _write_frame(packed: zipfile.ZipFile, log: EvalLog) -> None:

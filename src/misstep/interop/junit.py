@@ -66,7 +66,6 @@ def _ending(entry: ReportItem) -> str:
 
 
 def _told(flaw: Issue) -> str:
-    """Everything about the issue, one item per line."""
     lines = [flaw.title, flaw.text]
     if flaw.misstep:
         lines.append(f"misstep: {flaw.misstep}")

@@ -1,9 +1,8 @@
 """Converts episodes to OpenTelemetry spans, writes them as OTLP/JSON, and sends them during a run.
 
-The spans follow the conventions for generative AI: `invoke_agent` contains everything, `chat` is a reply of
-the model, `execute_tool` a call. Other attributes start with `misstep.`, and message content is left out
-unless requested. Ids are derived from run and case, so that sending twice gives one trace. Sending happens in
-a separate thread and never affects the run: what cannot be sent is dropped, and reported once.
+The spans follow the conventions for generative AI; other attributes start with `misstep.`, and content is
+left out unless requested. Ids are derived from run and case, so that sending twice gives one trace. Sending
+never affects the run: what cannot be sent is dropped, and reported once.
 """
 
 import json
@@ -21,13 +20,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from misstep.core.outcome import Call, Outcome, storable
+from misstep.core.outcome import Call, Outcome, Usage, storable
 from misstep.core.results.benchmark import TaskReport
 from misstep.errors import MissingExtra, UsageError
 from misstep.interop.episodes import Episode, EpisodeAgent, episode_of
 
 Value: TypeAlias = str | int | float | bool | list[str]
 SECOND = 1_000_000_000  # nanoseconds
+ROOT = "invoke_agent"  # the span that contains all others
 SCHEMA = "https://opentelemetry.io/schemas/1.41.0"
 # Names of providers in the conventions, where they differ from ours.
 PROVIDERS = {"gemini": "gcp.gemini", "mistral": "mistral_ai", "xai": "x_ai"}
@@ -50,7 +50,9 @@ class OtlpSpan(msgspec.Struct, frozen=True):
 
 def spans_of(agent: EpisodeAgent, episode: Episode, began: float, content: bool) -> list[OtlpSpan]:
     """The complete trace of an episode that began at this time, in seconds since 1970."""
-    return list(_Trace(agent, episode, began, content).spans())
+    trace = _Trace(agent, episode, began, content)
+    calls = [trace.execution(number, call) for number, call in enumerate(episode.calls, 1)]
+    return [trace.invocation(), *trace.chats(), *calls]
 
 
 class _Trace:
@@ -60,21 +62,14 @@ class _Trace:
         self._began = round(began * SECOND)
         self._content = content
         self._trace = _digest(16, agent.run, episode.subject)
-        self._root = _digest(8, self._trace, "invoke_agent")
 
-    def spans(self) -> Iterator[OtlpSpan]:
-        yield self._invocation()
-        yield from self._chats()
-        for number, call in enumerate(self._episode.calls, 1):
-            yield self._execution(number, call)
-
-    def _invocation(self) -> OtlpSpan:
-        episode, agent = self._episode, self._agent
+    def invocation(self) -> OtlpSpan:
+        episode, agent, content = self._episode, self._agent, self._content
         error = _error_of(episode)
         attributes: dict[str, Value] = {
             **self._common("invoke_agent"),
             "gen_ai.agent.name": agent.name,
-            **self._tokens(episode.usage.input, episode.usage.output, episode.usage.cached),
+            **_tokens(episode.usage),
             "misstep.run": agent.run,
             "misstep.case": episode.subject,
             "misstep.verdict": episode.verdict,
@@ -85,48 +80,34 @@ class _Trace:
             **{f"misstep.{name}": value for name, value in episode.about.items() if name in _ABOUT},
             **({"error.type": error} if error else {}),
         }
-        if self._content:
+        if content:
             attributes["gen_ai.input.messages"] = _said("user", episode.request)
             if episode.ended == "answered":
                 attributes["gen_ai.output.messages"] = _said("assistant", episode.answer, "stop")
-        end = self._at(episode.seconds)
-        evaluation = ("gen_ai.evaluation.result", end, self._evaluation())
-        return OtlpSpan(
-            trace=self._trace,
-            id=self._root,
-            parent="",
-            name=f"invoke_agent {agent.name}",
-            kind="internal",
-            start=self._began,
-            end=end,
-            attributes=attributes,
-            events=(evaluation,) if episode.verdict in ("passed", "failed") else (),
-            error=error and (episode.error or f"ended by {episode.ended}" if self._content else error),
-        )
-
-    def _evaluation(self) -> dict[str, Value]:
-        episode = self._episode
-        return {
+        result: dict[str, Value] = {
             "gen_ai.evaluation.name": "misstep",
             "gen_ai.evaluation.score.value": float(episode.verdict == "passed"),
             "gen_ai.evaluation.score.label": episode.verdict,
-            **({"gen_ai.evaluation.explanation": episode.explanation} if self._content else {}),
+            **({"gen_ai.evaluation.explanation": episode.explanation} if content else {}),
         }
+        evaluation = ("gen_ai.evaluation.result", self._at(episode.seconds), result)
+        events = (evaluation,) if episode.verdict in ("passed", "failed") else ()
+        told = error and (episode.error or f"ended by {episode.ended}" if content else error)
+        name = f"invoke_agent {agent.name}"
+        return self._span(ROOT, name, "internal", 0.0, episode.seconds, attributes, told, events)
 
-    def _chats(self) -> Iterator[OtlpSpan]:
+    def chats(self) -> Iterator[OtlpSpan]:
         """From the previous event to the time when the reply's tokens were reported."""
         moments = sorted(call.at for call in self._episode.calls if call.at is not None)
         before = 0.0
         for number, metered in enumerate(self._episode.metered, 1):
             began = max([before, *[at for at in moments if before <= at <= metered.at]])
-            before, usage = metered.at, metered.usage
+            before = metered.at
             name = f"chat {self._agent.model}".strip()
-            tokens = self._tokens(usage.input, usage.output, usage.cached)
-            yield self._part(
-                f"chat {number}", name, "client", began, metered.at, self._common("chat") | tokens
-            )
+            attributes = self._common("chat") | _tokens(metered.usage)
+            yield self._span(f"chat {number}", name, "client", began, metered.at, attributes)
 
-    def _execution(self, number: int, call: Call) -> OtlpSpan:
+    def execution(self, number: int, call: Call) -> OtlpSpan:
         attributes: dict[str, Value] = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call.tool,
@@ -137,15 +118,18 @@ class _Trace:
             **({"misstep.ran": call.ran} if call.ran else {}),
         }
         if self._content:
-            attributes["gen_ai.tool.call.arguments"] = _json(call.arguments)
+            attributes["gen_ai.tool.call.arguments"] = json.dumps(call.arguments, ensure_ascii=False)
             attributes["gen_ai.tool.call.result"] = call.result
+        error = "not_executed" if call.ran < 0 else ""
+        if error:
+            attributes["error.type"] = error
         # Without a recorded time, only the order is known.
         at = number * 1e-6 if call.at is None else call.at
-        return self._part(
-            f"call {number}", f"execute_tool {call.tool}", "internal", at, at, attributes, call.ran < 0
+        return self._span(
+            f"call {number}", f"execute_tool {call.tool}", "internal", at, at, attributes, error
         )
 
-    def _part(
+    def _span(
         self,
         label: str,
         name: str,
@@ -153,18 +137,19 @@ class _Trace:
         start: float,
         end: float,
         attributes: dict[str, Value],
-        unrun: bool = False,
+        error: str = "",
+        events: tuple[tuple[str, int, dict[str, Value]], ...] = (),
     ) -> OtlpSpan:
-        error = "not_executed" if unrun else ""
         return OtlpSpan(
             trace=self._trace,
             id=_digest(8, self._trace, label),
-            parent=self._root,
+            parent="" if label == ROOT else _digest(8, self._trace, ROOT),
             name=name,
             kind=kind,
             start=self._at(start),
             end=self._at(end),
-            attributes=attributes | ({"error.type": error} if error else {}),
+            attributes=attributes,
+            events=events,
             error=error,
         )
 
@@ -177,17 +162,18 @@ class _Trace:
             **({"gen_ai.request.model": agent.model} if agent.model else {}),
         }
 
-    def _tokens(self, given: int, said: int, cached: int) -> dict[str, Value]:
-        if not (given or said):
-            return {}
-        return {
-            "gen_ai.usage.input_tokens": given,
-            "gen_ai.usage.output_tokens": said,
-            **({"gen_ai.usage.cache_read.input_tokens": cached} if cached else {}),
-        }
-
     def _at(self, seconds: float) -> int:
         return self._began + round(seconds * SECOND)
+
+
+def _tokens(usage: Usage) -> dict[str, Value]:
+    if not (usage.input or usage.output):
+        return {}
+    return {
+        "gen_ai.usage.input_tokens": usage.input,
+        "gen_ai.usage.output_tokens": usage.output,
+        **({"gen_ai.usage.cache_read.input_tokens": usage.cached} if usage.cached else {}),
+    }
 
 
 _ABOUT = ("topic", "seed", "families", "actions", "kind", "domain", "split")  # nothing of the request's text
@@ -202,19 +188,11 @@ def _error_of(episode: Episode) -> str:
 
 def _said(role: str, text: str, finish: str = "") -> str:
     message = {"role": role, "parts": [{"type": "text", "content": text}]}
-    return _json([message | ({"finish_reason": finish} if finish else {})])
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps([message | ({"finish_reason": finish} if finish else {})], ensure_ascii=False)
 
 
 def _digest(size: int, *parts: str) -> str:
     return blake2b("\0".join(parts).encode("utf-8", "replace"), digest_size=size).hexdigest()
-
-
-_KINDS = {"internal": 1, "client": 3}
-_ERROR = 2
 
 
 def otlp_json(agent: EpisodeAgent, spans: Sequence[OtlpSpan]) -> dict[str, Any]:
@@ -231,7 +209,7 @@ def _span(span: OtlpSpan) -> dict[str, Any]:
         "spanId": span.id,
         **({"parentSpanId": span.parent} if span.parent else {}),
         "name": storable(span.name),
-        "kind": _KINDS[span.kind],
+        "kind": {"internal": 1, "client": 3}[span.kind],
         "startTimeUnixNano": str(span.start),
         "endTimeUnixNano": str(span.end),
         "attributes": _attributes(span.attributes),
@@ -239,7 +217,7 @@ def _span(span: OtlpSpan) -> dict[str, Any]:
             {"name": name, "timeUnixNano": str(at), "attributes": _attributes(attributes)}
             for name, at, attributes in span.events
         ],
-        "status": {"code": _ERROR, "message": storable(span.error)} if span.error else {},
+        "status": {"code": 2, "message": storable(span.error)} if span.error else {},
     }
 
 
@@ -283,13 +261,6 @@ def readable(agent: EpisodeAgent, span: OtlpSpan, resource: Any) -> Any:
     )
 
 
-def resource_of(version: str) -> Any:
-    """Our resource, overridden by OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES."""
-    resources = import_module("opentelemetry.sdk.resources")
-    ours = resources.Resource({"service.name": "misstep", "service.version": version})
-    return ours.merge(resources.OTELResourceDetector().detect())
-
-
 def _storable(attributes: dict[str, Any]) -> dict[str, Any]:
     return {key: storable(value) if isinstance(value, str) else value for key, value in attributes.items()}
 
@@ -305,12 +276,8 @@ REASON = re.compile(r"\[Errno -?\d+\] [^\"')]+|code: \d+, reason: .*|timed out",
 LOGGER = "opentelemetry.exporter.otlp.proto.http.trace_exporter"
 
 
-class Sent(msgspec.Struct, frozen=True):
-    """An outcome or report to send, with the time when it began."""
-
-    agent: EpisodeAgent
-    report: Outcome | TaskReport
-    began: float
+# What is sent: an outcome or report with its agent, and the time when it began.
+Sent: TypeAlias = tuple[EpisodeAgent, Outcome | TaskReport, float]
 
 
 def check_endpoint(url: str) -> str:
@@ -348,14 +315,20 @@ class Sender:
 
     def send(self, agent: EpisodeAgent, report: Outcome | TaskReport, began: float) -> None:
         try:
-            self._waiting.put_nowait(Sent(agent, report, began))
+            self._waiting.put_nowait((agent, report, began))
         except queue.Full:
             self._lost += 1
         self._speak()
 
     def close(self) -> None:
         """Wait for the queue for a limited time, but not for an endpoint that has failed before."""
-        self._leave()
+        while True:
+            try:
+                self._waiting.put_nowait(None)
+                break
+            except queue.Full:
+                self._waiting.get_nowait()
+                self._lost += 1
         self._thread.join(0 if self._problem else GRACE)
         if self._exporter is not None:
             self._exporter.shutdown()  # ends a pause between two attempts
@@ -365,14 +338,6 @@ class Sender:
             self._problem = "it is too slow"
         self._speak()
 
-    def _leave(self) -> None:
-        while True:
-            try:
-                return self._waiting.put_nowait(None)
-            except queue.Full:
-                self._waiting.get_nowait()
-                self._lost += 1
-
     def _speak(self) -> None:
         if self._problem and not self._told:
             self._told = True
@@ -380,19 +345,15 @@ class Sender:
 
     def _work(self) -> None:
         try:
-            self._exporter = self._open()
+            module = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
+            timeout = None if any(name in os.environ for name in TIMEOUTS) else TIMEOUT
+            self._exporter = module.OTLPSpanExporter(endpoint=self._endpoint, timeout=timeout)
             while (batch := self._next()) is not None:
                 self._deliver(batch)
         except Exception as error:
             self._problem = self._problem or f"{type(error).__name__}: {error}"
 
-    def _open(self) -> Any:
-        exporter = import_module("opentelemetry.exporter.otlp.proto.http.trace_exporter")
-        said = any(name in os.environ for name in TIMEOUTS)
-        return exporter.OTLPSpanExporter(endpoint=self._endpoint, timeout=None if said else TIMEOUT)
-
     def _next(self) -> list[Sent] | None:
-        """The next episodes; None at the end."""
         first = self._waiting.get()
         if first is None:
             return None
@@ -409,38 +370,31 @@ class Sender:
         return batch
 
     def _deliver(self, batch: Sequence[Sent]) -> None:
-        resource = resource_of(batch[0].agent.version)
+        # OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override our resource.
+        resources = import_module("opentelemetry.sdk.resources")
+        ours = resources.Resource({"service.name": "misstep", "service.version": batch[0][0].version})
+        resource = ours.merge(resources.OTELResourceDetector().detect())
         spans = [
-            readable(each.agent, span, resource)
-            for each in batch
-            for span in spans_of(each.agent, episode_of(each.report), each.began, self._content)
+            readable(agent, span, resource)
+            for agent, report, began in batch
+            for span in spans_of(agent, episode_of(report), began, self._content)
         ]
-        with _Overheard() as overheard:
+        said, logger = list[str](), logging.getLogger(LOGGER)
+
+        def overhear(record: logging.LogRecord) -> bool:
+            """Keep what the exporter logs about a failure, which it reports in no other way."""
+            if record.levelno >= logging.WARNING:
+                said.append(record.getMessage())
+            return False  # nobody else hears it
+
+        logger.addFilter(overhear)
+        try:
             sent = self._exporter.export(spans)
+        finally:
+            logger.removeFilter(overhear)
         if sent.name != "SUCCESS":
             self._lost += len(batch)
-            self._problem = self._problem or overheard.text or "it can't be reached"
-
-
-class _Overheard(logging.Handler):
-    """Captures what the exporter logs about a failure, which it reports in no other way."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.text = ""
-        self._logger = logging.getLogger(LOGGER)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        said = record.getMessage()
-        brief = REASON.search(said)
-        self.text = self.text or (brief[0] if brief else said)[:300]
-
-    def __enter__(self) -> "_Overheard":
-        self._heard_by_others = self._logger.propagate
-        self._logger.propagate = False
-        self._logger.addHandler(self)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._logger.removeHandler(self)
-        self._logger.propagate = self._heard_by_others
+            heard = said[0] if said else ""
+            brief = REASON.search(heard)
+            why = (brief[0] if brief else heard)[:300]
+            self._problem = self._problem or why or "it can't be reached"

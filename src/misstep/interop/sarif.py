@@ -1,7 +1,4 @@
-"""Writes issues as SARIF 2.1.0, which code scanning shows next to the lines they are about.
-
-The rules describe each kind of issue for readers who don't know misstep.
-"""
+"""Writes issues as SARIF 2.1.0, which code scanning shows next to the lines they are about."""
 
 import json
 import os
@@ -18,7 +15,7 @@ from urllib.parse import quote
 import msgspec
 
 from misstep.core.outcome import Judgement
-from misstep.core.results.report import Issue, RunReport, SourceLocation
+from misstep.core.results.report import Issue, RunReport
 from misstep.core.text import cut
 from misstep.rendering.text import plain_lines
 
@@ -26,7 +23,7 @@ Level = Literal["error", "warning", "note"]
 
 
 class IssueRule(msgspec.Struct, frozen=True):
-    """A kind of issue: a short name, what it is, what to do about it."""
+    """A kind of issue, for readers who don't know misstep: a name, what it is, what to do about it."""
 
     name: str
     about: str
@@ -105,11 +102,6 @@ RULES: dict[str, IssueRule] = {
 }
 
 
-def rules_of(families: tuple[str, ...]) -> dict[str, IssueRule]:
-    """The rules whose names start with one of these words, in order."""
-    return {name: rule for name, rule in RULES.items() if name.partition("/")[0] in families}
-
-
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 ROOT = "SRCROOT"
 # GitHub's limits.
@@ -125,13 +117,13 @@ def sarif(statement: RunReport, root: Path) -> Iterator[str]:
 
     Issues beyond GitHub's limits are left out, and counted in a notification.
     """
-    rules = rules_of(statement.families)
+    rules = {name: rule for name, rule in RULES.items() if name.partition("/")[0] in statement.families}
     numbers = {name: number for number, name in enumerate(rules)}
     head = json.dumps({"driver": _driver(rules)})
     start = f'{{"$schema": "{SCHEMA}", "version": "2.1.0", "runs": [{{"tool": {head},\n"results": ['
     yield start
     written, kept, left = len(start), 0, 0
-    for flaw in _flaws(statement):
+    for flaw in (flaw for entry in statement.entries("failed") for flaw in entry.flaws):
         result = json.dumps(_result(flaw, numbers, statement.run, root))
         if kept >= MOST_RESULTS or written + len(result) + TAIL > MOST_BYTES:
             left += 1
@@ -144,10 +136,6 @@ def sarif(statement: RunReport, root: Path) -> Iterator[str]:
 def find_root(start: Path) -> Path:
     """The root of the repository that contains a folder; the folder itself if there is none."""
     return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
-
-
-def _flaws(statement: RunReport) -> Iterator[Issue]:
-    return (flaw for entry in statement.entries("failed") for flaw in entry.flaws)
 
 
 def _driver(rules: dict[str, IssueRule]) -> dict[str, Any]:
@@ -169,13 +157,14 @@ def _driver(rules: dict[str, IssueRule]) -> dict[str, Any]:
 
 
 def _result(flaw: Issue, numbers: dict[str, int], run: str, root: Path) -> dict[str, Any]:
+    identity = f"{flaw.rule}\0{flaw.identity}"
     return {
         "ruleId": flaw.rule,
         **({"ruleIndex": numbers[flaw.rule]} if flaw.rule in numbers else {}),
         **({"level": "error"} if flaw.rule not in numbers else {}),
         "message": {"text": _escaped(_told(flaw))},
         "locations": [_location(flaw, root)],
-        "partialFingerprints": {"misstep/v1": _fingerprint(flaw)},
+        "partialFingerprints": {"misstep/v1": sha256(identity.encode("utf-8", "replace")).hexdigest()[:32]},
         "properties": {"run": run, "id": flaw.id, "calls": list(flaw.calls), "replay": flaw.replay},
     }
 
@@ -193,24 +182,19 @@ def _escaped(text: str) -> str:
     return re.sub(r"([\\\[\]])", r"\\\1", text).replace("{", "{{").replace("}", "}}")
 
 
-def _fingerprint(flaw: Issue) -> str:
-    return sha256(f"{flaw.rule}\0{flaw.identity}".encode("utf-8", "replace")).hexdigest()[:32]
-
-
 def _location(flaw: Issue, root: Path) -> dict[str, Any]:
-    logical = {"name": flaw.subject or "agent", "kind": "function" if flaw.spot else "object"}
-    place = {"physicalLocation": _physical(flaw.spot, root)} if flaw.spot else {}
-    return {**place, "logicalLocations": [logical]}
-
-
-def _physical(spot: SourceLocation, root: Path) -> dict[str, Any]:
+    spot = flaw.spot
+    logical = {"name": flaw.subject or "agent", "kind": "function" if spot else "object"}
+    if spot is None:
+        return {"logicalLocations": [logical]}
     path = Path(os.path.realpath(spot.file))
     try:
         inside = path.relative_to(os.path.realpath(root)).as_posix()
         artifact = {"uri": quote(inside), "uriBaseId": ROOT}
     except ValueError:
         artifact = {"uri": path.as_uri()}
-    return {"artifactLocation": artifact, "region": {"startLine": spot.line}}
+    physical = {"artifactLocation": artifact, "region": {"startLine": spot.line}}
+    return {"physicalLocation": physical, "logicalLocations": [logical]}
 
 
 def _closing(statement: RunReport, left: int) -> str:

@@ -1,9 +1,4 @@
-"""Exports a run as flat rows, one named column per field, to CSV and Parquet.
-
-Fields with several values, such as the families of a case, are lists. In CSV, a text that a spreadsheet would
-run as a formula gets a leading apostrophe; numbers are never changed. Parquet has proper types and is written
-in groups of rows, to limit memory.
-"""
+"""Exports a run as flat rows, one named column per field, to CSV and Parquet."""
 
 import csv
 import io
@@ -13,7 +8,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from importlib.util import find_spec
 from itertools import islice
-from typing import IO, Any, TypeAlias, get_args, get_origin
+from typing import IO, Any, TypeAlias, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -31,19 +26,18 @@ Price: TypeAlias = Callable[[str, Usage], float | None]
 
 
 class TableRow(msgspec.Struct, frozen=True, kw_only=True):
-    """The first columns of every row."""
-
     run: str
 
 
 class SpendingRow(TableRow, frozen=True, kw_only=True):
-    """A row about something that used tokens and time."""
-
     input_tokens: int
     output_tokens: int
     cached_tokens: int
     usd: float | None
     seconds: float
+
+
+R = TypeVar("R", bound=TableRow)
 
 
 class Table(msgspec.Struct, frozen=True):
@@ -156,62 +150,50 @@ def columns(kind: type[TableRow]) -> dict[str, Any]:
 
 
 class RowSubject(msgspec.Struct, frozen=True):
-    """The run that rows are about."""
-
     run: str
     agent: str
     model: str | None
     price: Price
 
 
+def _row(kind: type[R], *sources: Any, **own: Any) -> R:
+    """A row with these values; all others are those of the same name in one of the sources."""
+    rest = [name for name in kind.__struct_fields__ if name not in own]
+    found = {name: next(getattr(each, name) for each in sources if hasattr(each, name)) for name in rest}
+    return kind(**found, **own)
+
+
 def case_row(subject: RowSubject, outcome: Outcome) -> CaseRow:
-    case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
+    case, transcript, baselines = outcome.case, outcome.transcript, outcome.baselines
     turns = {call.turn for call in transcript.calls if call.turn is not None}
-    return CaseRow(
-        run=subject.run,
-        agent=subject.agent,
-        model=subject.model,
+    return _row(
+        CaseRow,
+        subject,
+        case,
+        outcome.verdict,
+        transcript,
         case=case.id,
-        topic=case.topic,
-        seed=case.seed,
         families=tuple(families_of(case)),
         actions=len(case.actions),
         constraints=len(case.constraints),
         distractors=len(case.distractors),
-        chance=case.chance,
-        text_order=bool(outcome.baselines.text_order) if outcome.baselines else None,
-        ignores_family=bool(outcome.baselines.ignores_family) if outcome.baselines else None,
-        verdict=verdict.verdict,
-        error=verdict.error,
-        step=verdict.step,
-        violated=verdict.violated,
-        missing=verdict.missing,
-        explanation=verdict.explanation,
-        ended=transcript.ended,
+        text_order=bool(baselines.text_order) if baselines else None,
+        ignores_family=bool(baselines.ignores_family) if baselines else None,
         calls=len(transcript.calls),
         turns=len(turns) or None,
-        misread=transcript.misread,
         request=case.query,
-        answer=transcript.answer,
         **_spent(subject, {"agent": transcript.usage}, outcome.seconds),
     )
 
 
 def task_row(subject: RowSubject, report: TaskReport) -> TaskRow:
     trial = report.trial
-    return TaskRow(
-        run=subject.run,
-        agent=subject.agent,
-        model=subject.model,
+    return _row(
+        TaskRow,
+        subject,
+        report,
         task=report.name,
-        kind=report.kind,
-        domain=report.domain,
-        split=report.split,
-        verdict=report.verdict,
-        why=report.why,
         ended=trial.ended if trial else None,
-        calls=report.calls,
-        request=report.request,
         answer=trial.answer if trial else "",
         **_spent(subject, report.usage, report.seconds),
     )
@@ -219,65 +201,43 @@ def task_row(subject: RowSubject, report: TaskReport) -> TaskRow:
 
 def finding_rows(subject: RowSubject, report: ToolReport) -> Iterator[FindingRow]:
     for finding in (*ranked(report.findings), *ranked(report.unconfirmed)):
-        yield FindingRow(
-            run=subject.run,
+        yield _row(
+            FindingRow,
+            subject,
+            finding,
             finding=finding.id,
-            tool=finding.tool,
-            kind=finding.kind,
-            error=finding.error,
-            where=finding.where,
-            message=finding.message,
-            why=finding.why,
             arguments=finding.calls[-1].arguments if finding.calls else "",
             calls=msgspec.json.encode(finding.calls).decode(),
-            found_after=finding.found_after,
-            seen=finding.seen,
-            replayed=finding.replayed,
-            reproduced=finding.reproduced,
-            origin=finding.origin,
-            request=finding.request,
-            cause=finding.cause,
             confirmed=finding.reproduced > 0,
         )
 
 
 def set_rows(subject: RowSubject, report: ConsistencyReport) -> Iterator[SetRow]:
     for each in report.sets:
-        yield SetRow(
-            run=subject.run,
-            set=each.id,
-            tool=report.name,
-            verdict=each.verdict,
-            why=each.why,
-            requests=each.requests,
-            calls=each.calls,
-        )
+        yield _row(SetRow, subject, each, set=each.id, tool=report.name)
 
 
 def group_row(subject: RowSubject, report: GroupReport) -> GroupRow:
-    return GroupRow(
-        run=subject.run,
+    return _row(
+        GroupRow,
+        subject,
+        report,
         group=report.name,
-        tools=report.tools,
-        offered=report.offered,
-        verdict=report.verdict,
         requests=len(report.requests),
         judged=len(report.judged),
         activating=len(report.activating),
-        calls=report.calls,
         **_spent(subject, report.usage, report.seconds),
     )
 
 
 def fix_row(subject: RowSubject, report: FixReport) -> FixRow:
-    return FixRow(
-        run=subject.run,
-        tool=report.tool,
-        verdict=report.verdict,
+    return _row(
+        FixRow,
+        subject,
+        report,
         better=report.is_better,
         candidates=len(report.candidates),
         attempts=len(report.attempts),
-        calls=report.calls,
         **_spent(subject, report.usage, report.seconds),
     )
 
@@ -295,6 +255,7 @@ def _spent(subject: RowSubject, usage: dict[str, Usage], seconds: float) -> dict
     }
 
 
+# A text that a spreadsheet would run as a formula gets a leading apostrophe; numbers are never changed.
 # Leading white space does not keep a spreadsheet from reading a formula. It may also follow any line break,
 # if a program takes the break for the end of a row.
 _FORMULA = re.compile(r"\A\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|\A[\t\r\n]")
@@ -329,7 +290,7 @@ def harmless(text: str) -> str:
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-GROUP = 1_000  # rows
+GROUP = 1_000  # rows in memory at a time
 
 
 def check_parquet() -> None:
@@ -344,40 +305,19 @@ def write_parquet(file: IO[bytes], kind: type[TableRow], rows: Iterable[TableRow
 
     schema = pyarrow.schema([_column(pyarrow, *each) for each in columns(kind).items()])
     with ParquetWriter(file, schema, compression="zstd") as writer:
-        for some in _in_groups(rows):
+        left = iter(rows)
+        while some := list(islice(left, GROUP)):
             table = {name: [_stored(getattr(row, name)) for row in some] for name in schema.names}
             writer.write_table(pyarrow.table(table, schema=schema))
 
 
-def _in_groups(rows: Iterable[TableRow]) -> Iterator[list[TableRow]]:
-    left = iter(rows)
-    while some := list(islice(left, GROUP)):
-        yield some
-
-
 def _column(pyarrow: Any, name: str, kind: Any) -> Any:
-    kind, optional = _without_none(kind)
-    if get_origin(kind) is tuple:
-        made = pyarrow.list_(_plain(pyarrow, get_args(kind)[0]))
-    else:
-        made = _plain(pyarrow, kind)
+    plain = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64(), bool: pyarrow.bool_()}
+    optional = isinstance(kind, types.UnionType)
+    if optional:
+        (kind,) = [each for each in get_args(kind) if each is not type(None)]
+    made = pyarrow.list_(plain[get_args(kind)[0]]) if get_origin(kind) is tuple else plain[kind]
     return pyarrow.field(name, made, nullable=optional)
-
-
-def _plain(pyarrow: Any, kind: type) -> Any:
-    return {
-        str: pyarrow.string(),
-        int: pyarrow.int64(),
-        float: pyarrow.float64(),
-        bool: pyarrow.bool_(),
-    }[kind]
-
-
-def _without_none(kind: Any) -> tuple[Any, bool]:
-    if isinstance(kind, types.UnionType):
-        (other,) = [each for each in get_args(kind) if each is not type(None)]
-        return other, True
-    return kind, False
 
 
 def _stored(value: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Shows results on the terminal, as HTML, Markdown and JSON lines."""
+"""Shows results on the terminal, as HTML and as Markdown."""

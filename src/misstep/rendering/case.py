@@ -1,13 +1,13 @@
 """Shows a case in full on the terminal, and constraints in a few words."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, assert_never
+from collections.abc import Mapping
+from typing import assert_never
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from misstep.core.case import Difficulty, Planned
+from misstep.core.case import Difficulty
 from misstep.core.constraint import (
     Adjacent,
     Before,
@@ -25,7 +25,7 @@ from misstep.core.constraint import (
 )
 from misstep.core.outcome import Outcome
 from misstep.rendering.layout import bare_table, section
-from misstep.rendering.terminal import BASELINES, STYLES, counted, percent
+from misstep.rendering.terminal import BASELINES, STYLES, counted, in_and_out, percent
 from misstep.rendering.text import plain, plain_lines
 from misstep.rendering.words import carried_out, written
 
@@ -90,13 +90,20 @@ def actions_of(constraint: Constraint) -> tuple[tuple[str, ...], tuple[str, ...]
 def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     """A case in full: the request, the calls with the misstep marked, the verdict and its reasons."""
     case, verdict = outcome.case, outcome.verdict
+    reached = "".join(  # which of the baseline agents, which don't plan, pass the case
+        f", {name} {'passes' if getattr(outcome.baselines, field) else 'fails'}"
+        for field, name in BASELINES.items()
+        if outcome.baselines
+    )
+    chance = f"   (chance level {percent(case.chance)}{reached})"
+    headline = verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
     parts: list[RenderableType] = [
         Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
         Text(_hardness(difficulty), style="dim"),
         section("request", Text(plain_lines(case.query))),
         section("calls", calls_view(outcome)),
         *_said(outcome),
-        section("verdict", Text(_headline(outcome), style=STYLES[verdict.verdict])),
+        section("verdict", Text(headline, style=STYLES[verdict.verdict])),
     ]
     if verdict.explanation:
         parts.append(section("why", Text(plain(verdict.explanation))))
@@ -110,14 +117,9 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
             section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
         )
     if case.solution and verdict.verdict != "passed":
-        parts.append(section("one way to get it right", _solution(case.solution)))
+        way = "\n".join(written(call.tool, call.arguments) for call in case.solution)
+        parts.append(section("one way to get it right", Text(way)))
     return Group(*parts)
-
-
-def _headline(outcome: Outcome) -> str:
-    verdict = outcome.verdict
-    chance = f"   (chance level {percent(outcome.case.chance)}{_baselines(outcome)})"
-    return verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
 
 
 def _hardness(difficulty: Difficulty) -> str:
@@ -148,10 +150,6 @@ def calls_view(outcome: Outcome) -> RenderableType:
     return Text("\n").join(lines)
 
 
-def _solution(calls: Sequence[Planned]) -> RenderableType:
-    return Text("\n".join(written(call.tool, call.arguments) for call in calls))
-
-
 def _said(outcome: Outcome) -> list[RenderableType]:
     """The agent's answer, what it cost, and the raw messages if they were kept."""
     transcript = outcome.transcript
@@ -161,15 +159,11 @@ def _said(outcome: Outcome) -> list[RenderableType]:
     if transcript.misread:
         parts.append(section("unreadable", Text(f"{counted(transcript.misread, 'turn')} of the model")))
     if transcript.usage.input or transcript.usage.output:
-        tokens = f"{transcript.usage.input:,} in, {transcript.usage.output:,} out"
-        parts.append(section("tokens", Text(tokens)))
+        parts.append(section("tokens", Text(in_and_out(transcript.usage))))
     if transcript.messages:
-        parts.append(section("messages", Text("\n".join(map(_message, transcript.messages)))))
+        raw = [plain(json.dumps(each, ensure_ascii=False), 4_000) for each in transcript.messages]
+        parts.append(section("messages", Text("\n".join(raw))))
     return parts
-
-
-def _message(message: Any) -> str:
-    return plain(json.dumps(message, ensure_ascii=False), 4_000)
 
 
 def constraints_view(outcome: Outcome) -> RenderableType:
@@ -181,12 +175,3 @@ def constraints_view(outcome: Outcome) -> RenderableType:
         source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"
         table.add_row(Text(f"{index}"), Text(in_brief(constraint, names)), Text(source, style="dim"))
     return table
-
-
-def _baselines(outcome: Outcome) -> str:
-    """Which of the baseline agents, which don't plan, pass the case."""
-    return "".join(
-        f", {name} {'passes' if getattr(outcome.baselines, field) else 'fails'}"
-        for field, name in BASELINES.items()
-        if outcome.baselines
-    )

@@ -1,5 +1,8 @@
 """Shows the comparison of two runs, of a run with its baseline, and the breakdown of a run."""
 
+from collections.abc import Sequence
+
+from msgspec import to_builtins
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -9,12 +12,11 @@ from misstep.core.results.comparison import (
     Comparison,
     Facet,
     Held,
-    NewFinding,
     Pairing,
     TaskComparison,
 )
 from misstep.rendering.layout import bare_table
-from misstep.rendering.terminal import counted, percent
+from misstep.rendering.terminal import counted, from_to, percent
 from misstep.rendering.text import plain
 from misstep.rendering.words import listed, p_in_words, p_value, points
 
@@ -26,16 +28,21 @@ def held_in_words(held: Held) -> str:
     if not held.baseline:
         return "there is no earlier run to hold this one against"
     if held.pairing is None:
-        return _findings(held)
+        gone = f"; {counted(len(held.gone), 'finding')} of it {'is' if len(held.gone) == 1 else 'are'} gone"
+        rest = gone if held.gone else ""
+        if not held.new:
+            return f"no finding that baseline {held.baseline} lacks{rest}"
+        named = [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new]
+        found = f"{counted(len(held.new), 'finding')} that baseline {held.baseline} lacks"
+        return f"{found} ({listed(named, MOST)}){rest}"
     return _pairing(held, held.pairing)
 
 
 def held_as_json(held: Held) -> dict[str, object]:
     """The comparison with the baseline in the object that `--json` prints."""
-    found = {"new": _listed(held.new), "gone": _listed(held.gone)}
-    pairing = held.pairing
-    compared = (
-        {
+    compared: dict[str, object] = {"new": to_builtins(held.new), "gone": to_builtins(held.gone)}
+    if pairing := held.pairing:
+        compared = {
             "in_common": pairing.cases,
             "difference": pairing.difference,
             "interval": list(pairing.interval),
@@ -43,9 +50,6 @@ def held_as_json(held: Held) -> dict[str, object]:
             "lost": list(held.lost),
             "won": list(held.won),
         }
-        if pairing
-        else found
-    )
     return {
         "run": held.baseline or None,
         "regressed": held.regressed,
@@ -54,29 +58,13 @@ def held_as_json(held: Held) -> dict[str, object]:
     }
 
 
-def _listed(findings: tuple[NewFinding, ...]) -> list[dict[str, str]]:
-    return [{"id": each.id, "tool": each.tool, "kind": each.kind, "error": each.error} for each in findings]
-
-
-def _findings(held: Held) -> str:
-    gone = f"; {counted(len(held.gone), 'finding')} of it {'is' if len(held.gone) == 1 else 'are'} gone"
-    rest = gone if held.gone else ""
-    if not held.new:
-        return f"no finding that baseline {held.baseline} lacks{rest}"
-    names = listed(
-        [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new], MOST
-    )
-    return f"{counted(len(held.new), 'finding')} that baseline {held.baseline} lacks ({names}){rest}"
-
-
 def _pairing(held: Held, pairing: Pairing) -> str:
     changes = f"{len(held.lost)} lost, {len(held.won)} won of {counted(pairing.cases, held.unit)} in common"
     if not held.lost and not held.won:
         return f"the same as baseline {held.baseline}: {changes}"
-    low, high = pairing.interval
-    better = pairing.difference > 0
     if not held.significant:
         return f"no significant difference to baseline {held.baseline}: {changes}, {p_in_words(pairing.p)}"
+    (low, high), better = pairing.interval, pairing.difference > 0
     low, high = (low, high) if better else (-high, -low)
     by = f"{100 * abs(pairing.difference):.1f} points (95 % interval {100 * low:.1f} to {100 * high:.1f})"
     word = "better" if better else "worse"
@@ -84,27 +72,41 @@ def _pairing(held: Held, pairing: Pairing) -> str:
 
 
 def comparison_view(comparison: Comparison | TaskComparison, first: str, second: str) -> RenderableType:
-    """The two runs, their rates with the difference, and the conclusion; for tasks also the cost of one.
-
-    `first` and `second` name what was tested in the two runs.
-    """
+    """What the two runs tested, their rates and the conclusion; for tasks also the cost of one."""
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
-    effort: list[RenderableType]
-    effort = [_efforts(comparison), Text()] if isinstance(comparison, TaskComparison) else []
-    return Group(
-        _runs(comparison, first, second),
-        Text(),
-        _crossing(comparison.pairing, unit),
-        Text(),
-        *_rates(comparison, unit),
-        Text(),
-        *effort,
-        Text(conclusion(comparison, unit), style="bold"),
-    )
+    pairing = comparison.pairing
+    runs = bare_table(headed=False)
+    runs.add_column(style="bold")
+    runs.add_row("first", comparison.first, Text(plain(first)))
+    runs.add_row("second", comparison.second, Text(plain(second)))
+    crossing = bare_table()
+    crossing.add_column(f"{pairing.cases} {unit} in common", style="bold")
+    for heading in ("second passed", "second failed"):
+        crossing.add_column(heading, justify="right")
+    crossing.add_row("first passed", str(pairing.both), str(pairing.first_only))
+    crossing.add_row("first failed", str(pairing.second_only), str(pairing.neither))
+    effort: list[RenderableType] = []
+    if isinstance(comparison, TaskComparison):
+        effort = [_numbers(("to a task", "first", "second"), efforts(comparison)), Text()]
+    what, rows = rates(comparison)
+    table = _numbers((what, unit, "first", "second", "difference", "95 % interval", "p"), rows[:-1])
+    table.add_row(*rows[-1], style="bold")
+    parts = len(rows) - 1
+    note = [Text(note_on_p(what, parts), style="dim")] if parts else []
+    end = Text(conclusion(comparison, unit), style="bold")
+    return Group(runs, Text(), crossing, Text(), table, *note, Text(), *effort, end)
+
+
+def _numbers(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    table = bare_table()
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> str:
-    """Which of the two is better, if any is."""
     pairing = comparison.pairing
     low, high = pairing.interval
     if not pairing.first_only and not pairing.second_only:
@@ -130,7 +132,6 @@ def rates(comparison: Comparison | TaskComparison) -> tuple[str, list[tuple[str,
 
 
 def efforts(comparison: TaskComparison) -> list[tuple[str, str, str]]:
-    """The cost of one task, in the first run and in the second."""
     one, other = comparison.effort
     return [
         ("calls", f"{one.calls:.1f}", f"{other.calls:.1f}"),
@@ -143,44 +144,6 @@ def note_on_p(what: str, count: int) -> str:
     """How the p values were computed for a facet with this many values."""
     corrected = f"; by {what}, corrected for {count} of them (Holm)" if count else ""
     return f"p: exact McNemar test{corrected}"
-
-
-def _runs(comparison: Comparison | TaskComparison, first: str, second: str) -> Table:
-    table = bare_table(headed=False)
-    table.add_column(style="bold")
-    table.add_row("first", comparison.first, Text(plain(first)))
-    table.add_row("second", comparison.second, Text(plain(second)))
-    return table
-
-
-def _crossing(pairing: Pairing, unit: str) -> Table:
-    table = bare_table()
-    table.add_column(f"{pairing.cases} {unit} in common", style="bold")
-    for heading in ("second passed", "second failed"):
-        table.add_column(heading, justify="right")
-    table.add_row("first passed", str(pairing.both), str(pairing.first_only))
-    table.add_row("first failed", str(pairing.second_only), str(pairing.neither))
-    return table
-
-
-def _rates(comparison: Comparison | TaskComparison, unit: str) -> list[RenderableType]:
-    table = bare_table()
-    what, rows = rates(comparison)
-    for heading in (what, unit, "first", "second", "difference", "95 % interval", "p"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(*row, style="bold" if row is rows[-1] else "")
-    parts = len(rows) - 1
-    return [table, *([Text(note_on_p(what, parts), style="dim")] if parts else [])]
-
-
-def _efforts(comparison: TaskComparison) -> Table:
-    table = bare_table()
-    for heading in ("to a task", "first", "second"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in efforts(comparison):
-        table.add_row(*row)
-    return table
 
 
 def _row(pairing: Pairing, p: float) -> tuple[str, ...]:
@@ -214,13 +177,12 @@ def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
     for heading in ("cases", "failed", "success", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
     for portion in breakdown.portions[:most]:
-        low, high = portion.interval
         table.add_row(
             Text(plain(portion.value, 200)),
             str(portion.cases),
             str(portion.failed),
             percent(portion.success),
-            f"{percent(low)} to {percent(high)}",
+            from_to(portion.interval),
             p_value(portion.p),
             style="red" if portion.significant else "",
         )

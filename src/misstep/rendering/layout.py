@@ -42,7 +42,6 @@ class Trimmed:
 
 
 def section(title: str, body: RenderableType) -> RenderableType:
-    """A title with its content below."""
     return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
 
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from misstep.core.outcome import Judgement
-from misstep.core.results.report import Issue, ReportItem, RunReport
+from misstep.core.results.report import RunReport
 from misstep.rendering.comparison import held_in_words
-from misstep.rendering.terminal import baseline_rates, counted, percent
+from misstep.rendering.terminal import baseline_rates, counted, from_to, percent
 from misstep.rendering.text import plain
 from misstep.rendering.words import listed
 
@@ -28,7 +28,7 @@ def markdown(statement: RunReport) -> str:
     if statement.held:
         parts.append(f"**Baseline:** {prose(held_in_words(statement.held), 1_000)}")
         parts += (
-            [f"Lost: {_names(statement.held.lost)}"]
+            [f"Lost: {listed([code(name) for name in statement.held.lost], MOST)}"]
             if statement.held.regressed and statement.held.lost
             else []
         )
@@ -85,9 +85,8 @@ def _numbers(statement: RunReport) -> str:
         **{verdict: str(count) for verdict, count in counts.items()},
     }
     if summary and summary.success is not None:
-        low, high = summary.interval
         cells["success"] = percent(summary.success)
-        cells["95 % interval"] = f"{percent(low)} to {percent(high)}"
+        cells["95 % interval"] = from_to(summary.interval)
     if summary and summary.chance is not None:
         cells["chance"] = percent(summary.chance)
     if summary and summary.baselines:
@@ -102,7 +101,9 @@ def _failures(statement: RunReport) -> Iterator[str]:
     for entry in islice(statement.entries("failed"), MOST):
         shown += 1
         for flaw in entry.flaws[:MOST_FLAWS]:
-            yield _row(_cells(entry, flaw))
+            way = flaw.misstep or (flaw.calls[-1] if flaw.calls else "")
+            why = [*(prose(line) for line in flaw.text.split("\n")), *([code(way)] if way else [])]
+            yield _row([code(entry.name), prose(flaw.title, 120), "<br>".join(why), code(flaw.replay, 300)])
         if (more := len(entry.flaws) - MOST_FLAWS) > 0:
             yield _row([code(entry.name), f"… and {more} more", "", ""])
     if statement.counts["failed"] > shown:
@@ -110,21 +111,11 @@ def _failures(statement: RunReport) -> Iterator[str]:
         yield f"\n… and {statement.counts['failed'] - shown:,} more{hint}"
 
 
-def _cells(entry: ReportItem, flaw: Issue) -> list[str]:
-    way = flaw.misstep or (flaw.calls[-1] if flaw.calls else "")
-    shown = "<br>".join([*(prose(line) for line in flaw.text.split("\n")), *([code(way)] if way else [])])
-    return [code(entry.name), prose(flaw.title, 120), shown, code(flaw.replay, 300)]
-
-
 def _unjudged(statement: RunReport, verdict: Judgement) -> str:
     """How many could not be judged, and why the first of them could not."""
     first = next(iter(statement.entries(verdict)), None)
     why = f", the first: {prose(first.reason)}" if first and first.reason else ""
     return f"**{counted(statement.counts[verdict], statement.unit)} {verdict}**{why}"
-
-
-def _names(names: tuple[str, ...]) -> str:
-    return listed([code(name) for name in names], MOST)
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -1,7 +1,8 @@
-"""Shows runs on the terminal."""
+"""Shows runs on the terminal: lists, summaries, failures, estimates and what was spent."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 
 import msgspec
 from rich.console import RenderableType
@@ -9,13 +10,15 @@ from rich.table import Table
 from rich.text import Text
 
 from misstep.core.case import Baselines
-from misstep.core.outcome import Outcome
-from misstep.core.results.summary import Summary
-from misstep.core.run import TESTING, RunSpec
+from misstep.core.event import Estimate
+from misstep.core.outcome import JUDGEMENTS, ErrorKind, Outcome, Usage
+from misstep.core.results.summary import ListedRun, Run, Summary
+from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
+from misstep.core.spending import Budget, Cost
 from misstep.rendering.layout import Trimmed, bare_table
 from misstep.rendering.text import plain
-from misstep.rendering.words import method_in_words, specs_in_short
+from misstep.rendering.words import Named, agent_name, method_in_words, specs_in_short
 
 STYLES = {"passed": "green", "failed": "red", "inconclusive": "yellow", "errored": "magenta"}
 
@@ -36,6 +39,20 @@ def money(usd: float | None, model: str | None) -> str:
         way = "say what it costs with --prices" if model else "name its model with --model"
         return f"unknown  ({way})"
     return f"{usd:.2f} USD" if usd >= 0.01 or not usd else f"{usd:.6f} USD"
+
+
+def from_to(ends: tuple[float, float]) -> str:
+    """The ends of an interval, for example of a success rate."""
+    low, high = ends
+    return f"{percent(low)} to {percent(high)}"
+
+
+def in_and_out(tokens: Usage) -> str:
+    return f"{tokens.input:,} in, {tokens.output:,} out"
+
+
+def kinds_of_errors(summary: Summary) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in summary.errors.items() if count)
 
 
 def baseline_rates(baselines: Baselines | None) -> dict[str, str]:
@@ -62,96 +79,66 @@ def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
 
 
 def summary_table(summary: Summary) -> Table:
-    """The final table: counts, rate with its interval, chance level, errors by kind."""
     table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_column()
-    low, high = summary.interval
     judged = summary.passed + summary.failed
     table.add_row("agent", Text(plain(summary.agent)))
     if summary.model:
         table.add_row("model", Text(plain(summary.model)))
     table.add_row("cases", str(summary.cases))
-    for verdict in ("passed", "failed", "inconclusive", "errored"):
+    for verdict in JUDGEMENTS:
         count = getattr(summary, verdict)
         table.add_row(verdict, Text(str(count), style=STYLES[verdict] if count else "dim"))
-    kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
-    if kinds:
-        table.add_row("failures", ", ".join(kinds))
+    if kinds := kinds_of_errors(summary):
+        table.add_row("failures", kinds)
     table.add_row("success", f"{percent(summary.success)}  ({summary.passed} of {judged} judged)")
-    table.add_row("95 % interval", f"{percent(low)} to {percent(high)}" if judged else "–")
+    table.add_row("95 % interval", from_to(summary.interval) if judged else "–")
     table.add_row("chance level", f"{percent(summary.chance)}  (what blind luck would reach)")
     table.add_row("baselines", baselines_in_words(summary.baselines))
     table.add_row("calls", str(summary.calls))
     if summary.tokens.input or summary.tokens.output:
-        table.add_row("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out")
+        table.add_row("tokens", in_and_out(summary.tokens))
         table.add_row("cost", money(summary.usd, summary.model))
     return table
 
 
-class RunRow(msgspec.Struct, frozen=True):
-    """A run in a list; it is `live` while a process works on it, and has a summary once it has finished."""
-
-    run: str
-    started: float
-    total: int
-    done: int
-    settings: Settings
-    live: bool
-    summary: Summary | None
-    purpose: RunSpec = TESTING
-
-
-def runs_table(rows: Iterable[RunRow]) -> RenderableType:
+def runs_table(runs: Sequence[ListedRun]) -> RenderableType:
     """A few lines for each run; columns about plans are left out if no run has any."""
-    listed = list(rows)
-    plans = any(row.purpose.kind.group != "tool" for row in listed)
+    plans = any(listed.run.purpose.kind.group != "tool" for listed in runs)
     table = bare_table()
     subject = "agent" if plans else "tools"
     for heading in ("run", "started", subject, *(["actions"] if plans else [])):
         table.add_column(heading, no_wrap=heading != subject, overflow="fold")
     for heading in ("cases", "success", *(["chance"] if plans else [])):
         table.add_column(heading, justify="right", no_wrap=True)
-    for row in listed:
-        done, success, chance = _results(row)
-        sizes, chances = ([_size(row)], [chance]) if plans else ([], [])
-        table.add_row(row.run, _when(row.started), _subject(row), *sizes, done, success, *chances)
+    for listed in runs:
+        run = listed.run
+        then = datetime.fromtimestamp(run.started)
+        when = then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
+        name, *more = subject_lines(run.settings, run.purpose)
+        tested = Text(name).append("".join(f"\n{line}" for line in more), style="dim")
+        size = (
+            ("file" if run.settings.cases else str(run.settings.actions))
+            if run.purpose.kind.has_cases
+            else ""
+        )
+        done, success, chance = _results(run, listed.live)
+        sizes, chances = ([size], [chance]) if plans else ([], [])
+        table.add_row(run.id, when, tested, *sizes, done, success, *chances)
     return Trimmed(table)
 
 
-def _size(row: RunRow) -> str:
-    """The number of actions of its cases."""
-    if not row.purpose.kind.has_cases:
-        return ""
-    return str(row.settings.actions) if not row.settings.cases else "file"
-
-
-def _results(row: RunRow) -> tuple[str, str | Text, str]:
-    """The number of cases, how many of them passed, and the chance level."""
-    if row.summary is None:
-        state = Text("going on", style="green") if row.live else Text("unfinished", style="yellow")
-        return _cases(row, f"{row.done}/{row.total}" if row.total else str(row.done)), state, ""
-    low, high = row.summary.interval
-    rate = "–" if row.summary.success is None else f"{100 * row.summary.success:.0f} %"
-    success = f"{rate} ({100 * low:.0f}–{100 * high:.0f})"
-    return _cases(row, str(row.done)), success, percent(row.summary.chance)
-
-
-def _cases(row: RunRow, count: str) -> str:
-    """The number, with its unit if it does not count cases."""
-    kind = row.purpose.kind
-    return count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
-
-
-def _when(started: float) -> str:
-    """The date: with the time if it is this year, else with the year."""
-    then = datetime.fromtimestamp(started)
-    return then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
-
-
-def _subject(row: RunRow) -> Text:
-    name, *more = subject_lines(row.settings, row.purpose)
-    return Text(name).append("".join(f"\n{line}" for line in more), style="dim")
+def _results(run: Run, live: bool) -> tuple[str, str | Text, str]:
+    """The number of cases, or of something else with its unit, how many passed, and the chance level."""
+    kind, summary = run.purpose.kind, run.summary
+    count = f"{run.done}/{run.total}" if run.total and summary is None else str(run.done)
+    cases = count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
+    if summary is None:
+        return cases, Text("going on", style="green") if live else Text("unfinished", style="yellow"), ""
+    low, high = summary.interval
+    rate = "–" if summary.success is None else f"{100 * summary.success:.0f} %"
+    return cases, f"{rate} ({100 * low:.0f}–{100 * high:.0f})", percent(summary.chance)
 
 
 def subject_lines(settings: Settings, purpose: RunSpec) -> list[str]:
@@ -179,3 +166,100 @@ def failures_table(outcomes: Sequence[Outcome]) -> Table:
         step = str(verdict.step) if verdict.step else ""
         table.add_row(Text(plain(verdict.case)), kind, step, Text(plain(verdict.explanation, 500)))
     return table
+
+
+# In the order of the paper's tables.
+KINDS: tuple[ErrorKind, ...] = ("timeout", "act", "lost", "order", "parameter")
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One agent: the number of its failures, if known, and percentages of them."""
+
+    heading: str
+    shares: Mapping[str, float]
+    total: int | None = None
+    style: str = ""
+
+
+def share(counts: Mapping[Any, int], name: str) -> float | None:
+    total = sum(counts.values())
+    return counts.get(name, 0) / total if total else None
+
+
+def counted_column(one: Named, counts: Mapping[Any, int]) -> Column:
+    parts = {name: share(counts, name) for name in counts}
+    shares = {name: 100 * part for name, part in parts.items() if part is not None}
+    return Column(agent_name(one), shares, sum(counts.values()))
+
+
+def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> Table:
+    table = bare_table()
+    table.add_column(what, no_wrap=True)
+    for column in columns:
+        table.add_column(Text(column.heading), justify="right", style=column.style, overflow="fold")
+    for row in rows:
+        table.add_row(
+            row, *[f"{column.shares[row]:.1f} %" if row in column.shares else "–" for column in columns]
+        )
+    if any(column.total is not None for column in columns):
+        totals = ["" if column.total is None else f"{column.total:,}" for column in columns]
+        table.add_row(Text("failures", style="bold"), *totals)
+    return table
+
+
+def estimate_table(estimate: Estimate, settings: Settings) -> Table:
+    table = bare_table(headed=False)
+    table.add_column(style="bold")
+    table.add_column()
+    table.add_row("agent", Text(plain(settings.agent)))
+    if settings.model:
+        table.add_row("model", Text(plain(settings.model)))
+    table.add_row("cases", f"{estimate.cases:,}")
+    table.add_row("calls", f"about {estimate.calls:,}")
+    if estimate.known:
+        table.add_row("tokens", f"about {estimate.tokens.input:,} in, {estimate.tokens.output:,} out")
+        table.add_row("cost", ("about " if estimate.usd else "") + money(estimate.usd, settings.model))
+        table.add_row("time", f"about {duration(estimate.seconds)}, {settings.jobs} cases at a time")
+        table.add_row("based on", estimate.basis)
+    else:
+        table.add_row("tokens, cost, time", "unknown: no earlier run of this agent; try --count 3 first")
+    if estimate.affordable < estimate.cases:
+        table.add_row("budget", Text(f"lasts for about {estimate.affordable:,} of them", style="yellow"))
+    return table
+
+
+def estimate_line(estimate: Estimate) -> str:
+    """The estimate in a few words; empty if the run uses no model, or nothing is known about it."""
+    tokens = estimate.tokens.input + estimate.tokens.output
+    if not (tokens and estimate.known):
+        return ""
+    cost = f", {money(estimate.usd, None)}" if estimate.usd is not None else ""
+    return f"about {tokens:,} tokens{cost}, {duration(estimate.seconds)} (based on {estimate.basis})"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 1:
+        return "a second"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def spending_in_words(used: Cost, budget: Budget) -> str:
+    """What is limited, and the cost so far; empty for a run that uses no model and has no limits."""
+    parts = []
+    if budget.usd is not None or used.usd:
+        parts.append(money(used.usd, None) + ("" if budget.usd is None else f" of {budget.usd:g}"))
+    if budget.tokens is not None or used.tokens:
+        parts.append(f"{used.tokens:,.0f}" + _of(budget.tokens) + " tokens")
+    if budget.calls is not None:
+        parts.append(f"{used.calls:,.0f}" + _of(budget.calls) + " calls")
+    if budget.seconds is not None:
+        parts.append(f"{duration(used.seconds)} of {duration(budget.seconds)}")
+    return ", ".join(parts)
+
+
+def _of(limit: int | None) -> str:
+    return "" if limit is None else f" of {limit:,}"

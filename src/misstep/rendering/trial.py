@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from misstep.core.outcome import Usage
 from misstep.core.results.finding import Richness
-from misstep.core.results.trial import Trial, Use
+from misstep.core.results.trial import Trial
 from misstep.core.tool import Invocation
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -19,7 +19,17 @@ MOST_ANSWER = 200  # characters of a tool's result
 def trial_as_json(trial: Trial) -> dict[str, object]:
     return {
         "request": trial.request,
-        "calls": [_use_as_json(use) for use in trial.uses],
+        "calls": [
+            {
+                "tool": use.tool,
+                "arguments": read_arguments(use.arguments),
+                "result": use.result,
+                "ruling": use.judged.ruling,
+                "error": use.judged.error,
+                "message": use.judged.message,
+            }
+            for use in trial.uses
+        ],
         "answer": trial.answer,
         "ended": trial.ended,
         "error": trial.error,
@@ -38,7 +48,6 @@ def trial_in_words(trial: Trial) -> list[str]:
 
 
 def calls_in_words(trial: Trial) -> list[str]:
-    """A line for each call that the agent made."""
     return [written(use.tool, read_arguments(use.arguments), MOST) for use in trial.uses] or ["(no call)"]
 
 
@@ -80,20 +89,7 @@ def read_arguments(text: str) -> object:
         return text
 
 
-def _use_as_json(use: Use) -> dict[str, object]:
-    judged = use.judged
-    return {
-        "tool": use.tool,
-        "arguments": read_arguments(use.arguments),
-        "result": use.result,
-        "ruling": judged.ruling,
-        "error": judged.error,
-        "message": judged.message,
-    }
-
-
 def tokens_as_json(usage: Mapping[str, Usage]) -> dict[str, object]:
-    """The tokens that each role has used."""
     return {role: {"input": each.input, "output": each.output} for role, each in usage.items()}
 
 
@@ -107,5 +103,4 @@ LONGEST_CALL = 300  # characters of arguments
 
 
 def written_call(call: Invocation) -> str:
-    """The call as it would be typed, escaped."""
     return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)

@@ -20,8 +20,6 @@ IN_FULL = 300
 
 
 class Named(Protocol):
-    """An object with the name of its agent."""
-
     @property
     def agent(self) -> str: ...
 
@@ -54,11 +52,8 @@ def told_apart(curves: Sequence[Capability]) -> list[Capability]:
 
 def specs_in_short(specs: Sequence[str], most: int = IN_FULL) -> str:
     """Specs of tools without the folders of their files."""
-    return plain(", ".join(map(_in_short, specs)), most)
-
-
-def _in_short(spec: str) -> str:
-    return os.path.basename(spec) if os.path.isabs(spec) else spec
+    short = [os.path.basename(spec) if os.path.isabs(spec) else spec for spec in specs]
+    return plain(", ".join(short), most)
 
 
 def method_in_words(settings: Settings, purpose: RunSpec) -> str:
@@ -72,7 +67,6 @@ def method_in_words(settings: Settings, purpose: RunSpec) -> str:
 
 
 def p_value(p: float) -> str:
-    """A p value as tables show it."""
     if p < 0.001:
         return "< 0.001"
     return f"{p:.2f}" if p >= 0.1 else f"{p:.3f}"
@@ -88,9 +82,12 @@ def points(difference: float) -> str:
 
 
 def interval(ends: tuple[float, float]) -> str:
-    """The ends of an interval of rates, in percent."""
     low, high = ends
     return f"{100 * low:.1f} – {100 * high:.1f} %"
+
+
+def sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def listed(words: list[str], most: int) -> str:

@@ -8,8 +8,8 @@ from misstep.core.results.summary import Tally
 from misstep.core.settings import Settings
 from misstep.core.spending import AGENT, Budget, RateLimiters, Spent
 from misstep.engine.budget import BudgetTracker, Pricing
-from misstep.errors import BudgetExceeded, UsageError
-from misstep.models.providers import find_price
+from misstep.errors import UsageError
+from misstep.models.providers import Price, find_price
 from misstep.models.throttle import Throttles
 from misstep.runs.setup.models import name_model, price_agent
 from misstep.store.runs import Run
@@ -33,6 +33,14 @@ def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
     return cost
 
 
+def agent_price(settings: Settings) -> Price | None:
+    """The current price of the agent's tokens; None if it is not known."""
+    try:
+        return price_agent(settings)
+    except UsageError:
+        return None  # the price list no longer exists
+
+
 def may_price(run: Run) -> bool:
     """Whether the run's own price list may be read.
 
@@ -42,15 +50,11 @@ def may_price(run: Run) -> bool:
 
 
 def cost_of_run(run: Run, usage: Mapping[str, Usage]) -> float | None:
-    """The cost of a stored run's tokens, if it may be known."""
-    return cost_of(run.settings, usage) if may_price(run) else None
-
-
-def cost_of(settings: Settings, usage: Mapping[str, Usage]) -> float | None:
     """The cost of the tokens of all roles; None if that of one of them is unknown."""
-    if is_theirs(settings) and not usage.get(AGENT, Usage()).output:
+    hidden = is_theirs(run.settings) and not usage.get(AGENT, Usage()).output
+    if hidden or not may_price(run):
         return None
-    price = price_of(settings)
+    price = price_of(run.settings)
     costs = [price(role, each) for role, each in usage.items() if each.input or each.output]
     known = [cost for cost in costs if cost is not None]
     return round(sum(known), 6) if len(known) == len(costs) else None
@@ -99,20 +103,17 @@ def pricing(settings: Settings) -> Callable[[str, Usage], float]:
 
 
 def unpriced_models(settings: Settings, usage: Mapping[str, Usage]) -> list[str]:
-    """The models that have used tokens without a known price."""
     used = [name_model(settings, role) for role, each in usage.items() if each.input or each.output]
     unknown = [str(model) for model in used if model and find_price(model, settings.prices) is None]
     return list(dict.fromkeys(unknown))
 
 
 def _cost(settings: Settings, spent: Spent) -> float:
-    """Dollars for the tokens of all roles."""
     price = pricing(settings)
     return sum(price(role, usage) for role, usage in spent.usage.items())
 
 
 def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
-    """What is left of each limited resource."""
     used = {
         "usd": _cost(settings, spent),
         "tokens": spent.tokens,
@@ -124,7 +125,6 @@ def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
 
 
 def hides_tokens(tally: Tally, settings: Settings) -> bool:
-    """Whether an agent that is not ours has worked without reporting tokens."""
     return is_theirs(settings) and not tally.usage.output
 
 
@@ -147,16 +147,3 @@ def spent_of(lacking: str, settings: Settings, spent: Spent) -> str:
         "seconds": f"{spent.seconds:.1f} of {settings.budget_time or 0:g} seconds",
         "calls": f"{spent.calls:,} of {settings.budget_calls or 0:,} calls",
     }[lacking]
-
-
-def budget_exceeded(
-    lacking: str, settings: Settings, spent: Spent, done: str, hints: list[str]
-) -> BudgetExceeded:
-    """The error for an exhausted budget; `done` says how far the run got."""
-    used = spent_of(lacking, settings, spent)
-    *shown, way_on = hints
-    return BudgetExceeded(
-        f"the budget has no room for another case after {done}: {used} are used",
-        *shown,
-        f"{way_on} {FLAGS[lacking]} MORE",
-    )

@@ -6,7 +6,7 @@ from functools import cache
 
 from misstep.core.agent import Tool
 from misstep.core.case import CASE_VERSION, Case
-from misstep.core.constraint import FAMILIES, Family
+from misstep.core.constraint import FAMILIES
 from misstep.core.rng import Hashes
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import Settings, check_settings
@@ -62,7 +62,6 @@ def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:
 
 
 def absolute_places(settings: Settings) -> Settings:
-    """Settings for tests of tools with absolute paths."""
     workspace = settings.workspace
     if workspace and not os.path.isdir(workspace):
         hint = "name one of which the tools get a copy"
@@ -86,6 +85,8 @@ def suite_of(settings: Settings) -> Suite:
         relative=settings.relative,
         attempts=settings.attempts,
     )
+    # In a fixed order, so that the order in which they are given does not matter.
+    chosen = {*settings.family, "order", "time"} if settings.timed else {*settings.family}
     suite = Suite(
         seed=settings.seed,
         low=settings.actions.low,
@@ -94,9 +95,9 @@ def suite_of(settings: Settings) -> Suite:
         request=settings.request,
         exhaustive=settings.exhaustive,
         recipe=recipe,
-        families=_families(settings),
+        families=tuple(family for family in FAMILIES if family in chosen),
         distractors=settings.distractors,
-        tools=_own_tools(settings.tools),
+        tools=_load_tools(settings.tools, absolute_tools(settings.tools)),
         difficulty=parse_bounds(settings.difficulty),
         part=part_of(settings.part),
     )
@@ -104,18 +105,10 @@ def suite_of(settings: Settings) -> Suite:
     return suite
 
 
-def _families(settings: Settings) -> tuple[Family, ...]:
-    """The families in a fixed order, so that the order in which they are given does not matter."""
-    chosen = {*settings.family, "order", "time"} if settings.timed else {*settings.family}
-    return tuple(family for family in FAMILIES if family in chosen)
-
-
-def _own_tools(spec: str) -> tuple[Tool, ...]:
-    return _load_tools(spec, absolute_tools(spec)) if spec else ()
-
-
 @cache  # loading them runs the user's code: once per location is enough
 def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
+    if not spec:
+        return ()
     from misstep.adapters.toolset.spec import tools_from
 
     return tuple(tools_from(spec))
@@ -149,16 +142,11 @@ def load_cases(path: str) -> Iterator[Case]:
     """The cases of a file, each checked to be judgeable, with distinct ids."""
     seen = Hashes()
     for where, case in read_lines(path, Case, "case", version=CASE_VERSION):
-        if not seen.add(case.id) and (first := _find_case(path, case.id)) != where:
-            raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
+        if not seen.add(case.id):
+            first = next(where for where, other in read_lines(path, Case, "case") if other.id == case.id)
+            if first != where:
+                raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
         yield _admit(case, where)
-
-
-def _load_rest(path: str, done: Sequence[int]) -> Iterator[Case]:
-    """The cases of a file that was checked before, without those marked as done."""
-    for place, (where, case) in enumerate(read_lines(path, Case, "case", version=CASE_VERSION)):
-        if not (place < len(done) and done[place]):
-            yield _admit(case, where)
 
 
 def _admit(case: Case, where: str) -> Case:
@@ -168,15 +156,12 @@ def _admit(case: Case, where: str) -> Case:
         raise UsageError(error.message, *error.hints, where=where) from error
 
 
-def _find_case(path: str, name: str) -> str:
-    """Where a case first occurs in a file."""
-    return next(where for where, case in read_lines(path, Case, "case") if case.id == name)
-
-
 def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
-    """The cases of a run, without those marked as done."""
     if settings.cases:
-        return _load_rest(settings.cases, done)
+        lines = enumerate(read_lines(settings.cases, Case, "case", version=CASE_VERSION))
+        return (
+            _admit(case, where) for index, (where, case) in lines if not (index < len(done) and done[index])
+        )
     suite, count = suite_of(settings), count_suite(settings)
     return (make_case(suite, index) for index in range(count) if not (index < len(done) and done[index]))
 

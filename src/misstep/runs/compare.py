@@ -1,25 +1,26 @@
-"""Compares two stored runs case by case, and breaks down one run by a facet of its cases."""
+"""Compares two stored runs, or a run with its baseline, and breaks down one run by a facet of its cases."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 import msgspec
 
 from misstep.core.case import Case, families_of
-from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import (
     Breakdown,
     Comparison,
     Facet,
+    Held,
     Pairing,
     Portion,
     SizePairing,
     TaskComparison,
 )
+from misstep.core.run import KINDS
 from misstep.core.settings import Settings
 from misstep.core.stats import fisher_greater, holm, mcnemar, paired_interval, wilson
-from misstep.errors import UsageError
+from misstep.errors import NoStoreYet, UsageError
 from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import find_planned
 from misstep.store.runs import Run, Store, fingerprint
@@ -35,23 +36,32 @@ def compare(settings: Settings, first: str, second: str) -> Comparison | TaskCom
 
 
 def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
-    """Compare the second run with the first, on the cases that passed or failed in both.
-
-    Cases are the same only if their whole content is.
-    """
+    """Compare two runs on the cases that passed or failed in both; the same means the whole content."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
-        pairs = _pairs(store, *runs)
+        known = {fingerprint(case): passed for case, passed in _judged(store, runs[0])}
+        pairs = [
+            _Pair(case.id, len(case.actions), (before, passed))
+            for case, passed in _judged(store, runs[1])
+            if (before := known.get(fingerprint(case))) is not None
+        ]
+    pairs.sort(key=lambda pair: pair.case)  # since outcomes arrive in random order
     if not pairs:
-        raise UsageError(
-            f"runs {runs[0].id} and {runs[1].id} have no judged case in common",
-            "run both with the same seed and settings, or on the same --cases file",
-        )
-    return _compare(runs[0].id, runs[1].id, pairs)
+        hint = "run both with the same seed and settings, or on the same --cases file"
+        raise nothing_in_common(runs[0].id, runs[1].id, "case", hint)
+    pairing = pairing_of([pair.passed for pair in pairs])
+    return Comparison(
+        first=runs[0].id,
+        second=runs[1].id,
+        pairing=pairing,
+        significant=pairing.p < SIGNIFICANT,
+        steps=_steps(pairs),
+        lost=tuple(pair.case for pair in pairs if pair.passed == (True, False)),
+        won=tuple(pair.case for pair in pairs if pair.passed == (False, True)),
+    )
 
 
 def find_two(store: Store, first: str, second: str) -> tuple[Run, Run]:
-    """Two different runs."""
     runs = store.find_run(first), store.find_run(second)
     if runs[0].id == runs[1].id:
         raise UsageError(f"both are run {runs[0].id}", "name two runs; misstep runs lists them")
@@ -59,43 +69,16 @@ def find_two(store: Store, first: str, second: str) -> tuple[Run, Run]:
 
 
 class _Pair(msgspec.Struct, frozen=True):
-    """A case that both runs have judged, and which of them passed it."""
-
     case: str
     actions: int
     passed: tuple[bool, bool]
 
 
-def _pairs(store: Store, first: Run, second: Run) -> list[_Pair]:
-    """Sorted by name, since outcomes arrive in random order."""
-    known = {fingerprint(one.case): _passed(one) for one in store.outcomes(first.id) if _is_judged(one)}
-    pairs = [
-        _Pair(other.case.id, len(other.case.actions), (passed, _passed(other)))
-        for other in store.outcomes(second.id)
-        if _is_judged(other) and (passed := known.get(fingerprint(other.case))) is not None
-    ]
-    return sorted(pairs, key=lambda pair: pair.case)
-
-
-def _is_judged(outcome: Outcome) -> bool:
-    return outcome.verdict.verdict in ("passed", "failed")
-
-
-def _passed(outcome: Outcome) -> bool:
-    return outcome.verdict.verdict == "passed"
-
-
-def _compare(first: str, second: str, pairs: list[_Pair]) -> Comparison:
-    pairing = pairing_of([pair.passed for pair in pairs])
-    return Comparison(
-        first=first,
-        second=second,
-        pairing=pairing,
-        significant=pairing.p < SIGNIFICANT,
-        steps=_steps(pairs),
-        lost=tuple(pair.case for pair in pairs if pair.passed == (True, False)),
-        won=tuple(pair.case for pair in pairs if pair.passed == (False, True)),
-    )
+def _judged(store: Store, run: Run) -> Iterator[tuple[Case, bool]]:
+    """The cases of a run that passed or failed, and whether they passed."""
+    for outcome in store.outcomes(run.id):
+        if outcome.verdict.verdict in ("passed", "failed"):
+            yield outcome.case, outcome.verdict.verdict == "passed"
 
 
 def pairing_of(pairs: Sequence[tuple[bool, bool]]) -> Pairing:
@@ -128,12 +111,72 @@ def _steps(pairs: list[_Pair]) -> tuple[SizePairing, ...]:
     )
 
 
+LAST = "last"
+
+
+def find_baseline(settings: Settings, verb: str, own: str = "") -> str:
+    """The id of the run that `--baseline` names, which has to be of the same command.
+
+    `last` is the newest finished run before `own`, the current run if it already exists; empty if there is
+    none.
+    """
+    try:
+        with Store(settings.store) as store:
+            if settings.baseline == LAST:
+                runs = store.list_runs()
+                if own:
+                    itself = store.find_run(own).id
+                    runs = runs[1 + [run.id for run in runs].index(itself) :]
+                return next((run.id for run in runs if run.purpose.verb == verb and run.summary), "")
+            run = store.find_run(settings.baseline)
+    except NoStoreYet:
+        if settings.baseline == LAST:
+            return ""
+        raise
+    except UsageError as error:
+        hint = "the baseline has to be in the same store as the run: --store names it"
+        raise UsageError(f"--baseline: {error.message}", *error.hints, hint, where=error.where) from error
+    if run.purpose.verb != verb:
+        raise UsageError(
+            f"run {run.id} is one of {run.purpose.command}, not of {KINDS[verb].command}",
+            f"name a run of it; {LAST} is the newest",
+            where="--baseline",
+        )
+    return run.id
+
+
+def hold_against(settings: Settings, baseline: str, run: str) -> Held:
+    """Compare a run with its baseline; a `UsageError` if they have nothing in common."""
+    if not baseline:
+        return Held("")
+    with Store(settings.store) as store:
+        purpose = store.find_run(run).purpose
+    return feature_of(purpose).hold(settings, baseline, run)
+
+
+def held_of(comparison: Comparison | TaskComparison, unit: str) -> Held:
+    return Held(
+        comparison.first,
+        regressed=comparison.significant and comparison.pairing.difference < 0,
+        significant=comparison.significant,
+        unit=unit,
+        pairing=comparison.pairing,
+        lost=comparison.lost,
+        won=comparison.won,
+    )
+
+
+def nothing_in_common(baseline: str, run: str, unit: str, hint: str) -> UsageError:
+    return UsageError(f"runs {baseline} and {run} have no judged {unit} in common", hint)
+
+
 def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
     """The cases of a run that passed or failed, by one facet. Each value is compared with all others.
 
     A case in several families counts in each of them.
     """
-    tally = _Tally(facet)
+    cases, failed = Counter[str](), Counter[str]()  # by value
+    every, every_failed = 0, 0
     with Store(settings.store) as store:
         found = find_planned(store, run)
         if found.purpose.run:
@@ -141,51 +184,40 @@ def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
                 f"the cases of run {found.id} are variants of a few, and no sample of anything",
                 f"misstep show {found.purpose.run} --by {facet} breaks down the run that they come from",
             )
-        for verdict in ("passed", "failed"):
-            for outcome in store.outcomes(found.id, verdict):
-                tally.add(outcome.case, verdict == "failed")
-    return Breakdown(found.id, facet, tuple(_ranked(tally.portions(), facet)))
+        for case, passed in _judged(store, found):
+            values = _values(case, facet)
+            every += 1
+            cases.update(values)
+            if not passed:
+                every_failed += 1
+                failed.update(values)
 
-
-class _Tally:
-    """Counts cases by the values of a facet without keeping them."""
-
-    def __init__(self, facet: Facet) -> None:
-        self._facet = facet
-        self._cases = Counter[str]()
-        self._failed = Counter[str]()
-        self._all_cases = self._all_failed = 0
-
-    def add(self, case: Case, failed: bool) -> None:
-        values = _values(case, self._facet)
-        self._cases.update(values)
-        self._all_cases += 1
-        if failed:
-            self._failed.update(values)
-            self._all_failed += 1
-
-    def portions(self) -> list[Portion]:
-        corrected = holm([self._fails_more(value) for value in self._cases])
-        return [self._portion(value, p) for value, p in zip(self._cases, corrected, strict=True)]
-
-    def _fails_more(self, value: str) -> float:
+    def fails_more(value: str) -> float:
         """The probability that chance alone gives this value so many of the failures."""
-        cases, failed = self._cases[value], self._failed[value]
-        others, others_failed = self._all_cases - cases, self._all_failed - failed
-        return fisher_greater(failed, cases - failed, others_failed, others - others_failed)
+        passed, others_failed = cases[value] - failed[value], every_failed - failed[value]
+        others_passed = every - cases[value] - others_failed
+        return fisher_greater(failed[value], passed, others_failed, others_passed)
 
-    def _portion(self, value: str, p: float) -> Portion:
-        cases, failed = self._cases[value], self._failed[value]
-        passed = cases - failed
-        return Portion(
-            value=value,
-            cases=cases,
-            failed=failed,
-            success=passed / cases,
-            interval=wilson(passed, cases),
-            p=p,
-            significant=p < SIGNIFICANT,
-        )
+    corrected = zip(cases, holm([fails_more(value) for value in cases]), strict=True)
+    portions = [_portion(value, cases[value], failed[value], p) for value, p in corrected]
+    if facet == "actions":
+        portions.sort(key=lambda portion: int(portion.value))
+    else:  # the values that fail most come first
+        portions.sort(key=lambda portion: (portion.success, -portion.cases, portion.value))
+    return Breakdown(found.id, facet, tuple(portions))
+
+
+def _portion(value: str, cases: int, failed: int, p: float) -> Portion:
+    passed = cases - failed
+    return Portion(
+        value=value,
+        cases=cases,
+        failed=failed,
+        success=passed / cases,
+        interval=wilson(passed, cases),
+        p=p,
+        significant=p < SIGNIFICANT,
+    )
 
 
 def _values(case: Case, facet: Facet) -> list[str]:
@@ -197,10 +229,3 @@ def _values(case: Case, facet: Facet) -> list[str]:
         case "family":
             return list(families_of(case))
     assert_never(facet)
-
-
-def _ranked(portions: list[Portion], facet: Facet) -> list[Portion]:
-    """The values that fail most come first; sizes keep their own order."""
-    if facet == "actions":
-        return sorted(portions, key=lambda portion: int(portion.value))
-    return sorted(portions, key=lambda portion: (portion.success, -portion.cases, portion.value))

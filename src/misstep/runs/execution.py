@@ -109,7 +109,9 @@ class JudgeProcess:
                         answer = self._ask(asked)
                     return msgspec.convert(answer, Verdict)
                 except (OSError, msgspec.DecodeError):
-                    self._restart()
+                    self._process.kill()
+                    self.close()
+                    self._process = _start()
         return Verdict(case.id, "errored", explanation=KILLED)
 
     def _ask(self, message: Any) -> Any:
@@ -122,11 +124,6 @@ class JudgeProcess:
     def _send(self, message: Any) -> None:
         _write(self._process.stdin, message)
 
-    def _restart(self) -> None:
-        self._process.kill()
-        self.close()
-        self._process = _start()
-
 
 def _start() -> "subprocess.Popen[bytes]":
     """Start it in its own session, so that Ctrl-C in the terminal does not reach it."""
@@ -136,7 +133,6 @@ def _start() -> "subprocess.Popen[bytes]":
 
 
 def serve() -> None:
-    """Judge what arrives on standard input until it ends."""
     cases = dict[int, Case]()
     while (message := _receive(sys.stdin.buffer)) is not None:
         match message:
@@ -203,24 +199,17 @@ async def execute(
     while True:  # ends: each displacement is the end of another case
         with suppress(Displaced):
             judging = judge_process.expect(case) if judge_process else None
-            return await _execute(agent, settings, case, account, judging)
-
-
-async def _execute(
-    agent: Agent, settings: Settings, case: Case, account: Account, judging: Judge | None
-) -> Outcome:
-    began = time.monotonic()
-    deadline = Deadline(settings.timeout)
-    recorder = record(case, settings, deadline, account)
-    # Not the seed of the case: the agent's randomness must not depend on how the case was made.
-    assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
-    answer, broken = await attempt(agent, assignment, recorder, deadline)
-    transcript = recorder.transcript(case.id, answer, broken)
-    return judge(case, settings, transcript, time.monotonic() - began, judging)
+            began = time.monotonic()
+            deadline = Deadline(settings.timeout)
+            recorder = record(case, settings, deadline, account)
+            # Not the seed of the case: the agent's randomness must not depend on how the case was made.
+            assignment = Assignment(case.query, derive_seed(case.seed, "agent"))
+            answer, broken = await attempt(agent, assignment, recorder, deadline)
+            transcript = recorder.transcript(case.id, answer, broken)
+            return judge(case, settings, transcript, time.monotonic() - began, judging)
 
 
 def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
-    """A toolbox for a case that records the calls."""
     redact = Redactor(known_secrets())
     return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages, account)
 

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
@@ -24,15 +24,13 @@ from misstep.planning.world.mock import MockWorld
 from misstep.runs.budget import is_theirs, left_of
 from misstep.runs.cases import absolute_path, absolute_tools
 from misstep.runs.executor import make_executor
-from misstep.runs.resume import find_resumable, new_means, refuse_unfit
 from misstep.runs.session import RunSession
 from misstep.runs.setup.agents import check_agent
 from misstep.runs.setup.models import name_model, price_agent, refuse_blind_budget, refuse_secrets
 from misstep.runs.summary import summarise
-from misstep.runs.trust import OF_AGENTS
+from misstep.runs.trust import OF_AGENTS, find_resumable, new_means, refuse_unfit
 from misstep.store.runs import Run, Store
 
-NOTHING = Spent()
 SAMPLE = 20
 CHARACTERS = 4  # per token, roughly, in English and JSON
 PROMPT = 60  # tokens around a request: roles, instructions
@@ -71,29 +69,18 @@ class PerCase(msgspec.Struct, frozen=True):
     known: bool = True
 
 
-def past_runs(settings: Settings) -> list[Run]:
-    """The runs of the store, if there is one."""
-    try:
-        with Store(settings.store) as store:
-            return store.list_runs()
-    except NoStoreYet:
-        return []
-
-
 def estimate_run(
     settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: RunSpec = TESTING
 ) -> Estimate:
     """Estimate `total` cases from the newest earlier run of the same kind, or from the cases themselves."""
-    same_kind = [run for run in earlier if run.purpose.verb == purpose.verb]
-    like = next((run.summary for run in same_kind if run.summary and _alike(run.settings, settings)), None)
+
+    def is_alike(run: Run) -> bool:
+        same = all([getattr(run.settings, name) == getattr(settings, name) for name in _ALIKE])
+        return same and run.purpose.verb == purpose.verb
+
+    like = next((run.summary for run in earlier if run.summary and is_alike(run)), None)
     each = _from_summary(settings, like, f"run {like.run}") if like else _from_looks(settings, cases)
-    return _multiply(settings, total, each)
-
-
-def estimate_rest(settings: Settings, rest: int, so_far: Summary, spent: Spent) -> Estimate:
-    """Estimate the rest of a run from the cost of its cases so far."""
-    each = _from_summary(settings, so_far, f"its first {so_far.cases} cases")
-    return _multiply(settings, rest, each, spent)
+    return _multiply(settings, total, each, Spent())
 
 
 def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
@@ -107,10 +94,6 @@ def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
         summary.seconds / many / max(1, min(settings.jobs, many)),
         basis,
     )
-
-
-def _alike(one: Settings, other: Settings) -> bool:
-    return all([getattr(one, name) == getattr(other, name) for name in _ALIKE])
 
 
 def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
@@ -133,28 +116,23 @@ def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
 
 
 def _first_words(case: Case) -> float:
-    """Tokens of the request and its tools."""
     tools = MockWorld(case).tools
     return len(case.query) / CHARACTERS + sum(
         WRAPPING + (len(tool.name) + len(tool.description)) / CHARACTERS for tool in tools
     )
 
 
-def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent = NOTHING) -> Estimate:
+def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent) -> Estimate:
     tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
     price = price_agent(settings)
     usd = None if price is None else round(price.of(tokens), 6)
     seconds = total * each.seconds
     calls = round(total * each.calls)
     needed = {"usd": usd, "tokens": tokens.input + tokens.output, "seconds": seconds, "calls": calls}
-    affordable = _affordable(total, needed, left_of(settings, spent))
-    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable, each.known)
-
-
-def _affordable(total: int, needed: Mapping[str, float | None], left: Mapping[str, float]) -> int:
-    """How many of the cases can be run with what is left."""
+    left = left_of(settings, spent)
     shares = [max(0.0, left[kind]) / amount for kind, amount in needed.items() if amount and kind in left]
-    return int(min([1.0, *shares]) * total)
+    affordable = int(min([1.0, *shares]) * total)
+    return Estimate(total, calls, tokens, usd, round(seconds, 1), each.basis, affordable, each.known)
 
 
 Known: TypeAlias = Callable[[Case], Outcome | None]
@@ -180,7 +158,7 @@ def start(settings: Settings, work: RunWork, listeners: Sequence[Listener], agen
     refuse_running_loop()
     refuse_blind_budget(settings)
     refuse_secrets(settings)
-    campaign = work.campaign(_nothing)
+    campaign = work.campaign(lambda _: None)  # nothing is stored yet
     crew = make_executor(settings, agent, _teller(listeners))
     settings = settings if agent is None else check_settings(settings.overlay({"agent": agent.name}))
     with Store(settings.store, create=True) as store:
@@ -204,10 +182,7 @@ def resume(
     listeners: Sequence[Listener],
     agent: Agent | None,
 ) -> Summary:
-    """Run another session of a stopped run under its own settings, except for budgets and place.
-
-    `plan` returns the remaining work.
-    """
+    """Resume a stopped run under its own settings, except for budgets and place; `plan` returns the rest."""
     refuse_running_loop()
     with Store(settings.store) as store:
         run = find_resumable(store, settings.resume, verb)
@@ -233,18 +208,15 @@ def resume(
 
 
 def estimate(settings: Settings, work: RunWork) -> Estimate:
-    """Estimate a run; nothing is started or stored."""
     refuse_blind_budget(settings)
     check_agent(settings)
-    return estimate_run(settings, work.total or work.most, work.sample(), past_runs(settings), work.purpose)
-
-
-def _nothing(_: Case) -> None:
-    """The stored outcome of a case in a run that has not started: none."""
+    earlier = list[Run]()
+    with suppress(NoStoreYet), Store(settings.store) as store:
+        earlier = store.list_runs()
+    return estimate_run(settings, work.total or work.most, work.sample(), earlier, work.purpose)
 
 
 def lasting(settings: Settings) -> Settings:
-    """The settings with absolute paths."""
     files = {name: absolute_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
     return settings.overlay({**files, "tools": absolute_tools(settings.tools)})
 
@@ -253,8 +225,9 @@ def _estimate_rest(store: Store, run: Run, work: RunWork) -> Estimate:
     """From the cost of its own cases, or else like that of a new run."""
     rest, spent = max(0, (run.total or work.most) - run.done), store.spent(run.id)
     if run.done:
-        so_far = summarise(store.tally(run.id), run.id, run.settings)
-        return estimate_rest(run.settings, rest, so_far, spent)
+        so_far = summarise(store.tally(run.id), run)
+        each = _from_summary(run.settings, so_far, f"its first {so_far.cases} cases")
+        return _multiply(run.settings, rest, each, spent)
     return estimate_run(run.settings, rest, work.sample(), store.list_runs(), work.purpose)
 
 

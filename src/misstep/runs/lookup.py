@@ -1,46 +1,20 @@
 """Finds stored runs, and the cases, requests and failures in them."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TypeVar
 
 import msgspec
 
-from misstep.core.case import Case, Difficulty
 from misstep.core.outcome import Outcome
 from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.summary import Summary
+from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.settings import BUDGETS, Settings, store_flag
 from misstep.errors import StoreError, UsageError
-from misstep.planning.difficulty import measure
 from misstep.runs.kinds import feature_of
 from misstep.runs.trust import with_agent
 from misstep.store.runs import DamagedRun, Run, Store
-
-
-class ListedRun(msgspec.Struct, frozen=True):
-    """A run, and whether a process works on it now."""
-
-    run: Run
-    live: bool
-
-
-class Overview(msgspec.Struct, frozen=True):
-    """A run, and its summary so far."""
-
-    run: Run
-    live: bool
-    summary: Summary
-
-
-class RunView(msgspec.Struct, frozen=True):
-    """A run, its summary so far, and some of the outcomes that did not pass."""
-
-    run: Run
-    live: bool
-    summary: Summary
-    failures: tuple[Outcome, ...]
 
 
 def list_runs(settings: Settings, most: int | None = None) -> tuple[list[ListedRun], int]:
@@ -51,40 +25,37 @@ def list_runs(settings: Settings, most: int | None = None) -> tuple[list[ListedR
 
 
 def list_damaged(settings: Settings) -> list[DamagedRun]:
-    """Runs of the store that can't be read, newest first."""
     with Store(settings.store) as store:
         return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
 
 
-def look_over(settings: Settings, skip: int, most: int) -> tuple[list[Overview | DamagedRun], int]:
+def look_over(settings: Settings, skip: int, most: int) -> tuple[list[RunView | DamagedRun], int]:
     """Up to `most` runs of the store after the newest `skip`, and how many there are in all."""
+    found = list[RunView | DamagedRun]()
     with Store(settings.store) as store:
         runs = store.survey_runs()
-        return [_look_at(store, run) for run in runs[skip : skip + most]], len(runs)
-
-
-def _look_at(store: Store, run: Run | DamagedRun) -> Overview | DamagedRun:
-    if isinstance(run, DamagedRun):
-        return run
-    try:
-        return Overview(run, is_live(store, run), summary_of(store, run))
-    except (StoreError, UsageError) as error:
-        return DamagedRun(run.id, "; ".join(error.hints) or error.message)
+        for run in runs[skip : skip + most]:
+            if isinstance(run, DamagedRun):
+                found.append(run)
+                continue
+            try:
+                found.append(RunView(run, is_live(store, run), summary_of(store, run)))
+            except (StoreError, UsageError) as error:
+                found.append(DamagedRun(run.id, "; ".join(error.hints) or error.message))
+    return found, len(runs)
 
 
 def find_run(settings: Settings, name: str) -> Run:
-    """The run of the store with this name."""
     with Store(settings.store) as store:
         return store.find_run(name)
 
 
 def view_run(settings: Settings, name: str, most: int) -> RunView:
-    """A run with up to `most` of its failures."""
     with Store(settings.store) as store:
         run = store.find_run(name)
-        summary = summary_of(store, run)
-        failures = tuple(islice(_not_passed(store, run), most))
-        return RunView(run, is_live(store, run), summary, failures)
+        failed = (store.outcomes(run.id, verdict) for verdict in ("failed", "errored", "inconclusive"))
+        failures = tuple(islice(chain.from_iterable(failed), most))
+        return RunView(run, is_live(store, run), summary_of(store, run), failures)
 
 
 def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
@@ -93,24 +64,13 @@ def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
         return run, store.find_outcome(run.id, case)
 
 
-def difficulty_of(case: Case) -> Difficulty:
-    """The difficulty of a case."""
-    return measure(case)
-
-
 def summary_of(store: Store, run: Run) -> Summary:
     """The summary of a run, final or so far."""
     return run.summary or feature_of(run.purpose).summary(store, run)
 
 
 def is_live(store: Store, run: Run) -> bool:
-    """Whether a process works on a run now."""
     return run.summary is None and store.is_held(run.id)
-
-
-def _not_passed(store: Store, run: Run) -> Iterator[Outcome]:
-    for verdict in ("failed", "errored", "inconclusive"):
-        yield from store.outcomes(run.id, verdict)
 
 
 T = TypeVar("T")
@@ -140,14 +100,11 @@ MAKERS: tuple[str, ...] = ("consistency", "fuzz")
 
 
 class MadeRequest(msgspec.Struct, frozen=True):
-    """A request, and the tools that it was made for."""
-
     request: str
     tools: frozenset[str]
 
 
 def find_maker(store: Store, name: str) -> Run:
-    """The run with this name, if it may contain requests; a `UsageError` if not."""
     run = store.find_run(name)
     if run.purpose.verb not in MAKERS:
         message = f"run {run.id} is from {run.purpose.command}, which makes no requests for tools"
@@ -158,10 +115,11 @@ def find_maker(store: Store, name: str) -> Run:
 
 def find_requests(store: Store, run: Run) -> list[MadeRequest]:
     """All requests of a run, each once; one that was made for several tools needs all of them."""
-    found = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
     tools = dict[str, frozenset[str]]()
-    for asked in found:
-        tools[asked.request] = tools.get(asked.request, frozenset()) | asked.tools
+    made = _of_sets(store, run.id) if run.purpose.verb == "consistency" else _of_passages(store, run.id)
+    for requests, own in made:
+        for request in requests:
+            tools[request] = tools.get(request, frozenset()) | own
     return [MadeRequest(request, those) for request, those in tools.items()]
 
 
@@ -173,18 +131,17 @@ def draw_requests(
     return tuple(Dice(derive_seed(seed, "crosstalk", *sorted(tools))).sample(own, min(count, len(own))))
 
 
-def _of_sets(store: Store, run: str) -> Iterator[MadeRequest]:
+def _of_sets(store: Store, run: str) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
     for report in store.tool_documents(run, ConsistencyReport):
         for one in report.sets:
-            yield from (MadeRequest(request, frozenset({_bare(report.name)})) for request in one.requests)
+            yield one.requests, frozenset({_bare(report.name)})
 
 
-def _of_passages(store: Store, run: str) -> Iterator[MadeRequest]:
+def _of_passages(store: Store, run: str) -> Iterator[tuple[Sequence[str], frozenset[str]]]:
     for report in store.tool_reports(run):
         made_for = {each.id: frozenset(call.tool for call in each.calls) for each in report.findings}
         for passage in report.journey.passages if report.journey else ():
-            tools = made_for.get(passage.finding, frozenset({_bare(report.name)}))
-            yield from (MadeRequest(request, tools) for request in passage.requests)
+            yield passage.requests, made_for.get(passage.finding, frozenset({_bare(report.name)}))
 
 
 def _bare(name: str) -> str:
@@ -230,7 +187,6 @@ def find_subject(store: Store, name: str) -> Run:
 
 
 def find_failure(store: Store, run: Run, name: str) -> Outcome:
-    """A failed case of a run; a `UsageError` if it has not failed."""
     outcome = store.find_outcome(run.id, name)
     if outcome.verdict.verdict != "failed":
         raise UsageError(
@@ -244,13 +200,7 @@ def choose_failures(store: Store, run: Run, names: Sequence[str], settings: Sett
     """The ids of the named cases, or of a sample of those within the agent's capability."""
     if names:
         return tuple(dict.fromkeys([find_failure(store, run, name).case.id for name in names]))
-    # Sorted, since outcomes arrive in random order.
-    failures = sorted(outcome.case.id for outcome in _within_capability(store, run))
-    return tuple(Dice(settings.seed).sample(failures, min(settings.sample, len(failures))))
-
-
-def _within_capability(store: Store, run: Run) -> Iterator[Outcome]:
     limit = feature_of(run.purpose).most_actions(store, run)
-    for outcome in store.outcomes(run.id, "failed"):
-        if len(outcome.case.actions) <= limit:
-            yield outcome
+    failed = [each.case for each in store.outcomes(run.id, "failed") if len(each.case.actions) <= limit]
+    failures = sorted(case.id for case in failed)  # since outcomes arrive in random order
+    return tuple(Dice(settings.seed).sample(failures, min(settings.sample, len(failures))))

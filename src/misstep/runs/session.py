@@ -3,7 +3,7 @@
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from misstep.core.case import Case
@@ -22,10 +22,18 @@ from misstep.core.results.summary import Summary
 from misstep.core.run import Campaign, Execute, Inquiries
 from misstep.core.settings import store_flag
 from misstep.core.spending import AGENT, Cost
-from misstep.engine.budget import CaseAccount, CaseBudget, Pricing
+from misstep.engine.budget import CaseAccount, CaseBudget
 from misstep.engine.drive import Batches, drive
-from misstep.errors import InternalError, Interrupted, MisstepError, StoreError, StoreGone, UsageError
-from misstep.runs.budget import budget_exceeded, pricing, refuse_hidden_tokens
+from misstep.errors import (
+    BudgetExceeded,
+    InternalError,
+    Interrupted,
+    MisstepError,
+    StoreError,
+    StoreGone,
+    UsageError,
+)
+from misstep.runs.budget import FLAGS, pricing, refuse_hidden_tokens, spent_of
 from misstep.runs.summary import summarise
 from misstep.store.runs import Run, RunWriter, Store
 
@@ -41,7 +49,10 @@ class RunSession:
         self._tally = store.tally(run.id)
         self._contested = False
         price = pricing(run.settings)
-        dearest = _dearest(store, run, price) if self._tally.cases else estimate.per_case
+        dearest = estimate.per_case  # what the next case may cost: the maximum so far
+        if self._tally.cases:
+            seen = store.dearest(run.id)
+            dearest = Cost(price(AGENT, seen.usage), seen.tokens, seen.seconds, seen.calls)
         self._case_budget = CaseBudget(run.settings.budget, price, store.spent(run.id), dearest)
 
     async def hold(self, campaign: Campaign, execute: Execute) -> Summary:
@@ -68,7 +79,12 @@ class RunSession:
         async with Batches(keep, self._take) as batches:
 
             async def start(case: Case, account: CaseAccount) -> Outcome:
-                outcome = await _carry_out(case, execute, account)
+                finished = False
+                try:
+                    outcome = await execute(case, account)
+                    finished = True
+                finally:
+                    account.close(finished)
                 await batches.put(outcome)
                 return outcome
 
@@ -77,7 +93,11 @@ class RunSession:
                 try:
                     return await driving
                 except asyncio.CancelledError:
-                    return self._cut_short()
+                    task = asyncio.current_task()
+                    if task is None or not task.cancelling():
+                        return False  # the budget stopped the run, not the user
+                    kept = f"run {self._run.id} was stopped; what had finished is kept"
+                    raise Interrupted(kept, self._way_on()) from None
                 except StoreGone:
                     raise
                 except StoreError as error:
@@ -107,7 +127,11 @@ class RunSession:
             self._case_budget.run_out_of_time()
             driving.cancel()
 
-        self._case_budget.overdrawn = lambda: _call_there(loop, driving.cancel)
+        def overdrawn() -> None:
+            with suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(driving.cancel)
+
+        self._case_budget.overdrawn = overdrawn
         left = self._case_budget.seconds_left
         alarm = None if left is None else loop.call_later(left, time_is_up)
         try:
@@ -116,15 +140,6 @@ class RunSession:
             self._case_budget.overdrawn = None
             if alarm:
                 alarm.cancel()
-
-    def _cut_short(self) -> bool:
-        """False if the budget stopped the run; raises `Interrupted` if the user did."""
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise Interrupted(
-                f"run {self._run.id} was stopped; what had finished is kept", self._way_on()
-            ) from None
-        return False
 
     def _finish(self, campaign: Campaign) -> Summary:
         run, tally = self._run, self._store.tally(self._run.id) if self._contested else self._tally
@@ -135,22 +150,22 @@ class RunSession:
                     f"the file has changed: the run ended with {count}", where=run.settings.cases
                 )
             raise InternalError(f"run {run.id} ended with {count}", self._way_on())
-        summary = summarise(tally, run.id, run.settings)
+        summary = summarise(tally, run)
         self._store.finish_run(run.id, summary, campaign.found if isinstance(campaign, Inquiries) else ())
         self._emit(RunFinished(run.id, summary))
         return summary
 
     def _give_up(self, campaign: Campaign) -> Summary:
-        run = self._run
+        run, lacking = self._run, self._case_budget.lacking
         done = self._store.tally(run.id).cases
         if run.total and done == run.total:
             return self._finish(campaign)
-        raise budget_exceeded(
-            self._case_budget.lacking,
-            run.settings,
-            self._store.spent(run.id),
-            f"{done} of {run.total} cases" if run.total else f"{done} cases",
-            [f"see what they gave with: misstep show {run.id}{self._place}", self._way_on()],
+        cases = f"{done} of {run.total} cases" if run.total else f"{done} cases"
+        used = spent_of(lacking, run.settings, self._store.spent(run.id))
+        raise BudgetExceeded(
+            f"the budget has no room for another case after {cases}: {used} are used",
+            f"see what they gave with: misstep show {run.id}{self._place}",
+            f"{self._way_on()} {FLAGS[lacking]} MORE",
         )
 
     def _way_on(self) -> str:
@@ -171,22 +186,6 @@ class RunSession:
             listener(event)
 
 
-async def _carry_out(case: Case, execute: Execute, account: CaseAccount) -> Outcome:
-    finished = False
-    try:
-        outcome = await execute(case, account)
-        finished = True
-        return outcome
-    finally:
-        account.close(finished)
-
-
-def _dearest(store: Store, run: Run, price: Pricing) -> Cost:
-    """What the next case of a run may cost: the maximum so far."""
-    seen = store.dearest(run.id)
-    return Cost(price(AGENT, seen.usage), seen.tokens, seen.seconds, seen.calls)
-
-
 @contextmanager
 def _heeding_termination() -> Iterator[None]:
     """Let SIGTERM stop a run like Ctrl-C, if signals can be handled here."""
@@ -202,8 +201,3 @@ def _heeding_termination() -> Iterator[None]:
     finally:
         loop.remove_signal_handler(signal.SIGTERM)
         signal.signal(signal.SIGTERM, before)
-
-
-def _call_there(loop: asyncio.AbstractEventLoop, work: Callable[[], object]) -> None:
-    with suppress(RuntimeError):  # the loop is closed
-        loop.call_soon_threadsafe(work)

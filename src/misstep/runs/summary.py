@@ -9,35 +9,32 @@ from misstep.core.results.crosstalk import GroupReport
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary, Tally
-from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.core.stats import wilson
-from misstep.errors import UsageError
-from misstep.runs.budget import cost_of_run, hides_tokens, may_price
+from misstep.runs.budget import agent_price, cost_of_run, hides_tokens, may_price
 from misstep.runs.setup.models import model_name, price_agent
 from misstep.store.runs import Run
 
 
-def summarise(tally: Tally, run: str, settings: Settings) -> Summary:
-    return tally.summary(run, settings.agent, model_name(settings), _cost(tally, settings))
+def summarise(tally: Tally, run: Run, is_priced: bool = True) -> Summary:
+    """The summary of a run on cases; its cost is known only if it `is_priced`."""
+    price = agent_price(run.settings) if is_priced else None
+    usd = None if price is None or hides_tokens(tally, run.settings) else round(price.of(tally.usage), 6)
+    return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
 
 
 def summarise_stored(tally: Tally, run: Run) -> Summary:
-    """The summary of a stored run."""
-    usd = _cost(tally, run.settings) if may_price(run) else None
-    return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
+    return summarise(tally, run, may_price(run))
 
 
 def summarise_tools(run: Run, reports: Sequence[ToolReport]) -> Summary:
     """The summary of a run on tools: a tool passes if no defect was found in it."""
-    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
     spent = Spent()
     for report in reports:
-        verdicts[verdict_on(report)] += 1
         spent += Spent(calls=report.calls + report.triage_calls, seconds=report.seconds)
         if journey := report.journey:
             spent += Spent(journey.usage, journey.calls, journey.seconds)
-    return _summary(run, len(reports), verdicts, spent, bool(run.settings.agent))
+    return _summary(run, [verdict_on(report) for report in reports], spent, bool(run.settings.agent))
 
 
 def verdict_on(report: ToolReport) -> Judgement:
@@ -55,33 +52,26 @@ def verdict_on(report: ToolReport) -> Judgement:
 def summarise_sets(
     run: Run, reports: Sequence[ConsistencyReport] | Sequence[GroupReport] | Sequence[FixReport]
 ) -> Summary:
-    """The summary of a run with requests to an agent: a report passes if nothing in it failed."""
-    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
-    spent = Spent()
-    for report in reports:
-        verdicts[report.verdict] += 1
-        spent += Spent(report.usage, report.calls, report.seconds)
-    return _summary(run, len(reports), verdicts, spent, True)
+    spent = [Spent(report.usage, report.calls, report.seconds) for report in reports]
+    return _summary(run, [report.verdict for report in reports], sum(spent, Spent()), True)
 
 
 def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
-    """The summary of a run on a benchmark."""
-    verdicts: dict[Judgement, int] = dict.fromkeys(JUDGEMENTS, 0)
-    spent = Spent()
-    for report in reports:
-        verdicts[report.verdict] += 1
-        spent += Spent(report.usage, report.calls, report.seconds)
-    return _summary(run, len(reports), verdicts, spent, bool(run.settings.model))
+    spent = [Spent(report.usage, report.calls, report.seconds) for report in reports]
+    return _summary(
+        run, [report.verdict for report in reports], sum(spent, Spent()), bool(run.settings.model)
+    )
 
 
-def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent, has_model: bool) -> Summary:
+def _summary(run: Run, judged_as: Sequence[Judgement], spent: Spent, has_model: bool) -> Summary:
+    verdicts = {verdict: judged_as.count(verdict) for verdict in JUDGEMENTS}
     passed, judged = verdicts["passed"], verdicts["passed"] + verdicts["failed"]
     unpriced = has_model and (not may_price(run) or price_agent(run.settings) is None)
     return Summary(
         run=run.id,
         agent=run.settings.agent if run.purpose.kind.group == "bench" else ", ".join(run.purpose.tools),
         model=model_name(run.settings) if has_model else None,
-        cases=tools,
+        cases=len(judged_as),
         **verdicts,
         errors=dict.fromkeys(ERROR_KINDS, 0),
         success=passed / judged if judged else None,
@@ -93,12 +83,3 @@ def _summary(run: Run, tools: int, verdicts: dict[Judgement, int], spent: Spent,
         usd=None if unpriced else cost_of_run(run, spent.usage),
         seconds=round(spent.seconds, 3),
     )
-
-
-def _cost(tally: Tally, settings: Settings) -> float | None:
-    """The cost of the tokens; None if they or their price are not known."""
-    try:
-        price = price_agent(settings)
-    except UsageError:
-        return None  # the price list no longer exists
-    return None if price is None or hides_tokens(tally, settings) else round(price.of(tally.usage), 6)

@@ -107,7 +107,7 @@ class ToolRunSession(Generic[R]):
             verdicts: dict[Judgement, int] = {name: getattr(before, name) for name in JUDGEMENTS}
             self.emit(RunStarted(run.id, run.total, verdicts, unit=unit))
             try:
-                with ticking(self._tell_spending):
+                with ticking(lambda: self.emit(Spending(run.id, self.run_budget.used, run.settings.budget))):
                     self._take_in(work, writer, finished)
                 self._finish()
             except Exception as error:
@@ -130,31 +130,29 @@ class ToolRunSession(Generic[R]):
         try:
             with closing(work()) as news:
                 for each in news:
-                    self._hear(each, writer, finished)
+                    if not isinstance(
+                        each, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport
+                    ):
+                        self.emit(each)
+                        continue
+                    report = masked(each)
+                    self.kept[report.name] = report
+                    writer.keep_report(report, self.run_budget.spent)
+                    if report.ended != "stopped":
+                        self.emit(finished(report))
         finally:
             writer.keep([], self.run_budget.spent)  # also for work without a result
-
-    def _tell_spending(self) -> None:
-        self.emit(Spending(self.run.id, self.run_budget.used, self.run.settings.budget))
-
-    def _hear(self, news: R | Event, writer: RunWriter, finished: Callable[[R], Event]) -> None:
-        if not isinstance(news, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport):
-            self.emit(news)
-            return
-        report = masked(news)
-        self.kept[report.name] = report
-        writer.keep_report(report, self.run_budget.spent)
-        if report.ended != "stopped":
-            self.emit(finished(report))
 
     def _tell_of(self, error: Exception) -> None:
         """Report what has ended the run, and how to resume it if the user did not cause it."""
         if isinstance(error, MisstepError):
             mask_error(error)
-        show, way_on = self._ways_on()
-        _add_hints(error, (show, way_on) if self.kept else (way_on,))
+        if isinstance(error, ModelError):
+            hints = self._ways_on() if self.kept else self._ways_on()[1:]
+            error.hints += hints
         with suppress(MisstepError):  # perhaps from the listener that ended the run
-            self.emit(RunStopped(self.run.id, _reason(error)))
+            reason = error.message if isinstance(error, MisstepError) else type(error).__name__
+            self.emit(RunStopped(self.run.id, reason))
 
     def _finish(self) -> None:
         run = self.run
@@ -178,12 +176,3 @@ class ToolRunSession(Generic[R]):
         run, place = self.run, store_flag(self._store.location)
         show = f"see what was found with: misstep show {run.id}{place}"
         return show, f"go on with: misstep {run.purpose.command} --resume {run.id}{place}"
-
-
-def _add_hints(error: Exception, hints: tuple[str, ...]) -> None:
-    if isinstance(error, ModelError):
-        error.hints = (*error.hints, *hints)
-
-
-def _reason(error: Exception) -> str:
-    return error.message if isinstance(error, MisstepError) else type(error).__name__

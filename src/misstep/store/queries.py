@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, Judgement, Usage
 from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.finding import Finding, ToolReport
-from misstep.core.results.summary import Summary, Tally
+from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import Settings, decode_settings
 from misstep.store.rows import key_of
@@ -116,23 +116,6 @@ _TALLY = (
 # No characters with a special meaning in a path or on a command line.
 RUN_ID = re.compile("[0-9a-z]{4,20}")
 PART_ID = re.compile("[0-9a-z]{1,40}")  # of findings and of request sets
-
-
-class Run(msgspec.Struct, frozen=True):
-    """A stored run; it has a summary once it has finished.
-
-    `done` counts outcomes, or tool reports that were not cut short. `total` is 0 if the campaign decides
-    during the run how many cases there are.
-    """
-
-    id: str
-    started: float
-    total: int
-    done: int
-    settings: Settings
-    summary: Summary | None
-    digest: bytes = b""  # of all cases, if they were known in advance
-    purpose: RunSpec = TESTING
 
 
 class DamagedRun(msgspec.Struct, frozen=True):

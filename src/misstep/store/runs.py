@@ -12,7 +12,7 @@ from misstep.core.case import Case
 from misstep.core.outcome import Judgement, Outcome, Usage
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.label import Label
-from misstep.core.results.summary import Summary, Tally
+from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import Settings, encode_settings
 from misstep.core.spending import Spent
@@ -20,7 +20,7 @@ from misstep.errors import StoreError, UsageError
 from misstep.store import queries
 from misstep.store.database import Hold, Transactions, ensure_tables
 from misstep.store.location import find_database, shown
-from misstep.store.queries import DamagedRun, Dearest, Run, check_parts, read_run
+from misstep.store.queries import DamagedRun, Dearest, check_parts, read_run
 from misstep.store.rows import Digest, RunWriter, decode_outcome, decode_spent, encode, fingerprint, key_of
 from misstep.store.tables import labels, odd, outcomes, records, runs, sessions, tool_reports
 from misstep.store.trust import sign

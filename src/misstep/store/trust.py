@@ -17,9 +17,9 @@ from typing import Any
 
 import msgspec
 
+from misstep.core.results.summary import Run
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
-from misstep.store.queries import Run
 
 # Settings that name something to execute, import, read or connect to, or that weaken the sandbox. A resumed
 # run takes `on` and `ray_address` from its user, never from the store.

@@ -1,10 +1,15 @@
-"""Prepares what is to be tested, given as an object or by name, and settings given as keyword arguments."""
+"""Prepares what is to be tested, and settings given as keyword arguments; runs tests beside event loops."""
 
+import asyncio
 import os
 import sys
-from collections.abc import Collection, Mapping, Sequence
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -12,6 +17,7 @@ from misstep.adapters.loading.homes import ObjectHome, handed_over, home_of
 from misstep.adapters.loading.recognition import KINDS, recognise
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.core.agent import Agent
+from misstep.core.event import Event, Listener, RunStarted
 from misstep.core.settings import BUDGETS, FIELDS, Settings, parse_setting
 from misstep.errors import UsageError, did_you_mean
 from misstep.runs.setup.configuration import AGENTS, CALLING, FUZZING, LIMITS, SYNTHESIS, TRYING
@@ -73,7 +79,6 @@ class ObjectOrigin(msgspec.Struct, frozen=True):
     maker: Any = None
 
     def home_of(self, value: Any) -> ObjectHome | None:
-        """The home of the value, or else of the function that made it."""
         made = home_of(self.maker) if self.maker is not None else None
         return home_of(value) or (made and msgspec.structs.replace(made, called=True))
 
@@ -141,3 +146,56 @@ def way_from_here(settings: Settings) -> str:
 def _shelf(settings: Settings) -> Path:
     store = Settings().store if "://" in settings.store else settings.store
     return Path(store).absolute().parent / SHELF
+
+
+T = TypeVar("T")
+TICK = 0.2  # seconds
+
+
+def away_from_loops(work: Callable[[Listener], T]) -> T:
+    """The result of `work`, run in a separate thread if this one has a running event loop.
+
+    `work` has to pass its listener to the run, because Ctrl-C reaches the run through it.
+    """
+    brake = _Brake()
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work(brake)
+    done, context = Future[T](), copy_context()
+
+    def run() -> None:
+        try:
+            done.set_result(context.run(work, brake))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="run", daemon=True).start()
+    try:
+        # The system may deliver the signal to any thread, and this one notices it only when it wakes up.
+        while not wait([done], TICK).done:
+            pass
+    except KeyboardInterrupt:
+        brake.pull()
+    return done.result()
+
+
+class _Brake:
+    """Stops a run from another thread, at the latest when it starts."""
+
+    def __init__(self) -> None:
+        self._is_pulled = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):  # sent by the run's main task
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            if self._is_pulled:
+                self.pull()
+
+    def pull(self) -> None:
+        self._is_pulled = True
+        if self._loop and self._task:
+            with suppress(RuntimeError):  # it is already over
+                self._loop.call_soon_threadsafe(self._task.cancel)

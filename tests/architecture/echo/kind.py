@@ -6,7 +6,7 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.rendering.html.markup import Markup
 from misstep.rendering.html.sections import page_section
-from misstep.runs.reporting.planned import PlanningRuns
+from misstep.runs.reporting.stored import PlanningRuns
 from misstep.store.runs import Run
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from misstep.core.settings import Settings
 from misstep.rendering.html.page import run_page
-from misstep.runs.reporting.page import page_of
+from misstep.runs.reporting.statement import page_of
 from tests.conftest import Command
 from tests.features.consistency.two_roads import two_roads
 from tests.fuzzing.agent_tests.scripted_roles import always, fenced_in

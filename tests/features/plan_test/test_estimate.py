@@ -11,7 +11,7 @@ from misstep.core.settings import Settings, Span
 from misstep.errors import UsageError
 from misstep.features.capability.run import measure_capability
 from misstep.features.plan_test.run import estimate, run_agent
-from misstep.rendering.estimate import estimate_line, estimate_table
+from misstep.rendering.terminal import estimate_line, estimate_table
 
 MINE = """
 def agent(request, tools):

@@ -6,8 +6,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from misstep.core.constraint import FAMILIES
-from misstep.features.playground.pages import LONGEST, playground_app
-from misstep.features.playground.run import MOST_CALLS, ProblemChoice, make_problem, right_calls
+from misstep.features.playground.pages import (
+    LONGEST,
+    MOST_CALLS,
+    ProblemChoice,
+    make_problem,
+    playground_app,
+    right_calls,
+)
 from misstep.web.server import OriginGuard
 from tests.rendering.html.test_assets import NEVER
 

@@ -14,7 +14,7 @@ from misstep.core.case import Case, Planned
 from misstep.core.constraint import FAMILIES
 from misstep.core.outcome import Outcome
 from misstep.errors import UsageError
-from misstep.features.playground.run import (
+from misstep.features.playground.pages import (
     PLAYERS,
     PlayerStep,
     ProblemChoice,
@@ -27,7 +27,6 @@ from misstep.features.playground.run import (
     play,
     right_calls,
     show_problem,
-    show_right,
     sizes,
     tools_of,
 )
@@ -125,7 +124,7 @@ def test_what_no_store_can_hold_is_judged_all_the_same(tmp_path: Path) -> None:
 @given(wishes)
 def test_a_right_plan_passes_and_perfect_planners_do(wish: ProblemChoice) -> None:
     case = make_problem(fitted(wish))
-    assert show_right(case).verdict.verdict == "passed"
+    assert judge_calls(case, right_calls(case)).verdict.verdict == "passed"
     assert let_try(case, "sim:perfect").verdict.verdict == "passed"
 
 

@@ -3,7 +3,7 @@
 from misstep.core.case import CASE_VERSION, Action, Case, World
 from misstep.core.constraint import Window
 from misstep.core.settings import Settings
-from misstep.features.synth.examples import CaseExamples, SuiteStats
+from misstep.features.synth.command import CaseExamples, SuiteStats
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.synthesis.suite import Suite, make_case
 

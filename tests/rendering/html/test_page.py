@@ -19,7 +19,7 @@ from misstep.core.outcome import Call, Outcome, Transcript, Usage, Verdict, stor
 from misstep.core.results.comparison import Breakdown, Portion
 from misstep.core.results.diagnosis import Diagnosis, Dissection
 from misstep.core.results.summary import Summary, Tally
-from misstep.features.capability.page import capability_section, errors_section
+from misstep.features.capability.kind import capability_section, errors_section
 from misstep.features.dissect.view import causes_section
 from misstep.rendering.html import sections
 from misstep.rendering.html.assets import Archive

@@ -14,7 +14,7 @@ from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.rendering.html.page import run_page
 from misstep.runs.lookup import find_run
 from misstep.runs.reporting.case_bundles import bundle_of, case_detail, case_index
-from misstep.runs.reporting.page import page_of
+from misstep.runs.reporting.statement import page_of
 from tests.rendering.html.test_page import held
 from tests.runs.stored import keep_run
 

@@ -32,8 +32,6 @@ class Task(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class TaskStep(msgspec.Struct, frozen=True):
-    """A call of one of misstep's own tools."""
-
     tool: str
     arguments: dict[str, Any]
 

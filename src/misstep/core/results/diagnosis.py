@@ -61,8 +61,6 @@ class Dissection(msgspec.Struct, frozen=True):
 
 
 class ProblemSize(msgspec.Struct, frozen=True):
-    """How large a problem is."""
-
     actions: int
     sentences: int
     constraints: int

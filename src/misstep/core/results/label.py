@@ -36,7 +36,6 @@ class AgreementTable(msgspec.Struct, frozen=True):
 
     @property
     def chance(self) -> float:
-        """How often they would agree by chance."""
         return self.firsts * self.seconds + (1 - self.firsts) * (1 - self.seconds)
 
 
@@ -187,16 +186,14 @@ def report_on(run: str, items: Sequence[Item], labels: Sequence[Label]) -> Label
     for label in sorted(labels, key=lambda label: label.labeller):
         if label.item in known:
             said.setdefault(label.labeller, {})[label.item] = label.erroneous
-    opinions = tuple(_opinion(name, items, own) for name, own in said.items())
+    opinions = list[Opinion]()
+    for name, own in said.items():
+        tools = sorted({item.tool for item in items})
+        by_tool = {tool: _score([item for item in items if item.tool == tool], own) for tool in tools}
+        opinions.append(Opinion(name, len(own), len(items) - len(own), _score(items, own), by_tool))
     agreements = tuple(_agreement(pair, items, said) for pair in combinations(said, 2))
     discovered = sum(item.discovered for item in items)
-    return LabelReport(run, len(items), discovered, opinions, agreements)
-
-
-def _opinion(labeller: str, items: Sequence[Item], said: Mapping[str, bool]) -> Opinion:
-    tools = sorted({item.tool for item in items})
-    by_tool = {tool: _score([item for item in items if item.tool == tool], said) for tool in tools}
-    return Opinion(labeller, len(said), len(items) - len(said), _score(items, said), by_tool)
+    return LabelReport(run, len(items), discovered, tuple(opinions), agreements)
 
 
 def _score(items: Sequence[Item], said: Mapping[str, bool]) -> LabelScore:

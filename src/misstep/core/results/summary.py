@@ -6,6 +6,8 @@ import msgspec
 
 from misstep.core.case import Baselines
 from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, ErrorKind, Outcome, Usage
+from misstep.core.run import TESTING, RunSpec
+from misstep.core.settings import Settings
 from misstep.core.stats import wilson
 
 
@@ -33,6 +35,40 @@ class Summary(msgspec.Struct, frozen=True):
     usd: float | None
     seconds: float
     baselines: Baselines | None = None
+
+
+class Run(msgspec.Struct, frozen=True):
+    """A stored run; it has a summary once it has finished.
+
+    `done` counts outcomes, or tool reports that were not cut short. `total` is 0 if the campaign decides
+    during the run how many cases there are.
+    """
+
+    id: str
+    started: float
+    total: int
+    done: int
+    settings: Settings
+    summary: Summary | None
+    digest: bytes = b""  # of all cases, if they were known in advance
+    purpose: RunSpec = TESTING
+
+
+class ListedRun(msgspec.Struct, frozen=True):
+    """A run, and whether a process works on it now."""
+
+    run: Run
+    live: bool
+
+
+class RunView(ListedRun, frozen=True):
+    """What a run came to, from which everything that shows it is made.
+
+    The summary is the one so far; `failures` are some of the outcomes that did not pass.
+    """
+
+    summary: Summary
+    failures: tuple[Outcome, ...] = ()
 
 
 class Tally:
@@ -78,7 +114,6 @@ class Tally:
         self.usage += outcome.transcript.usage
 
     def __add__(self, other: "Tally") -> "Tally":
-        """The sum of two tallies of different outcomes."""
         total = Tally()
         for one in (self, other):
             for verdict, count in one.verdicts.items():
@@ -95,7 +130,6 @@ class Tally:
         return total
 
     def seen(self, outcome: Outcome) -> Outcome:
-        """Count an outcome and return it."""
         self.add(outcome)
         return outcome
 

@@ -20,10 +20,9 @@ from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
-from misstep.runs.baseline import held_of
-from misstep.runs.compare import SIGNIFICANT, find_two, pairing_of
+from misstep.runs.compare import SIGNIFICANT, find_two, held_of, pairing_of
 from misstep.runs.reporting.items import TEXT, ReportSource, spot_of_agent
-from misstep.runs.reporting.reported import ReportedRuns
+from misstep.runs.reporting.stored import ReportedRuns
 from misstep.runs.summary import summarise_tasks
 from misstep.store.location import way_to
 from misstep.store.runs import Run, Store

@@ -22,12 +22,11 @@ from misstep.runs.budget import RunBudget, cost_of_run
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.execution import masked
 from misstep.runs.lookup import resolve_prefix
-from misstep.runs.resume import take_up
 from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.runs.summary import summarise_tasks
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import with_agent
+from misstep.runs.trust import take_up, with_agent
 from misstep.store.runs import Run, Store
 
 

@@ -22,7 +22,7 @@ from misstep.cli.reports import check_reports, report_path
 from misstep.core.results.capability import Capability
 from misstep.core.settings import BUDGETS, Settings, Span
 from misstep.errors import UsageError
-from misstep.features.capability.page import curves_page
+from misstep.features.capability.kind import curves_page
 from misstep.features.capability.run import (
     estimate_capability,
     levels_beside,
@@ -59,16 +59,7 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
 
 
 @click.command("capability")
-@settings_options(
-    *AGENTS,
-    *SIZES,
-    *CURVE,
-    *CURVES_BESIDE,
-    *LIMITS,
-    *BUDGETS,
-    *RUNNING,
-    usual=USUAL,
-)
+@settings_options(*AGENTS, *SIZES, *CURVE, *CURVES_BESIDE, *LIMITS, *BUDGETS, *RUNNING, usual=USUAL)
 def capability(settings: Settings) -> int:
     """Measure success as the number of actions grows."""
     settings = settings.overlay(NOT_ASKED)
@@ -82,23 +73,19 @@ def capability(settings: Settings) -> int:
         measure = resume_capability if settings.resume else measure_capability
         measured = measure(settings, *listeners)
     close_run(settings, measured.run, None)
-    if settings.json:
-        print_json(measured)
-    elif not to_report(settings):
+    if not to_report(settings):
         _show(settings, measured)
     return 0
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:
-    measured = view_capability(settings, run)
-    if settings.json:
-        print_json(measured)
-    else:
-        _show(settings, measured)
+    _show(settings, view_capability(settings, run))
 
 
 def _show(settings: Settings, measured: Capability) -> None:
-    """Show the curve, alone or with others, and what to do next."""
+    if settings.json:
+        print_json(measured)
+        return
     console, place = Console(), way_to(settings.store)
     show_curves(console, settings, measured)
     unjudged = sum(point.cases - point.passed - point.failed for point in measured.curve)

@@ -1,7 +1,6 @@
 """Draws capability curves, and the published results for comparison, as an SVG figure."""
 
 from collections.abc import Iterator, Sequence
-from importlib.resources import files
 
 import msgspec
 from rich.cells import cell_len, set_cell_size
@@ -17,6 +16,7 @@ from misstep.features.capability.view import (
     level_name,
     whole_percent,
 )
+from misstep.rendering.html.assets import style_of_figures
 from misstep.rendering.html.markup import Markup, element, text
 from misstep.rendering.text import plain
 from misstep.rendering.words import IN_FULL, agent_name
@@ -151,13 +151,11 @@ def levels_drawn(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
     for level in levels:
         y, (left, right) = frame.y(level.best.success), (frame.x(size) for size in level.actions)
         ends = [upright(x, y - END, y + END, "level") for x in (left, right)]
-        yield element("g", across(y, "level", left, right), *ends, *_arrow(level, frame), class_="published")
-
-
-def _arrow(level: Level, frame: PlotFrame) -> Iterator[Markup]:
-    x, y = frame.x(level.limit), frame.y(level.threshold)
-    yield upright(x, y, y + ARROW, "level")
-    yield path([(x - 4, y + ARROW - 5), (x, y + ARROW), (x + 4, y + ARROW - 5)], "level")
+        x, top = frame.x(level.limit), frame.y(level.threshold)
+        tip = top + ARROW
+        head = path([(x - 4, tip - 5), (x, tip), (x + 4, tip - 5)], "level")
+        arrow = upright(x, top, tip, "level"), head
+        yield element("g", across(y, "level", left, right), *ends, *arrow, class_="published")
 
 
 def levels_named(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
@@ -167,11 +165,6 @@ def levels_named(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
         yield label(level.model, between, above, "note", "middle")
         before, below = frame.x(level.limit) - BESIDE, frame.y(level.threshold) + BELOW
         yield label(level.model, before, below, "note", "end")
-
-
-def room_for(levels: Sequence[Level]) -> float:
-    """The height of the legend's entries for published levels."""
-    return ENTRY * len(levels) + 2 * LINE if levels else 0
 
 
 def levels_explained(levels: Sequence[Level], y: float) -> Iterator[Markup]:
@@ -207,11 +200,11 @@ def capability_figure(
     """
     frame = _frame(curves, title, levels)
     end = frame.bottom + AXIS + ENTRY * len(curves)
-    height = end + LINE + room_for(levels)
+    height = end + LINE + (ENTRY * len(levels) + 2 * LINE if levels else 0)
     parts = (
         element("title", text(title or "Success by number of actions", 300)),
         element("desc", text(in_words(curves, levels), 20_000)),
-        *([Markup(f"<style>{_style()}</style>")] if styled else []),
+        *([Markup(f"<style>{style_of_figures()}</style>")] if styled else []),
         element("rect", class_="paper", width=WIDTH, height=height),
         *([label(fitting(title, 56), LEFT, 19, "heading")] if title else []),
         *_axes(frame),
@@ -234,10 +227,6 @@ def capability_figure(
         class_="figure",
         role="img",
     ).source
-
-
-def _style() -> str:
-    return (files("misstep.rendering") / "data" / "figure.css").read_text("utf-8")
 
 
 def _frame(curves: Sequence[Capability], title: str, levels: Sequence[Level]) -> PlotFrame:
@@ -291,14 +280,12 @@ def _series(capability: Capability, agent: int, frame: PlotFrame) -> Markup:
     """An agent's rates with their intervals, and the line through them."""
     rates = [(point, point.success) for point in capability.curve if point.success is not None]
     places = [(frame.x_of(point.actions, agent), frame.y(rate)) for point, rate in rates]
-    bars = [_bar(point, frame.x_of(point.actions, agent), frame) for point, _ in rates]
+    bars = [
+        upright(x, frame.y(point.interval[1]), frame.y(point.interval[0]), "bar")
+        for (x, _), (point, _) in zip(places, rates, strict=True)
+    ]
     way = _way(capability.fit, [point for point, _ in rates], frame) or places
     return coloured(agent, curve(way, agent), *bars, *(mark(x, y, agent, frame.mark) for x, y in places))
-
-
-def _bar(point: Point, x: float, frame: PlotFrame) -> Markup:
-    low, high = point.interval
-    return upright(x, frame.y(high), frame.y(low), "bar")
 
 
 def _way(fit: Fit | None, points: Sequence[Point], frame: PlotFrame) -> list[tuple[float, float]]:

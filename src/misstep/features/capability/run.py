@@ -1,21 +1,19 @@
 """Measures how many actions an agent can plan, and finds curves in stored runs and files."""
 
-from collections.abc import Iterator
 from itertools import count
 
 from misstep.core.agent import Agent
-from misstep.core.case import Case
 from misstep.core.event import Estimate, Listener
 from misstep.core.results.capability import Capability
-from misstep.core.run import Campaign, Inquiries, RunSpec
+from misstep.core.run import Inquiries, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.features.capability.view import Level, published_levels
 from misstep.planning.capability import CurveTally, Design, adaptive_design, full_design
-from misstep.planning.synthesis.suite import Suite, make_case
+from misstep.planning.synthesis.suite import make_case
 from misstep.rendering.words import told_apart
 from misstep.runs.cases import suite_of
-from misstep.runs.lifecycle import Known, RunWork, estimate, lasting, resume, start
+from misstep.runs.lifecycle import RunWork, estimate, lasting, resume, start
 from misstep.runs.setup.models import model_name
 from misstep.store.files import is_kept, read_curve
 from misstep.store.runs import Run, Store
@@ -31,11 +29,7 @@ def measure_capability(settings: Settings, *listeners: Listener, agent: Agent | 
 def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
     """Resume a stopped measurement."""
     settings = check_settings(settings)
-
-    def plan(_: Store, run: Run) -> RunWork:
-        return _work(run.settings)
-
-    summary = resume(settings, "capability", plan, listeners, agent)
+    summary = resume(settings, "capability", lambda _, run: _work(run.settings), listeners, agent)
     return view_capability(settings, summary.run)
 
 
@@ -61,20 +55,6 @@ def capability_of(store: Store, run: Run) -> Capability:
 
 
 def _work(settings: Settings) -> RunWork:
-    suite, design = _suite(settings), _design(settings)
-    make = adaptive_design if settings.adaptive else full_design
-
-    def campaign(known: Known) -> Campaign:
-        return Inquiries([make(suite, design)], known)
-
-    def sample() -> Iterator[Case]:
-        return (make_case(suite, index) for index in count())
-
-    most = sum(map(design.cases_at, design.sizes))
-    return RunWork(campaign, sample, most=most, purpose=RunSpec("capability"))
-
-
-def _suite(settings: Settings) -> Suite:
     vain = {"cases": settings.cases, "exhaustive": settings.exhaustive, "count": settings.count}
     for name, given in vain.items():
         if given:
@@ -82,11 +62,8 @@ def _suite(settings: Settings) -> Suite:
                 f"{name} has no place in a capability curve",
                 "the number of actions says which cases there are: leave it out",
             )
-    return suite_of(settings)
-
-
-def _design(settings: Settings) -> Design:
-    return Design(
+    suite = suite_of(settings)
+    design = Design(
         low=settings.actions.low,
         high=settings.actions.high,
         per_pair=settings.per_pair,
@@ -95,10 +72,16 @@ def _design(settings: Settings) -> Design:
         stop=not settings.full,
         width=settings.width,
     )
+    make = adaptive_design if settings.adaptive else full_design
+    return RunWork(
+        campaign=lambda known: Inquiries([make(suite, design)], known),
+        sample=lambda: (make_case(suite, index) for index in count()),
+        most=sum(map(design.cases_at, design.sizes)),
+        purpose=RunSpec("capability"),
+    )
 
 
 def find_curve(settings: Settings, name: str) -> Capability:
-    """The curve of a run, or of a file whose name ends in .json."""
     return read_curve(name) if is_kept(name) else view_capability(settings, name)
 
 
@@ -113,7 +96,6 @@ def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]
 
 
 def levels_beside(settings: Settings) -> tuple[Level, ...]:
-    """The published results, if the settings ask for them."""
     return published_levels() if settings.published else ()
 
 

@@ -4,17 +4,17 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
+from typing import TypeAlias
 
 import msgspec
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.capability import Capability, Fit, Half, Point
+from misstep.core.results.capability import Capability, Fit
 from misstep.core.stats import logistic, wilson
 from misstep.rendering.layout import bare_table
-from misstep.rendering.shares import KINDS, counted_column, shares_table
-from misstep.rendering.terminal import BASELINES, baseline_rates, percent
+from misstep.rendering.terminal import BASELINES, KINDS, baseline_rates, counted_column, percent, shares_table
 from misstep.rendering.words import IN_FULL, agent_name, interval, p_in_words
 
 
@@ -112,7 +112,8 @@ def whole_percent(share: float) -> str:
 def how_far(curve: Capability) -> str:
     """How many actions the agent can plan: where success falls to 50 %, or what is known instead."""
     if curve.half:
-        return _half_in_words(curve.half)
+        low, high = ("–" if end is None else f"{end:.1f}" for end in curve.half.interval)
+        return f"50 % at n = {curve.half.at:.1f} [{low}, {high}]"
     rates = {point.actions: point.success for point in curve.curve if point.success is not None}
     if not rates:
         return NOTHING_JUDGED
@@ -124,12 +125,6 @@ def how_far(curve: Capability) -> str:
         under = f"under {whole_percent(curve.threshold)}"
         return f"{under} from the start" if curve.limit is None else f"{under} after {curve.limit} actions"
     return f"{whole_percent(rates[max(rates)])} at {max(rates)} actions"
-
-
-def _half_in_words(half: Half) -> str:
-    """The point with its interval; an open end is a dash."""
-    low, high = ("–" if end is None else f"{end:.1f}" for end in half.interval)
-    return f"50 % at n = {half.at:.1f} [{low}, {high}]"
 
 
 def limit_in_words(curve: Capability) -> str:
@@ -145,7 +140,6 @@ def limit_in_words(curve: Capability) -> str:
 
 
 def misfit_in_words(curve: Capability) -> str:
-    """A warning if the fitted curve does not fit; empty if it does."""
     if not curve.fit or curve.fit.misfit is None or curve.fit.misfit >= MISFIT:
         return ""
     return f"the curve does not fit the points ({p_in_words(curve.fit.misfit)}): go by the points"
@@ -164,18 +158,16 @@ def level_in_words(level: Level) -> str:
 
 def in_words(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
     """Everything in the figure, for readers who don't see it."""
-    told = [
-        f"{agent_name(curve, IN_FULL)}: {'; '.join((*_rates(curve), how_far(curve)))}" for curve in curves
-    ]
+    told = list[str]()
+    for curve in curves:
+        rates = [
+            f"{whole_percent(each.success)} of {each.passed + each.failed} cases with {each.actions} actions"
+            for each in curve.curve
+            if each.success is not None
+        ]
+        told.append(f"{agent_name(curve, IN_FULL)}: {'; '.join((*rates, how_far(curve)))}")
     told += [f"{level_name(level)}: {level_in_words(level)}" for level in levels]
     return " ".join(f"{each}." for each in (*told, *([OTHER_PROBLEMS] if levels else [])))
-
-
-def _rates(curve: Capability) -> Iterator[str]:
-    for point in curve.curve:
-        if point.success is not None:
-            judged = point.passed + point.failed
-            yield f"{whole_percent(point.success)} of {judged} cases with {point.actions} actions"
 
 
 HEIGHT = 20  # rows from 0 to 100 %, five points each
@@ -221,9 +213,7 @@ class _Plot(msgspec.Struct, frozen=True):
             yield line
 
 
-class _Cell(msgspec.Struct, frozen=True):
-    sign: str
-    style: str
+_Cell: TypeAlias = tuple[str, str]  # a sign and its style
 
 
 class _Board:
@@ -244,16 +234,16 @@ class _Board:
 
     def rule(self, share: float) -> None:
         for column in range(self._width):
-            self._cells[_row(share), column] = _Cell(THRESHOLD, "dim")
+            self._cells[_row(share), column] = (THRESHOLD, "dim")
 
     def level(self, level: Level, number: int) -> None:
         """A rate over several numbers of actions, and a mark below the threshold where it falls short."""
         line, mark = LEVELS[number % len(LEVELS)]
         first, last = (self._column(size, 0) for size in level.actions)
         for column in range(first, last + self._slots):
-            self._cells[_row(level.best.success), column] = _Cell(line, "dim")
+            self._cells[_row(level.best.success), column] = (line, "dim")
         behind = self._column(level.limit, self._slots)
-        self._points[_row(level.threshold) + 1, behind] = _Cell(mark, "dim")
+        self._points[_row(level.threshold) + 1, behind] = (mark, "dim")
 
     def draw(self, curve: Capability, number: int) -> None:
         style, slot = STYLES[number % len(STYLES)], number % self._slots
@@ -262,12 +252,17 @@ class _Board:
             for column in range(self._column(min(tried), slot), self._column(max(tried), slot) + 1):
                 self._fitted(curve.fit, column, slot, style)
         if curve.half:
-            self._cells[_row(0.5), self._column(curve.half.at, slot)] = _Cell(HALF, style)
+            self._cells[_row(0.5), self._column(curve.half.at, slot)] = (HALF, style)
         for point in curve.curve:
             if point.chance is not None:
                 beside = max(0, self._column(point.actions, -1))
-                self._points.setdefault((_row(point.chance), beside), _Cell(CHANCE, "dim"))
-            self._point(point, self._column(point.actions, slot), _Cell(SIGNS[number % len(SIGNS)], style))
+                self._points.setdefault((_row(point.chance), beside), (CHANCE, "dim"))
+            if point.success is not None:
+                column = self._column(point.actions, slot)
+                low, high = (_row(end) for end in point.interval)
+                for row in range(high, low + 1):
+                    self._cells[row, column] = (BAR, style)
+                self._points[_row(point.success), column] = (SIGNS[number % len(SIGNS)], style)
 
     def _fitted(self, fit: Fit, column: int, slot: int, style: str) -> None:
         """A dot, and more below it where the curve is steep."""
@@ -276,26 +271,18 @@ class _Board:
         )
         top, bottom = (_row(logistic(actions, fit.half.at, fit.spread)) for actions in (left, right))
         for row in range(top, bottom + 1):
-            self._cells[row, column] = _Cell(FITTED, style)
+            self._cells[row, column] = (FITTED, style)
 
     def _column(self, actions: float, slot: int) -> int:
         return round((actions - self._low) * self._step) + self._first + slot
-
-    def _point(self, point: Point, column: int, sign: _Cell) -> None:
-        if point.success is None:
-            return
-        low, high = (_row(end) for end in point.interval)
-        for row in range(high, low + 1):
-            self._cells[row, column] = _Cell(BAR, sign.style)
-        self._points[_row(point.success), column] = sign
 
     def rows(self) -> Iterator[Text]:
         for row in range(HEIGHT + 1):
             share = 100 - 100 * row // HEIGHT
             line = Text(f"{share:>4} % ┤" if row % 5 == 0 else f"{'':6} │", style="dim")
             for column in range(self._width):
-                cell = self._points.get((row, column)) or self._cells.get((row, column))
-                line.append(cell.sign if cell else " ", style=cell.style if cell else "")
+                sign, style = self._points.get((row, column)) or self._cells.get((row, column), (" ", ""))
+                line.append(sign, style=style)
             line.rstrip()
             yield line
 
@@ -337,7 +324,6 @@ def _legend(curves: Sequence[Capability], levels: Sequence[Level]) -> Iterator[T
 
 
 def capability_table(capability: Capability) -> Table:
-    """One line for each number of actions."""
     table = bare_table()
     all_judged = all(point.passed + point.failed == point.cases for point in capability.curve)
     judged = () if all_judged else ("judged",)
@@ -352,7 +338,6 @@ def capability_table(capability: Capability) -> Table:
 
 
 def error_table(capabilities: Sequence[Capability]) -> Table:
-    """For each agent, the share of each kind of error among its failures within its limit."""
     columns = [counted_column(each, each.errors) for each in capabilities]
     return shares_table("error", KINDS, columns)
 

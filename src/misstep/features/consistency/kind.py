@@ -15,10 +15,9 @@ from misstep.interop.tables import RowSubject, SetRow, TableRow, set_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
-from misstep.runs.baseline import nothing_in_common
-from misstep.runs.compare import SIGNIFICANT, pairing_of
+from misstep.runs.compare import SIGNIFICANT, nothing_in_common, pairing_of
 from misstep.runs.reporting.items import NAME, TEXT, ReportSource, tool_item
-from misstep.runs.reporting.reported import ReportedRuns
+from misstep.runs.reporting.stored import ReportedRuns
 from misstep.runs.summary import summarise_sets
 from misstep.store.location import way_to
 from misstep.store.runs import Run, Store

@@ -28,7 +28,6 @@ from misstep.runs.budget import RunBudget
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.execution import masked
 from misstep.runs.lookup import resolve_prefix
-from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import (
     MARK,
     AgentSession,
@@ -44,7 +43,7 @@ from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import with_agent
+from misstep.runs.trust import take_up, with_agent
 from misstep.store.runs import Run, Store
 from misstep.tool_host.host import ToolHost
 

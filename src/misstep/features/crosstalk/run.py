@@ -25,7 +25,6 @@ from misstep.fuzzing.agent_tests.requests import FEWEST, make_requests, propose_
 from misstep.runs.budget import RunBudget
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
-from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import (
     AgentSession,
     Over,
@@ -41,7 +40,7 @@ from misstep.runs.setup.workbenches import Workbenches
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import refuse_foreign_calls
+from misstep.runs.trust import refuse_foreign_calls, take_up
 from misstep.store.runs import Run, Store
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench

@@ -19,23 +19,8 @@ SHOWN = 10
 @click.command("dissect")
 @click.argument("run", required=False)
 @click.argument("cases", nargs=-1)
-@settings_options(
-    *INQUIRY,
-    "seed",
-    *BUDGETS,
-    "agent",
-    "python",
-    *RUNNING,
-    preset=TYPED,
-    about=ABOUT_TYPED,
-)
-@click.option(
-    "--most",
-    type=MOST,
-    default=SHOWN,
-    show_default=True,
-    help="How many failures to list.",
-)
+@settings_options(*INQUIRY, "seed", *BUDGETS, "agent", "python", *RUNNING, preset=TYPED, about=ABOUT_TYPED)
+@click.option("--most", type=MOST, default=SHOWN, show_default=True, help="How many failures to list.")
 def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: int) -> int:
     """Find out why an agent failed.
 
@@ -54,22 +39,20 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
         else:
             found = dissect_run(settings, run, cases, *listeners)
     close_run(settings, found.run, None)
-    if settings.json:
-        print_json(found)
-    elif not to_report(settings):
-        show_dissection(Console(), found, most, way_to(settings.store))
+    if not to_report(settings):
+        _show(settings, found, most)
     return 0
 
 
 def show_stored(settings: Settings, run: str, most: int) -> None:
-    found = view_dissection(settings, run)
+    _show(settings, view_dissection(settings, run), most)
+
+
+def _show(settings: Settings, found: Dissection, most: int) -> None:
     if settings.json:
         print_json(found)
-    else:
-        show_dissection(Console(), found, most, way_to(settings.store))
-
-
-def show_dissection(console: Console, found: Dissection, most: int, place: str) -> None:
+        return
+    console, place = Console(), way_to(settings.store)
     if not found.failures:
         none = f"run {found.of} has no failure within the agent's capability"
         nothing = "nothing is known yet" if found.run else none

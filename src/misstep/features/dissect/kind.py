@@ -14,7 +14,7 @@ from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
 from misstep.runs.reporting.case_bundles import bundle_of_diagnoses
 from misstep.runs.reporting.items import TEXT, ReportSource, replay, spot_of_agent
-from misstep.runs.reporting.planned import PlanningRuns
+from misstep.runs.reporting.stored import PlanningRuns
 from misstep.store.runs import Run
 
 
@@ -37,7 +37,6 @@ class DissectRuns(PlanningRuns):
 
 
 def diagnosed(diagnosis: Diagnosis, of: str, home: ReportSource) -> ReportItem:
-    """A failure of another run, with its cause."""
     sure = f", {diagnosis.sure} sure" if diagnosis.sure else ""
     guilty = f": {plain(diagnosis.guilty, 200)}" if diagnosis.guilty else ""
     flaw = Issue(

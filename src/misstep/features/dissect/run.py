@@ -1,6 +1,6 @@
 """Finds the causes of an agent's failures by running it on changed cases."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from misstep.core.agent import Agent
@@ -8,15 +8,15 @@ from misstep.core.case import Case
 from misstep.core.event import Estimate, Listener
 from misstep.core.results.diagnosis import CAUSES, Diagnosis, Dissection
 from misstep.core.rng import derive_seed
-from misstep.core.run import Campaign, Inquiries, Inquiry, RunSpec
+from misstep.core.run import Inquiries, Inquiry, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
 from misstep.planning.dissection.hypotheses import ElementHistory
-from misstep.runs.lifecycle import Known, RunWork, estimate, resume, start
+from misstep.runs.lifecycle import RunWork, estimate, resume, start
 from misstep.runs.lookup import choose_failures, find_subject, settings_for
 from misstep.runs.setup.models import model_name
-from misstep.store.runs import Run, Store
+from misstep.store.runs import Store
 
 MOST_RUNS = 60
 MOST_EARLIER = 400  # cases of the run used as evidence; more would hardly change it
@@ -39,11 +39,9 @@ def dissect(
 def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Dissection:
     """Resume a stopped dissection."""
     settings = check_settings(settings)
-
-    def plan(store: Store, run: Run) -> RunWork:
-        return _work(store, run.settings, run.purpose)
-
-    summary = resume(settings, "dissect", plan, listeners, agent)
+    summary = resume(
+        settings, "dissect", lambda store, run: _work(store, run.settings, run.purpose), listeners, agent
+    )
     return view_dissection(settings, summary.run)
 
 
@@ -94,23 +92,28 @@ def _sum_up(run: str, purpose: RunSpec, settings: Settings, found: Sequence[Diag
 
 
 def _work(store: Store, settings: Settings, purpose: RunSpec) -> RunWork:
-    def campaign(known: Known) -> Campaign:
-        return Inquiries(_inquiries(store, settings, purpose), known)
-
-    def sample() -> Iterator[Case]:
-        return (store.find_outcome(purpose.run, name).case for name in purpose.cases)
-
     literal = settings.method == "pdoctor"
-    each = pdoctor.most_runs(settings.mutations) if literal else _most_runs(settings)
-    return RunWork(campaign, sample, most=each * len(purpose.cases), purpose=purpose)
+    each = pdoctor.most_runs(settings.mutations) if literal else settings.most_runs or MOST_RUNS
+    return RunWork(
+        campaign=lambda known: Inquiries(_inquiries(store, settings, purpose), known),
+        sample=lambda: (store.find_outcome(purpose.run, name).case for name in purpose.cases),
+        most=each * len(purpose.cases),
+        purpose=purpose,
+    )
 
 
 def _inquiries(store: Store, settings: Settings, purpose: RunSpec) -> Iterator[Inquiry[Diagnosis]]:
-    look_into = _method(store, settings, purpose)
+    history = None
+    if settings.method != "pdoctor":
+        history = ElementHistory(islice(store.outcomes(purpose.run), MOST_EARLIER))
     for name in purpose.cases:
         case = store.find_outcome(purpose.run, name).case
         try:
-            yield look_into(case)
+            if history is None:
+                yield pdoctor.dissect(case, settings.mutations, derive_seed(settings.seed, case.id))
+            else:
+                most = settings.most_runs or MOST_RUNS
+                yield sequential.investigate(case, settings.confidence, most, history)
         except UsageError as error:  # a case that misstep did not write
             yield _unknown(case, error)
 
@@ -120,14 +123,3 @@ def _unknown(case: Case, error: UsageError) -> Inquiry[Diagnosis]:
     yield []
     why = "; ".join((error.message, *error.hints))
     return Diagnosis(case.id, "undetermined", None, "", (), why, 0)
-
-
-def _method(store: Store, settings: Settings, purpose: RunSpec) -> Callable[[Case], Inquiry[Diagnosis]]:
-    if settings.method == "pdoctor":
-        return lambda case: pdoctor.dissect(case, settings.mutations, derive_seed(settings.seed, case.id))
-    history = ElementHistory(islice(store.outcomes(purpose.run), MOST_EARLIER))
-    return lambda case: sequential.investigate(case, settings.confidence, _most_runs(settings), history)
-
-
-def _most_runs(settings: Settings) -> int:
-    return settings.most_runs or MOST_RUNS

@@ -6,25 +6,18 @@ from urllib.parse import urlencode
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.diagnosis import CAUSES, Diagnosis, Dissection
+from misstep.core.results.diagnosis import CAUSES, Dissection
 from misstep.rendering.html.markup import Markup, Row, element, grid, text
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.layout import bare_table
-from misstep.rendering.shares import counted_column, share, shares_table
-from misstep.rendering.terminal import percent
+from misstep.rendering.terminal import counted_column, percent, share, shares_table
 from misstep.rendering.text import plain
 from misstep.rendering.words import IN_FULL, agent_name
 
 
 def causes_table(dissections: Sequence[Dissection]) -> Table:
-    """One column per agent with the share of each cause among its failures."""
     columns = [counted_column(each, each.causes) for each in dissections]
     return shares_table("cause", CAUSES, columns)
-
-
-def cause_shares(dissection: Dissection) -> list[str]:
-    """The share of each cause, in the order of `CAUSES`."""
-    return [percent(share(dissection.causes, cause)) for cause in CAUSES]
 
 
 def diagnoses_table(dissection: Dissection, most: int) -> Table:
@@ -37,19 +30,15 @@ def diagnoses_table(dissection: Dissection, most: int) -> Table:
         table.add_column(heading, overflow="fold")
     table.add_column("runs", justify="right", no_wrap=True)
     for diagnosis in dissection.failures[:most]:
-        table.add_row(*_row(diagnosis))
+        table.add_row(
+            Text(plain(diagnosis.case, 100)),
+            Text(diagnosis.cause, style="dim" if diagnosis.cause == "undetermined" else ""),
+            diagnosis.sure or "–",
+            Text(plain(diagnosis.guilty, 300)),
+            Text(plain(diagnosis.evidence, 500)),
+            str(diagnosis.agent_runs),
+        )
     return table
-
-
-def _row(diagnosis: Diagnosis) -> tuple[Text | str, ...]:
-    return (
-        Text(plain(diagnosis.case, 100)),
-        Text(diagnosis.cause, style="dim" if diagnosis.cause == "undetermined" else ""),
-        diagnosis.sure or "–",
-        Text(plain(diagnosis.guilty, 300)),
-        Text(plain(diagnosis.evidence, 500)),
-        str(diagnosis.agent_runs),
-    )
 
 
 DIAGNOSES = 50
@@ -59,7 +48,13 @@ NAME = 200  # characters of a case
 def causes_section(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
     """Root causes: the share of each, and the diagnosis of each failure, which may be `linked`."""
     rows = [
-        Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *cause_shares(each)))
+        Row(
+            (
+                agent_name(each, IN_FULL),
+                f"{len(each.failures):,}",
+                *(percent(share(each.causes, cause)) for cause in CAUSES),
+            )
+        )
         for each in dissections
     ]
     return page_section(

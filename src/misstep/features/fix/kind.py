@@ -17,7 +17,7 @@ from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.runs.reporting.items import NAME, ReportSource, tool_item
-from misstep.runs.reporting.reported import ReportedRuns
+from misstep.runs.reporting.stored import ReportedRuns
 from misstep.runs.summary import summarise_sets
 from misstep.store.location import way_to
 from misstep.store.runs import Run

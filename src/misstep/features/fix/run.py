@@ -38,14 +38,13 @@ from misstep.fuzzing.descriptions.evidence import (
 from misstep.runs.budget import cost_of_run
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import find_maker
-from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import AgentSession, refuse_missing
 from misstep.runs.setup.models import open_model, refuse_blind_budget, refuse_secrets
 from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
 from misstep.runs.setup.workers import stopping
 from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import refuse_foreign_calls
+from misstep.runs.trust import refuse_foreign_calls, take_up
 from misstep.store.runs import Run, Store
 from misstep.store.trust import is_trusted
 

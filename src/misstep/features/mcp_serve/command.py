@@ -1,18 +1,29 @@
 """`misstep mcp serve`: mock tools for any MCP client."""
 
+import asyncio
 import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
 
 import click
 from rich.console import Console
 
+from misstep.adapters.mcp.serve import serve_http, serve_stdio
 from misstep.cli.options import PORT, settings_options
 from misstep.cli.output import print_json, spare_inputs
+from misstep.core.agent import Answer
+from misstep.core.case import Case
+from misstep.core.outcome import Outcome
 from misstep.core.settings import Settings
-from misstep.errors import UsageError
-from misstep.features.mcp_serve.run import find_case, serve_case
+from misstep.engine.recorder import Deadline
+from misstep.errors import UsageError, did_you_mean
+from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
 from misstep.rendering.text import plain_lines
-from misstep.runs.lookup import difficulty_of
+from misstep.runs.cases import load_cases
+from misstep.runs.execution import judge, record
+from misstep.runs.lookup import view_case
 from misstep.store.files import write_lines
 
 
@@ -42,5 +53,33 @@ def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> in
     if settings.json:
         print_json(outcome.verdict)
     else:
-        console.print(case_view(outcome, difficulty_of(outcome.case)))
+        console.print(case_view(outcome, measure(outcome.case)))
     return int(outcome.verdict.verdict != "passed")
+
+
+def find_case(settings: Settings, name: str) -> Case:
+    """The case with this id in the file that the settings name, or `RUN/CASE` in the store."""
+    if settings.cases:
+        cases = {case.id: case for case in load_cases(settings.cases)}
+        found = [case for case in cases.values() if case.id.startswith(name)]
+        if len(found) == 1:
+            return found[0]
+        problem = f"'{name}' could be any of several cases" if found else f"there is no case '{name}'"
+        raise UsageError(problem, did_you_mean(name, cases), where=settings.cases)
+    run, slash, case = name.partition("/")
+    if not slash or not case:
+        raise UsageError(f"'{name}' names no case", "expected RUN/CASE, or a case's id beside --cases FILE")
+    return view_case(settings, run, case)[1].case
+
+
+def serve_case(
+    settings: Settings, case: Case, http: tuple[str, int] | None, ready: Callable[[str], object]
+) -> Outcome:
+    """Serve until the client disconnects or the user stops it; calls are judged like an agent's."""
+    deadline = Deadline(settings.timeout)
+    recorder = record(case, settings, deadline)
+    began = time.monotonic()
+    with suppress(KeyboardInterrupt):  # the usual end over HTTP
+        asyncio.run(serve_stdio(recorder) if http is None else serve_http(recorder, *http, ready))
+    answer = Answer(ended="iterations" if recorder.exhausted else "answered")
+    return judge(case, settings, recorder.transcript(case.id, answer), time.monotonic() - began)

@@ -1,5 +1,5 @@
 """Stored runs of `misstep paper`."""
 
-from misstep.runs.reporting.planned import PlanningRuns
+from misstep.runs.reporting.stored import PlanningRuns
 
 FEATURE = PlanningRuns()

@@ -18,8 +18,7 @@ from misstep.features.capability.view import (
 from misstep.features.papers.pdoctor import Effectiveness, Replication
 from misstep.rendering.comparison import finding
 from misstep.rendering.layout import bare_table
-from misstep.rendering.shares import KINDS, Column, counted_column, shares_table
-from misstep.rendering.terminal import percent
+from misstep.rendering.terminal import KINDS, Column, counted_column, percent, shares_table
 from misstep.rendering.text import plain
 from misstep.rendering.words import agent_name
 

@@ -29,6 +29,8 @@ from misstep.rendering.terminal import (
     counted,
     easy_lines,
     failures_table,
+    from_to,
+    kinds_of_errors,
     percent,
     summary_table,
 )
@@ -57,46 +59,32 @@ def check(settings: Settings) -> int:
 
 
 @click.command("test")
-@settings_options(
-    *AGENTS,
-    *SYNTHESIS,
-    "cases",
-    *LIMITS,
-    *BUDGETS,
-    *GATE,
-    *RUNNING,
-)
+@settings_options(*AGENTS, *SYNTHESIS, "cases", *LIMITS, *BUDGETS, *GATE, *RUNNING)
 def test(settings: Settings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
         return announce(settings, lambda: (settings, estimate(settings)))
     exit_policy = ExitPolicy(settings, "test")
-    examples = _Examples()
+    examples = list[Outcome]()  # the first few cases that did not pass
+
+    def keep(event: Event) -> None:
+        room = len(examples) < SHOWN_FAILURES
+        if room and isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
+            examples.append(event.outcome)
+
     with watched(settings) as listeners:
         run = resume_run if settings.resume else run_agent
-        summary = run(settings, examples, *listeners)
+        summary = run(settings, keep, *listeners)
     ending = exit_policy.close(summary.run, summary.passed, summary.cases)
     close_run(settings, summary.run, ending)
     if settings.json:
         print_json(ending.added_to(msgspec.to_builtins(summary)))
     elif not to_report(settings):
         console = Console()
-        _show(console, summary, examples.outcomes, settings)
+        _show(console, summary, examples, settings)
         ending.show(console)
-        hint(console, _next_step(summary, settings), gap=not examples.outcomes)
+        hint(console, _next_step(summary, settings), gap=not examples)
     return ending.leave()
-
-
-class _Examples:
-    """The first few cases that did not pass."""
-
-    def __init__(self) -> None:
-        self.outcomes = list[Outcome]()
-
-    def __call__(self, event: Event) -> None:
-        room = len(self.outcomes) < SHOWN_FAILURES
-        if room and isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
-            self.outcomes.append(event.outcome)
 
 
 def _show(console: Console, summary: Summary, examples: list[Outcome], settings: Settings) -> None:
@@ -126,14 +114,11 @@ def _next_step(summary: Summary, settings: Settings) -> str:
 
 
 def _check_lines(summary: Summary) -> list[str]:
-    low, high = summary.interval
     counts = [f"{count} {name}" for name, count in (("passed", summary.passed), ("failed", summary.failed))]
     counts += [f"{summary.errored} errored"] if summary.errored else []
-    kinds = [f"{kind} {count}" for kind, count in summary.errors.items() if count]
-    interval = f"95 % interval {percent(low)} to {percent(high)}"
+    kinds, interval = kinds_of_errors(summary), f"95 % interval {from_to(summary.interval)}"
     return [
-        f"{counted(summary.cases, 'plan')}: {', '.join(counts)}"
-        + (f" (errors: {', '.join(kinds)})" if kinds else ""),
+        f"{counted(summary.cases, 'plan')}: {', '.join(counts)}" + (f" (errors: {kinds})" if kinds else ""),
         f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
         f"baselines: {baselines_in_words(summary.baselines)}",
         *easy_lines(summary.chance),

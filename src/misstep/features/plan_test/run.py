@@ -1,6 +1,7 @@
 """Tests an agent on planning cases, and checks plans from files."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from misstep.core.agent import Agent
 from misstep.core.case import Case
@@ -18,6 +19,8 @@ from misstep.runs.cases import cases_of, count_cases, load_cases
 from misstep.runs.lifecycle import RunWork, lasting, resume, start
 from misstep.store.files import read_lines
 from misstep.store.runs import Digest, Run, Store
+
+AT_ONCE = 200  # cases in a query
 
 
 def check_plans(settings: Settings) -> Iterator[Outcome]:
@@ -87,7 +90,7 @@ def _find_done(store: Store, run: Run) -> Sequence[int]:
     """
     done, digest = bytearray(), Digest()
     cases = load_cases(run.settings.cases) if run.settings.cases else cases_of(run.settings)
-    for some in _in_portions(cases):
+    while some := list(islice(cases, AT_ONCE)):
         kept = store.fingerprints(run.id, [case.id for case in some])
         done += bytes(digest.add(case) == kept.get(case.id) for case in some)
     same = run.digest in (b"", bytes(digest))
@@ -96,14 +99,3 @@ def _find_done(store: Store, run: Run) -> Sequence[int]:
         hint = f"{source} gives other cases than those it was started with: start a new run"
         raise UsageError(f"run {run.id} can't be resumed", hint)
     return done
-
-
-def _in_portions(cases: Iterable[Case], size: int = 200) -> Iterator[list[Case]]:
-    """The cases in lists that are short enough for a query."""
-    portion = list[Case]()
-    for case in cases:
-        portion.append(case)
-        if len(portion) == size:
-            yield portion
-            portion = []
-    yield portion

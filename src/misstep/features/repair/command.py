@@ -48,7 +48,7 @@ def repair(settings: Settings, given: str) -> int:
 
     Exit code 1: the readings disagree, or what they say can't be done.
     """
-    report = read_and_plan(settings, _request(given), _tell)
+    report = read_and_plan(settings, _request(given), lambda line: print(plain(line), file=sys.stderr))
     if settings.json:
         print_json(report)
     else:
@@ -74,7 +74,3 @@ def _request(given: str) -> str:
         raise UsageError("can't be read", error.strerror or str(error), where=where) from error
     except UnicodeDecodeError as error:
         raise UsageError("is not a text in UTF-8", str(error), where=where) from error
-
-
-def _tell(line: str) -> None:
-    print(plain(line), file=sys.stderr)

@@ -44,7 +44,12 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     disagreements and contradictions are in the report.
     """
     settings = settings.overlay({"agent": ""})  # it is not used here, so its price does not matter
-    request = _checked(request)
+    request = tidy(storable(request))
+    if not request:
+        raise UsageError("the request is empty", where="--request")
+    if len(request) > MOST_REQUEST:
+        size, most = f"the request has {len(request):,} characters", f"expected at most {MOST_REQUEST:,}"
+        raise UsageError(size, most, where="--request")
     if not settings.tools:
         raise UsageError("no tools were given", "name them with --tools: tools.json, file.py:name, mcp:…")
     refuse_blind_budget(settings)
@@ -53,21 +58,8 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     readers = _Readers(settings, open_model(settings, tell), tools, request)
     one, other = asyncio.run(readers.read_twice())
     price = price_agent(settings)
-    usd = None if price is None else round(price.of(readers.usage), 6)
+    usd = None if price is None else round(price.of(readers.client.usage), 6)
     return _report(examine(one, other), readers, usd)
-
-
-def _checked(request: str) -> str:
-    request = tidy(storable(request))
-    if not request:
-        raise UsageError("the request is empty", where="--request")
-    if len(request) > MOST_REQUEST:
-        raise UsageError(
-            f"the request has {len(request):,} characters",
-            f"expected at most {MOST_REQUEST:,}",
-            where="--request",
-        )
-    return request
 
 
 class _Readers:
@@ -77,28 +69,23 @@ class _Readers:
         self._settings = settings
         self._tools = tools
         self._request = request
-        self._desk = StructuredClient(model, AGENT, settings.timeout, admit=self._keep_to_budget)
+        self.client = StructuredClient(model, AGENT, settings.timeout, admit=self._keep_to_budget)
         self.model = model.name
 
-    @property
-    def requests(self) -> int:
-        return self._desk.requests
-
-    @property
-    def usage(self) -> Usage:
-        return self._desk.usage
-
     async def read_twice(self) -> tuple[RequestReading, RequestReading]:
-        """Two independent readings."""
         try:
             return await self._read(MANNERS[0], _READINGS[0]), await self._read(MANNERS[1], _READINGS[1])
         finally:
-            await self._desk.close()
+            await self.client.close()
 
     async def _read(self, manner: Manner, which: str) -> RequestReading:
         form = checked_form(manner, [tool.name for tool in self._tools], self._request)
+        text = (files("misstep.features.repair") / "data" / f"repair-{manner}.txt").read_text("utf-8")
+        about = [(tool.name, " ".join(tool.description.split())) for tool in self._tools]
+        listed = "\n".join(f"- {name}: {cut(said, DESCRIPTION)}" for name, said in about)
+        prompt = Template(text).fill(tools=listed, request=fenced(self._request))
         try:
-            return await self._desk.ask(_prompt(manner, self._tools, self._request), form)
+            return await self.client.ask(prompt, form)
         except Unusable as error:
             raise ModelError(
                 error.message,
@@ -111,21 +98,15 @@ class _Readers:
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
         """Refuse a request that the budget might not cover."""
         said = sum([len(message.text) for message in messages])
-        guess = self.usage + Usage(said // CHARACTERS, EXPECTED)
+        guess = self.client.usage + Usage(said // CHARACTERS, EXPECTED)
         left = left_of(self._settings, Spent({AGENT: guess}))
         lacking = [FLAGS[kind] for kind, amount in left.items() if amount < 0]
         if lacking:
-            used = self.usage.input + self.usage.output
+            used = self.client.usage.input + self.client.usage.output
             raise BudgetExceeded(
                 f"the budget has no room for another request: {used:,} tokens are used",
                 f"it takes two readings, each of a request or more: {lacking[0]} MORE",
             )
-
-
-def _prompt(manner: Manner, tools: Sequence[Tool], request: str) -> str:
-    text = (files("misstep.features.repair") / "data" / f"repair-{manner}.txt").read_text("utf-8")
-    listed = [f"- {tool.name}: {cut(' '.join(tool.description.split()), DESCRIPTION)}" for tool in tools]
-    return Template(text).fill(tools="\n".join(listed), request=fenced(request))
 
 
 def _report(found: Repair, readers: _Readers, usd: float | None) -> RepairReport:
@@ -141,8 +122,8 @@ def _report(found: Repair, readers: _Readers, usd: float | None) -> RepairReport
         tuple(dict.fromkeys([*found.readings[0].beyond, *found.readings[1].beyond])),
         tuple([_conflict_line(conflict, rules) for conflict in found.conflicts]),
         found.plan,
-        readers.requests,
-        readers.usage,
+        readers.client.requests,
+        readers.client.usage,
         usd,
     )
 

@@ -47,7 +47,14 @@ _WHERE = {
 
 def repair_view(report: RepairReport) -> RenderableType:
     """The verdict on the readings, what they say, where they differ, and the plan."""
-    parts: list[RenderableType] = [_headline(report), *_facts(report), _needs(report.actions)]
+    tokens = f"{report.tokens.input:,} tokens in, {report.tokens.output:,} out"
+    asked = f"{plain(report.model)}: {counted(report.requests, 'request')}, {tokens}"
+    parts: list[RenderableType] = [
+        _headline(report),
+        Text(asked, style="dim"),
+        Text(f"cost: {money(report.usd, report.model)}", style="dim"),
+        _needs(report.actions),
+    ]
     for said_by, title in _WHO.items():
         rules = [rule for rule in report.constraints if rule.said_by == said_by]
         if rules:
@@ -66,12 +73,6 @@ def _headline(report: RepairReport) -> Text:
     if not report.consistent:
         return Text("both readings agree, and no plan meets what they say", style="bold red")
     return Text("both readings of the request agree", style="bold green")
-
-
-def _facts(report: RepairReport) -> Iterator[Text]:
-    tokens = f"{report.tokens.input:,} tokens in, {report.tokens.output:,} out"
-    yield Text(f"{plain(report.model)}: {counted(report.requests, 'request')}, {tokens}", style="dim")
-    yield Text(f"cost: {money(report.usd, report.model)}", style="dim")
 
 
 def _needs(needs: Sequence[ToolLine]) -> RenderableType:
@@ -120,7 +121,11 @@ def _conflicts(report: RepairReport) -> Iterator[RenderableType]:
 
 
 def _plan(report: RepairReport) -> RenderableType:
-    title = _title(report)
+    title = "plan"
+    if not report.agree:
+        agreed = any(rule.said_by == "both" for rule in report.constraints)
+        any_order = "plan in any order, for the readings agree on no constraint"
+        title = "plan for what both readings say" if agreed else any_order
     if report.plan is None:
         return section(title, Text("none: the constraints contradict each other", style="red"))
     if not report.plan:
@@ -129,14 +134,6 @@ def _plan(report: RepairReport) -> RenderableType:
     steps = [f"{number:>{width}}  {plain(tool)}" for number, tool in enumerate(report.plan, 1)]
     note = Text("nothing has been called; the arguments are yours to fill in", style="dim")
     return section(title, Group(Text("\n".join(steps)), note))
-
-
-def _title(report: RepairReport) -> str:
-    if report.agree:
-        return "plan"
-    if any(rule.said_by == "both" for rule in report.constraints):
-        return "plan for what both readings say"
-    return "plan in any order, for the readings agree on no constraint"
 
 
 def _arrows(tools: Sequence[str]) -> str:

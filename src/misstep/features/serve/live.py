@@ -15,8 +15,7 @@ from misstep.core.results.summary import Summary, Tally
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Cost, Pace
 from misstep.errors import StoreError, UsageError
-from misstep.rendering.estimate import duration, spending_in_words
-from misstep.rendering.terminal import percent
+from misstep.rendering.terminal import duration, percent, spending_in_words
 from misstep.rendering.text import plain_lines
 from misstep.runs.budget import pricing
 from misstep.runs.lookup import find_run, is_live, summary_of

@@ -11,19 +11,20 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from misstep.core.outcome import JUDGEMENTS
+from misstep.core.results.summary import RunView
 from misstep.core.settings import Settings
 from misstep.errors import NoStoreYet, UsageError
 from misstep.features.label.run import can_be_labelled
 from misstep.rendering.html.cases import served_at
-from misstep.rendering.html.comparison import comparison_parts
 from misstep.rendering.html.page import run_parts, title_of
+from misstep.rendering.html.sections import comparison_parts
 from misstep.rendering.terminal import baseline_rates, percent, subject_lines
 from misstep.rendering.text import plain
 from misstep.rendering.words import subject_name
 from misstep.runs.compare import compare
-from misstep.runs.lookup import Overview, find_run, list_runs, look_over, view_run
+from misstep.runs.lookup import find_run, list_runs, look_over, view_run
 from misstep.runs.reporting.case_bundles import case_detail, case_index, place_case
-from misstep.runs.reporting.page import page_of
+from misstep.runs.reporting.statement import page_of
 from misstep.store.location import shown, way_to
 from misstep.store.runs import DamagedRun, Run
 from misstep.web.pages import NavigationLink, case_path, complain, run_path, show
@@ -59,7 +60,7 @@ class RunPages:
         return show(
             request,
             "runs.html",
-            rows=[_row(each) for each in found if isinstance(each, Overview)],
+            rows=[_row(each) for each in found if isinstance(each, RunView)],
             damaged=[each for each in found if isinstance(each, DamagedRun)],
             total=total,
             page=page,
@@ -193,7 +194,7 @@ class RunPages:
             NavigationLink(
                 f"run {run.id}: {', '.join(subject_lines(run.settings, run.purpose))}", run_path(run.id)
             )
-            for run in (each.run for each in found if isinstance(each, Overview))
+            for run in (each.run for each in found if isinstance(each, RunView))
         ]
 
     def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
@@ -216,7 +217,7 @@ def page_number(request: Request) -> int:
     return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
 
 
-def _row(each: Overview) -> dict[str, Any]:
+def _row(each: RunView) -> dict[str, Any]:
     """The row of a run in the list."""
     run, summary = each.run, each.summary
     name, *more = subject_lines(run.settings, run.purpose)

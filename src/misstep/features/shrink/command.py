@@ -15,7 +15,7 @@ from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
 from misstep.features.shrink.run import estimate_shrinking, resume_shrinking, shrink_case, view_reduction
 from misstep.features.shrink.view import reduction_view, regression_test
-from misstep.runs.lookup import view_run
+from misstep.runs.lookup import find_run, view_run
 from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
@@ -55,7 +55,9 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
             small, found = shrink_case(settings, run, case or "", *listeners)
     close_run(settings, small, CommandResult(int(found.outcome is not None)))
     if emit and found.outcome:
-        _write_test(settings, small, found)
+        path = settings.out or f"test_misstep_{re.sub('[^0-9A-Za-z_-]', '_', found.case.id)[:60]}.py"
+        write_text(path, regression_test(found, find_run(settings, small).settings))
+        print(f"a regression test is in {path}: run it with pytest {path}", file=sys.stderr)
     if not to_report(settings):
         _show(settings, small, found)
     return int(found.outcome is not None)
@@ -69,12 +71,6 @@ def _check_place(settings: Settings, emit: str | None) -> None:
         raise UsageError("the test can't go to standard output", "name a file with --out")
     if emit:
         refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
-
-
-def _write_test(settings: Settings, run: str, found: Reduction) -> None:
-    path = settings.out or f"test_misstep_{re.sub('[^0-9A-Za-z_-]', '_', found.case.id)[:60]}.py"
-    write_text(path, regression_test(found, view_run(settings, run, 0).run.settings))
-    print(f"a regression test is in {path}: run it with pytest {path}", file=sys.stderr)
 
 
 def show_stored(settings: Settings, run: str, _: int) -> None:

@@ -13,7 +13,7 @@ from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage, planning_parts
 from misstep.runs.reporting.case_bundles import bundle_of_one
 from misstep.runs.reporting.items import ReportSource, entry_of, spot_of_agent
-from misstep.runs.reporting.planned import PlanningRuns
+from misstep.runs.reporting.stored import PlanningRuns
 from misstep.store.runs import Run
 
 

@@ -1,15 +1,14 @@
 """Finds the smallest problem on which an agent still fails."""
 
 from misstep.core.agent import Agent
-from misstep.core.case import Case
 from misstep.core.event import Estimate, Listener
 from misstep.core.results.diagnosis import Reduction
-from misstep.core.run import Campaign, Inquiries, RunSpec
+from misstep.core.run import Inquiries, RunSpec
 from misstep.core.settings import Settings, check_settings
 from misstep.planning.shrinking.shrinker import shrink
-from misstep.runs.lifecycle import Known, RunWork, estimate, resume, start
+from misstep.runs.lifecycle import RunWork, estimate, resume, start
 from misstep.runs.lookup import find_failure, find_subject, settings_for
-from misstep.store.runs import Run, Store
+from misstep.store.runs import Store
 
 MOST_RUNS = 500
 
@@ -30,11 +29,9 @@ def resume_shrinking(
 ) -> tuple[str, Reduction]:
     """Resume a stopped run."""
     settings = check_settings(settings)
-
-    def plan(store: Store, run: Run) -> RunWork:
-        return _work(store, run.settings, run.purpose)
-
-    summary = resume(settings, "shrink", plan, listeners, agent)
+    summary = resume(
+        settings, "shrink", lambda store, run: _work(store, run.settings, run.purpose), listeners, agent
+    )
     return _result(settings, summary.run)
 
 
@@ -71,11 +68,9 @@ def _prepare(
 def _work(store: Store, settings: Settings, purpose: RunSpec) -> RunWork:
     most = settings.most_runs or MOST_RUNS
     failure = store.find_outcome(purpose.run, purpose.cases[0])
-
-    def campaign(known: Known) -> Campaign:
-        return Inquiries([shrink(failure, settings.confidence, most)], known)
-
-    def sample() -> list[Case]:
-        return [failure.case]
-
-    return RunWork(campaign, sample, most=most, purpose=purpose)
+    return RunWork(
+        campaign=lambda known: Inquiries([shrink(failure, settings.confidence, most)], known),
+        sample=lambda: [failure.case],
+        most=most,
+        purpose=purpose,
+    )

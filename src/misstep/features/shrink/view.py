@@ -8,8 +8,7 @@ import msgspec
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from misstep.core.outcome import Outcome
-from misstep.core.results.diagnosis import ProblemSize, Reduction
+from misstep.core.results.diagnosis import Reduction
 from misstep.core.settings import Settings
 from misstep.rendering.case import calls_view, constraints_view
 from misstep.rendering.layout import section
@@ -19,36 +18,28 @@ from misstep.rendering.text import plain, plain_lines
 
 def reduction_view(reduction: Reduction) -> RenderableType:
     """The smallest request, the calls with the misstep marked, what they violate, and the cost."""
-    if reduction.outcome is None:
-        return Text(_nothing(reduction))
-    return Group(
-        Text(_sizes(reduction.before, reduction.after), style="bold"),
-        Text(_effort(reduction), style="dim"),
-        Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
-        *_failure(reduction.outcome),
-    )
-
-
-def _nothing(reduction: Reduction) -> str:
-    if reduction.complaint and not reduction.tried:
-        return f"The case could not be run again, so nothing is known: {plain(reduction.complaint, 300)}"
-    tried = counted(reduction.tried, "further run")
-    return f"The case did not fail like that again in {tried}: there is nothing to make smaller."
-
-
-def _sizes(before: ProblemSize, after: ProblemSize) -> str:
-    was = (
-        counted(before.actions, "action"),
-        counted(before.sentences, "sentence"),
-        counted(before.constraints, "constraint"),
-    )
-    return f"{', '.join(was)} → {after.actions}, {after.sentences}, {after.constraints}"
-
-
-def _effort(reduction: Reduction) -> str:
+    outcome = reduction.outcome
+    if outcome is None:
+        if reduction.complaint and not reduction.tried:
+            why = plain(reduction.complaint, 300)
+            return Text(f"The case could not be run again, so nothing is known: {why}")
+        tried = counted(reduction.tried, "further run")
+        return Text(f"The case did not fail like that again in {tried}: there is nothing to make smaller.")
+    before, after = reduction.before, reduction.after
+    sizes = {"action": before.actions, "sentence": before.sentences, "constraint": before.constraints}
+    was = ", ".join(counted(size, what) for what, size in sizes.items())
     steps, runs = counted(reduction.steps, "step"), counted(reduction.agent_runs, "run")
     often = f"{reduction.failed} of {counted(reduction.tried, 'run')}"
-    return f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
+    effort = f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
+    return Group(
+        Text(f"{was} → {after.actions}, {after.sentences}, {after.constraints}", style="bold"),
+        Text(effort, style="dim"),
+        Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
+        section("request", Text(plain_lines(outcome.case.query))),
+        section("calls", calls_view(outcome)),
+        section("why", Text(plain(outcome.verdict.explanation))),
+        *([section("broken constraints", constraints_view(outcome))] if outcome.verdict.violated else []),
+    )
 
 
 def _certainty(reduction: Reduction) -> str:
@@ -61,17 +52,6 @@ def _certainty(reduction: Reduction) -> str:
         other = f"{reduction.otherwise} of them fail in another way"
         return f"every step to a smaller or plainer one was tried: none fails like that, {other}"
     return "every step to a smaller or plainer one was tried, and passed"
-
-
-def _failure(outcome: Outcome) -> list[RenderableType]:
-    parts = [
-        section("request", Text(plain_lines(outcome.case.query))),
-        section("calls", calls_view(outcome)),
-        section("why", Text(plain(outcome.verdict.explanation))),
-    ]
-    if outcome.verdict.violated:
-        parts.append(section("broken constraints", constraints_view(outcome)))
-    return parts
 
 
 # Settings that define the agent; all others are about the run in which the failure was found.
@@ -129,28 +109,16 @@ def regression_test(reduction: Reduction, settings: Settings) -> str:
     """
     if reduction.outcome is None:
         raise ValueError("what did not fail again makes no test")
-    case = reduction.outcome.case
+    case, verdict, usual = reduction.outcome.case, reduction.outcome.verdict, Settings()
+    given = {name: getattr(settings, name) for name in _FACTS}
+    facts = {name: value for name, value in given.items() if value != getattr(usual, name)}
+    runs = 1  # needed to see it fail again at the same failure rate
+    if reduction.failed < reduction.tried:
+        runs = min(MOST_RUNS, ceil(log(DOUBT) / log(1 - reduction.failed / reduction.tried)))
     return _TEST.format(
-        settings=pformat(_facts(settings), width=WIDTH),
+        settings=pformat(facts, width=WIDTH),
         case=pformat(msgspec.to_builtins(case), width=WIDTH, sort_dicts=False),
-        failure=pformat(_told(reduction.outcome), width=WIDTH),
-        runs=_runs(reduction),
+        failure=pformat(f"{verdict.error}: {verdict.explanation}", width=WIDTH),
+        runs=runs,
         name=re.sub(r"[^0-9A-Za-z]", "_", case.id),
     )
-
-
-def _facts(settings: Settings) -> dict[str, object]:
-    usual = Settings()
-    given = {name: getattr(settings, name) for name in _FACTS}
-    return {name: value for name, value in given.items() if value != getattr(usual, name)}
-
-
-def _told(outcome: Outcome) -> str:
-    return f"{outcome.verdict.error}: {outcome.verdict.explanation}"
-
-
-def _runs(reduction: Reduction) -> int:
-    """The number of runs needed to see it fail again at the same failure rate."""
-    if reduction.failed >= reduction.tried:
-        return 1
-    return min(MOST_RUNS, ceil(log(DOUBT) / log(1 - reduction.failed / reduction.tried)))

@@ -19,9 +19,9 @@ from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
-from misstep.runs.baseline import nothing_in_common
+from misstep.runs.compare import nothing_in_common
 from misstep.runs.reporting.items import NAME, TEXT, ReportSource, tool_item
-from misstep.runs.reporting.reported import ReportedRuns
+from misstep.runs.reporting.stored import ReportedRuns
 from misstep.runs.summary import summarise_tools, verdict_on
 from misstep.store.location import way_to
 from misstep.store.runs import Run, Store

@@ -17,13 +17,12 @@ from misstep.features.tool_fuzz.worker import FuzzWorker, find_seed_corpus, find
 from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.lookup import resolve_prefix
-from misstep.runs.resume import take_up
 from misstep.runs.setup.agent_session import refuse_missing
 from misstep.runs.setup.models import refuse_blind_budget, refuse_secrets
 from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
 from misstep.runs.summary import summarise_tools
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import refuse_foreign_calls
+from misstep.runs.trust import refuse_foreign_calls, take_up
 from misstep.store.runs import Run, Store
 
 

@@ -1,5 +1,6 @@
 """Reads logs of Inspect, plain JSON or packed, without Inspect itself."""
 
+import re
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
@@ -12,7 +13,7 @@ from misstep.core.outcome import Ended, Usage
 from misstep.errors import MissingExtra, UsageError
 from misstep.interop.trajectories.trajectory import Trajectory, count_in, names_in, read_messages, text_in
 
-SAMPLES = "samples/"
+SAMPLE = re.compile(r"samples/.*\.json", re.DOTALL)
 LARGEST = 1 << 28  # bytes of an unpacked sample
 ATTACHED = "attachment://"
 _LIMITS: dict[str, Ended] = {"time": "timeout", "working": "timeout"}
@@ -34,7 +35,7 @@ def read_packed(path: str) -> Iterator[Trajectory]:
     """The samples of an `.eval` file, one at a time."""
     try:
         with zipfile.ZipFile(path) as packed:
-            names = [each for each in packed.infolist() if _is_sample(each)]
+            names = [each for each in packed.infolist() if SAMPLE.fullmatch(each.filename)]
             if not names:
                 raise UsageError("no Inspect log, or one without samples", where=path)
             for each in names:
@@ -44,18 +45,17 @@ def read_packed(path: str) -> Iterator[Trajectory]:
         raise UsageError(f"not an Inspect log: {error}", hint, where=path) from error
 
 
-def _is_sample(entry: zipfile.ZipInfo) -> bool:
-    return entry.filename.startswith(SAMPLES) and entry.filename.endswith(".json")
-
-
 def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
     where = f"{path}, {entry.filename}"
     if entry.file_size > LARGEST:
         raise UsageError(
             f"a sample of {entry.file_size:,} bytes", f"at most {LARGEST:,} are read", where=where
         )
+    with suppress(ImportError):
+        import_module("zipfile_zstd")  # adds the compression that Inspect uses to `zipfile`
     try:
-        data = _read_entry(packed, entry)
+        with packed.open(entry) as file:
+            data = file.read(LARGEST + 1)
     except NotImplementedError as error:
         raise MissingExtra("what unpacks this Inspect log", "inspect", f"it is {path}") from error
     if len(data) > LARGEST:
@@ -66,28 +66,28 @@ def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
         raise UsageError(f"not JSON: {error}", where=where) from error
 
 
-def _read_entry(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
-    with suppress(ImportError):
-        import_module("zipfile_zstd")  # adds the compression that Inspect uses to `zipfile`
-    with packed.open(entry) as file:
-        return file.read(LARGEST + 1)
-
-
 def _read_sample(sample: Any, where: str) -> Trajectory:
     if not isinstance(sample, dict) or not isinstance(sample.get("messages"), list):
         raise UsageError("not a sample of Inspect: it has no messages", where=where)
     attached = sample.get("attachments")
     sample = _resolved(sample, attached if isinstance(attached, dict) else {})
     found = read_messages(sample["messages"], where)
-    error, used = sample.get("error"), sample.get("model_usage")
-    usages = used.values() if isinstance(used, dict) else ()
+    error, used, limit = sample.get("error"), sample.get("model_usage"), sample.get("limit")
+    ended: Ended = "error" if error else "answered"
+    if isinstance(limit, dict):
+        ended = _LIMITS.get(str(limit.get("type")), "iterations")
+    usage = Usage()
+    for each in used.values() if isinstance(used, dict) else ():
+        # Inspect counts cached tokens separately from the other input.
+        cached = count_in(each, "input_tokens_cache_read")
+        usage += Usage(count_in(each, "input_tokens") + cached, count_in(each, "output_tokens"), cached)
     return msgspec.structs.replace(
         found,
         names=names_in({"metadata": sample.get("metadata"), "id": sample.get("id")}),
         request=_request(sample) or found.request,
-        ended=_ended(sample),
+        ended=ended,
         error=str(error.get("message", "")) if isinstance(error, dict) else "",
-        usage=sum((_usage(each) for each in usages), Usage()),
+        usage=usage,
     )
 
 
@@ -96,19 +96,6 @@ def _request(sample: dict[str, Any]) -> str:
     if isinstance(given, list):
         return next((text_in(each.get("content")) for each in given if each.get("role") == "user"), "")
     return given if isinstance(given, str) else ""
-
-
-def _ended(sample: dict[str, Any]) -> Ended:
-    limit = sample.get("limit")
-    if isinstance(limit, dict):
-        return _LIMITS.get(str(limit.get("type")), "iterations")
-    return "error" if sample.get("error") else "answered"
-
-
-def _usage(value: Any) -> Usage:
-    cached = count_in(value, "input_tokens_cache_read")
-    # Inspect counts cached tokens separately from the other input.
-    return Usage(count_in(value, "input_tokens") + cached, count_in(value, "output_tokens"), cached)
 
 
 def _resolved(value: Any, attached: dict[str, Any]) -> Any:

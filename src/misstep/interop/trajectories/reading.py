@@ -30,41 +30,33 @@ def is_foreign(path: str) -> bool:
     try:
         if _is_packed(path):
             return True
-        first = next(_values(path), None)
+        _, value = next(_values(path), ("", None))
     except (OSError, UsageError):
         return False
-    return first is not None and _is_known(first[1])
+    one = value[0] if isinstance(value, list) and value and not is_messages(value) else value
+    return is_messages(one) or inspect_logs.is_log(one) or traces.is_trace(one)
 
 
 def read_trajectories(path: str) -> Iterator[Trajectory]:
     """Each trajectory of a file that `is_foreign`."""
     try:
-        yield from _read(path)
+        if _is_packed(path):
+            yield from inspect_logs.read_packed(path)
+            return
+        values = _values(path)
+        first = next(values)
+        if traces.is_trace(first[1]):
+            yield from traces.read_traces(chain([first], values), path)
+            return
+        for where, value in chain([first], values):
+            yield from _trajectories(value, where)
     except RecursionError as error:
         raise UsageError("nested too deeply", EXPECTED, where=path) from error
-
-
-def _read(path: str) -> Iterator[Trajectory]:
-    if _is_packed(path):
-        yield from inspect_logs.read_packed(path)
-        return
-    values = _values(path)
-    first = next(values)
-    if traces.is_trace(first[1]):
-        yield from traces.read_traces(chain([first], values), path)
-        return
-    for where, value in chain([first], values):
-        yield from _trajectories(value, where)
 
 
 def _is_packed(path: str) -> bool:
     with open(path, "rb") as file:
         return file.read(len(PACKED)) == PACKED
-
-
-def _is_known(value: Any) -> bool:
-    one = value[0] if isinstance(value, list) and value and not is_messages(value) else value
-    return is_messages(one) or inspect_logs.is_log(one) or traces.is_trace(one)
 
 
 def _trajectories(value: Any, where: str) -> Iterator[Trajectory]:
@@ -76,15 +68,11 @@ def _trajectories(value: Any, where: str) -> Iterator[Trajectory]:
         for number, each in enumerate(value, 1):
             yield from _trajectories(each, f"{where}, item {number}")
     else:
-        yield _plan(value, where)
-
-
-def _plan(value: Any, where: str) -> Trajectory:
-    try:
-        plan = msgspec.convert(value, Transcript)
-    except msgspec.ValidationError as error:
-        raise UsageError("nothing that is known here", EXPECTED, where=where) from error
-    return Trajectory(where, plan.calls, (plan.case,), "", plan.ended, plan.answer, plan.error, plan.usage)
+        try:
+            plan = msgspec.convert(value, Transcript)
+        except msgspec.ValidationError as error:
+            raise UsageError("nothing that is known here", EXPECTED, where=where) from error
+        yield Trajectory(where, plan.calls, (plan.case,), "", plan.ended, plan.answer, plan.error, plan.usage)
 
 
 def _values(path: str) -> Iterator[tuple[str, Any]]:
@@ -121,7 +109,6 @@ def _whole(path: str) -> Any:
 
 
 def _decoded(data: bytes) -> tuple[Any, str]:
-    """A value, or what is wrong."""
     try:
         return msgspec.json.decode(data), ""
     except (msgspec.DecodeError, UnicodeDecodeError) as error:

@@ -15,8 +15,6 @@ MOST = 2_000_000  # spans
 
 
 class _Span(msgspec.Struct):
-    """A span of an agent or tool, or one between them."""
-
     id: str
     parent: str
     operation: str
@@ -54,6 +52,7 @@ def _spans(value: Any, where: str, count: int) -> Iterator[tuple[str, _Span]]:
             for given in _listed(scope, "spans"):
                 attributes = _attributes(given.get("attributes"))
                 name = str(given.get("name", "")).partition(" ")[0]
+                status = given.get("status")
                 operation = str(attributes.get("gen_ai.operation.name", name))
                 kept = attributes if operation in (AGENT, TOOL) else {}
                 span = _Span(
@@ -64,13 +63,9 @@ def _spans(value: Any, where: str, count: int) -> Iterator[tuple[str, _Span]]:
                     order=(count := count + 1),
                     where=where,
                     attributes=kept,
-                    problem=_problem(given.get("status")),
+                    problem=str(status.get("message", "")) if isinstance(status, dict) else "",
                 )
                 yield str(given.get("traceId", "")), span
-
-
-def _problem(status: Any) -> str:
-    return str(status.get("message", "")) if isinstance(status, dict) else ""
 
 
 def _listed(value: Any, name: str) -> list[dict[str, Any]]:
@@ -107,11 +102,13 @@ def _trajectory(agent: _Span | None, tools: list[_Span]) -> Trajectory:
     )
     said = agent.attributes if agent else {}
     error = said.get("error.type")
+    given = [said.get("misstep.case"), said.get("gen_ai.conversation.id")]
+    texts = [each for each in given if isinstance(each, str)]
     told = next((ended for ended in get_args(Ended) if ended == said.get("misstep.ended")), None)
     return Trajectory(
         where=agent.where if agent else tools[0].where,
         calls=tuple(_call(span.attributes) for span in tools),
-        names=_names(said),
+        names=tuple(dict.fromkeys([*texts, *[text.rpartition("/")[2] for text in texts]])),
         request=_message(said.get("gen_ai.input.messages"), "user"),
         ended=told or ("answered" if not error else "timeout" if error == "timeout" else "error"),
         answer=_message(said.get("gen_ai.output.messages"), "assistant"),
@@ -125,18 +122,14 @@ def _trajectory(agent: _Span | None, tools: list[_Span]) -> Trajectory:
     )
 
 
-def _names(said: dict[str, Any]) -> tuple[str, ...]:
-    given = [said.get("misstep.case"), said.get("gen_ai.conversation.id")]
-    texts = [each for each in given if isinstance(each, str)]
-    return tuple(dict.fromkeys([*texts, *[text.rpartition("/")[2] for text in texts]]))
-
-
 def _call(said: dict[str, Any]) -> Call:
-    turn = said.get("misstep.turn")
+    turn, result = said.get("misstep.turn"), said.get("gen_ai.tool.call.result", "")
+    if not isinstance(result, str):
+        result = "" if result is None else msgspec.json.encode(result).decode()
     return Call(
         tool=str(said.get("gen_ai.tool.name", "")),
         arguments=arguments_in(said.get("gen_ai.tool.call.arguments")),
-        result=_text(said.get("gen_ai.tool.call.result")),
+        result=result,
         turn=turn if isinstance(turn, int) else None,
         ran=_number(said.get("misstep.ran")),
     )
@@ -151,12 +144,6 @@ def _message(given: Any, role: str) -> str:
     return ""
 
 
-def _text(value: Any) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return msgspec.json.encode(value).decode()
-
-
 def _attributes(given: Any) -> dict[str, Any]:
     found = dict[str, Any]()
     for each in given if isinstance(given, list) else ():
@@ -166,7 +153,6 @@ def _attributes(given: Any) -> dict[str, Any]:
 
 
 def _value(given: Any) -> Any:
-    """The Python value of an AnyValue."""
     if not isinstance(given, dict) or len(given) != 1:
         return None
     ((kind, value),) = given.items()

@@ -1,7 +1,4 @@
-"""A trajectory recorded by another tool, the case it belongs to, and message lists as input.
-
-Message lists may be in OpenAI's chat or Responses format.
-"""
+"""A trajectory recorded by another tool, its case, and lists of messages (OpenAI's chat or Responses)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, get_args
@@ -115,15 +112,12 @@ class Cases:
             return alike[0]
         if self._given:
             return self._known[self._given]
-        raise self._unknown(trajectory, alike)
-
-    def _unknown(self, trajectory: Trajectory, alike: list[Case]) -> UsageError:
         if alike:
             ids = ", ".join(case.id for case in alike[:3])
             hint = f"the request is that of {ids}: say which in its metadata, or with --case"
-            return UsageError("belongs to one of several cases", hint, where=trajectory.where)
+            raise UsageError("belongs to one of several cases", hint, where=trajectory.where)
         named = f" ({', '.join(trajectory.names[:3])})" if trajectory.names else ""
-        return UsageError(
+        raise UsageError(
             f"belongs to no case that is known{named}",
             f"{self._source} has {len(self._known)} cases; they are found by their id in the metadata or by "
             "the text of the request",
@@ -149,12 +143,14 @@ def read_messages(value: Any, where: str) -> Trajectory:
     messages = _messages(value)
     calls = tuple(_calls(messages, _results(messages)))
     said = [text_in(each.get("content")) for each in messages if _role(each) == "assistant"]
+    # Messages don't record timeouts, but an object around them may.
+    told = value.get("ended") if isinstance(value, dict) else None
     return Trajectory(
         where=where,
         calls=calls,
         names=names_in(value),
         request=next((text_in(each.get("content")) for each in messages if _role(each) == "user"), ""),
-        ended=_ended(value),
+        ended=next((ended for ended in get_args(Ended) if ended == told), "answered"),
         answer=said[-1] if said and _role(messages[-1]) == "assistant" else "",
     )
 
@@ -162,8 +158,8 @@ def read_messages(value: Any, where: str) -> Trajectory:
 def _messages(value: Any) -> list[dict[str, Any]]:
     """All messages in order; for a Responses object, the input before the output."""
     if isinstance(value, list):
-        ours = value and all(isinstance(each, dict) and ("role" in each or _is_item(each)) for each in value)
-        return value if ours else []
+        known = [isinstance(each, dict) and ("role" in each or each.get("type") in _ITEMS) for each in value]
+        return value if known and all(known) else []
     if not isinstance(value, dict):
         return []
     found = list[dict[str, Any]]()
@@ -173,10 +169,6 @@ def _messages(value: Any) -> list[dict[str, Any]]:
             part = [{"role": "user", "content": part}]
         found += _messages(part) if isinstance(part, list) else []
     return found
-
-
-def _is_item(value: dict[str, Any]) -> bool:
-    return value.get("type") in _ITEMS
 
 
 def _role(message: dict[str, Any]) -> str:
@@ -232,7 +224,6 @@ def _call(name: Any, given: Any, turn: int, outcome: tuple[str, int]) -> Call:
 
 
 def _results(messages: list[dict[str, Any]]) -> dict[str, str]:
-    """The results of calls, by id."""
     found = dict[str, str]()
     for message in messages:
         if message.get("type") in ("function_call_output", "custom_tool_call_output"):
@@ -241,9 +232,3 @@ def _results(messages: list[dict[str, Any]]) -> dict[str, str]:
             id = message.get("tool_call_id", message.get("name"))
             found[str(id)] = text_in(message.get("content"))
     return found
-
-
-def _ended(value: Any) -> Ended:
-    """How it ended. Messages don't record timeouts, but an object around them may."""
-    told = value.get("ended") if isinstance(value, dict) else None
-    return next((ended for ended in get_args(Ended) if ended == told), "answered")

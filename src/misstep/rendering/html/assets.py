@@ -95,7 +95,6 @@ class Archive:
         self.is_full = False
 
     def add(self, detail: dict[str, Any]) -> None:
-        """Add a detail, unless the archive is full."""
         if self.is_full:
             return
         self._waiting.append(msgspec.json.encode(detail))

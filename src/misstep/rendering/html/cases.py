@@ -60,20 +60,20 @@ NAME = 200
 
 
 class CaseDigest(msgspec.Struct, frozen=True):
-    """A case in the list, in escaped text. `usd`, `cause`, `flaky` are null if unknown."""
+    """A case in the list, in escaped text; the fields are columns of the index, null if unknown."""
 
     id: str
     verdict: str
     error: str
     topic: str
-    families: tuple[str, ...]
+    family: tuple[str, ...]
     why: str
     actions: int
     calls: int
     tokens: int
     seconds: float
-    usd: float | None = None
     cause: str | None = None
+    usd: float | None = None
     flaky: bool | None = None
 
 
@@ -87,7 +87,7 @@ def digest_of(
         verdict=verdict.verdict,
         error=verdict.error or "",
         topic=plain(case.topic, NAME),
-        families=tuple(families_of(case)),
+        family=tuple(families_of(case)),
         why=plain(why if len(why) <= WHY else f"{why[: WHY - 1]}…"),
         actions=len(case.actions),
         calls=len(transcript.calls),
@@ -102,21 +102,15 @@ def digest_of(
 def index_of(digests: Iterable[CaseDigest], kept: int | None = None) -> dict[str, Any]:
     """The index of these cases; the first `kept` have details, by default all."""
     rows = list(digests)
+    columns = {name: [getattr(row, name) for row in rows] for name in CaseDigest.__struct_fields__}
+    causes, flaky = columns["cause"], columns["flaky"]
     return {
         "version": VERSION,
-        "id": [row.id for row in rows],
-        "verdict": _worded([row.verdict for row in rows]),
-        "error": _worded([row.error for row in rows]),
-        "topic": _worded([row.topic for row in rows]),
-        "family": _worded([row.families for row in rows]),
-        "why": [row.why for row in rows],
-        "actions": [row.actions for row in rows],
-        "calls": [row.calls for row in rows],
-        "tokens": [row.tokens for row in rows],
-        "seconds": [row.seconds for row in rows],
-        "cause": _worded([row.cause or "" for row in rows]) if any(row.cause for row in rows) else None,
-        "usd": _known([row.usd for row in rows]),
-        "flaky": _known([None if row.flaky is None else int(row.flaky) for row in rows]),
+        **columns,
+        **{name: _worded(columns[name]) for name in ("verdict", "error", "topic", "family")},
+        "cause": _worded([cause or "" for cause in causes]) if any(causes) else None,
+        "usd": _known(columns["usd"]),
+        "flaky": _known([None if each is None else int(each) for each in flaky]),
         "kept": len(rows) if kept is None else kept,
     }
 
@@ -207,12 +201,8 @@ def detail_of(
 
 
 def _cause(diagnosis: Diagnosis) -> dict[str, Any]:
-    return {
-        "name": diagnosis.cause,
-        "sure": diagnosis.sure,
-        "guilty": plain(diagnosis.guilty),
-        "evidence": plain(diagnosis.evidence),
-    }
+    guilty, evidence = plain(diagnosis.guilty), plain(diagnosis.evidence)
+    return {"name": diagnosis.cause, "sure": diagnosis.sure, "guilty": guilty, "evidence": evidence}
 
 
 def _pieces(case: Case) -> Iterator[tuple[str, int | None]]:
@@ -310,17 +300,22 @@ class CaseBundle(msgspec.Struct, frozen=True):
     base: str = ""
     again: str = ""
 
-    def section(self, title: str = "Cases") -> Markup:
-        """The element for the list of cases."""
-        return page_section(title, *self._note(), self._without_scripts(), element("div", **self._place()))
+    def section(self) -> Markup:
+        size, kept = len(self.index["id"]), self.index["kept"]
+        told = f"Details of {kept:,} of {size:,} cases are in this file, failures first"
+        note = [element("p", f"{told}; misstep serve shows all.", class_="caption")] if kept < size else []
+        place = element("div", id="cases", data_base=self.base)
+        return page_section("Cases", *note, self._without_scripts(), place)
 
     def aside(self) -> Markup:
         """The element for cases that other parts of the page link to."""
-        return element("div", **self._place(listed="no"))
+        return element("div", id="cases", data_base=self.base, data_listed="no")
 
     def single(self, title: str) -> Markup:
-        """The element for a single case."""
-        place = element("div", class_="case", data_case=self.index["id"][0], **self._place(listed="no"))
+        case = self.index["id"][0]
+        place = element(
+            "div", class_="case", data_case=case, id="cases", data_base=self.base, data_listed="no"
+        )
         return page_section(title, self._without_scripts(), place)
 
     def held(self, *scripts: Markup) -> Markup:
@@ -330,21 +325,6 @@ class CaseBundle(msgspec.Struct, frozen=True):
             *scripts,
             element("script", verbatim("\n".join(self.lines)), type="text/plain", id="details"),
         )
-
-    def _place(self, **more: str) -> dict[str, str]:
-        return {
-            "id": "cases",
-            "data_base": self.base,
-            **{f"data_{key}": value for key, value in more.items()},
-        }
-
-    def _note(self) -> list[Markup]:
-        size, kept = len(self.index["id"]), self.index["kept"]
-        if kept >= size:
-            return []
-        told = f"Details of {kept:,} of {size:,} cases are in this file, failures first"
-        said = f"{told}; misstep serve shows all."
-        return [element("p", said, class_="caption")]
 
     def _without_scripts(self) -> Markup:
         return element("noscript", element("p", NO_SCRIPTS), element("pre", text(self.again)))

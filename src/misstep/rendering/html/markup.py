@@ -40,18 +40,14 @@ def element(name: str, /, *children: Markup | str, **attributes: str | float) ->
     Attributes are written as keywords: `class_` is class, `stroke_width` is stroke-width. Empty ones are left
     out.
     """
-    given = "".join(f' {_name(key)}="{_value(value)}"' for key, value in attributes.items() if value != "")
+    named = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items() if value != ""}
+    given = "".join(f' {key}="{_value(value)}"' for key, value in named.items())
     inside = together(*children).source
     return Markup(f"<{name}{given}{'/>' if name in _EMPTY else f'>{inside}</{name}>'}")
 
 
 def together(*parts: Markup | str) -> Markup:
-    """Join parts."""
     return Markup("".join((text(part) if isinstance(part, str) else part).source for part in parts))
-
-
-def _name(keyword: str) -> str:
-    return keyword.rstrip("_").replace("_", "-")
 
 
 def _value(value: str | float) -> str:
@@ -85,14 +81,12 @@ def grid(headings: Sequence[str], rows: Iterable[Row], names: int = 1, caption: 
 
 
 def pairs(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    """A list of names with their values."""
     return element(
         "dl", *(part for name, value in rows for part in (element("dt", name), element("dd", value)))
     )
 
 
 def tiles(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    """The same as tiles side by side."""
     return element(
         "dl",
         *(element("div", element("dt", name), element("dd", value)) for name, value in rows),

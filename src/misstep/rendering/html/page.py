@@ -5,14 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from misstep.core.results.comparison import Breakdown, Held
-from misstep.core.results.report import Issue, ReportItem, RunReport
-from misstep.core.results.summary import Summary
+from misstep.core.results.report import Issue, RunReport
+from misstep.core.results.summary import Run, Summary
 from misstep.rendering.comparison import held_in_words
 from misstep.rendering.html import assets, sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup, element, lines, text, together, verbatim
 from misstep.rendering.html.sections import about, in_one_line
-from misstep.rendering.terminal import RunRow
 from misstep.rendering.words import specs_in_short
 
 TITLE = 120
@@ -28,13 +27,12 @@ class RunPage(msgspec.Struct, frozen=True):
     summary: Summary
     parts: tuple[Markup, ...] = ()
     cases: CaseBundle | None = None
-    run: RunRow | None = None
+    run: Run | None = None
     held: Held | None = None
     sandboxes: tuple[str, ...] = ()
 
 
 def run_page(shown: RunPage) -> str:
-    """The whole page of a run."""
     return page(title_of(shown), tuple(run_parts(shown)), shown.cases)
 
 
@@ -48,10 +46,15 @@ def title_of(shown: RunPage) -> str:
 def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -> str:
     """A page with these parts below its title, and the cases that its scripts show; it needs no network."""
     scripts = [*([assets.asset(assets.LIBRARY)] if cases else []), assets.script()]
+    allowed = " ".join(map(assets.script_hash, scripts))
+    policy = (  # these scripts and no others, nothing from elsewhere
+        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_policy(scripts)),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", text(title, TITLE)),
         element("style", verbatim(assets.style())),
@@ -61,15 +64,6 @@ def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -
     ends = cases.held(*run) if cases else together(*run)
     body = element("body", main, element("footer", "made by misstep"), ends)
     return f"<!doctype html>\n{element('html', head, body, lang='en').source}\n"
-
-
-def _policy(scripts: Sequence[str]) -> str:
-    """A content security policy for these scripts and no others, nothing from elsewhere."""
-    allowed = " ".join(map(assets.script_hash, scripts))
-    return (
-        f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 def run_parts(shown: RunPage) -> Iterator[Markup]:
@@ -112,16 +106,13 @@ def _parts(statement: RunReport) -> Iterator[Markup]:
         if told:
             yield element("p", told)
     for entry in statement.entries(None):
-        yield element(
-            "section", element("h2", text(f"{entry.name}: {entry.verdict}", LONGEST_TITLE)), *_entry(entry)
-        )
-
-
-def _entry(entry: ReportItem) -> Iterator[Markup]:
-    if entry.reason:
-        yield element("p", text(entry.reason))
-    for flaw in entry.flaws:
-        yield element("details", element("summary", text(flaw.title, LONGEST_TITLE)), *_flaw(flaw))
+        reason = [element("p", text(entry.reason))] if entry.reason else []
+        flaws = [
+            element("details", element("summary", text(flaw.title, LONGEST_TITLE)), *_flaw(flaw))
+            for flaw in entry.flaws
+        ]
+        title = element("h2", text(f"{entry.name}: {entry.verdict}", LONGEST_TITLE))
+        yield element("section", title, *reason, *flaws)
 
 
 def _flaw(flaw: Issue) -> Iterator[Markup]:

@@ -1,28 +1,36 @@
-"""Sections of a page that runs share: the setup of a run and its results."""
+"""Sections of a page that runs share: setup, results, and the comparison of two runs."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from misstep.core.outcome import JUDGEMENTS
-from misstep.core.results.comparison import Breakdown, Held
-from misstep.core.results.summary import Summary
+from misstep.core.results.comparison import Breakdown, Comparison, Held, TaskComparison
+from misstep.core.results.summary import Run, Summary
 from misstep.core.spending import AGENT
-from misstep.rendering.comparison import PLURALS, finding, held_in_words
+from misstep.rendering.comparison import (
+    PLURALS,
+    conclusion,
+    efforts,
+    finding,
+    held_in_words,
+    note_on_p,
+    rates,
+)
 from misstep.rendering.html.markup import Cell, Markup, Row, element, grid, pairs, text, tiles, together
 from misstep.rendering.terminal import (
-    RunRow,
     baselines_in_words,
     easy_lines,
+    from_to,
+    in_and_out,
     money,
     percent,
 )
-from misstep.rendering.words import interval, method_in_words, p_value
+from misstep.rendering.words import interval, method_in_words, p_value, points, sentence
 
 MOST = 1_000  # characters
 
 
-def in_one_line(run: RunRow) -> Markup:
-    """The setup of a planning run."""
+def in_one_line(run: Run) -> Markup:
     settings = run.settings
     sizes = f"{settings.actions} actions" if not settings.cases else "cases from a file"
     told = (
@@ -35,18 +43,22 @@ def in_one_line(run: RunRow) -> Markup:
     return element("p", text(" · ".join(told), MOST), class_="dim")
 
 
-def about(run: RunRow, sandboxes: Iterable[str], summary: Summary) -> Markup:
+def about(run: Run, sandboxes: Iterable[str], summary: Summary) -> Markup:
     """What was tested, when, within which limits, and what it cost."""
     told = [*_setup(run, summary.model or ""), ("sandbox", "; ".join(sorted({*filter(None, sandboxes)})))]
-    told += [("budget", _budget(run)), ("took", f"{summary.seconds:,.0f} s of work")]
+    settings, budget = run.settings, run.settings.budget
+    limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
+    allowed = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
+    allowed += [f"{settings.time_per_tool:,g} s for each tool"] if run.purpose.kind.group == "tool" else []
+    told += [("budget", ", ".join(allowed)), ("took", f"{summary.seconds:,.0f} s of work")]
     rows: list[tuple[str, Cell]] = [(name, text(value, MOST)) for name, value in told if value]
     if summary.tokens.input or summary.tokens.output:
-        rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
+        rows.append(("tokens", in_and_out(summary.tokens)))
         rows.append(("cost", money(summary.usd, summary.model)))
     return pairs(rows)
 
 
-def _setup(run: RunRow, model: str) -> Iterator[tuple[str, str]]:
+def _setup(run: Run, model: str) -> Iterator[tuple[str, str]]:
     settings, purpose = run.settings, run.purpose
     yield "tools", ", ".join(purpose.tools)
     yield "command", f"misstep {purpose.command}{method_in_words(settings, purpose)}"
@@ -59,17 +71,8 @@ def _setup(run: RunRow, model: str) -> Iterator[tuple[str, str]]:
     yield "seed", str(settings.seed)
 
 
-def _when(run: RunRow) -> str:
+def _when(run: Run) -> str:
     return datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M %Z")
-
-
-def _budget(run: RunRow) -> str:
-    """The budget of the run, if one was given."""
-    settings, budget = run.settings, run.settings.budget
-    limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
-    told = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
-    of_tools = run.purpose.kind.group == "tool"
-    return ", ".join([*told, *([f"{settings.time_per_tool:,g} s for each tool"] if of_tools else [])])
 
 
 NAME = 200  # of an agent or a model, in characters
@@ -85,10 +88,7 @@ def success(summary: Summary, unit: str = "case") -> Markup:
     judged = summary.passed + summary.failed
     if summary.success is None:
         return element("p", f"No {unit} was judged, so there is no success rate.")
-    low, high = summary.interval
-    words = (
-        f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {percent(low)} to {percent(high)}"
-    )
+    words = f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {from_to(summary.interval)}"
     chance = "" if summary.chance is None else f"; blind luck would reach {percent(summary.chance)}"
     if summary.baselines:
         chance += f"; baselines: {baselines_in_words(summary.baselines)}"
@@ -101,16 +101,15 @@ def success(summary: Summary, unit: str = "case") -> Markup:
 
 
 def baseline(held: Held) -> Markup:
-    """The comparison with an earlier run."""
-    told = held_in_words(held)
-    said = f"{told[0].upper()}{told[1:]}."
+    said = sentence(held_in_words(held))
     return element("p", element("b", text(said), class_="bad") if held.regressed else text(said))
 
 
 def _scale(rate: float, interval: tuple[float, float], chance: float | None) -> Markup:
     """From 0 to 100 %: the rate, its interval, and a dotted line at the chance level."""
     low, high = interval
-    luck = [] if chance is None else [_upright(chance, "luck")]
+    at = _along(chance or 0)
+    luck = [] if chance is None else [element("line", x1=at, x2=at, y1=2, y2=26, class_="luck")]
     return element(
         "svg",
         element("rect", x="0%", y=10, width="100%", height=8, rx=4, class_="track"),
@@ -124,16 +123,11 @@ def _scale(rate: float, interval: tuple[float, float], chance: float | None) -> 
     )
 
 
-def _upright(share: float, name: str) -> Markup:
-    return element("line", x1=_along(share), x2=_along(share), y1=2, y2=26, class_=name)
-
-
 def _along(share: float) -> str:
     return f"{100 * share:.2f}%"
 
 
 def counts(summary: Summary) -> Markup:
-    """The numbers of a run as tiles."""
     rows: list[tuple[str, Cell]] = []
     if summary.model:
         rows.append(("model", text(summary.model, NAME)))
@@ -146,13 +140,12 @@ def counts(summary: Summary) -> Markup:
     rows.append(("calls", f"{summary.calls:,}"))
     rows.append(("time on cases", f"{summary.seconds:,.1f} s"))
     if summary.tokens.input or summary.tokens.output:
-        rows.append(("tokens", f"{summary.tokens.input:,} in, {summary.tokens.output:,} out"))
+        rows.append(("tokens", in_and_out(summary.tokens)))
         rows.append(("cost", money(summary.usd, summary.model)))
     return tiles(rows)
 
 
 def portions(breakdown: Breakdown) -> Markup:
-    """Success by one facet of the cases."""
     rows = [
         Row(
             (
@@ -169,12 +162,78 @@ def portions(breakdown: Breakdown) -> Markup:
     ]
     hidden = len(breakdown.portions) - len(rows)
     more = [element("p", f"… and {hidden} more.", class_="dim")] if hidden else []
-    said = finding(breakdown)
     headings = (breakdown.by, "cases", "failed", "success", "95 % interval", "p")
     table = grid(headings, rows, names=0 if breakdown.by == "actions" else 1)
     opened = {"open": "open"} if any(each.significant for each in breakdown.portions) else {}
     return page_section(
         PLURALS[breakdown.by].capitalize(),
-        element("p", f"{said[0].upper()}{said[1:]}."),
+        element("p", sentence(finding(breakdown))),
         element("details", element("summary", "The numbers"), table, *more, **opened),
     )
+
+
+SHOWN = 500  # cases of each kind
+
+
+def comparison_parts(
+    comparison: Comparison | TaskComparison,
+    names: Sequence[str],
+    runs: Sequence[str],
+    case: Callable[[str, str], str],
+) -> Iterator[Markup]:
+    """The conclusion, its numbers, and the cases that changed.
+
+    `names` are what the two runs tested, `runs` their addresses; `case` returns the address of a case by its
+    run and id.
+    """
+    unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
+    pairing = comparison.pairing
+    low, high = pairing.interval
+    yield element("p", f"{points(pairing.difference)} points", class_="rate")
+    yield element(
+        "p", f"95 % interval {points(low)} to {points(high)}, on {pairing.cases:,} {unit} in common"
+    )
+    yield element("p", element("b", sentence(conclusion(comparison, unit))))
+    ids = (comparison.first, comparison.second)
+    yield pairs(
+        (place, element("span", element("a", f"run {run}", href=address), " ", text(name)))
+        for place, run, address, name in zip(("first", "second"), ids, runs, names, strict=True)
+    )
+    crossing = [
+        Row(("first passed", f"{pairing.both:,}", f"{pairing.first_only:,}")),
+        Row(("first failed", f"{pairing.second_only:,}", f"{pairing.neither:,}")),
+    ]
+    table = grid(("", "second passed", "second failed"), crossing)
+    yield page_section(f"{unit.capitalize()} in common", table, *_rates(comparison, unit))
+    for which, cases in (("first", comparison.lost), ("second", comparison.won)):
+        if cases:
+            title = f"Only the {which} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
+            yield page_section(title, _list(comparison, cases, case))
+
+
+def _rates(comparison: Comparison | TaskComparison, unit: str) -> Iterator[Markup]:
+    heading, parts = rates(comparison)
+    headings = (heading, unit, "first", "second", "difference", "95 % interval", "p")
+    yield grid(headings, [Row(row) for row in parts])
+    yield element("p", note_on_p(heading, len(parts) - 1), class_="caption")
+    if isinstance(comparison, TaskComparison):
+        yield grid(("to a task", "first", "second"), [Row(row) for row in efforts(comparison)])
+
+
+def _list(
+    comparison: Comparison | TaskComparison, cases: Sequence[str], case: Callable[[str, str], str]
+) -> Markup:
+    """Each case with links to both outcomes; tasks have no pages of their own."""
+    linked = isinstance(comparison, Comparison)
+
+    def item(name: str) -> Markup:
+        if not linked:
+            return element("li", element("code", text(name)))
+        ways = [
+            element("a", which, href=case(run, name), aria_label=f"case {name} in the {which} run")
+            for which, run in (("first", comparison.first), ("second", comparison.second))
+        ]
+        return element("li", element("code", text(name)), " ", ways[0], " ", ways[1])
+
+    more = [element("li", f"… and {len(cases) - SHOWN:,} more", class_="dim")] if len(cases) > SHOWN else []
+    return element("ul", *map(item, cases[:SHOWN]), *more, class_="flipped")

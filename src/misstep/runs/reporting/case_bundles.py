@@ -9,9 +9,8 @@ from misstep.core.case import Case
 from misstep.core.outcome import Call, Judgement, Outcome
 from misstep.core.results.diagnosis import Diagnosis, Dissection
 from misstep.core.settings import Settings
-from misstep.errors import UsageError
 from misstep.models.providers import Price
-from misstep.planning.world.simulator import Simulator, StepResult
+from misstep.planning.world.simulator import Simulator
 from misstep.rendering.html.assets import Archive
 from misstep.rendering.html.cases import (
     CallEffect,
@@ -23,8 +22,7 @@ from misstep.rendering.html.cases import (
     digest_of,
     index_of,
 )
-from misstep.runs.budget import may_price
-from misstep.runs.setup.models import price_agent
+from misstep.runs.budget import agent_price, may_price
 from misstep.store.location import way_to
 from misstep.store.runs import Run, Store, fingerprint
 
@@ -36,7 +34,8 @@ def flaky_cases(store: Store, run: Run) -> dict[bytes, bool]:
 
     Cases are the same only if their whole content is; the key is a digest of it.
     """
-    others = [other for other in store.list_runs() if other.id != run.id and _is_same(other, run)]
+    same = [other for other in store.list_runs() if _who(other.settings) == _who(run.settings)]
+    others = [other for other in same if other.id != run.id]
     found = dict[bytes, bool]()
     own = store.judgements(run.id) if others else {}
     for other in others[:MOST_RUNS]:
@@ -44,10 +43,6 @@ def flaky_cases(store: Store, run: Run) -> dict[bytes, bool]:
         for case in own.keys() & judged.keys():
             found[case] = found.get(case, False) or own[case] != judged[case]
     return found
-
-
-def _is_same(one: Run, other: Run) -> bool:
-    return _who(one.settings) == _who(other.settings)
 
 
 def _who(settings: Settings) -> tuple[object, ...]:
@@ -60,18 +55,13 @@ def moves_of(case: Case, calls: Sequence[Call]) -> list[CallEffect]:
     for call in calls:
         if call.ran >= 0:
             scene = stage.play(call.tool, call.arguments)
-            moves.append(_move(scene, stage.history.attempt, timed=case.world.day is not None))
+            deed = scene.deed
+            times = (deed.start, deed.end) if deed and case.world.day is not None else ()
+            moves.append(CallEffect(scene.kind, stage.history.attempt, deed.action if deed else "", *times))
         else:
             stage.skip(call.tool, call.arguments)
             moves.append(CallEffect("never", stage.history.attempt))
     return moves
-
-
-def _move(scene: StepResult, attempt: int, timed: bool) -> CallEffect:
-    deed = scene.deed
-    if deed is None:
-        return CallEffect(scene.kind, attempt)
-    return CallEffect(scene.kind, attempt, deed.action, *((deed.start, deed.end) if timed else ()))
 
 
 # The verdicts that people look for come first.
@@ -95,13 +85,11 @@ def bundle_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundl
 
 
 def bundle_of_one(settings: Settings, run: str, outcome: Outcome) -> CaseBundle:
-    """A single case."""
     with Store(settings.store) as store:
         return _bound(_Teller.of(store, settings, store.find_run(run)), [outcome])
 
 
 def case_index(settings: Settings, name: str) -> dict[str, Any]:
-    """The index of all cases of a run."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         teller = _Teller.of(store, settings, run)
@@ -109,7 +97,6 @@ def case_index(settings: Settings, name: str) -> dict[str, Any]:
 
 
 def case_detail(settings: Settings, name: str, case: str) -> dict[str, Any]:
-    """The detail of one case of a run."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         return _Teller.of(store, settings, run).detail(store.find_outcome(run.id, case))
@@ -155,7 +142,13 @@ class _Teller(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, store: Store, settings: Settings, run: Run) -> "_Teller":
         origin = CaseOrigin(run.id, way_to(settings.store))
-        return cls(origin, _price(run), _causes(store, run), flaky_cases(store, run))
+        price = agent_price(run.settings) if may_price(run) else None
+        # The diagnoses of dissections of the run so far, the newest last.
+        purposes = [(one.id, one.purpose) for one in reversed(store.list_runs())]
+        analyses = [id for id, purpose in purposes if purpose.verb == "dissect" and purpose.run == run.id]
+        found = [store.find_result(one, Diagnosis) or () for one in analyses]
+        causes = {each.case: each for diagnoses in found for each in diagnoses}
+        return cls(origin, price, causes, flaky_cases(store, run))
 
     def digest(self, outcome: Outcome) -> CaseDigest:
         found = self.causes.get(outcome.case.id)
@@ -172,19 +165,3 @@ class _Teller(msgspec.Struct, frozen=True):
         if self.price is None or not (usage.input or usage.output):
             return None
         return round(self.price.of(usage), 6)
-
-
-def _causes(store: Store, run: Run) -> dict[str, Diagnosis]:
-    """The diagnoses of dissections of the run so far, the newest last."""
-    runs = [
-        one.id for one in store.list_runs() if one.purpose.verb == "dissect" and one.purpose.run == run.id
-    ]
-    found = [store.find_result(one, Diagnosis) or () for one in reversed(runs)]
-    return {each.case: each for diagnoses in found for each in diagnoses}
-
-
-def _price(run: Run) -> Price | None:
-    try:
-        return price_agent(run.settings) if may_price(run) else None
-    except UsageError:
-        return None  # the price list no longer exists

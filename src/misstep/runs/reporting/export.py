@@ -1,36 +1,29 @@
-"""Writes a stored run for other tools: tables, Inspect logs, OpenTelemetry traces."""
+"""Writes a stored run for other tools (tables, Inspect logs, traces), and sends traces during a run."""
 
+import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import IO, Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
+from misstep.core.event import CaseFinished, Event, Listener, RunStarted, TaskJudged
 from misstep.core.results.report import Written
+from misstep.core.secrets import Redactor
 from misstep.core.settings import Settings, plain_settings
 from misstep.errors import MissingExtra
-from misstep.interop.otlp import otlp_json, spans_of
-from misstep.interop.tables import RowSubject, Table, check_parquet, csv_lines, write_parquet
+from misstep.interop.episodes import EpisodeAgent
+from misstep.interop.otlp import Sender, otlp_json, spans_of
+from misstep.interop.tables import RowSubject, check_parquet, csv_lines, write_parquet
 from misstep.runs.budget import may_price, price_of
+from misstep.runs.execution import known_secrets
 from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import summary_of
-from misstep.runs.reporting.tracing import agent_of
-from misstep.runs.setup.models import model_name
+from misstep.runs.lookup import find_run, summary_of
+from misstep.runs.setup.models import model_name, name_model
 from misstep.store.files import opened
-from misstep.store.runs import Run, Store
-
-
-def check_inspect() -> None:
-    if find_spec("inspect_ai") is None:
-        raise MissingExtra("Inspect", "inspect")
-
-
-def table_of(store: Store, run: Run) -> Table:
-    """The table of a run; read its rows while the store is open."""
-    price = price_of(run.settings) if may_price(run) else lambda *_: None
-    subject = RowSubject(run.id, run.settings.agent, model_name(run.settings), price)
-    return feature_of(run.purpose).table(store, run, subject)
-
+from misstep.store.runs import Store
 
 T = TypeVar("T")
 # Settings about where a run was stored and shown, not about the run itself.
@@ -49,8 +42,6 @@ ELSEWHERE = (
 
 
 class Counter:
-    """Counts the items of an iterator."""
-
     def __init__(self) -> None:
         self.count = 0
 
@@ -60,34 +51,28 @@ class Counter:
             yield value
 
 
-def write_csv(settings: Settings, run: str) -> Written:
-    def write(file: IO[bytes], table: Table, counter: Counter) -> None:
-        file.writelines(csv_lines(table.kind, counter.watch(table.rows)))
-
-    return _write_table(settings, run, "csv", write)
+def write_csv(settings: Settings, name: str) -> Written:
+    return _write_table(settings, name, "csv")
 
 
-def write_parquet_file(settings: Settings, run: str) -> Written:
+def write_parquet_file(settings: Settings, name: str) -> Written:
     check_parquet()
-
-    def write(file: IO[bytes], table: Table, counter: Counter) -> None:
-        write_parquet(file, table.kind, counter.watch(table.rows))
-
-    return _write_table(settings, run, "parquet", write)
+    return _write_table(settings, name, "parquet")
 
 
-def _write_table(
-    settings: Settings,
-    name: str,
-    form: Literal["csv", "parquet"],
-    write: Callable[[IO[bytes], Table, Counter], None],
-) -> Written:
+def _write_table(settings: Settings, name: str, form: Literal["csv", "parquet"]) -> Written:
     counter = Counter()
     with Store(settings.store) as store:
         run = store.find_run(name)
-        table = table_of(store, run)
+        price = price_of(run.settings) if may_price(run) else lambda *_: None
+        subject = RowSubject(run.id, run.settings.agent, model_name(run.settings), price)
+        table = feature_of(run.purpose).table(store, run, subject)
+        rows = counter.watch(table.rows)
         with opened(settings.out) as file:
-            write(file, table, counter)
+            if form == "csv":
+                file.writelines(csv_lines(table.kind, rows))
+            else:
+                write_parquet(file, table.kind, rows)
     return Written(run.id, form, settings.out, counter.count)
 
 
@@ -105,19 +90,22 @@ def write_otlp(settings: Settings, name: str) -> Written:
 
 
 def write_inspect(settings: Settings, name: str) -> Written:
-    check_inspect()
+    if find_spec("inspect_ai") is None:
+        raise MissingExtra("Inspect", "inspect")
     from misstep.interop.inspect_log import LoggedRun, write_log
 
     with Store(settings.store) as store:
         run = store.find_run(name)
         summary = summary_of(store, run)
+        usual, own = plain_settings(Settings()), plain_settings(run.settings)
+        own = {name: value for name, value in own.items() if name not in ELSEWHERE}
         campaign = LoggedRun(
             agent=agent_of(run.id, run.settings),
             task=f"misstep/{run.purpose.command.replace(' ', '-')}",
             started=run.started,
             ended=run.started + summary.seconds,
             is_complete=run.summary is not None,
-            settings=_telling(run.settings),
+            settings={name: value for name, value in own.items() if value != usual[name]},
             about={"summary": msgspec.to_builtins(summary)},
         )
         with opened(settings.out) as file:
@@ -125,8 +113,44 @@ def write_inspect(settings: Settings, name: str) -> Written:
     return Written(run.id, "inspect", settings.out, samples)
 
 
-def _telling(settings: Settings) -> dict[str, Any]:
-    """The settings that differ from their defaults."""
-    usual = plain_settings(Settings())
-    own = plain_settings(settings).items()
-    return {name: value for name, value in own if value != usual[name] and name not in ELSEWHERE}
+@contextmanager
+def traced(settings: Settings, tell: Callable[[str], None]) -> Iterator[list[Listener]]:
+    """No listener if no endpoint is given; `tell` is called once if the endpoint does not work."""
+    if not settings.otlp:
+        yield []
+        return
+    sender = Sender(settings.otlp, settings.otlp_content, lambda text: tell(Redactor(known_secrets())(text)))
+    try:
+        yield [_Tracer(settings, sender)]
+    finally:
+        sender.close()
+
+
+class _Tracer:
+    def __init__(self, settings: Settings, sender: Sender) -> None:
+        self._settings = settings
+        self._sender = sender
+        self._agent: EpisodeAgent | None = None
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._agent = agent_of(event.run, find_run(self._settings, event.run).settings)
+        elif self._agent and isinstance(event, CaseFinished):
+            self._sender.send(self._agent, event.outcome, time.time() - event.outcome.seconds)
+        elif self._agent and isinstance(event, TaskJudged):
+            self._sender.send(self._agent, event.report, time.time() - event.report.seconds)
+
+
+def agent_of(run: str, settings: Settings) -> EpisodeAgent:
+    model = name_model(settings)
+    try:
+        own = version("misstep")
+    except PackageNotFoundError:
+        own = ""  # it is not installed
+    return EpisodeAgent(
+        run=run,
+        name=settings.agent,
+        model=model.model if model else "",
+        provider=model.provider if model else "",
+        version=own,
+    )

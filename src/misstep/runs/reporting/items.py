@@ -29,21 +29,18 @@ class ReportSource(msgspec.Struct, frozen=True):
     place: str
 
     def replay(self, part: str) -> str:
-        """The command that replays a part of the run."""
         return replay(self.run.id, part, self.place)
 
     @property
     def show(self) -> str:
-        """The command that shows the run."""
         return f"misstep show {self.run.id}{self.place}"
 
     def spot_of_finding(self, finding: Finding) -> SourceLocation | None:
         """The innermost frame of the tool's own code in the traceback; else where the tool is defined."""
-        may_read = is_trusted(self.run)
-        seen = os.path.isfile if may_read else _is_below
+        seen = os.path.isfile if is_trusted(self.run) else _is_below
         own = [frame for frame in finding.frames if frame.own and seen(frame.file)]
-        line = _line_in(finding.where)
-        told = [frame for frame in own if frame.line == line]
+        line = finding.where.partition(" in ")[0].rpartition(":")[2]  # as in `file.py:12 in f`
+        told = [frame for frame in own if str(frame.line) == line]
         if own:
             place = (told or own)[-1]
             return SourceLocation(os.path.abspath(place.file), max(1, place.line))
@@ -65,19 +62,12 @@ class ReportSource(msgspec.Struct, frozen=True):
 
 
 def replay(run: str, part: str, place: str) -> str:
-    """The command that replays a part of a run."""
     return f"misstep replay {shlex.quote(plain(f'{run}/{part}'))}{place}"
 
 
 def _is_below(path: str) -> bool:
     """Whether a path is below the current folder; the file system is not accessed."""
     return os.path.abspath(path).startswith(os.path.join(os.getcwd(), ""))
-
-
-def _line_in(where: str) -> int:
-    """The line number in `file.py:12 in f`."""
-    number = where.partition(" in ")[0].rpartition(":")[2]
-    return int(number) if number.isdecimal() else 0
 
 
 def _file_of(spec: str) -> tuple[str, str]:
@@ -91,7 +81,6 @@ def _file_of(spec: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=64)
 def _definitions(path: str) -> dict[str, int]:
-    """The first line of each definition in a file, by name."""
     try:
         if os.path.getsize(path) > LARGEST:
             return {}
@@ -123,7 +112,6 @@ def cases(settings: Settings, home: ReportSource, verdict: Judgement | None) -> 
 
 
 def spot_of_agent(home: ReportSource) -> SourceLocation | None:
-    """Where the agent of a run is defined."""
     return home.spot_of_name([home.run.settings.agent], "")
 
 
@@ -145,6 +133,13 @@ def _issue_of_outcome(outcome: Outcome, home: ReportSource, spot: SourceLocation
     case, verdict = outcome.case, outcome.verdict
     kind = verdict.error or "failed"
     step = f" at step {verdict.step}" if verdict.step else ""
+    calls, misstep = outcome.transcript.calls, ""
+    if verdict.step and verdict.step <= len(calls):
+        call = calls[verdict.step - 1]
+        misstep = f"step {verdict.step}, {written(call.tool, call.arguments)}"
+    tools = {action.id: plain(action.tool, 100) for action in case.actions}
+    nearest = " → ".join(tools[action] for action in verdict.nearest)
+    details = {"nearest correct plan": nearest, "request": case.query[:REQUEST]}
     return Issue(
         id=case.id,
         rule=f"plan/{kind}",
@@ -152,26 +147,11 @@ def _issue_of_outcome(outcome: Outcome, home: ReportSource, spot: SourceLocation
         text=plain(verdict.explanation, TEXT),
         identity="\0".join((case.id, kind)),
         subject=plain(home.run.settings.agent, 200),
-        misstep=_misstep(outcome),
-        details=_details(outcome),
+        misstep=misstep,
+        details={name: text for name, text in details.items() if text},
         replay=home.replay(case.id),
         spot=spot,
     )
-
-
-def _misstep(outcome: Outcome) -> str:
-    step, calls = outcome.verdict.step, outcome.transcript.calls
-    if not step or step > len(calls):
-        return ""
-    call = calls[step - 1]
-    return f"step {step}, {written(call.tool, call.arguments)}"
-
-
-def _details(outcome: Outcome) -> dict[str, str]:
-    tools = {action.id: plain(action.tool, 100) for action in outcome.case.actions}
-    nearest = " → ".join(tools[action] for action in outcome.verdict.nearest)
-    told = {"nearest correct plan": nearest, "request": outcome.case.query[:REQUEST]}
-    return {name: text for name, text in told.items() if text}
 
 
 NAME = 200

@@ -1,41 +1,51 @@
-"""Makes the report of a run, stored or not, from which all formats are written."""
+"""A run in the forms that it is written in: report, HTML page, JSON object, events."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
+from msgspec.structs import replace
+
+from misstep.core.event import Event, RunFinished, RunStarted
 from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.results.comparison import Held
 from misstep.core.results.report import ReportItem, ReportItems, RunReport
+from misstep.core.results.summary import RunView
+from misstep.core.run import Unit
 from misstep.core.settings import Settings
+from misstep.rendering.html.cases import CaseBundle
+from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import specs_in_short
 from misstep.runs.execution import masked
 from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import RunView, view_run
+from misstep.runs.lookup import view_run
 from misstep.runs.reporting.items import ReportSource, cases
 from misstep.store.location import way_to
+from misstep.store.runs import Store
 
 
 def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> RunReport:
-    """The report of a stored run, finished or not."""
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
     entries, counts = _entries(settings, view, ReportSource(run, place))
-    on_tools = run.purpose.kind.group == "tool"
+    on_tools, unit = run.purpose.kind.group == "tool", run.purpose.kind.unit
+    done = f"{run.done} of {run.total} {unit}s" if run.total else counted(run.done, unit)
+    unfinished = f"the run {'is going on' if view.live else 'has not come to its end'}: {done}"
     return RunReport(
         run=run.id,
         command=run.purpose.command,
         subject=specs_in_short(run.purpose.tools) if on_tools else plain(run.settings.agent, 300),
         model=plain(view.summary.model or "", 300),
-        unit=run.purpose.kind.unit,
+        unit=unit,
         started=run.started,
         seconds=view.summary.seconds,
         counts=counts,
         entries=entries,
         families=feature_of(run.purpose).rules,
         summary=None if run.purpose.kind.is_inquiry else view.summary,
-        unfinished=_unfinished(view),
+        unfinished="" if run.summary else unfinished,
         held=held,
         passed=passed,
         place=place,
@@ -65,10 +75,23 @@ def count_verdicts(entries: Sequence[ReportItem]) -> dict[Judgement, int]:
     return {verdict: counts[verdict] for verdict in JUDGEMENTS}
 
 
-def _unfinished(view: RunView) -> str:
-    run = view.run
+def page_of(settings: Settings, name: str, cases: CaseBundle | None = None) -> RunPage:
+    """A run with its cases; if all are listed, `cases` may be those that a server sends."""
+    view = view_run(settings, name, 0)
+    page = feature_of(view.run.purpose).page(settings, view.run, view.summary, cases)
+    return replace(page, run=view.run)
+
+
+def run_as_json(settings: Settings, name: str) -> dict[str, Any]:
+    view = view_run(settings, name, 0)
+    return feature_of(view.run.purpose).as_json(settings, view.run, view.summary)
+
+
+def retell(settings: Settings, name: str, unit: Unit) -> Iterator[Event]:
+    """The events as if the run had been done in one session; only a few are in memory at a time."""
+    run = view_run(settings, name, 0).run
+    yield RunStarted(run.id, run.total, {}, unit=unit)
+    with Store(settings.store) as store:
+        yield from feature_of(run.purpose).events(store, run)
     if run.summary:
-        return ""
-    unit = run.purpose.kind.units
-    done = f"{run.done} of {run.total} {unit}" if run.total else counted(run.done, unit.removesuffix("s"))
-    return f"the run {'is going on' if view.live else 'has not come to its end'}: {done}"
+        yield RunFinished(run.id, run.summary)

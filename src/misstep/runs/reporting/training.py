@@ -1,9 +1,7 @@
 """Makes training examples from a stored run.
 
 `sft` gives correct conversations, of failures and, if requested, of passed cases. `dpo` pairs the correct
-calls with the agent's own, so it uses failures only. Left out and counted are outcomes that could not be
-judged, cases without a known correct plan, for `dpo` timeouts without another error, and in the one-shot form
-cases in which results tell something needed.
+calls with the agent's own, so it uses failures only. `Exported` says what is left out and counted.
 """
 
 from collections import Counter
@@ -77,7 +75,6 @@ class Export:
                         yield example
 
     def summary(self) -> Exported:
-        """The counts so far."""
         return Exported(
             self._name,
             self._form,

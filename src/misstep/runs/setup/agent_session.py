@@ -110,7 +110,6 @@ class AgentSession:
 
     @asynccontextmanager
     async def advised(self, usage_meter: UsageMeter) -> AsyncIterator[RoleModels]:
-        """The models without an agent."""
         rate_limiters = self._run_budget.rate_limiters
         role_models = RoleModels(
             self._settings, self._prompts, usage_meter, lambda _: self.go_on(), self._tell, rate_limiters
@@ -136,18 +135,13 @@ class AgentSession:
             notes.append(f"{tokens:,} tokens were used, {MARK} {self._settings.tokens_per_tool:,}")
         if usd > self._settings.usd_per_tool:
             notes.append(f"{usd:.4f} USD were spent, {MARK} {self._settings.usd_per_tool:g}")
-        self._tell_of_unpriced(usage)
-        return notes
-
-    def _tell_of_unpriced(self, usage: Mapping[str, Usage]) -> None:
-        """Say once for each model that its cost is unknown, if there is a soft limit on cost."""
-        if self._settings.usd_per_tool == Settings().usd_per_tool:
-            return
-        for model in unpriced_models(self._settings, usage):
+        has_limit = self._settings.usd_per_tool != Settings().usd_per_tool
+        for model in unpriced_models(self._settings, usage) if has_limit else ():
             if model not in self._told:
                 self._told.add(model)
                 mark = f"the mark of {self._settings.usd_per_tool:g} USD for each tool can't be kept"
                 self._tell(f"not known what {model} costs, so {mark}: say it with --prices")
+        return notes
 
 
 def refuse_unreachable(trials: Sequence[Trial]) -> None:

@@ -1,7 +1,7 @@
 """Finds agents by name, and imports them when they are named."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Literal, TypeAlias, get_args, get_type_hints
 
@@ -27,10 +27,19 @@ def find_agent(
 
     Callers that share `rate_limiters` share a model's rate limits.
     """
-    _refuse_secrets(settings.agent_args)
+    for key in settings.agent_args:
+        if SECRET_NAME.search(key):
+            raise UsageError(
+                f"the parameter '{key}' would be stored with the run",
+                "put secrets into environment variables",
+                where="--agent-arg",
+            )
     kind, _, rest = settings.agent.partition(":")
     theirs = _black_box if kind == "mcp" else _own_agent
-    _refuse_vain_settings(settings, own=bool(rest) and kind not in ("sim", "mcp"))
+    if settings.prompt and settings.agent not in PARADIGMS:
+        raise UsageError(f"'{settings.agent}' has words of its own", "leave --prompt out")
+    if settings.python and (not rest or kind in ("sim", "mcp")):
+        raise UsageError(f"'{settings.agent}' is not a file of yours", "leave --python out")
     if settings.record_proxy:
         if kind == "sim" or not rest:
             raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
@@ -110,7 +119,6 @@ class Nothing(msgspec.Struct, frozen=True):
 
 
 def _own_agent(settings: Settings) -> Agent:
-    """Load an agent from the user's code."""
     from misstep.adapters.loading.recognition import load
     from misstep.adapters.subprocess.agent import SubprocessAgent
 
@@ -155,30 +163,11 @@ def _options(settings: Settings, kind: Any) -> Any:
         return msgspec.convert(settings.agent_args, kind, strict=False)
     except msgspec.ValidationError as error:
         given = ", ".join(f"{key}={value}" for key, value in settings.agent_args.items())
-        choices = [f"{name} is {_choices(each)}" for name, each in get_type_hints(kind).items()]
+        choices = [
+            f"{name} is {' or '.join(map(str, get_args(each))) or 'true or false'}"
+            for name, each in get_type_hints(kind).items()
+        ]
         raise UsageError(f"{settings.agent} can't be set up with {given}", *choices) from error
-
-
-def _choices(kind: Any) -> str:
-    return " or ".join(map(str, get_args(kind))) or "true or false"
-
-
-def _refuse_vain_settings(settings: Settings, own: bool) -> None:
-    """Refuse settings that would be ignored."""
-    if settings.prompt and settings.agent not in PARADIGMS:
-        raise UsageError(f"'{settings.agent}' has words of its own", "leave --prompt out")
-    if settings.python and not own:
-        raise UsageError(f"'{settings.agent}' is not a file of yours", "leave --python out")
-
-
-def _refuse_secrets(options: Mapping[str, str]) -> None:
-    for key in options:
-        if SECRET_NAME.search(key):
-            raise UsageError(
-                f"the parameter '{key}' would be stored with the run",
-                "put secrets into environment variables",
-                where="--agent-arg",
-            )
 
 
 def unknown_agent(name: str, known: Sequence[str]) -> UsageError:

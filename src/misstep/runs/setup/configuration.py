@@ -25,7 +25,6 @@ def load_settings(
 
 
 def split_pairs(items: list[str], where: str) -> dict[str, str]:
-    """`key=value` texts as a mapping."""
     pairs = {}
     for item in items:
         key, equals, value = item.partition("=")
@@ -37,11 +36,15 @@ def split_pairs(items: list[str], where: str) -> dict[str, str]:
 
 def _from_files(directory: Path) -> dict[str, Any]:
     for name, table in (("misstep.toml", ()), ("pyproject.toml", ("tool", "misstep"))):
-        path = directory / name
-        text = _read(path)
-        if text is None:
+        try:
+            text = (directory / name).read_text(encoding="utf-8-sig")
+            values: Any = tomllib.loads(text)
+        except FileNotFoundError:
             continue
-        values: Any = _parse(text, name)
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError("can't be read", str(error), where=name) from error
+        except (ValueError, RecursionError) as error:
+            raise UsageError("is not valid TOML", str(error), where=name) from error
         for key in table:
             values = values.get(key, {}) if isinstance(values, dict) else {}
         if not isinstance(values, dict):
@@ -57,22 +60,6 @@ def _from_file(key: str, value: object, where: str) -> Any:
         hint = f"say --trust-store, or set {PREFIX}TRUST_STORE: a project could bring both file and store"
         raise UsageError("'trust_store' can't be set in a project's file", hint, where=where)
     return parse_setting(key, value, where)
-
-
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError("can't be read", str(error), where=path.name) from error
-
-
-def _parse(text: str, name: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError("is not valid TOML", str(error), where=name) from error
 
 
 def _line(text: str, name: str, key: str) -> str:

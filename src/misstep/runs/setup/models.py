@@ -26,13 +26,11 @@ Tell: TypeAlias = Callable[[str], None]
 
 
 def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
-    """The model for a role; None if none is given."""
     text = settings.model_roles.get(role) or settings.model
     return parse_model(text, settings.model_base_url) if text else None
 
 
 def model_name(settings: Settings) -> str | None:
-    """The name of the agent's model, if it is known."""
     model = name_model(settings)
     return str(model) if model else None
 

@@ -35,7 +35,11 @@ class WatchedAgent:
     async def prepare(self) -> None:
         """Start the proxy, then load the agent: its clients read the address when they are created."""
         await self._proxy.start()
-        self._before = _set({**self._variables(self._proxy.base_url), **_no_proxy()})
+        # Clients must not use another proxy for this machine.
+        spared = os.environ.get("NO_PROXY") or os.environ.get("no_proxy")
+        no_proxy = ",".join(filter(None, [spared, "127.0.0.1"]))
+        address = self._variables(self._proxy.base_url)
+        self._before = _set({**address, "NO_PROXY": no_proxy, "no_proxy": no_proxy})
         inner = self._make(self._settings)
         by_address = isinstance(inner, McpAgent)
         self._agent = ProxiedAgent(inner, self._proxy, by_address, self._variables)
@@ -71,14 +75,7 @@ def find_upstream(settings: Settings, environment: Mapping[str, str]) -> str:
     return environment.get("OPENAI_BASE_URL") or known or OPENAI
 
 
-def _no_proxy() -> dict[str, str]:
-    """Variables that keep clients from using another proxy for this machine."""
-    spared = ",".join(filter(None, [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1"]))
-    return {"NO_PROXY": spared, "no_proxy": spared}
-
-
 def _set(variables: Mapping[str, str | None]) -> dict[str, str | None]:
-    """Set or remove environment variables; returns their old values."""
     before = {name: os.environ.get(name) for name in variables}
     for name, value in variables.items():
         if value is None:

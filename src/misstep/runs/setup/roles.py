@@ -46,18 +46,15 @@ class RoleModels:
 
     async def ask(self, role: Role, stage: Stage, form: AnswerSchema[T], **places: str) -> T:
         question = Redactor(known_secrets())(self._prompts.fill(stage, **places))
-        return await self._client(role).ask(question, form)
-
-    async def close(self) -> None:
-        for desk in self._clients.values():
-            await desk.close()
-
-    def _client(self, role: Role) -> StructuredClient:
         if role not in self._clients:
             model = open_model(self._settings, self._tell, role, self._rate_limiters)
             limit = self._settings.request_seconds
             self._clients[role] = StructuredClient(model, role, limit, self._account, self._admit)
-        return self._clients[role]
+        return await self._clients[role].ask(question, form)
+
+    async def close(self) -> None:
+        for desk in self._clients.values():
+            await desk.close()
 
 
 MOST_LATE = 3  # late answers in a row before the model is given up

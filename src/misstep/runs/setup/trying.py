@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from misstep.core.agent import Agent, Assignment, Displaced, Origin
-from misstep.core.outcome import Transcript, Usage
+from misstep.core.outcome import Usage
 from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.rng import derive_seed
 from misstep.core.secrets import Redactor
@@ -93,30 +93,22 @@ class Trier:
         redact = Redactor(known_secrets())
         account = _TokensAlone(self._account)
         recorder = Recorder(world, deadline, self._settings.max_steps, redact, account=account)
-        assignment = Assignment(request, derive_seed(self._settings.seed, request), self._origins)
+        # A framework's own objects have only their own descriptions.
+        own = [each for each in self._bench.tools if not each.is_reworded]
+        origins = {each.name: Origin(self._bench.spec_of(each.name), each.kind) for each in own}
+        assignment = Assignment(request, derive_seed(self._settings.seed, request), origins)
         answer, broken = await attempt(self._agent, assignment, recorder, deadline)
         self.notes += [warning for warning in recorder.warnings if warning not in self.notes]
         made = recorder.transcript("", answer, broken)
         seconds = round(time.monotonic() - began, 6)
-        error = made.error or self._limit(made)
+        limits = {
+            "iterations": f"it was not done after {self._settings.max_steps:,} steps (--max-steps)",
+            "timeout": f"it was not done in {self._settings.request_seconds:g} seconds (--time-per-request)",
+        }
+        error = made.error or limits.get(made.ended, "")
         trial = masked(Trial(request, tuple(world.uses), made.answer, made.ended, error, made.usage, seconds))
         self._outage.look_at(trial, has_begun=bool(made.calls))
         return trial
-
-    def _limit(self, made: Transcript) -> str:
-        """The limit that an agent has reached, in words; empty if none."""
-        if made.ended == "iterations":
-            return f"it was not done after {self._settings.max_steps:,} steps (--max-steps)"
-        if made.ended == "timeout":
-            return f"it was not done in {self._settings.request_seconds:g} seconds (--time-per-request)"
-        return ""
-
-    @property
-    def _origins(self) -> dict[str, Origin]:
-        bench = self._bench
-        # A framework's own objects have only their own descriptions.
-        own = [each for each in bench.tools if not each.is_reworded]
-        return {each.name: Origin(bench.spec_of(each.name), each.kind) for each in own}
 
 
 class _TokensAlone:

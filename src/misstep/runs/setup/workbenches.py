@@ -70,7 +70,6 @@ class Workbenches:
 
 
 def conditions_of(settings: Settings) -> CallConditions:
-    """The conditions for calls of tools under these settings."""
     return CallConditions(
         shelter=settings.sandbox,
         limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),
@@ -87,10 +86,7 @@ TOGETHER = "(together)"  # the name under which all tools of a spec are fuzzed i
 
 
 class Target(msgspec.Struct, frozen=True):
-    """One tool, or all tools of a spec together, with its name in the report.
-
-    `titles` are for tools whose names are not unique.
-    """
+    """One tool, or all of a spec together, by its name in the report; `titles` are for ambiguous names."""
 
     place: int
     name: str
@@ -108,8 +104,12 @@ class Target(msgspec.Struct, frozen=True):
 
 def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> list[Target]:
     """Each tool by itself, then those of a spec together if it has several: they may share state."""
-    _check_names(found, only)
-    counts = Counter(tool.name for tools in found.values() for tool in tools)
+    known = [tool.name for tools in found.values() for tool in tools]
+    for name in only:
+        if name not in known:
+            hint = did_you_mean(name, known) or f"there are {', '.join(known[:10])}"
+            raise UsageError(f"there is no tool '{name}'", hint, where="--only")
+    counts = Counter(known)
     ends = Counter(os.path.basename(spec) for spec in found)
     targets = list[Target]()
     for spec, tools in found.items():
@@ -128,11 +128,3 @@ def find_targets(found: Mapping[str, Sequence[Described]], only: Sequence[str]) 
 
 def _label(name: str, spec: str, ambiguous: bool) -> str:
     return f"{name} of {spec}" if ambiguous else name
-
-
-def _check_names(found: Mapping[str, Sequence[Described]], only: Sequence[str]) -> None:
-    known = [tool.name for tools in found.values() for tool in tools]
-    for name in only:
-        if name not in known:
-            hint = did_you_mean(name, known) or f"there are {', '.join(known[:10])}"
-            raise UsageError(f"there is no tool '{name}'", hint, where="--only")

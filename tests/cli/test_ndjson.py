@@ -9,12 +9,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from misstep.cli.reports import NdjsonReport
 from misstep.core.event import CaseFinished, Event, Notice, RunFinished, RunStarted
 from misstep.core.outcome import Call, Outcome, Transcript, Verdict
 from misstep.core.results.summary import Tally
 from misstep.errors import StoreError
 from misstep.planning.synthesis.suite import Suite, make_case
-from misstep.rendering.ndjson import NdjsonReport
 
 CASE = make_case(Suite(0, 3, 3), 0)
 OUTCOME = Outcome(

@@ -1,0 +1,136 @@
+"""Implements most of `RunFeature`: for runs on planning cases, and for those with a report for each unit."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from misstep.core.event import CaseFinished, Event
+from misstep.core.results.benchmark import TaskReport
+from misstep.core.results.comparison import Comparison, Held, TaskComparison
+from misstep.core.results.consistency import ConsistencyReport
+from misstep.core.results.crosstalk import GroupReport
+from misstep.core.results.finding import ToolReport
+from misstep.core.results.fixing import FixReport
+from misstep.core.results.report import Format, ReportItem
+from misstep.core.results.summary import Summary
+from misstep.core.settings import Settings
+from misstep.errors import UsageError
+from misstep.interop.episodes import Episode, episode_of_case
+from misstep.interop.tables import CaseRow, RowSubject, Table, TableRow, case_row
+from misstep.rendering.html.cases import CaseBundle
+from misstep.rendering.html.markup import Markup
+from misstep.rendering.html.page import RunPage, planning_parts
+from misstep.runs.compare import break_down, compare_runs, held_of
+from misstep.runs.kinds import RunFeature
+from misstep.runs.reporting.case_bundles import bundle_of
+from misstep.runs.reporting.items import ReportSource
+from misstep.runs.summary import summarise_stored
+from misstep.store.runs import Run, Store
+
+ENOUGH = 2  # minimum number of topics for a table of them
+
+
+class _Compared(RunFeature):
+    """Runs that are compared case by case."""
+
+    def compare(self, settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
+        return compare_runs(settings, first, second)
+
+    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+        return held_of(self.compare(settings, baseline, run), "case")
+
+
+class PlanningRuns(_Compared):
+    """Tests of an agent on planning cases, of which there may be very many; other kinds of run extend it."""
+
+    def summary(self, store: Store, run: Run) -> Summary:
+        return summarise_stored(store.tally(run.id), run)
+
+    def events(self, store: Store, run: Run) -> Iterator[Event]:
+        for outcome in store.outcomes(run.id):
+            yield CaseFinished(run.id, outcome)
+
+    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+        plain: dict[str, Any] = msgspec.to_builtins(self.result(settings, run) or summary)
+        return plain
+
+    def result(self, settings: Settings, run: Run) -> msgspec.Struct | None:
+        """The results of such a run besides its summary."""
+        return None
+
+    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem] | None:
+        return None
+
+    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+        shown = cases or bundle_of(settings, run)
+        topics = break_down(settings, run.id, "topic")
+        breakdowns = (topics,) if len(topics.portions) >= ENOUGH else ()
+        parts = planning_parts(summary, self.findings(settings, run, summary), breakdowns, shown)
+        return RunPage(summary, tuple(parts), shown)
+
+    def findings(self, settings: Settings, run: Run, summary: Summary) -> Iterator[Markup]:
+        """Sections of the page between the counts and the cases."""
+        return iter(())
+
+    def table(self, store: Store, run: Run, subject: RowSubject) -> Table:
+        return Table(CaseRow, (case_row(subject, each) for each in store.outcomes(run.id)))
+
+    def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
+        return map(episode_of_case, store.outcomes(run.id))
+
+
+R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
+
+
+class ReportedRuns(_Compared, Generic[R]):
+    """Runs that store one report for each tool, group or task.
+
+    `report` is the type that is stored, `row` its row in a table.
+    """
+
+    report: type[R]
+    row: type[TableRow]
+    rules = ("tool",)
+
+    @abstractmethod
+    def event(self, run: str, report: R) -> Event: ...
+
+    @abstractmethod
+    def item(self, report: R, home: ReportSource) -> ReportItem: ...
+
+    @abstractmethod
+    def rows(self, subject: RowSubject, report: R) -> Iterable[TableRow]: ...
+
+    @abstractmethod
+    def summarise(self, run: Run, reports: Sequence[R]) -> Summary: ...
+
+    def reports(self, store: Store, run: Run) -> list[R]:
+        return store.tool_documents(run.id, self.report)
+
+    def summary(self, store: Store, run: Run) -> Summary:
+        return self.summarise(run, self.reports(store, run))
+
+    def events(self, store: Store, run: Run) -> Iterator[Event]:
+        for report in self.reports(store, run):
+            yield self.event(run.id, report)
+
+    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
+        """In the order of the run, since reports are stored in random order."""
+        with Store(settings.store) as store:
+            reports = sorted(self.reports(store, home.run), key=lambda report: report.place)
+        return self.items_of(reports, home)
+
+    def items_of(self, reports: list[R], home: ReportSource) -> Sequence[ReportItem]:
+        return [self.item(report, home) for report in reports]
+
+    def table(self, store: Store, run: Run, subject: RowSubject) -> Table:
+        reports = self.reports(store, run)
+        return Table(self.row, (row for each in reports for row in self.rows(subject, each)))
+
+    def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
+        raise UsageError(
+            f"run {run.id} is one of {run.purpose.command}, which has no episodes of an agent",
+            f"--format {form} takes runs on planning and benchmarks; csv and parquet take all",
+        )

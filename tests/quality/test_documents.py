@@ -11,10 +11,10 @@ import pytest
 
 from misstep.core.results.consistency import ConsistencyReport
 from misstep.core.results.finding import Finding, ReachAttempt, ToolReport
-from misstep.core.results.remark import Remark
 from misstep.features.consistency.run import check_consistency
 from misstep.features.lint.run import lint_tools
 from misstep.features.tool_fuzz.run import fuzz_tools
+from misstep.fuzzing.lint.subject import Remark
 from tests.fuzzing.agent_tests.scripted_roles import settings_for
 from tests.quality.planted_documents.labels import HERE, LABELS, Label
 from tests.quality.reader_model import ReaderModel

@@ -1,5 +1,7 @@
-"""A tool that can be called, a call of it, and the observed reaction."""
+"""A tool that can be called, a call of it, the observed reaction, and how plausible calls are."""
 
+import json
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -156,3 +158,51 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     edges: tuple[int, ...] = ()
     observations: tuple[Observation, ...] = ()
     handled: tuple[Raised, ...] = ()
+
+
+LONG = 200  # characters; longer texts are implausible
+LARGE = 10**12  # larger numbers are implausible
+DEEP = 8  # levels of nested lists and objects
+
+ORDINARY, UNUSUAL, CONTROL, UNTYPABLE = range(4)
+
+
+def oddity_of(calls: Sequence[Invocation]) -> int:
+    """How strange the strangest value is: 0 for ordinary ones, up to 3 for NUL bytes and lone surrogates."""
+    try:
+        leaves = [leaf for call in calls for leaf in _leaves(json.loads(call.arguments))]
+    except (ValueError, RecursionError):
+        return UNTYPABLE
+    return max(map(_oddity, leaves), default=ORDINARY)
+
+
+def length_of(calls: Sequence[Invocation]) -> int:
+    return sum(len(call.arguments) for call in calls)
+
+
+def _oddity(leaf: Any) -> int:
+    if not isinstance(leaf, str):
+        is_large = isinstance(leaf, int | float) and not abs(leaf) <= LARGE
+        return UNUSUAL if is_large else ORDINARY
+    if leaf.isprintable() or all(each.isprintable() or each in "\n\t" for each in leaf):
+        return ORDINARY if len(leaf) <= LONG else UNUSUAL
+    is_untypable = any(
+        each == "\0" or "\ud800" <= each <= "\udfff" or each in "\ufffe\uffff" for each in leaf
+    )
+    return UNTYPABLE if is_untypable else CONTROL
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    """All scalars and keys in a value; parts nested too deeply yield a number that is too large."""
+    waiting = [(value, 0)]
+    while waiting:
+        each, depth = waiting.pop()
+        if depth > DEEP:
+            yield 2 * LARGE
+        elif isinstance(each, dict):
+            yield from each
+            waiting += [(inner, depth + 1) for inner in each.values()]
+        elif isinstance(each, list):
+            waiting += [(inner, depth + 1) for inner in each]
+        else:
+            yield each

@@ -20,8 +20,7 @@ from misstep.fuzzing.judging.ruling import judge, judge_calls_of
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
-from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, documented_values
-from misstep.fuzzing.triage.refusals import Refusals, chao1
+from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, Refusals, chao1, documented_values
 from misstep.fuzzing.workbench import PORTION, PORTIONS, Grants, MeteredWorkbench, Stretch, Workbench
 from misstep.schemas.schema import fits
 

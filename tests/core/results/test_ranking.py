@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from misstep.core.results.finding import DIED, Finding, FuzzReport, ToolReport, causes_of, oddity_of, ranked
-from misstep.core.tool import Invocation
+from misstep.core.results.finding import DIED, Finding, FuzzReport, ToolReport, causes_of, ranked
+from misstep.core.tool import Invocation, oddity_of
 
 SPEC = "tools.py:tools"
 

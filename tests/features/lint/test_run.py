@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.results.remark import LintReport, Remark
 from misstep.core.settings import Settings
 from misstep.features.lint.run import lint_tools
 from misstep.features.tool_fuzz.run import fuzz_tools
+from misstep.fuzzing.lint.subject import LintReport, Remark
 from tests.features.lint import planted, planted_seen
 
 SPEC = f"{planted.__file__}:tools"

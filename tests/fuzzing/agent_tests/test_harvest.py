@@ -9,7 +9,7 @@ from misstep.core.tool import Invocation
 from misstep.fuzzing.agent_tests.harvest import MOST, candidates_of, harvest, richness_of, stuck_at
 from misstep.fuzzing.agent_tests.parties import trouble_with
 from misstep.fuzzing.agent_tests.requests import MOST_REQUEST, requests_form
-from misstep.fuzzing.triage.refusals import chao1
+from misstep.fuzzing.triage.defect_index import chao1
 from misstep.schemas.answers import FormatError
 
 

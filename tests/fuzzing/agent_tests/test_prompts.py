@@ -7,7 +7,7 @@ import pytest
 from misstep.core.model import fenced
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.prompts import PLACES, STAGES, Prompts, Stage
-from misstep.fuzzing.consistency.forms import SCORE, infills_form
+from misstep.fuzzing.consistency.making import SCORE, infills_form
 from misstep.schemas.answers import FormatError
 from tests.fuzzing.agent_tests.scripted_roles import MARKERS, fenced_in, stage_of
 

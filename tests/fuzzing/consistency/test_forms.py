@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.fuzzing.consistency.forms import (
+from misstep.fuzzing.consistency.making import (
     CORRECTNESS,
     MOST_INFILL,
     MOST_SAID,

@@ -6,7 +6,7 @@ from math import prod
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from misstep.fuzzing.consistency.forms import fill_template, placeholders_in
+from misstep.fuzzing.consistency.making import fill_template, placeholders_in
 
 SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
 

@@ -9,10 +9,9 @@ from msgspec import structs
 
 from misstep.core.agent import Tool
 from misstep.core.results.finding import Comparisons, Finding, Refusal
-from misstep.core.results.remark import Remark
 from misstep.core.tool import Described, Invocation, Source
 from misstep.fuzzing.lint.linter import lint
-from misstep.fuzzing.lint.subject import LintSubject
+from misstep.fuzzing.lint.subject import LintSubject, Remark
 
 TEXT = {"type": "string", "description": "Any text."}
 NUMBER = {"type": "integer", "description": "Any number."}

@@ -6,7 +6,7 @@ from typing import Any
 from misstep.core.results.finding import Refusal, ToolReport
 from misstep.core.tool import Frame, Invocation, Raised, Reaction
 from misstep.fuzzing.examination import Examination
-from misstep.fuzzing.triage.refusals import MOST, Refusals
+from misstep.fuzzing.triage.defect_index import MOST, Refusals
 from tests.fuzzing.triage.bench import Bench, schema
 
 HERE = (Frame("/somewhere/tools.py", 12, "act", own=True),)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.core.results.finding import Richness
-from misstep.fuzzing.triage.refusals import chao1
+from misstep.fuzzing.triage.defect_index import chao1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-from misstep.core.results.remark import Fault
+from misstep.fuzzing.lint.subject import Fault
 
 HERE = Path(__file__).parent
 

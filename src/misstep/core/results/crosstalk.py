@@ -129,5 +129,4 @@ class CrosstalkReport(msgspec.Struct, frozen=True):
 
 
 def _led_to(group: GroupReport, tools: set[str]) -> int:
-    """How many requests of a group led to one of these tools."""
     return sum(any([use.tool in tools for use in trial.uses]) for trial in group.judged)

@@ -3,66 +3,17 @@
 Findings are ranked by severity and by how plausible it is that an agent makes such calls.
 """
 
-import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
 from misstep.core.outcome import Usage
 from misstep.core.results.trial import Ruling, Trial
 from misstep.core.settings import ToolMethod
-from misstep.core.tool import Frame, Invocation
-
-LONG = 200  # characters; longer texts are implausible
-LARGE = 10**12  # larger numbers are implausible
-DEEP = 8  # levels of nested lists and objects
-
-ORDINARY, UNUSUAL, CONTROL, UNTYPABLE = range(4)
-
-
-def oddity_of(calls: Sequence[Invocation]) -> int:
-    """How strange the strangest value is: 0 for ordinary ones, up to 3 for NUL bytes and lone surrogates."""
-    try:
-        leaves = [leaf for call in calls for leaf in _leaves(json.loads(call.arguments))]
-    except (ValueError, RecursionError):
-        return UNTYPABLE
-    return max(map(_oddity, leaves), default=ORDINARY)
-
-
-def length_of(calls: Sequence[Invocation]) -> int:
-    return sum(len(call.arguments) for call in calls)
-
-
-def _oddity(leaf: Any) -> int:
-    if not isinstance(leaf, str):
-        is_large = isinstance(leaf, int | float) and not abs(leaf) <= LARGE
-        return UNUSUAL if is_large else ORDINARY
-    if leaf.isprintable() or all(each.isprintable() or each in "\n\t" for each in leaf):
-        return ORDINARY if len(leaf) <= LONG else UNUSUAL
-    is_untypable = any(
-        each == "\0" or "\ud800" <= each <= "\udfff" or each in "\ufffe\uffff" for each in leaf
-    )
-    return UNTYPABLE if is_untypable else CONTROL
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    """All scalars and keys in a value; parts nested too deeply yield a number that is too large."""
-    waiting = [(value, 0)]
-    while waiting:
-        each, depth = waiting.pop()
-        if depth > DEEP:
-            yield 2 * LARGE
-        elif isinstance(each, dict):
-            yield from each
-            waiting += [(inner, depth + 1) for inner in each.values()]
-        elif isinstance(each, list):
-            waiting += [(inner, depth + 1) for inner in each]
-        else:
-            yield each
-
+from misstep.core.tool import Frame, Invocation, length_of, oddity_of
 
 ReachOutcome = Literal[
     "undocumented",  # the agent, told to make the call, declined because the documentation does not allow it
@@ -328,7 +279,6 @@ class AgentReach(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def unclear(self) -> int:
-        """How many attempts could not be judged."""
         return sum(passage.fate == "inconclusive" for passage in self.passages)
 
     @property

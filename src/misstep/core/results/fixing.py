@@ -84,7 +84,6 @@ def reworded(described: Described, wordings: Wordings) -> Described:
 
 
 def refuse_unknown_tools(wordings: Wordings, known: Iterable[str]) -> None:
-    """Raise `UsageError` for a description of an unknown tool."""
     names = list(known)
     for name in wordings:
         if name not in names:
@@ -112,7 +111,6 @@ def read_text(path: str) -> str:
 
 
 def parse_descriptions(text: str, where: str) -> dict[str, Wording]:
-    """Parse descriptions, by tool name."""
     _refuse_long_keys(text, where)
     try:
         given = tomllib.loads(text.replace("\r\n", "\n"))
@@ -340,7 +338,6 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def is_better(self) -> bool:
-        """Whether the chosen description was shown to be better."""
         return self.ended == "done" and self.duel is not None and self.duel.is_better
 
     @property

@@ -6,7 +6,6 @@ from typing import Any
 from msgspec import structs, to_builtins
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from misstep.core.outcome import Judgement
@@ -41,7 +40,15 @@ def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> Ren
 
     `again` and `place` come before and after a set in the command that replays it.
     """
-    parts: list[RenderableType] = [_tools_table(report.tools)]
+    table = bare_table()
+    table.add_column("tool", overflow="fold", min_width=12)
+    for heading in HEADINGS:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for tool in report.tools:
+        cells = [Text(count) for count in counts_of(tool)]
+        cells[1].stylize("red" if tool.faulty else "green")
+        table.add_row(Text(plain(tool.name, 100)), *cells)
+    parts: list[RenderableType] = [table]
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     for tool in report.tools:
         for each in tool.faulty:
@@ -114,7 +121,6 @@ def set_detail(one: PromptSet, tool: str) -> RenderableType:
 
 
 def remarks(tool: ConsistencyReport) -> list[str]:
-    """Other remarks about a tool."""
     groups = [f"{each.differs} ({counted(len(each.sets), 'set')})" for each in group_sets(tool.sets)]
     differing = [f"what differs: {'; '.join(groups)}"] if groups else []
     silent = unanswered([trial for each in tool.sets for trial in each.trials])
@@ -137,18 +143,6 @@ def counts_of(tool: ConsistencyReport) -> tuple[str, ...]:
     verdicts = [len(tool.having(verdict)) for verdict in ("failed", "passed", "inconclusive")]
     groups = len(group_sets(tool.sets))
     return tuple(f"{count:,}" for count in (len(tool.sets), *verdicts, groups, tool.calls, tool.tokens))
-
-
-def _tools_table(tools: Sequence[ConsistencyReport]) -> Table:
-    table = bare_table()
-    table.add_column("tool", overflow="fold", min_width=12)
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for tool in tools:
-        cells = [Text(count) for count in counts_of(tool)]
-        cells[1].stylize("red" if tool.faulty else "green")
-        table.add_row(Text(plain(tool.name, 100)), *cells)
-    return table
 
 
 def _buckets(buckets: Buckets, how: str, most: int) -> list[RenderableType]:
@@ -284,7 +278,12 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
         scores = [Row((str(each.request), text(score_in_words(each), MOST_ON_PAGE))) for each in one.scores]
         parts.append(grid(("request", "score"), scores, names=2))
     if one.evidence is not None:
-        parts.append(_evidence_table(one.evidence))
+        rows = list[Row]()
+        for side in _sides(one.evidence):
+            given, got = _as_it_was(side.inputs), _as_it_was(side.outputs)
+            rows.append(Row((str(side.number), given, got, text(side.answer, MOST_ON_PAGE))))
+        headings = ("request", "input", "output", "answer")
+        parts.append(grid(headings, rows, names=4, caption="the pair that shows it"))
     return element("details", head, *parts, element("pre", lines(plain(again)), class_="command"))
 
 
@@ -296,13 +295,4 @@ def _bucket_tables(buckets: Buckets, how: str) -> Iterator[Markup]:
 
 
 def _as_it_was(value: str) -> Markup:
-    """The arguments or results of a tool, call by call."""
     return element("span", lines(value, MOST_ON_PAGE), class_="lines")
-
-
-def _evidence_table(evidence: Evidence) -> Markup:
-    rows = list[Row]()
-    for side in _sides(evidence):
-        given, got = _as_it_was(side.inputs), _as_it_was(side.outputs)
-        rows.append(Row((str(side.number), given, got, text(side.answer, MOST_ON_PAGE))))
-    return grid(("request", "input", "output", "answer"), rows, names=4, caption="the pair that shows it")

@@ -214,7 +214,6 @@ def _hold(
     benches: Workbenches,
     prompts: Prompts,
 ) -> CrosstalkReport:
-    """Run one session."""
     session = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
 
     def work() -> Generator[GroupReport | Event]:

@@ -14,8 +14,7 @@ from misstep.core.results.fixing import FixReport, FixRun, Wording, wording_of, 
 from misstep.core.settings import Settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
-from misstep.fuzzing.descriptions.docstring import DocstringChange, rewrite, same_words
-from misstep.fuzzing.descriptions.literal import code_of
+from misstep.fuzzing.descriptions.docstring import DocstringChange, code_of, rewrite, same_words
 from misstep.runs.lookup import find_run
 from misstep.runs.setup.workbenches import Workbenches
 from misstep.runs.trust import refuse_foreign
@@ -35,7 +34,6 @@ def refuse_overridden(settings: Settings) -> None:
 
 
 def refuse_unwritable(reports: Iterable[FixReport]) -> None:
-    """Raise a `UsageError` if no description could be written into the source of a tool."""
     changes = dict[str, list[DocstringChange]]()
     for report in reports:
         if not report.file:
@@ -180,7 +178,6 @@ def _write_all(texts: Mapping[str, tuple[bytes, bytes]], check: Callable[[], Non
 
 
 def _rewritten(file: str, reports: Sequence[FixReport]) -> tuple[bytes, bytes]:
-    """The current and the new content of a file."""
     original = read_data(file)
     text, encoding = read_source(file)
     anew = rewrite(text, [change_of(report, report.found) for report in reports])
@@ -209,7 +206,6 @@ def _placed(report: FixReport, tools: _Tools) -> FixReport:
 
 
 def _is_said(report: FixReport, tools: _Tools) -> bool:
-    """Whether the tool already has the improved description."""
     own = [tool for (_, name), tool in tools.items() if name == report.tool]
     return any(same_words(wording_of(each.tool), report.found) for each in own)
 

@@ -283,7 +283,6 @@ def _hold(
     prompts: Prompts,
     suite: BenchmarkSuite | None,
 ) -> FixRun:
-    """Run one session."""
     session = ToolRunSession(store, run, listeners, FixReport, summarise_sets)
     settings, run_budget = run.settings, session.run_budget
 

@@ -96,7 +96,6 @@ def _row(standing: Standing) -> tuple[str, ...]:
 
 
 def outcome_in_words(report: FixReport) -> str:
-    """Whether a better description was found."""
     if report.ended != "done":
         return "stopped before its end: nothing is proved yet"
     if report.verdict == "inconclusive":

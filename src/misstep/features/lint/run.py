@@ -12,7 +12,6 @@ import msgspec
 from misstep.adapters.toolset.spec import read_tools
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools, reworded
-from misstep.core.results.remark import LintReport
 from misstep.core.rng import derive_seed
 from misstep.core.settings import Settings, check_settings
 from misstep.core.text import cut
@@ -20,7 +19,7 @@ from misstep.core.tool import Described
 from misstep.errors import Interrupted
 from misstep.fuzzing.lint.answers import look_at
 from misstep.fuzzing.lint.linter import lint
-from misstep.fuzzing.lint.subject import LintSubject
+from misstep.fuzzing.lint.subject import LintReport, LintSubject
 from misstep.runs.cases import absolute_specs
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches, conditions_of, find_targets
@@ -120,7 +119,6 @@ def _called(settings: Settings, specs: Sequence[str]) -> _Looks:
 
 
 def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Target]) -> dict[str, ToolReport]:
-    """Fuzz each tool, several at a time, and return the reports."""
     stop = threading.Event()
 
     def look(target: Target) -> tuple[str, ToolReport]:
@@ -152,7 +150,6 @@ def _is_file(spec: str) -> bool:
 
 
 def _read_module(tool: Described) -> str:
-    """The source of the module of a tool, if it can be read."""
     path = Path(tool.source.file) if tool.source is not None else None
     try:
         if path is None or path.suffix != ".py" or path.stat().st_size > LARGEST_FILE:

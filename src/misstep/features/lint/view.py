@@ -11,9 +11,9 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from misstep.core.results.remark import LintedTool, LintReport, Remark
 from misstep.core.results.report import Issue, ReportItem, RunReport, SourceLocation
 from misstep.core.tool import Described
+from misstep.fuzzing.lint.subject import LintedTool, LintReport, Remark
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -124,7 +124,6 @@ def _first_line(text: str) -> str:
 
 
 def type_in_short(schema: Any, deep: int = 0) -> str:
-    """A short description of what a schema allows."""
     if not isinstance(schema, dict) or deep > 3:
         return "any"
     if isinstance(reference := schema.get("$ref"), str):

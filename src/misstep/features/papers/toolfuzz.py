@@ -23,7 +23,7 @@ from misstep.features.consistency.run import check_consistency, view_consistency
 from misstep.features.tool_fuzz.run import fuzz_tools, view_fuzzing
 from misstep.fuzzing.agent_tests.harvest import richness_of
 from misstep.fuzzing.consistency.inquiry import judge_again
-from misstep.fuzzing.triage.refusals import chao1
+from misstep.fuzzing.triage.defect_index import chao1
 from misstep.models.throttle import Throttles
 from misstep.runs.setup.agent_session import refuse_missing
 from misstep.runs.setup.workbenches import TOGETHER

@@ -37,7 +37,7 @@ from misstep.fuzzing.agent_tests.parties import (
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
 from misstep.fuzzing.judging.demands import broken_demand
 from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for
-from misstep.fuzzing.triage.refusals import chao1
+from misstep.fuzzing.triage.defect_index import chao1
 
 MOST = 10  # candidates per tool, most frequent first
 CUT = " more characters)"  # how a truncated message ends

@@ -61,17 +61,15 @@ async def confirmed(trial: Trial, trials: AgentTrials) -> Trial:
     """The trial, with errors that don't recur from a fresh start attributed to the environment."""
     uses = list(trial.uses)
     for place, use in enumerate(trial.uses):
-        if shows_defect(use):
-            uses[place] = await _replayed(use, trial.calls_up_to(place), trials)
+        if not shows_defect(use):
+            continue
+        why = f"{use.judged.error} was seen, but not again from a fresh start"
+        uses[place] = structs.replace(use, judged=Judged("environment", why), replayed=REPLAYS)
+        for times in range(1, REPLAYS + 1):
+            if is_same(await trials.make(trial.calls_up_to(place)), use.judged):
+                uses[place] = structs.replace(use, replayed=times, reproduced=1)
+                break
     return structs.replace(trial, uses=tuple(uses))
-
-
-async def _replayed(use: Use, calls: Sequence[Invocation], trials: AgentTrials) -> Use:
-    for times in range(1, REPLAYS + 1):
-        if is_same(await trials.make(calls), use.judged):
-            return structs.replace(use, replayed=times, reproduced=1)
-    why = f"{use.judged.error} was seen, but not again from a fresh start"
-    return structs.replace(use, judged=Judged("environment", why), replayed=REPLAYS)
 
 
 SHOWN = 500  # characters of an error that are shown

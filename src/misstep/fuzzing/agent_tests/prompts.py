@@ -16,32 +16,11 @@ from misstep.core.tool import Described, Invocation
 from misstep.errors import UsageError, did_you_mean
 
 Stage: TypeAlias = Literal[
-    "exactly",
-    "natural",
-    "request",
-    "templates",
-    "infills",
-    "humanise",
-    "same",
-    "emulate",
-    "majority",
-    "judge",
-    "declined",
-    "correct",
-    "answers-greybox",
-    "answers-whitebox",
-    "crashes-greybox",
-    "crashes-whitebox",
-    "refusal",
-    "foretold",
-    "groups",
-    "crosstalk",
-    "fix-findings",
-    "fix-description",
-    "fix-source",
-    "fix-explore",
-    "fix-observed",
-]
+    "exactly", "natural", "request", "templates", "infills", "humanise", "same", "emulate", "majority",
+    "judge", "declined", "correct", "answers-greybox", "answers-whitebox", "crashes-greybox", "crashes-whitebox",
+    "refusal", "foretold", "groups", "crosstalk", "fix-findings", "fix-description", "fix-source",
+    "fix-explore", "fix-observed",
+]  # fmt: skip
 
 # The placeholders of each stage. A template must use all of them that are not optional.
 PLACES: dict[Stage, tuple[str, ...]] = {
@@ -82,9 +61,11 @@ class Prompts:
 
     def __init__(self, folder: str = "") -> None:
         own = _own_templates(folder) if folder else {}
+        shipped = files("misstep.fuzzing.agent_tests") / "data"
         self._templates: dict[Stage, Template] = {}
         for stage in STAGES:
-            text, where = own.get(stage, (_shipped(stage), f"{stage}.txt"))
+            name = f"{stage}.txt"
+            text, where = own[stage] if stage in own else ((shipped / name).read_text("utf-8"), name)
             needed = [place for place in PLACES[stage] if place not in OPTIONAL.get(stage, ())]
             self._templates[stage] = check_template(text, where, PLACES[stage], needed)
 
@@ -106,10 +87,6 @@ def _own_templates(folder: str) -> dict[str, tuple[str, str]]:
             raise UsageError("belongs to no stage", hint, did_you_mean(stage, STAGES), where=path)
         found[stage] = read_template(path), path
     return found
-
-
-def _shipped(stage: Stage) -> str:
-    return (files("misstep.fuzzing.agent_tests") / "data" / f"{stage}.txt").read_text("utf-8")
 
 
 MOST_SHOWN = 8_000  # characters of a description or a schema

@@ -37,17 +37,18 @@ from misstep.fuzzing.consistency.buckets import (
     settle,
     sort_into_buckets,
 )
-from misstep.fuzzing.consistency.forms import (
+from misstep.fuzzing.consistency.making import (
     CORRECTNESS,
     DECLINED,
     PREDICTED,
     SCORE,
     STATEMENT,
+    Approach,
     Predicted,
     Scored,
+    SetDraft,
     alike,
 )
-from misstep.fuzzing.consistency.making import Approach, SetDraft
 
 SILENT = ("hang", "protocol")  # rulings on calls without an answer
 DOUBTS = {

@@ -1,25 +1,259 @@
-"""Makes sets of paraphrased requests with a model, from templates, and checks that they mean the same."""
+"""Makes sets of paraphrased requests with a model, from templates, and checks that they mean the same.
 
-from collections.abc import AsyncGenerator, Sequence
+Also has the schemas for everything that models answer about these sets.
+"""
+
+import re
+from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
+from itertools import product
+from math import lcm
+from typing import Annotated, TypeAlias
 
 import msgspec
-from msgspec import structs
+from msgspec import Meta, structs
 
 from misstep.core.model import Unusable, fenced
 from misstep.core.results.consistency import CHECKS, Check, PromptSet
+from misstep.core.text import quoted, tidy
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.parties import Models, told
 from misstep.fuzzing.agent_tests.prompts import documentation_of, listed
 from misstep.fuzzing.consistency.buckets import Normalise
-from misstep.fuzzing.consistency.forms import (
-    Infills,
-    fill_template,
-    infills_form,
-    same_form,
-    same_number_form,
-    templates_form,
+from misstep.schemas.answers import AnswerSchema, FormatError, form_of, texts
+
+PLACEHOLDER = re.compile(r"\[([^\[\]]*)\]")
+
+
+def placeholders_in(template: str) -> tuple[str, ...]:
+    """The names in square brackets, in order, with repetitions."""
+    return tuple(name.strip() for name in PLACEHOLDER.findall(template))
+
+
+def fill_template(template: str, infills: Mapping[str, Sequence[str]], count: int) -> tuple[str, ...]:
+    """Up to `count` different requests. Deterministic, and each infill is used about equally often."""
+    names = list(dict.fromkeys(placeholders_in(template)))
+    requests = dict[str, None]()
+    for choice in _choices([len(infills[name]) for name in names]):
+        if len(requests) >= count:
+            break
+        words = {name: infills[name][at] for name, at in zip(names, choice, strict=True)}
+        requests[_filled(template, words)] = None
+    return tuple(requests)
+
+
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    return PLACEHOLDER.sub(lambda match: words[match[1].strip()], template)
+
+
+def _choices(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """All combinations of one item per list, in an order that uses the items evenly from the start.
+
+    Each step advances in all lists at once, which returns to the start after the least common multiple of the
+    sizes. The next round starts at the first combination that is still missing.
+    """
+    made = set[tuple[int, ...]]()
+    for start in product(*(range(size) for size in sizes)):
+        if start in made:
+            continue
+        for step in range(lcm(*sizes)):
+            choice = tuple((at + step) % size for at, size in zip(start, sizes, strict=True))
+            made.add(choice)
+            yield choice
+
+
+MOST_TEMPLATE = 4_000  # characters
+MOST_INFILL = 1_000
+MOST_INFILLS = 100  # for one placeholder
+MOST_SAID = 20_000
+
+Infills: TypeAlias = dict[str, tuple[str, ...]]
+
+# The pattern a model is constrained to. Every part is bounded, so that a grammar made from it terminates.
+TEMPLATE = r"^[^\[\]{}]{1,200}(\[[a-z]{1,30}( [a-z]{1,30})?\][^\[\]{}]{1,200}){1,3}$"
+_PLAIN_WORDS = re.compile(r"[^\W\d_][\w -]*")
+_Said = Annotated[str, Meta(min_length=1, max_length=MOST_SAID)]
+
+
+class _Templates(msgspec.Struct, frozen=True):
+    templates: tuple[str, ...]
+
+
+class _Infills(msgspec.Struct, frozen=True):
+    infills: dict[str, Annotated[tuple[str, ...], Meta(max_length=MOST_INFILLS)]]
+
+
+class _Requests(msgspec.Struct, frozen=True):
+    requests: tuple[str, ...]
+
+
+class Same(msgspec.Struct, frozen=True):
+    """The numbers of the messages, from 1, that don't mean the same as the others."""
+
+    reason: _Said
+    different: Annotated[tuple[int, ...], Meta(max_length=MOST_INFILLS)]
+
+
+class Predicted(msgspec.Struct, frozen=True):
+    """What a tool would answer; `guess` if that cannot be known from the request."""
+
+    answer: _Said
+    guess: bool = False
+
+
+class _Statement(msgspec.Struct, frozen=True):
+    statement: _Said
+
+
+class Scored(msgspec.Struct, frozen=True, kw_only=True):
+    """A score for an answer; `guess` if only a guess speaks against the answer."""
+
+    reason: _Said
+    guess: bool = False
+    score: Annotated[int, Meta(ge=1, le=10)]
+
+
+class Declined(msgspec.Struct, frozen=True):
+    declined: bool
+    quote: Annotated[str, Meta(max_length=MOST_SAID)]
+
+
+class Correctness(msgspec.Struct, frozen=True):
+    reason: _Said
+    correct: bool
+
+
+def alike(text: str) -> str:
+    """A key that is equal for texts that differ only in case and white space."""
+    return " ".join(text.casefold().split())
+
+
+def templates_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple[str, ...]]:
+    """A schema for up to `count` templates, none of them in `used`."""
+    before = {alike(each) for each in used}
+
+    def make(form: _Templates) -> tuple[str, ...] | FormatError:
+        templates = tuple(map(tidy, form.templates))
+        wrong = [said for each in templates if (said := _wrong_with(each))]
+        wrong += [f"{quoted(each)} is there twice." for each in _repeated(templates)]
+        wrong += [f"{quoted(each)} was used before." for each in templates if alike(each) in before]
+        if not templates:
+            wrong.append("There are no templates.")
+        good = [each for each in _fresh(templates, MOST_TEMPLATE, before) if not _wrong_with(each)]
+        return FormatError(" ".join(wrong), tuple(good[:count]) or None) if wrong else templates[:count]
+
+    return form_of(_Templates, templates=texts(1, count, TEMPLATE)).then(make)
+
+
+def infills_form(template: str, count: int, used: Collection[str] = ()) -> AnswerSchema[Infills]:
+    """A schema for up to `count` infills per placeholder, at least two for one of them, none in `used`."""
+    names = placeholders_in(template)
+    before = {alike(each) for each in used}
+
+    def make(form: _Infills) -> Infills | FormatError:
+        infills = {name.strip(" []"): tuple(map(tidy, each)) for name, each in form.infills.items()}
+        wrong = [f"There are no infills for [{name}]." for name in names if name not in infills]
+        wrong += [f"The template has no {quoted(f'[{name}]')}." for name in infills if name not in names]
+        for name in infills:
+            wrong += _wrong_with_infills(name, infills[name], before)
+        good = {name: _fresh(infills.get(name, ()), MOST_INFILL, before) for name in names}
+        if not wrong and not _has_paraphrases(good):
+            wrong.append("At least one placeholder needs two different infills or more.")
+        return FormatError(" ".join(wrong), good if _has_paraphrases(good) else None) if wrong else good
+
+    each = {name: texts(1, max(count, 2)) for name in names}
+    schema = {"type": "object", "properties": each, "required": list(names), "additionalProperties": False}
+    return form_of(_Infills, infills=schema).then(make)
+
+
+def same_number_form(count: int) -> AnswerSchema[tuple[str, ...]]:
+    """A schema for exactly `count` different requests. Two usable ones are enough as a last resort."""
+
+    def make(form: _Requests) -> tuple[str, ...] | FormatError:
+        requests = tuple(map(tidy, form.requests))
+        wrong = [f"{quoted(each)} is there twice." for each in _repeated(requests)]
+        wrong += [_too_long(each, MOST_SAID) for each in requests if len(each) > MOST_SAID]
+        if len(requests) != count:
+            wrong.append(f"There are {len(requests)} messages; there have to be {count}, in the same order.")
+        if not all(requests):
+            wrong.append("A message is empty.")
+        good = _fresh(requests, MOST_SAID)
+        rest = good if len(requests) == count and len(good) > 1 else None
+        return FormatError(" ".join(wrong), rest) if wrong else requests
+
+    return form_of(_Requests, requests=texts(count, count)).then(make)
+
+
+def same_form(count: int) -> AnswerSchema[Same]:
+    """A schema that says which of `count` messages ask for something else."""
+
+    def make(form: Same) -> Same | FormatError:
+        odd = [number for number in form.different if not 1 <= number <= count]
+        if odd:
+            return FormatError(f"There is no message {odd[0]}: they are numbered from 1 to {count}.")
+        return Same(tidy(form.reason), tuple(sorted(set(form.different))))
+
+    number = {"type": "integer", "minimum": 1, "maximum": count}
+    return form_of(Same, different={"type": "array", "items": number, "maxItems": count}).then(make)
+
+
+def _wrong_with(template: str) -> str:
+    if len(template) > MOST_TEMPLATE:
+        return _too_long(template, MOST_TEMPLATE)
+    names = placeholders_in(template)
+    if not names:
+        return f"{quoted(template)} has no placeholder in square brackets."
+    if odd := [name for name in names if not _PLAIN_WORDS.fullmatch(name)]:
+        return f"{quoted(f'[{odd[0]}]')} is no placeholder: plain words stand between the brackets."
+    if _repeated(names):
+        return f"{quoted(template)} has the same placeholder twice: give each a word of its own."
+    return ""
+
+
+def _wrong_with_infills(name: str, infills: Sequence[str], before: Collection[str]) -> list[str]:
+    wrong = [f"{quoted(each)} is there twice for {quoted(f'[{name}]')}." for each in _repeated(infills)]
+    wrong += [f"{quoted(each)} was used before." for each in infills if alike(each) in before]
+    wrong += [_too_long(each, MOST_INFILL) for each in infills if len(each) > MOST_INFILL]
+    if not all(infills):
+        wrong.append(f"An infill for {quoted(f'[{name}]')} is empty.")
+    if not infills:
+        wrong.append(f"There is no infill for {quoted(f'[{name}]')}.")
+    return wrong
+
+
+def _has_paraphrases(infills: Infills) -> bool:
+    """Whether these infills give at least two messages."""
+    sizes = [len(each) for each in infills.values()]
+    return bool(sizes) and min(sizes) > 0 and max(sizes) > 1
+
+
+def _fresh(texts: Sequence[str], most: int, before: Collection[str] = ()) -> tuple[str, ...]:
+    """The texts without empty ones, duplicates, those in `before`, and those longer than `most`."""
+    first = {key: text for text in reversed(texts) if (key := alike(text)) and key not in before}
+    fresh = (text for text in dict.fromkeys(texts) if first.get(alike(text)) == text)
+    return tuple(text for text in fresh if len(text) <= most)
+
+
+def _too_long(text: str, most: int) -> str:
+    return f"{quoted(text)} is too long: at most {most:,} characters are taken."
+
+
+def _repeated(texts: Sequence[str]) -> list[str]:
+    """The texts that repeat an earlier one, each once."""
+    keys = [alike(text) for text in texts]
+    again = {keys[at]: text for at, text in enumerate(texts) if keys[at] and keys[at] in keys[:at]}
+    return list(again.values())
+
+
+_EMPTY = FormatError("The text in the JSON object is empty.")
+
+PREDICTED = form_of(Predicted).then(
+    lambda form: Predicted(answer, form.guess) if (answer := tidy(form.answer)) else _EMPTY
 )
+STATEMENT = form_of(_Statement).then(lambda form: tidy(form.statement) or _EMPTY)
+SCORE = form_of(Scored).then(lambda form: structs.replace(form, reason=tidy(form.reason)))
+DECLINED = form_of(Declined)
+CORRECTNESS = form_of(Correctness).then(lambda form: structs.replace(form, reason=tidy(form.reason)))
 
 
 class Approach(msgspec.Struct, frozen=True):

@@ -5,22 +5,210 @@ Google, NumPy and Sphinx styles are kept. Every edit is checked: only the docstr
 
 import ast
 import inspect
+import io
 import re
+import textwrap
+import tokenize
 from collections.abc import Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate
 
 import msgspec
+from msgspec import structs
 
 from misstep.core.results.fixing import Wording
 from misstep.errors import UsageError
-from misstep.fuzzing.descriptions.literal import (
-    DocstringPlace,
-    escaped,
-    find_docstring,
-    first_line,
-    wrapped,
-    written,
-)
 from misstep.schemas.source import begins_section, is_underlined, parse_docstring
+
+WIDTH = 100  # of rewritten lines
+
+_LITERAL = re.compile(r"(?P<prefix>[rRuU]?)(?P<quotes>\"\"\"|'''|\"|')(?P<inner>.*)(?P=quotes)", re.DOTALL)
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+
+
+class DocstringPlace(msgspec.Struct, frozen=True):
+    """Where a docstring is in a text, or could be inserted: characters `start` to `end`.
+
+    `prefix` and `quotes` belong to the literal, and `inner` is the source text between the quotes. `indent`
+    is the indentation of the function's body, `newline` its line ending.
+    """
+
+    start: int
+    end: int
+    indent: str
+    newline: str
+    prefix: str = ""
+    quotes: str = '"""'
+    inner: str | None = None
+
+    @property
+    def is_raw(self) -> bool:
+        return self.prefix.lower() == "r"
+
+    @property
+    def lines(self) -> list[str]:
+        """The source lines between the quotes, without indentation, line endings and trailing empty lines."""
+        first, *others = [_bare(line) for line in lines_of(self.inner or "")] or [""]
+        lines = [first.lstrip()]
+        for line in others:
+            is_blank = not line.strip() and not line.startswith(self.indent)
+            lines.append(line.lstrip() if is_blank else line.removeprefix(self.indent))
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return lines
+
+    def cooked(self) -> "DocstringPlace":
+        """A raw literal turned into a plain one with escapes, which can hold any text."""
+        plain = structs.replace(self, prefix="")
+        return structs.replace(plain, inner=escaped(self.inner or "", plain))
+
+
+def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
+    """Find the docstring of the function that starts at `line` (from 1, decorators included).
+
+    Raises `UsageError` if there is no function, or if its docstring cannot be isolated.
+    """
+    function = find_function(text, line, where)
+    starts = [0, *accumulate(map(len, lines_of(text)))]
+    first = function.body[0]
+    if first_line(first) <= max(function.lineno, _end_of_head(function)):
+        raise UsageError(
+            "has its body on the line of its head", "move the body to lines of its own", where=where
+        )
+    begin = starts[first_line(first) - 1]
+    column = _offset(text, begin, first.col_offset)
+    indent, newline = text[begin:column], _end_of(text[starts[first_line(first) - 2] : begin])
+    if indent.strip():
+        raise UsageError("has two statements on one line", "give each its own", where=where)
+    if ast.get_docstring(function, clean=False) is None:
+        return DocstringPlace(begin, begin, indent, newline)
+    literal: ast.expr = first.value  # type: ignore[attr-defined]
+    assert literal.end_lineno is not None
+    assert literal.end_col_offset is not None
+    end = _offset(text, starts[literal.end_lineno - 1], literal.end_col_offset)
+    prefix, quotes, inner = _taken_apart(text[column:end], where)
+    newline = (_end_of(lines_of(inner)[0]) if inner else "") or newline
+    return DocstringPlace(column, end, indent, newline, prefix, quotes, inner)
+
+
+def code_of(text: str, line: int, where: str) -> str:
+    """The source of the function that starts at `line`. Raises `UsageError` if there is none."""
+    function = find_function(text, line, where)
+    return "".join(lines_of(text)[line - 1 : function.end_lineno])
+
+
+def written(place: DocstringPlace, lines: list[str]) -> str:
+    """The literal with these lines, the first one right after the opening quotes.
+
+    Lines come without the function's indentation. Unchanged lines stay the same to the byte.
+    """
+    quotes = place.quotes if len(place.quotes) == 3 or len(lines) == 1 else place.quotes * 3
+    before, old = lines_of(place.inner or ""), place.lines
+    # New indexes of unchanged lines and their old ones; the first line is compared separately.
+    same = SequenceMatcher(None, old[1:], lines[1:], autojunk=False).get_matching_blocks()
+    kept = {each.b + at + 1: each.a + at + 1 for each in same for at in range(each.size)}
+    kept |= {0: 0} if old[:1] == lines[:1] else {}
+    bare = [
+        _bare(before[kept[at]]) if at in kept else f"{place.indent if at and line else ''}{line}"
+        for at, line in enumerate(lines)
+    ]
+    ends = [_end_of(before[kept[at]]) if at in kept else "" for at in range(len(lines) - 1)]
+    ends = [*[end or place.newline for end in ends], _tail(place, lines)]
+    inner = "".join(line + end for line, end in zip(bare, ends, strict=True))
+    literal = f"{place.prefix}{quotes}{inner}{quotes}"
+    return literal if place.inner is not None else f"{place.indent}{literal}{place.newline}"
+
+
+def escaped(text: str, place: DocstringPlace) -> str:
+    """Escape a text for use between the quotes; in raw literals it stays as it is."""
+    if place.is_raw:
+        return text
+    quote = place.quotes[0]
+    special = rf"\\|{quote}" if len(place.quotes) == 1 else rf"\\|{quote}{{3,}}|{quote}\Z"
+    return re.sub(special, lambda found: "".join(f"\\{char}" for char in found[0]), text)
+
+
+def wrapped(text: str, indent: int, further: str = "") -> list[str]:
+    """Wrap the lines of a text at spaces; `further` is the indentation of continuation lines."""
+    lines = list[str]()
+    for line in text.split("\n"):
+        lines += textwrap.wrap(
+            line,
+            WIDTH - indent,
+            subsequent_indent=further,
+            expand_tabs=False,
+            replace_whitespace=False,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ) or [""]
+    return lines
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their endings, split like Python source."""
+    return _LINE.findall(text)
+
+
+def find_function(text: str, line: int, where: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UsageError("is not Python that can be read", str(error), where=where) from error
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and first_line(node) == line:
+            return node
+    hint = "a lambda, a class or an object has no docstring of its own: use the override (--out)"
+    raise UsageError(f"there is no function at line {line}", hint, where=where)
+
+
+def first_line(node: ast.stmt) -> int:
+    """The line on which a statement starts, including decorators."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *[each.lineno for each in decorators]])
+
+
+def _end_of_head(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The last line of the arguments and the return annotation."""
+    args = node.args
+    parts = [*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg, node.returns]
+    defaults = [*args.defaults, *args.kw_defaults]
+    return max([each.end_lineno or 0 for each in (*parts, *defaults) if each is not None], default=0)
+
+
+def _tail(place: DocstringPlace, lines: list[str]) -> str:
+    """The text between the last line and the closing quotes."""
+    if len(lines) == 1:
+        return ""
+    count = len(place.lines)
+    if count < 2:
+        return place.newline + place.indent
+    before = lines_of(place.inner or "")
+    return _end_of(before[count - 1]) + "".join(before[count:])
+
+
+def _bare(line: str) -> str:
+    return line.rstrip("\r\n")
+
+
+def _end_of(line: str) -> str:
+    return line[len(_bare(line)) :]
+
+
+def _taken_apart(literal: str, where: str) -> tuple[str, str, str]:
+    """Split a docstring into prefix, quotes and content. Raises `UsageError` for concatenated literals."""
+    tokens = tokenize.generate_tokens(io.StringIO(f"({literal})").readline)
+    found = _LITERAL.fullmatch(literal)
+    if found is None or sum(token.type == tokenize.STRING for token in tokens) != 1:
+        raise UsageError("has a docstring that is put together", "write it as one text", where=where)
+    return found["prefix"], found["quotes"], found["inner"]
+
+
+def _offset(text: str, start: int, column: int) -> int:
+    """The offset of a column that is counted in UTF-8 bytes, as `ast` does."""
+    return start + len(
+        text[start : start + column].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
+    )
+
 
 DEEPER = "    "
 

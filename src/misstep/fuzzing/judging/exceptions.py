@@ -210,7 +210,6 @@ def is_told_in(text: str, raised: Raised, given: GivenValues, by_name: bool) -> 
 
 
 def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int | None:
-    """The position in the text where the exception is mentioned."""
     message, name = raised.message.strip(), raised.kind
     echo = not message or any(message.strip("'\"") in each or message in each for each in given.texts)
     found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)

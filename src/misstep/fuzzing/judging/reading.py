@@ -87,7 +87,6 @@ def _matching(rules: tuple[WordingRule, ...], text: str, from_start: bool) -> li
 
 
 def _found(rule: WordingRule, text: str, lower: str, from_start: bool) -> str:
-    """The words of a rule that occur in the text."""
     for words in rule.has:
         if text.startswith(words) if from_start else words in text:
             return words
@@ -221,7 +220,6 @@ def _caught_in(text: str) -> Iterator[str]:
 
 
 def fails_vaguely(text: str) -> bool:
-    """Whether the text says that something did not work."""
     return compiled(_FAILING, re.IGNORECASE).search(text) is not None
 
 

@@ -153,7 +153,6 @@ def _judge_handled(described: Described, given: GivenValues, reaction: Reaction)
 
 
 def _find_caught(described: Described, text: str, given: GivenValues) -> ErrorReading | None:
-    """The caught exception that a reply mentions, or None."""
     if speaks_of_errors(described) or runs_what_it_is_given(described):
         return None
     for words in find_caught(text):

@@ -43,7 +43,6 @@ class CallAnswer(msgspec.Struct, frozen=True):
 
     @property
     def evidence(self) -> str:
-        """The call and what the tool said."""
         said = f"{self.error}: {self.message}" if self.error and self.message else self.error or self.message
         return f"{self.arguments} → {said}"
 

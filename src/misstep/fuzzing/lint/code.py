@@ -13,10 +13,9 @@ from typing import Any
 import msgspec
 
 from misstep.core.results.finding import Comparisons, Constant
-from misstep.core.results.remark import Remark
 from misstep.fuzzing.judging.endings import runs_what_it_is_given
 from misstep.fuzzing.lint.answers import answers_of, want_of
-from misstep.fuzzing.lint.subject import Function, LintSubject, SchemaPart, arguments_of
+from misstep.fuzzing.lint.subject import Function, LintSubject, Remark, SchemaPart, arguments_of
 
 # Methods that change a collection.
 _CHANGES = re.compile("add|append|clear|discard|extend|insert|pop|popitem|remove|setdefault|update")
@@ -204,7 +203,6 @@ def _pattern_values(pattern: ast.pattern) -> list[Any]:
 
 
 def _refuses(body: list[ast.stmt] | ast.expr) -> bool:
-    """Whether a branch ends by raising an exception."""
     return isinstance(body, list) and bool(body) and isinstance(body[-1], ast.Raise)
 
 

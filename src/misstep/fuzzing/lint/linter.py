@@ -4,19 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import structs
 
-from misstep.core.results.remark import LintedTool, Remark
 from misstep.core.text import cut
 from misstep.fuzzing.lint.code import wrong_choices
 from misstep.fuzzing.lint.refusals import hidden_constraints, needless_demands
-from misstep.fuzzing.lint.subject import LintSubject
-from misstep.fuzzing.lint.values import broken_promises, wrong_defaults, wrong_examples
+from misstep.fuzzing.lint.subject import LintedTool, LintSubject, Remark
 from misstep.fuzzing.lint.wording import (
+    broken_promises,
     long_description,
     missing_description,
     phantom_parameters,
     refused_names,
     twins_of,
     undescribed_parameters,
+    wrong_defaults,
+    wrong_examples,
 )
 
 LONGEST = 500  # characters of a message or of evidence

@@ -7,12 +7,11 @@ import json
 import re
 from collections.abc import Iterator
 
-from misstep.core.results.remark import Remark
 from misstep.core.text import cut
 from misstep.fuzzing.judging.endings import runs_what_it_is_given
 from misstep.fuzzing.lint.answers import CallAnswer, answers_of, want_of
 from misstep.fuzzing.lint.code import taken_values
-from misstep.fuzzing.lint.subject import LintSubject
+from misstep.fuzzing.lint.subject import LintSubject, Remark
 
 
 def needless_demands(subject: LintSubject) -> Iterator[Remark]:

@@ -1,4 +1,4 @@
-"""A tool with everything the lint rules need: its parameters, nested ones included, code and findings."""
+"""A tool with everything the lint rules need: parameters, code, findings; and the remarks that rules make."""
 
 import ast
 import textwrap
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -14,6 +14,48 @@ from misstep.core.results.finding import Comparisons, Finding, Refusal
 from misstep.core.tool import Described
 from misstep.schemas.shape import as_list, find_reference, mapping, names_in
 from misstep.schemas.source import parse_docstring, parse_module
+
+Fault = Literal[
+    "under",  # something that a caller needs to know is missing
+    "over",  # the documentation states or requires more than is true
+    "ill",  # the documentation is wrong or contradicts itself
+]
+
+
+class Remark(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One difference between documentation and tool.
+
+    `where` is `name`, `description` or a parameter, as in `parameters.unit` or `parameters.filter.unit`.
+    `evidence` quotes the schema, code or tool output that shows it; `advice` is what to do.
+    """
+
+    rule: str
+    fault: Fault
+    where: str
+    message: str
+    evidence: str = ""
+    advice: str = ""
+
+
+class LintedTool(msgspec.Struct, frozen=True):
+    """A tool, all remarks about its documentation, and where its code begins."""
+
+    name: str
+    remarks: tuple[Remark, ...] = ()
+    file: str = ""
+    line: int = 1
+
+
+class LintReport(msgspec.Struct, frozen=True):
+    """The remarks about all tools; `notes` say what prevented a closer look, each once."""
+
+    tools: tuple[LintedTool, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def remarks(self) -> list[Remark]:
+        return [remark for tool in self.tools for remark in tool.remarks]
+
 
 DEEPEST = 6  # nesting of objects
 MOST = 500  # parameters of one tool
@@ -42,7 +84,6 @@ class SchemaPart(msgspec.Struct, frozen=True):
 
     @property
     def description(self) -> str:
-        """The descriptions of the parameter and of its variants."""
         said = [self.schema.get("description"), *(each.get("description") for each in self.variants)]
         return "\n".join(dict.fromkeys(text for text in said if isinstance(text, str) and text.strip()))
 
@@ -177,7 +218,6 @@ class LintSubject:
 
     @cached_property
     def module(self) -> ast.Module | None:
-        """The parsed file of the tool."""
         return parse_module(textwrap.dedent(self._module)) if self._module else None
 
     @cached_property

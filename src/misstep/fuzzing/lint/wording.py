@@ -1,12 +1,17 @@
-"""Checks names and descriptions: missing, too long, ambiguous, refused by providers, or out of date."""
+"""Checks documentation: names and descriptions by themselves, and what they say against schema and code."""
 
+import ast
+import json
 import re
 from collections.abc import Iterator, Sequence
+from typing import Any
 
-from misstep.core.results.remark import Remark
 from misstep.core.text import cut
 from misstep.errors import did_you_mean
-from misstep.fuzzing.lint.subject import LintSubject, arguments_of
+from misstep.fuzzing.lint.subject import Function, LintSubject, Remark, SchemaPart, arguments_of
+from misstep.schemas.limits import is_number
+from misstep.schemas.schema import fits
+from misstep.schemas.shape import as_list
 
 LONGEST_NAME = 64  # characters
 _TOOL = re.compile(r"[a-zA-Z0-9_-]*")
@@ -50,7 +55,7 @@ def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
             yield Remark("phantom", "ill", "description", message, f"“{name}: {text}”", advice)
 
 
-LONGEST = 1_024  # characters of a description that OpenAI accepts
+LONGEST_DESCRIPTION = 1_024  # characters that OpenAI accepts
 FEWEST = 3  # words of a useful description
 FRESH = 2  # words that are not in the name, for shorter descriptions
 _INPUT = re.compile(r"\b(?:input|argument|parameter)s?\b", re.IGNORECASE)
@@ -70,10 +75,9 @@ def missing_description(subject: LintSubject) -> Iterator[Remark]:
 
 
 def long_description(subject: LintSubject) -> Iterator[Remark]:
-    """A description that is too long for a provider."""
     length = len(subject.description)
-    if length > LONGEST:
-        message = f"is longer than the {LONGEST:,} characters that OpenAI takes"
+    if length > LONGEST_DESCRIPTION:
+        message = f"is longer than the {LONGEST_DESCRIPTION:,} characters that OpenAI takes"
         yield Remark("length", "over", "description", message, f"{length:,} characters", "make it shorter")
 
 
@@ -97,7 +101,6 @@ def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
 
 
 def _apart(name: str) -> str:
-    """Split `getUserName` into words."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
 
 
@@ -126,3 +129,204 @@ def _bare(subject: LintSubject) -> tuple[str, str]:
     words = re.findall(r"\w+", subject.description[:20_000].casefold())
     name = re.sub(r"[\W_]+", "", subject.name).casefold()
     return name, " ".join(words) if len(words) >= SHORTEST else ""
+
+
+ADVICE = "say the same everywhere"
+
+# Only unambiguous values: a quotation, a number without a unit, a truth value.
+_SAID_DEFAULT = re.compile(
+    r"""\bdefault(?:s|ed)?(?:\s+value)?(?:\s+(?:is|to|of))?\s*[:=]?\s*
+    (?: (?P<mark>['"`“])(?P<text>[^'"`“”\n]{0,100})['"`”]
+      | (?P<number>-?\d+(?:\.\d+)?)(?![\w%.:/-]*\w)(?!\s*%)(?!\s+(?!(?:and|or)\b)[a-zA-Z])
+      | (?P<truth>true|false)\b )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def wrong_defaults(subject: LintSubject) -> Iterator[Remark]:
+    """Defaults on which schema, code and description disagree. Null never contradicts anything."""
+    signature = _defaults(subject.function) if subject.function is not None else {}
+    for part in subject.parts:
+        own = part.schema.get("default")
+        said = stated_default("\n".join([part.description, subject.documented.get(part.name, "")]), part)
+        code = signature.get(part.name) if len(part.path) == 1 else None
+        if own is not None and code is not None and not _same(own, code):
+            message = f"the default is {_json(own)} in the schema, but {_json(code)} in the code"
+            yield Remark("default", "ill", part.where, message, advice=ADVICE)
+        given, where = (code, "the code") if own is None else (own, "the schema")
+        if given is not None and said is not None and not _same(said[0], given):
+            message = f"the default is {_json(given)} in {where}, but the description says otherwise"
+            yield Remark("default", "ill", part.where, message, f"“{said[1]}”", ADVICE)
+
+
+def stated_default(text: str, part: SchemaPart) -> tuple[Any, str] | None:
+    """The default stated in a text, and the words that state it; None if it cannot be compared."""
+    found = _SAID_DEFAULT.search(text[:20_000])
+    if found is None:
+        return None
+    words, number = found[0].strip(), found["number"]
+    if number and part.types & {"integer", "number"}:
+        return float(number) if re.match(r"-?0\d", number) else json.loads(number), words
+    if found["truth"] and "boolean" in part.types:
+        return found["truth"].lower() == "true", words
+    return (found["text"], words) if found["mark"] and part.types == {"string"} else None
+
+
+def _defaults(function: Function) -> dict[str, Any]:
+    given = function.args
+    places = [*given.posonlyargs, *given.args]
+    pairs = [*zip(reversed(places), reversed(given.defaults), strict=False)]
+    pairs += [(each, value) for each, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value]
+    return {each.arg: value for each, node in pairs if (value := _value(node)) is not None}
+
+
+def _value(node: ast.expr) -> Any:
+    """A default that JSON can represent, else None."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    value = list(value) if isinstance(value, tuple) else value
+    return value if isinstance(value, str | int | float | list | dict) else None
+
+
+def _same(one: Any, other: Any) -> bool:
+    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+LONGEST = 200  # characters of an example
+_LIMITS = ("enum", "const", "pattern", "minLength", "maxLength")
+_SAID_EXAMPLE = re.compile(
+    r"""(?:\be\.\s?g\.,?|\bfor\s+example,?|\bfor\s+instance,?|\bexamples?:|\bsuch\s+as)\s*:?\s*
+    (?: (?P<mark>['"`“])(?P<text>[^'"`“”\n]{1,100})['"`”]
+      | (?P<number>-?(?:0|[1-9]\d{0,12})(?:\.\d{1,6})?)(?![\w%.:/-]*\w)(?!\s+[a-zA-Z]) )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+def wrong_examples(subject: LintSubject) -> Iterator[Remark]:
+    """Examples that don't fit the schema: whole calls, values for a parameter, values in descriptions."""
+    root = subject.described.tool.parameters
+    for text in subject.described.examples:
+        if misfit := fits(root, json.loads(text)):
+            yield _on_example("parameters", "an example does not fit the schema", text, misfit)
+    for part in subject.parts:
+        own = part.schema
+        given = [*as_list(own.get("examples")), *([own["example"]] if "example" in own else [])]
+        values = [(value, "an example does not fit the schema") for value in given]
+        if own.get("default") is not None:
+            values.append((own["default"], "the default does not fit the schema"))
+        said = "the description gives an example that does not fit"
+        for value, message in (*values, *((value, said) for value in _mentioned(part))):
+            if misfit := fits(own, value, root):
+                yield _on_example(part.where, message, json.dumps(value, ensure_ascii=False), misfit)
+
+
+def _mentioned(part: SchemaPart) -> Iterator[Any]:
+    """Example values in the description that can be read in only one way."""
+    for found in _SAID_EXAMPLE.finditer(part.description[:20_000]):
+        if found["mark"] and part.types == {"string"} and any(key in part.schema for key in _LIMITS):
+            yield found["text"]
+        if found["number"] and part.types and part.types <= {"integer", "number"}:
+            yield float(found["number"]) if "." in found["number"] else int(found["number"])
+
+
+def _on_example(where: str, message: str, value: str, misfit: str) -> Remark:
+    advice = "give one that fits, or let the schema take it"
+    evidence = f"{cut(value, LONGEST)}: {cut(misfit, LONGEST)}"
+    return Remark("example", "ill", where, message, evidence, advice)
+
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)(?![\d.]*\w)"
+_BETWEEN = re.compile(rf"\b(?:between|from)\s+{_NUMBER}\s+(?:and|to)\s+{_NUMBER}", re.IGNORECASE)
+_AT_MOST = re.compile(rf"(?i)\b(?:at most|no more than|maximum(?: of| is)?:?|max\.?:?)\s+{_NUMBER}")
+_AT_LEAST = re.compile(rf"(?i)\b(?:at least|no less than|minimum(?: of| is)?:?|min\.?:?)\s+{_NUMBER}")
+_SEPARATED = re.compile(r"(?i)\b(?:comma|semicolon|space|newline|pipe)[- ]?(?:separated|delimited)\b")
+_OPTIONAL = re.compile(
+    r"^\W*optional\b(?!ly)|\(optional\)|\bis optional\b"
+    r"|\bif (?:omitted|not (?:given|provided|specified|set))\b",
+    re.IGNORECASE,
+)
+_REQUIRED = re.compile(
+    r"^\W*required\b(?=\W*$|[.,:;)])|\(required\)|\bis (?:always )?required\s*(?:[.;)]|$)", re.IGNORECASE
+)
+_JSON_TEXT = re.compile(r"\bJSON[- ](?:encoded\s+)?(?:string|text)\b|\bJSON-encoded\b", re.IGNORECASE)
+_DAY_ALONE = re.compile(r"\bYYYY-MM-DD\b(?![T ]*['\"]?[T ]?['\"]?HH)")
+_WRITTEN_DATE = re.compile(r"\bYYYY-MM-DD\b|\bISO[- ]?8601\b", re.IGNORECASE)
+_LENGTH = re.compile(r"^\s*(?:characters?|chars?|letters?)\b", re.IGNORECASE)
+_COUNT = re.compile(r"^\s*(?:items?|elements?|entries)\b", re.IGNORECASE)
+
+
+def broken_promises(subject: LintSubject) -> Iterator[Remark]:
+    """Descriptions of parameters that contradict the schema."""
+    strict = subject.described.kind == "openai-agents"  # its strict schemas mark every parameter as required
+    for part in subject.parts:
+        text = part.description[:20_000]
+        yield from _wrong_type(part, text)
+        yield from _bounds(part, text)
+        if not strict:
+            yield from _wanted(part, text)
+
+
+def _wrong_type(part: SchemaPart, text: str) -> Iterator[Remark]:
+    types = part.types
+    if types == {"array"} and (found := _SEPARATED.search(text)):
+        yield _on_promise(part, "is an array, but the description asks for a text", found[0])
+    if types and types <= {"array", "object"} and (found := _JSON_TEXT.search(text)):
+        message = "is JSON itself, but the description asks for a text that holds some"
+        yield _on_promise(part, message, found[0])
+    if types and types <= {"integer", "number"} and (found := _WRITTEN_DATE.search(text)):
+        yield _on_promise(part, "is a number, but the description asks for a written date", found[0])
+    if part.schema.get("format") == "date-time" and (found := _DAY_ALONE.search(text)):
+        yield _on_promise(part, "is a point in time, but the description asks for a day alone", found[0])
+
+
+def _bounds(part: SchemaPart, text: str) -> Iterator[Remark]:
+    """Limits in the description that differ from those in the schema."""
+    for found in _BETWEEN.finditer(text):
+        low, high = _keywords(part, text[found.end() :])
+        yield from _against(part, low, float(found[1]), found[0])
+        yield from _against(part, high, float(found[2]), found[0])
+    for pattern, place in ((_AT_LEAST, 0), (_AT_MOST, 1)):
+        for found in pattern.finditer(text):
+            yield from _against(part, _keywords(part, text[found.end() :])[place], float(found[1]), found[0])
+
+
+def _keywords(part: SchemaPart, after: str) -> tuple[str, str]:
+    if part.types <= {"integer", "number", "null"}:
+        return "minimum", "maximum"
+    if "string" in part.types and _LENGTH.match(after):
+        return "minLength", "maxLength"
+    return ("minItems", "maxItems") if "array" in part.types and _COUNT.match(after) else ("", "")
+
+
+def _against(part: SchemaPart, keyword: str, said: float, words: str) -> Iterator[Remark]:
+    bounds = [each[keyword] for each in part.variants if is_number(each.get(keyword))]
+    if len(bounds) == 1 and bounds[0] != said:
+        message = f"the schema has {keyword} {bounds[0]}, but the description says otherwise"
+        yield _on_promise(part, message, words)
+
+
+def _wanted(part: SchemaPart, text: str) -> Iterator[Remark]:
+    if part.required and not part.may_be_null:
+        stated = stated_default(text, part)
+        if found := _OPTIONAL.search(text):
+            message = "has to be given, but the description says that it may be left out"
+            yield _on_promise(part, message, found[0])
+        elif stated and "default" not in part.schema:
+            message = "has to be given, but the description says what it is by default"
+            yield _on_promise(part, message, stated[1])
+    elif not part.required and part.schema.get("default") is None and (found := _REQUIRED.search(text)):
+        yield _on_promise(part, "may be left out, but the description says that it is required", found[0])
+
+
+def _on_promise(part: SchemaPart, message: str, words: str) -> Remark:
+    advice = "change the one or the other: an agent can't follow both"
+    return Remark("promise", "ill", part.where, message, f"“{' '.join(words.split()).strip()}”", advice)

@@ -116,7 +116,6 @@ def make_small(
 
 
 def _over(entry: Defect, stopped: Callable[[], bool], until: float) -> Callable[[], bool]:
-    """A function that tells whether the time for this defect is up."""
     seconds = FOR_SLOW_ONE if entry.kind in ("hang", "blow-up") else FOR_ONE
     end = min(until, time.monotonic() + seconds)
     return lambda: stopped() or time.monotonic() >= end
@@ -213,17 +212,12 @@ class _Shrinking:
     def _simplify(self) -> bool:
         """Apply all steps in order. Returns whether any helped."""
         start, improved = 0, False
-        while (place := self._improve(start)) is not None:
-            start, improved = place, True
-        return improved
-
-    def _improve(self, start: int) -> int | None:
-        """Apply the first step from `start` on that helps, and return its index.
-
-        After that, the same index is tried next, because the steps before it are unchanged.
-        """
-        steps = enumerate(self._steps())
-        return next((place for place, calls in steps if place >= start and self._try(calls)), None)
+        while True:
+            steps = enumerate(self._steps())
+            place = next((place for place, calls in steps if place >= start and self._try(calls)), None)
+            if place is None:
+                return improved
+            start, improved = place, True  # the steps before it are unchanged
 
     def _steps(self) -> Iterator[Calls]:
         calls = self._best[0]

@@ -1,17 +1,24 @@
-"""Collects the defects of a run, each once, with the simplest calls that showed it."""
+"""Collects the defects of a run, each once, with the simplest calls that showed it, and refused calls.
+
+Also estimates how many defects there are in total (Chao1), from how often each known one was seen.
+"""
 
 import json
 import re
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import exp, log, sqrt
 from typing import Any, cast, get_args
 
 import msgspec
+from msgspec import structs
 
-from misstep.core.results.finding import Finding, FindingKind, length_of, oddity_of
+from misstep.core.results.finding import Finding, FindingKind, Refusal, Richness
 from misstep.core.results.trial import Judged
-from misstep.core.tool import Described, Frame, Invocation
-from misstep.fuzzing.judging.echoes import finding_id
+from misstep.core.stats import Z_95
+from misstep.core.text import cut
+from misstep.core.tool import Described, Frame, Invocation, Reaction, length_of, oddity_of
+from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for, place_of
 from misstep.schemas.shape import mapping, resolve
 
 SHORTEST = 3  # characters of a text that is not in a description by coincidence
@@ -184,3 +191,73 @@ class DefectIndex:
 def size_of(calls: Sequence[Invocation]) -> tuple[int, int, int, str]:
     """A sort key: fewer calls, then ordinary values, then shorter arguments, then the text itself."""
     return len(calls), oddity_of(calls), length_of(calls), "\n".join(call.arguments for call in calls)
+
+
+MOST = 50  # refusals per tool
+LONGEST = 1_000  # characters of a message
+LONGEST_ARGUMENTS = 10_000  # characters; longer ones are unreadable
+
+
+class Refusals:
+    """One refusal per tool, error type, code location and message (without arguments), the smallest each.
+
+    `before` are those of an earlier session.
+    """
+
+    def __init__(self, before: Iterable[Refusal] = ()) -> None:
+        self._kept = {_key(refusal): refusal for refusal in before}
+        self._count = Counter(refusal.tool for refusal in self._kept.values())
+
+    def add(self, call: Invocation, reaction: Reaction) -> None:
+        """Record a refused call whose arguments fit the schema."""
+        if len(call.arguments) > LONGEST_ARGUMENTS:
+            return
+        raised, where = reaction.raised, place_of(reaction.raised) if reaction.raised else ""
+        error, said = (raised.kind, raised.message) if raised else ("", reaction.text)
+        message = cut(" ".join(said[: 2 * LONGEST].split()), LONGEST)
+        new = Refusal(call.tool, error, message, where, call.arguments)
+        known = self._kept.get(key := _key(new))
+        if known is not None:
+            smaller = min(known, new, key=lambda each: (len(each.arguments), each.arguments))
+            self._kept[key] = structs.replace(smaller, seen=known.seen + 1)
+        elif self._count[call.tool] < MOST:
+            self._count[call.tool] += 1
+            self._kept[key] = new
+
+    def __iter__(self) -> Iterator[Refusal]:
+        return iter(self._kept.values())
+
+
+def _key(refusal: Refusal) -> tuple[str, str, str, str]:
+    given = GivenValues.of(Invocation(refusal.tool, refusal.arguments))
+    return refusal.tool, refusal.error, refusal.where, normalise_for(refusal.message, given)
+
+
+def chao1(abundances: Iterable[int]) -> Richness:
+    """Chao's bias-corrected estimate with a log-normal 95 % interval, as in EstimateS.
+
+    `abundances` are how often each defect was seen. The interval never starts below the number seen.
+    """
+    counts = [count for count in abundances if count > 0]
+    seen, once, twice = len(counts), counts.count(1), counts.count(2)
+    unseen = once * (once - 1) / (2 * (twice + 1))
+    if not unseen:
+        return Richness(float(seen), *_around_seen(counts)) if seen else Richness(0.0, 0.0, 0.0)
+    estimate = seen + unseen
+    spread = exp(Z_95 * sqrt(log(1 + _variance(once, twice, estimate) / unseen**2)))
+    return Richness(estimate, seen + unseen / spread, seen + unseen * spread)
+
+
+def _variance(once: int, twice: int, estimate: float) -> float:
+    first = once * (once - 1) / (2 * (twice + 1)) + once * (2 * once - 1) ** 2 / (4 * (twice + 1) ** 2)
+    if not twice:
+        return first - once**4 / (4 * estimate)
+    return first + once**2 * twice * (once - 1) ** 2 / (4 * (twice + 1) ** 4)
+
+
+def _around_seen(counts: Sequence[int]) -> tuple[float, float]:
+    """The interval if nothing suggests more defects than were seen."""
+    seen = len(counts)
+    missed = exp(-sum(counts) / seen)
+    width = Z_95 * sqrt(seen * missed * (1 - missed))
+    return max(float(seen), (seen - width) / (1 - missed)), (seen + width) / (1 - missed)

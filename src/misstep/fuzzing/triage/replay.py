@@ -48,7 +48,6 @@ def is_name(value: str | int) -> bool:
 
 
 def rebound(call: Invocation, new: Mapping[str | int, str | int]) -> Invocation:
-    """The call with old values replaced by new ones."""
     if not new:
         return call
     return Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), new)))

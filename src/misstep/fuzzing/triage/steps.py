@@ -127,7 +127,6 @@ def plainness_of(character: str) -> int:
 
 
 def numbers_in(text: str) -> Iterator[re.Match[str]]:
-    """The integers in a text."""
     return _NUMBER.finditer(text, 0, READ)
 
 
@@ -319,7 +318,6 @@ def _with(calls: Sequence[Invocation], old: str | int, new: str | int) -> tuple[
 
 
 def replaced(value: Any, new: Mapping[str | int, str | int]) -> Any:
-    """The value with texts and integers replaced."""
     match value:
         case bool():
             return value

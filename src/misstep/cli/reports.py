@@ -22,8 +22,7 @@ from misstep.errors import StoreError, UsageError
 from misstep.rendering.text import plain
 from misstep.runs.kinds import feature_of
 from misstep.runs.lookup import find_run
-from misstep.store.curves import is_kept
-from misstep.store.files import opened
+from misstep.store.files import is_kept, opened
 
 ENDINGS: dict[Report, str] = {
     "html": "html",

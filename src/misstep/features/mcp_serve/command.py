@@ -9,7 +9,7 @@ from contextlib import suppress
 import click
 from rich.console import Console
 
-from misstep.adapters.mcp.serve import serve_http, serve_stdio
+from misstep.adapters.mcp.transports import serve_http, serve_stdio
 from misstep.cli.options import PORT, settings_options
 from misstep.cli.output import print_json, spare_inputs
 from misstep.core.agent import Answer

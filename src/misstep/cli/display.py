@@ -27,7 +27,7 @@ from misstep.core.event import (
 )
 from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.run import Unit
-from misstep.core.settings import Settings
+from misstep.core.settings import OutputSettings
 from misstep.core.spending import Pace
 from misstep.rendering.terminal import counted, duration, estimate_line, spending_in_words
 from misstep.rendering.text import plain, plain_lines
@@ -105,7 +105,7 @@ UNTIL_NEXT = 50  # cases between two lines where the total is unknown
 REDRAWS = 8.0  # per second at most, however many cases finish
 
 
-def make_display(settings: Settings, stream: TextIO) -> "NoDisplay":
+def make_display(settings: OutputSettings, stream: TextIO) -> "NoDisplay":
     kind = settings.display
     if kind == "auto":
         kind = "rich" if stream.isatty() else "plain"

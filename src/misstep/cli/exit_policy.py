@@ -9,14 +9,14 @@ from rich.text import Text
 
 from misstep.cli.output import INCONCLUSIVE
 from misstep.core.results.comparison import Held
-from misstep.core.settings import Settings, parse_gate
+from misstep.core.settings import RunSettings, parse_gate
 from misstep.errors import UsageError
 from misstep.rendering.comparison import held_as_json, held_in_words
 from misstep.rendering.terminal import counted, percent
 from misstep.store.location import way_to
 
 
-def exit_code(settings: Settings, passed: int, total: int) -> int:
+def exit_code(settings: RunSettings, passed: int, total: int) -> int:
     """0 if enough have passed for `--fail-on`, or if it is not given.
 
     If there are no cases, nothing has failed, but a required pass rate has not been shown to be reached.
@@ -40,7 +40,7 @@ class CommandResult(msgspec.Struct, frozen=True):
     why: tuple[str, ...] = ()
 
     @classmethod
-    def by_gate(cls, settings: Settings, passed: int, total: int) -> "CommandResult":
+    def by_gate(cls, settings: RunSettings, passed: int, total: int) -> "CommandResult":
         code = exit_code(settings, passed, total)
         if not settings.fail_on or not code:
             return cls(code)
@@ -74,7 +74,7 @@ class ExitPolicy:
     it has already ended.
     """
 
-    def __init__(self, settings: Settings, verb: str, own: str = "") -> None:
+    def __init__(self, settings: RunSettings, verb: str, own: str = "") -> None:
         self._settings = settings
         self._baseline: str | None = None
         if settings.baseline:

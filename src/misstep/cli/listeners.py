@@ -10,13 +10,13 @@ from misstep.cli.exit_policy import CommandResult
 from misstep.cli.output import INCONCLUSIVE, own_output
 from misstep.cli.reports import STEP_SUMMARY, add_step_summary, make_reports, summed, write_reports
 from misstep.core.event import Event, Listener, Notice, RunStarted
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, OutputSettings, RunSettings
 from misstep.errors import BudgetExceeded, MisstepError, StoreError
 from misstep.rendering.text import plain_lines
 from misstep.runs.reporting.export import traced
 
 
-def close_run(settings: Settings, run: str, ending: CommandResult | None) -> None:
+def close_run(settings: RunSettings, run: str, ending: CommandResult | None) -> None:
     """Write the reports of a stored run that were requested; without an ending, there was no gate."""
     asked = any(kind != "ndjson" for kind in settings.report)
     if not asked and not (settings.step_summary and os.environ.get(STEP_SUMMARY)):
@@ -34,14 +34,14 @@ R = TypeVar("R")
 
 
 @contextmanager
-def displayed(settings: Settings) -> Iterator[list[Listener]]:
+def displayed(settings: OutputSettings) -> Iterator[list[Listener]]:
     """The display only; meanwhile nothing else can write to standard output."""
     with own_output() as screen, make_display(settings, screen) as display:
         yield [display]
 
 
 @contextmanager
-def watched(settings: Settings) -> Iterator[list[Listener]]:
+def watched(settings: AgentRunSettings) -> Iterator[list[Listener]]:
     """The display and the requested reports and traces; nothing else can write to standard output.
 
     Reports are also written if the run ended because its budget was spent.

@@ -10,33 +10,14 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from misstep.core.settings import FIELDS, LISTS, MEANS, Settings, field_type
+from misstep.core.settings import FIELDS, LISTS, MEANS, OutputSettings, Settings, field_type
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
-    AGENTS as AGENTS,
-)
-from misstep.runs.setup.configuration import (
-    CALLING as CALLING,
-)
-from misstep.runs.setup.configuration import (
-    FUZZING as FUZZING,
-)
-from misstep.runs.setup.configuration import (
-    LIMITS as LIMITS,
-)
-from misstep.runs.setup.configuration import (
-    SHELTER as SHELTER,
-)
-from misstep.runs.setup.configuration import (
-    SYNTHESIS as SYNTHESIS,
-)
-from misstep.runs.setup.configuration import (
-    TRYING as TRYING,
-)
-from misstep.runs.setup.configuration import (
-    USUALLY_TRYING as USUALLY_TRYING,
-)
-from misstep.runs.setup.configuration import (
+    AGENTS,
+    FUZZING,
+    LIMITS,
+    SYNTHESIS,
+    TRYING,
     load_settings,
     parse_text,
 )
@@ -280,7 +261,7 @@ def _parse(name: str, value: Any) -> Any:
     return parse_text(name, items, items[0], flag(name))
 
 
-def refuse_curves_in_json(settings: Settings) -> None:
+def refuse_curves_in_json(settings: OutputSettings) -> None:
     """Refuse several curves with --json, which prints one object."""
     if settings.json:
         _refuse("--json", "misstep show RUN --json prints each curve by itself")

@@ -18,7 +18,7 @@ from misstep.core.agent import AGENT_THREAD
 from misstep.core.event import Estimate
 from misstep.core.results.report import LeftOut
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, CheckSettings, OutputSettings, RunSettings
 from misstep.errors import UsageError
 from misstep.rendering.terminal import estimate_table
 from misstep.rendering.text import plain
@@ -78,7 +78,7 @@ def own_output() -> Iterator[Screen]:
             diversion.end()
 
 
-def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate]]) -> int:
+def announce(settings: OutputSettings, estimate: Callable[[], tuple[AgentRunSettings, Estimate]]) -> int:
     """Print the estimate of a run and its settings, which is all that a dry run does."""
     with own_output():
         own, expected = estimate()
@@ -89,7 +89,7 @@ def announce(settings: Settings, estimate: Callable[[], tuple[Settings, Estimate
     return 0
 
 
-def spare_inputs(settings: Settings, result: str, store: str = "") -> None:
+def spare_inputs(settings: CheckSettings, result: str, store: str = "") -> None:
     """Refuse to overwrite the files that the result is made from."""
     for name in (settings.cases, settings.plans, store.removeprefix("sqlite:///")):
         both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
@@ -99,13 +99,13 @@ def spare_inputs(settings: Settings, result: str, store: str = "") -> None:
             )
 
 
-def one_output(settings: Settings, what: str) -> None:
+def one_output(settings: OutputSettings, what: str) -> None:
     """Refuse to print both a summary and its subject to standard output."""
     if settings.json and to_stdout(settings):
         raise UsageError(f"--json and the {what} can't both go to standard output", "name a file with --out")
 
 
-def sum_up(settings: Settings, summary: msgspec.Struct, lines: list[str]) -> None:
+def sum_up(settings: OutputSettings, summary: msgspec.Struct, lines: list[str]) -> None:
     """Print the summary as JSON, or as lines on standard error if standard output is used otherwise."""
     if settings.json:
         print_json(summary)
@@ -113,7 +113,7 @@ def sum_up(settings: Settings, summary: msgspec.Struct, lines: list[str]) -> Non
         print("\n".join(lines), file=sys.stderr)
 
 
-def subject(settings: Settings, run: str | None, what: str) -> str:
+def subject(settings: RunSettings, run: str | None, what: str) -> str:
     """The run that a command is about; a resumed run knows it itself."""
     if settings.resume and run:
         raise UsageError(f"{run} can't go with --resume", "the run to be resumed knows what it is about")
@@ -122,7 +122,7 @@ def subject(settings: Settings, run: str | None, what: str) -> str:
     return run or ""
 
 
-def check_specs(settings: Settings, specs: tuple[str, ...]) -> None:
+def check_specs(settings: RunSettings, specs: tuple[str, ...]) -> None:
     """Check that tools are given, or that the run to be resumed knows them."""
     if settings.resume and specs:
         raise UsageError(f"{specs[0]} can't go with --resume", "the run to be resumed knows its tools")
@@ -130,11 +130,11 @@ def check_specs(settings: Settings, specs: tuple[str, ...]) -> None:
         raise UsageError("no tools were given", "name them as file.py:name, mcp:COMMAND or mcp.json")
 
 
-def to_report(settings: Settings) -> bool:
+def to_report(settings: OutputSettings) -> bool:
     return bool(settings.report) and settings.report_dir == "-"
 
 
-def to_stdout(settings: Settings) -> bool:
+def to_stdout(settings: OutputSettings) -> bool:
     return settings.out in ("", "-")
 
 

@@ -8,7 +8,7 @@ from rich.text import Text
 from misstep.cli.options import ABOUT_TYPED, TYPED, settings_options
 from misstep.cli.output import hint, own_command, own_output, print_json
 from misstep.core.outcome import Verdict
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, RunSettings, StoreSettings
 from misstep.errors import UsageError
 from misstep.planning.difficulty import measure
 from misstep.planning.judging.check import check
@@ -24,7 +24,7 @@ from misstep.store.runs import Store
 @click.command("replay")
 @click.argument("finding")
 @settings_options("agent", "python", "trust_store", "store", "json", preset=TYPED, about=ABOUT_TYPED)
-def replay(settings: Settings, finding: str) -> int:
+def replay(settings: AgentRunSettings, finding: str) -> int:
     """Run a case of a run, or the calls that broke a tool, once more.
 
     FINDING is RUN/CASE, RUN/FINDING, RUN/SET for requests that mean the same, or RUN/TASK for a task of a
@@ -69,7 +69,7 @@ class Rejudgement(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
 
 
-def rejudge_run(settings: Settings, name: str) -> Rejudgement:
+def rejudge_run(settings: StoreSettings, name: str) -> Rejudgement:
     """Compare every stored verdict of a run with a new one on the same case and calls."""
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -95,7 +95,7 @@ SHOWN = 20
 @click.command("rejudge")
 @click.argument("run")
 @settings_options("store", "json")
-def rejudge(settings: Settings, run: str) -> int:
+def rejudge(settings: RunSettings, run: str) -> int:
     """Check the verdicts of a run against its recorded calls.
 
     No agent is loaded or run. RUN may be shortened, or be 'last'.

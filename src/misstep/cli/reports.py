@@ -17,7 +17,7 @@ from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, settings_op
 from misstep.cli.output import curve_command
 from misstep.core.event import Event, Listener, RunStarted, Spending
 from misstep.core.results.report import RunReport
-from misstep.core.settings import Report, Settings
+from misstep.core.settings import OutputSettings, Report, RunSettings, StoreSettings, ViewSettings
 from misstep.errors import StoreError, UsageError
 from misstep.rendering.text import plain
 from misstep.runs.kinds import feature_of
@@ -38,7 +38,7 @@ STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 Summed = Callable[[], object]
 
 
-def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any]:
+def summed(settings: StoreSettings, run: str, ending: CommandResult) -> dict[str, Any]:
     """The object that `--json` prints for a stored run; its code is imported when needed."""
     from misstep.runs.reporting.statement import run_as_json
 
@@ -46,7 +46,7 @@ def summed(settings: Settings, run: str, ending: CommandResult) -> dict[str, Any
 
 
 @contextmanager
-def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener]]:
+def make_reports(settings: OutputSettings, stdout: BinaryIO) -> Iterator[list[Listener]]:
     """A listener for the report that is written during the run, if it was requested."""
     check_reports(settings)
     early, reports = list[Event](), list[NdjsonReport]()
@@ -67,7 +67,7 @@ def make_reports(settings: Settings, stdout: BinaryIO) -> Iterator[list[Listener
         yield [write] if "ndjson" in settings.report else []
 
 
-def check_reports(settings: Settings) -> None:
+def check_reports(settings: OutputSettings) -> None:
     """Check before a run starts that its reports can be written."""
     if settings.report and settings.report_dir == "-":
         if settings.json:
@@ -89,7 +89,7 @@ def check_reports(settings: Settings) -> None:
             raise StoreError("the report can't be written", reason, where=settings.report_dir) from error
 
 
-def write_reports(settings: Settings, statement: RunReport, summed: Summed) -> None:
+def write_reports(settings: RunSettings, statement: RunReport, summed: Summed) -> None:
     """Write all reports except the one that is written during a run, and say where they are."""
     for kind in settings.report:
         if kind != "ndjson":
@@ -98,7 +98,7 @@ def write_reports(settings: Settings, statement: RunReport, summed: Summed) -> N
                 print(f"report: {plain(path)}", file=sys.stderr)
 
 
-def write_report(settings: Settings, kind: Report, statement: RunReport, summed: Summed) -> str:
+def write_report(settings: RunSettings, kind: Report, statement: RunReport, summed: Summed) -> str:
     """Write one report completely or not at all, and return its path."""
     name = statement.run or statement.command.replace(" ", "-")
     path = report_path(settings, name, kind)
@@ -108,7 +108,7 @@ def write_report(settings: Settings, kind: Report, statement: RunReport, summed:
     return path
 
 
-def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summed) -> Iterable[str]:
+def _pieces(settings: ViewSettings, kind: Report, statement: RunReport, summed: Summed) -> Iterable[str]:
     """A report in pieces. The code for each format is imported when needed."""
     match kind:
         case "html":
@@ -134,7 +134,7 @@ def _pieces(settings: Settings, kind: Report, statement: RunReport, summed: Summ
             return (msgspec.json.encode(event).decode() + "\n" for event in events)
 
 
-def _page(settings: Settings, statement: RunReport) -> str:
+def _page(settings: ViewSettings, statement: RunReport) -> str:
     if not statement.run:
         from misstep.rendering.html.page import outline
 
@@ -145,7 +145,7 @@ def _page(settings: Settings, statement: RunReport) -> str:
     return run_page(msgspec.structs.replace(page_of(settings, statement.run), held=statement.held))
 
 
-def add_step_summary(settings: Settings, statement: RunReport) -> None:
+def add_step_summary(settings: OutputSettings, statement: RunReport) -> None:
     """Add Markdown to the summary of a GitHub job. A failure to write it does not fail the run."""
     path = os.environ.get(STEP_SUMMARY, "")
     if not path or not settings.step_summary:
@@ -159,7 +159,7 @@ def add_step_summary(settings: Settings, statement: RunReport) -> None:
         print(f"${STEP_SUMMARY} can't be written: {error.strerror or error}", file=sys.stderr)
 
 
-def report_path(settings: Settings, name: str, kind: Report) -> str:
+def report_path(settings: OutputSettings, name: str, kind: Report) -> str:
     """The path of a report, inside its folder whatever the name is."""
     if os.path.basename(name) != name:
         raise StoreError(f"'{plain(name, 60)}' is no name for a report", where=settings.report_dir)
@@ -174,7 +174,7 @@ USUAL = {"report": ("html",)}
 @click.command("report")
 @click.argument("run")
 @settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL, about=ABOUT)
-def report(settings: Settings, run: str) -> int:
+def report(settings: RunSettings, run: str) -> int:
     """Write reports of a run.
 
     The run may be unfinished; the paths of the files are printed. RUN may be shortened, or be 'last'. A

@@ -15,7 +15,7 @@ from misstep.cli.output import case_words, curve_command, hint, own_command, pri
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
 from misstep.core.results.summary import ListedRun, RunView, Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import RunSettings
 from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
 from misstep.rendering.comparison import breakdown_view, comparison_view
@@ -54,7 +54,7 @@ class RunList(msgspec.Struct, frozen=True):
 @click.command("runs")
 @click.option("--most", type=MOST, default=50, show_default=True, help="How many runs to list.")
 @settings_options("store", "json")
-def runs(settings: Settings, most: int) -> int:
+def runs(settings: RunSettings, most: int) -> int:
     """List the runs in the store, the newest first. As JSON, all of them."""
     found, total = api.list_runs(settings, None if settings.json else most)
     damaged = api.list_damaged(settings)
@@ -85,7 +85,7 @@ def _line(listed: ListedRun) -> RunLine:
 @click.option("--most", type=MOST, default=20, show_default=True, help="How many failures to list.")
 @click.option("--by", type=click.Choice(FACETS), help="Show the cases by what they have in common.")
 @settings_options(*CURVES_BESIDE, "store", "json")
-def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | None) -> int:
+def show(settings: RunSettings, run: str, case: str | None, most: int, by: Facet | None) -> int:
     """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'.
 
     A FILE.json with a capability curve is shown like the run that it came from.
@@ -113,7 +113,7 @@ def show(settings: Settings, run: str, case: str | None, most: int, by: Facet | 
     return 0
 
 
-def _show_run(settings: Settings, view: RunView, most: int) -> None:
+def _show_run(settings: RunSettings, view: RunView, most: int) -> None:
     purpose = view.run.purpose
     show_stored = own_command(purpose, "show_stored") if view.summary.cases else None
     if settings.json:
@@ -146,7 +146,7 @@ def _show_run(settings: Settings, view: RunView, most: int) -> None:
         hint(console, f"go on with:  misstep {view.run.purpose.command} --resume {view.run.id}{place}")
 
 
-def _show_case(settings: Settings, outcome: Outcome, run: str) -> None:
+def _show_case(settings: RunSettings, outcome: Outcome, run: str) -> None:
     if settings.json:
         print_json(outcome)
         return
@@ -163,7 +163,7 @@ SHOWN_CASES = 5
 @click.argument("first")
 @click.argument("second")
 @settings_options("store", "json")
-def compare(settings: Settings, first: str, second: str) -> int:
+def compare(settings: RunSettings, first: str, second: str) -> int:
     """Compare two runs on what both have judged.
 
     That is their cases, or the tasks of a benchmark. FIRST and SECOND are runs; either may be

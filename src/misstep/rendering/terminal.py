@@ -14,7 +14,7 @@ from misstep.core.event import Estimate
 from misstep.core.outcome import JUDGEMENTS, ErrorKind, Outcome, Usage
 from misstep.core.results.summary import ListedRun, Run, Summary
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, Settings
 from misstep.core.spending import Budget, Cost
 from misstep.rendering.layout import Trimmed, bare_table
 from misstep.rendering.text import plain
@@ -207,7 +207,7 @@ def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> T
     return table
 
 
-def estimate_table(estimate: Estimate, settings: Settings) -> Table:
+def estimate_table(estimate: Estimate, settings: AgentRunSettings) -> Table:
     table = bare_table(headed=False)
     table.add_column(style="bold")
     table.add_column()

@@ -12,7 +12,7 @@ from misstep.core.outcome import Call
 from misstep.core.results.capability import Capability
 from misstep.core.results.consistency import CHECKS
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings
+from misstep.core.settings import Settings, ToolRunSettings
 from misstep.rendering.text import plain
 
 IN_A_COLUMN = 60  # characters
@@ -32,7 +32,7 @@ def agent_name(one: Named, most: int = IN_A_COLUMN) -> str:
     return plain(f"{one.agent}, {one.model}" if one.model else one.agent, most)
 
 
-def subject_name(settings: Settings, purpose: RunSpec) -> str:
+def subject_name(settings: ToolRunSettings, purpose: RunSpec) -> str:
     """The agent or tools that a run tested, on one line, for comparisons."""
     tools = f" with {', '.join(purpose.tools)}" if purpose.kind.group == "bench" else ""
     words = f", described by {os.path.basename(settings.descriptions)}" if settings.descriptions else ""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from misstep.core.outcome import Usage
 from misstep.core.results.summary import Tally
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, AgentSettings, ModelSettings
 from misstep.core.spending import AGENT, Budget, RateLimiters, Spent
 from misstep.engine.budget import BudgetTracker, Pricing
 from misstep.errors import UsageError
@@ -16,7 +16,7 @@ from misstep.store.runs import Run
 from misstep.store.trust import is_trusted
 
 
-def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
+def price_of(settings: AgentRunSettings) -> Callable[[str, Usage], float | None]:
     """The current price of a role's tokens; None if they or their price are not known."""
     theirs = is_theirs(settings)
 
@@ -33,7 +33,7 @@ def price_of(settings: Settings) -> Callable[[str, Usage], float | None]:
     return cost
 
 
-def agent_price(settings: Settings) -> Price | None:
+def agent_price(settings: AgentRunSettings) -> Price | None:
     """The current price of the agent's tokens; None if it is not known."""
     try:
         return price_agent(settings)
@@ -60,7 +60,7 @@ def cost_of_run(run: Run, usage: Mapping[str, Usage]) -> float | None:
     return round(sum(known), 6) if len(known) == len(costs) else None
 
 
-def is_theirs(settings: Settings) -> bool:
+def is_theirs(settings: AgentSettings) -> bool:
     """Whether the agent is the user's own, which may not report its tokens."""
     return ":" in settings.agent and not settings.agent.startswith("sim:")
 
@@ -88,7 +88,7 @@ FLAGS = {
 }
 
 
-def pricing(settings: Settings) -> Callable[[str, Usage], float]:
+def pricing(settings: AgentRunSettings) -> Callable[[str, Usage], float]:
     """The cost of the tokens of each role; zero if no price is known, since no money is budgeted then."""
     prices = {AGENT: price_agent(settings)}
 
@@ -102,18 +102,18 @@ def pricing(settings: Settings) -> Callable[[str, Usage], float]:
     return cost
 
 
-def unpriced_models(settings: Settings, usage: Mapping[str, Usage]) -> list[str]:
+def unpriced_models(settings: ModelSettings, usage: Mapping[str, Usage]) -> list[str]:
     used = [name_model(settings, role) for role, each in usage.items() if each.input or each.output]
     unknown = [str(model) for model in used if model and find_price(model, settings.prices) is None]
     return list(dict.fromkeys(unknown))
 
 
-def _cost(settings: Settings, spent: Spent) -> float:
+def _cost(settings: AgentRunSettings, spent: Spent) -> float:
     price = pricing(settings)
     return sum(price(role, usage) for role, usage in spent.usage.items())
 
 
-def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
+def left_of(settings: AgentRunSettings, spent: Spent) -> dict[str, float]:
     used = {
         "usd": _cost(settings, spent),
         "tokens": spent.tokens,
@@ -124,11 +124,11 @@ def left_of(settings: Settings, spent: Spent) -> dict[str, float]:
     return {kind: limit - used[kind] for kind, limit in limits.items() if limit is not None}
 
 
-def hides_tokens(tally: Tally, settings: Settings) -> bool:
+def hides_tokens(tally: Tally, settings: AgentSettings) -> bool:
     return is_theirs(settings) and not tally.usage.output
 
 
-def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
+def refuse_hidden_tokens(tally: Tally, settings: AgentRunSettings) -> None:
     """Refuse a budget in tokens or money if the agent does not report its tokens."""
     budgeted = settings.budget_usd is not None or settings.budget_tokens is not None
     if budgeted and tally.calls and hides_tokens(tally, settings):
@@ -139,7 +139,7 @@ def refuse_hidden_tokens(tally: Tally, settings: Settings) -> None:
         )
 
 
-def spent_of(lacking: str, settings: Settings, spent: Spent) -> str:
+def spent_of(lacking: str, settings: AgentRunSettings, spent: Spent) -> str:
     """How much has been used of the resource that is exhausted, in words."""
     return {
         "usd": f"{_cost(settings, spent):.6g} of {settings.budget_usd:g} USD" if settings.budget_usd else "",

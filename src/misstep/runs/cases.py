@@ -3,13 +3,14 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from typing import TypeVar
 
 from misstep.core.agent import Tool
 from misstep.core.case import CASE_VERSION, Case
 from misstep.core.constraint import FAMILIES
 from misstep.core.rng import Hashes
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import ProblemSettings, ToolSettings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.difficulty import parse_bounds
@@ -61,13 +62,19 @@ def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:
     return own
 
 
-def absolute_places(settings: Settings) -> Settings:
+ToolGroup = TypeVar("ToolGroup", bound=ToolSettings)
+
+
+def absolute_places(settings: ToolGroup) -> ToolGroup:
     workspace = settings.workspace
     if workspace and not os.path.isdir(workspace):
         hint = "name one of which the tools get a copy"
         raise UsageError("is not a folder", hint, where=f"--workspace {workspace}")
-    files = {name: absolute_path(getattr(settings, name)) for name in FILES}
-    folders = {name: os.path.abspath(path) if (path := getattr(settings, name)) else "" for name in FOLDERS}
+    known = settings.fields()
+    files = {name: absolute_path(getattr(settings, name)) for name in FILES if name in known}
+    folders = {
+        name: os.path.abspath(path) for name in FOLDERS if name in known and (path := getattr(settings, name))
+    }
     allowed = [os.path.abspath(os.path.expanduser(path)) for path in settings.allow_read]
     return settings.overlay({**files, **folders, "allow_read": tuple(allowed)})
 
@@ -75,7 +82,7 @@ def absolute_places(settings: Settings) -> Settings:
 DEFAULT_COUNT = 100
 
 
-def suite_of(settings: Settings) -> Suite:
+def suite_of(settings: ProblemSettings) -> Suite:
     """The suite that the settings describe; a `UsageError` if it can't be synthesised."""
     recipe = Recipe(
         sentences=settings.sentences,
@@ -114,7 +121,7 @@ def _load_tools(spec: str, _: str) -> tuple[Tool, ...]:
     return tuple(tools_from(spec))
 
 
-def count_cases(settings: Settings) -> tuple[int, bytes]:
+def count_cases(settings: ProblemSettings) -> tuple[int, bytes]:
     """The number of cases of a run. A file of cases is read completely, so that errors are found at once.
 
     The digest detects changes of the file; synthesised cases need none.
@@ -127,7 +134,7 @@ def count_cases(settings: Settings) -> tuple[int, bytes]:
     return digest.count, bytes(digest)
 
 
-def count_suite(settings: Settings) -> int:
+def count_suite(settings: ProblemSettings) -> int:
     suite = suite_of(settings)
     if not suite.exhaustive:
         return settings.count or DEFAULT_COUNT
@@ -156,7 +163,7 @@ def _admit(case: Case, where: str) -> Case:
         raise UsageError(error.message, *error.hints, where=where) from error
 
 
-def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
+def cases_of(settings: ProblemSettings, done: Sequence[int] = ()) -> Iterator[Case]:
     if settings.cases:
         lines = enumerate(read_lines(settings.cases, Case, "case", version=CASE_VERSION))
         return (
@@ -166,7 +173,7 @@ def cases_of(settings: Settings, done: Sequence[int] = ()) -> Iterator[Case]:
     return (make_case(suite, index) for index in range(count) if not (index < len(done) and done[index]))
 
 
-def synthesise(settings: Settings) -> Iterator[Case]:
+def synthesise(settings: ProblemSettings) -> Iterator[Case]:
     """The cases that the settings describe, one by one."""
     settings = check_settings(settings)
     suite = suite_of(settings)

@@ -18,7 +18,7 @@ from misstep.core.results.comparison import (
     TaskComparison,
 )
 from misstep.core.run import KINDS
-from misstep.core.settings import Settings
+from misstep.core.settings import RunSettings, StoreSettings
 from misstep.core.stats import fisher_greater, holm, mcnemar, paired_interval, wilson
 from misstep.errors import NoStoreYet, UsageError
 from misstep.runs.kinds import feature_of
@@ -28,14 +28,14 @@ from misstep.store.runs import Run, Store, fingerprint
 SIGNIFICANT = 0.05
 
 
-def compare(settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
+def compare(settings: StoreSettings, first: str, second: str) -> Comparison | TaskComparison:
     """Compare two runs of one kind on what they have in common: cases, or tasks of a benchmark."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
     return feature_of(runs[0].purpose).compare(settings, first, second)
 
 
-def compare_runs(settings: Settings, first: str, second: str) -> Comparison:
+def compare_runs(settings: StoreSettings, first: str, second: str) -> Comparison:
     """Compare two runs on the cases that passed or failed in both; the same means the whole content."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)
@@ -114,7 +114,7 @@ def _steps(pairs: list[_Pair]) -> tuple[SizePairing, ...]:
 LAST = "last"
 
 
-def find_baseline(settings: Settings, verb: str, own: str = "") -> str:
+def find_baseline(settings: RunSettings, verb: str, own: str = "") -> str:
     """The id of the run that `--baseline` names, which has to be of the same command.
 
     `last` is the newest finished run before `own`, the current run if it already exists; empty if there is
@@ -145,7 +145,7 @@ def find_baseline(settings: Settings, verb: str, own: str = "") -> str:
     return run.id
 
 
-def hold_against(settings: Settings, baseline: str, run: str) -> Held:
+def hold_against(settings: StoreSettings, baseline: str, run: str) -> Held:
     """Compare a run with its baseline; a `UsageError` if they have nothing in common."""
     if not baseline:
         return Held("")
@@ -170,7 +170,7 @@ def nothing_in_common(baseline: str, run: str, unit: str, hint: str) -> UsageErr
     return UsageError(f"runs {baseline} and {run} have no judged {unit} in common", hint)
 
 
-def break_down(settings: Settings, run: str, facet: Facet) -> Breakdown:
+def break_down(settings: StoreSettings, run: str, facet: Facet) -> Breakdown:
     """The cases of a run that passed or failed, by one facet. Each value is compared with all others.
 
     A case in several families counts in each of them.

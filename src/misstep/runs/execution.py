@@ -23,7 +23,7 @@ from misstep.core.case import Case
 from misstep.core.outcome import Outcome, Transcript, Verdict
 from misstep.core.rng import derive_seed
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentSettings, LimitSettings
 from misstep.core.spending import UNCOUNTED, Account
 from misstep.engine.attempt import attempt
 from misstep.engine.recorder import Deadline, Recorder
@@ -47,7 +47,7 @@ _pack, _unpack = msgspec.msgpack.encode, msgspec.msgpack.decode
 Judge = Callable[[Transcript, str], Verdict]
 
 
-def judge_for(settings: Settings, agent: Agent | None) -> "JudgeProcess | None":
+def judge_for(settings: AgentSettings, agent: Agent | None) -> "JudgeProcess | None":
     """The judge for an agent whose code runs in this process; None if it is ours or runs elsewhere.
 
     Call it before that code is loaded.
@@ -182,7 +182,7 @@ async def at_work(agent: Agent) -> AsyncIterator[None]:
 
 
 async def execute_once(
-    agent: Agent, settings: Settings, case: Case, judge_process: JudgeProcess | None = None
+    agent: Agent, settings: LimitSettings, case: Case, judge_process: JudgeProcess | None = None
 ) -> Outcome:
     async with at_work(agent):
         return await execute(agent, settings, case, judge_process=judge_process)
@@ -190,7 +190,7 @@ async def execute_once(
 
 async def execute(
     agent: Agent,
-    settings: Settings,
+    settings: LimitSettings,
     case: Case,
     account: Account = UNCOUNTED,
     judge_process: JudgeProcess | None = None,
@@ -209,7 +209,7 @@ async def execute(
             return judge(case, settings, transcript, time.monotonic() - began, judging)
 
 
-def record(case: Case, settings: Settings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
+def record(case: Case, settings: LimitSettings, deadline: Deadline, account: Account = UNCOUNTED) -> Recorder:
     redact = Redactor(known_secrets())
     return Recorder(MockWorld(case), deadline, settings.max_steps, redact, settings.messages, account)
 
@@ -228,7 +228,7 @@ def known_secrets() -> tuple[str, ...]:
 
 
 def judge(
-    case: Case, settings: Settings, transcript: Transcript, seconds: float, judging: Judge | None = None
+    case: Case, settings: LimitSettings, transcript: Transcript, seconds: float, judging: Judge | None = None
 ) -> Outcome:
     transcript = _masked(transcript)
     decide = judging or partial(check, case)

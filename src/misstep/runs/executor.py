@@ -9,7 +9,7 @@ from misstep.core.agent import Agent
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome, Transcript
 from misstep.core.run import Execute
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, LimitSettings
 from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError
 from misstep.models.throttle import Throttles
@@ -20,7 +20,7 @@ from misstep.runs.trust import with_agent
 
 
 def make_executor(
-    settings: Settings, agent: Agent | None, tell: Callable[[str], None]
+    settings: AgentRunSettings, agent: Agent | None, tell: Callable[[str], None]
 ) -> AbstractAsyncContextManager[Execute]:
     """A context that runs cases, with the given agent or the one that the settings name."""
     if settings.on == "ray":
@@ -35,7 +35,7 @@ def make_executor(
 
 @asynccontextmanager
 async def _on_ray(
-    settings: Settings, agent: Agent | None, tell: Callable[[str], None]
+    settings: AgentRunSettings, agent: Agent | None, tell: Callable[[str], None]
 ) -> AsyncIterator[Execute]:
     from misstep.engine.ray.worker_pool import RayWorkerPool
 
@@ -56,7 +56,7 @@ async def _on_ray(
 
 @asynccontextmanager
 async def _work_there(
-    settings: Settings, agent: Agent | None, rate_limiters: RateLimiters
+    settings: AgentRunSettings, agent: Agent | None, rate_limiters: RateLimiters
 ) -> AsyncIterator[Execute]:
     """What a worker does, in its own process."""
     judge = judge_for(settings, agent)
@@ -67,17 +67,17 @@ async def _work_there(
 
 @asynccontextmanager
 async def _work(
-    settings: Settings, agent: Agent, judge_process: JudgeProcess | None
+    settings: LimitSettings, agent: Agent, judge_process: JudgeProcess | None
 ) -> AsyncIterator[Execute]:
     async with at_work(agent):
         yield partial(execute, agent, settings, judge_process=judge_process)
 
 
-def _lost(settings: Settings, case: Case, why: str) -> Outcome:
+def _lost(settings: LimitSettings, case: Case, why: str) -> Outcome:
     return judge(case, settings, Transcript(case.id, (), "error", error=why), 0.0)
 
 
-def replay(settings: Settings, finding: str) -> tuple[Outcome, Outcome]:
+def replay(settings: AgentRunSettings, finding: str) -> tuple[Outcome, Outcome]:
     """The stored outcome of a case, `RUN/CASE`, and a new one from running it again."""
     name, slash, case = finding.partition("/")
     if not slash or not case:
@@ -86,7 +86,7 @@ def replay(settings: Settings, finding: str) -> tuple[Outcome, Outcome]:
     return before, replay_case(before.case, with_agent(settings, run).settings)
 
 
-def replay_case(case: Case, settings: Settings, agent: Agent | None = None) -> Outcome:
+def replay_case(case: Case, settings: AgentRunSettings, agent: Agent | None = None) -> Outcome:
     """Run a case once more under the settings of its run, with an agent of your own or the one they name."""
     judge = judge_for(settings, agent)
     return asyncio.run(execute_once(find_agent(settings) if agent is None else agent, settings, case, judge))

@@ -15,7 +15,7 @@ from misstep.core.results.comparison import Comparison, Held, TaskComparison
 from misstep.core.results.report import Format, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.store.runs import Run, Store
 
 if TYPE_CHECKING:  # a short run needs none of these
@@ -41,15 +41,17 @@ class RunFeature(ABC):
         """The events of its cases, tools or tasks."""
 
     @abstractmethod
-    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         """The object that `--json` prints."""
 
     @abstractmethod
-    def items(self, settings: Settings, home: "ReportSource") -> Sequence[ReportItem] | None:
+    def items(self, settings: StoreSettings, home: "ReportSource") -> Sequence[ReportItem] | None:
         """The items of a report; None if there is one for each case, which may not fit into memory."""
 
     @abstractmethod
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: "CaseBundle | None") -> "RunPage":
+    def page(
+        self, settings: ViewSettings, run: Run, summary: Summary, cases: "CaseBundle | None"
+    ) -> "RunPage":
         """Its HTML page; `cases` are given if a server sends them one by one."""
 
     @abstractmethod
@@ -61,11 +63,11 @@ class RunFeature(ABC):
         """What an agent did in it; a `UsageError` if no agent was tested."""
 
     @abstractmethod
-    def compare(self, settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
+    def compare(self, settings: StoreSettings, first: str, second: str) -> Comparison | TaskComparison:
         """Compare the second run with the first."""
 
     @abstractmethod
-    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+    def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         """Compare a run with its baseline; a `UsageError` if they have nothing in common."""
 
     def most_actions(self, store: Store, run: Run) -> int:

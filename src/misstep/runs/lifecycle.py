@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -17,7 +17,13 @@ from misstep.core.event import Estimate, Listener, Notice
 from misstep.core.outcome import Outcome, Usage
 from misstep.core.results.summary import Summary
 from misstep.core.run import TESTING, Campaign, RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import (
+    AgentRunSettings,
+    LimitSettings,
+    PlanTestSettings,
+    Settings,
+    check_settings,
+)
 from misstep.core.spending import Spent
 from misstep.errors import MisstepError, NoStoreYet, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -70,7 +76,11 @@ class PerCase(msgspec.Struct, frozen=True):
 
 
 def estimate_run(
-    settings: Settings, total: int, cases: Iterable[Case], earlier: Iterable[Run], purpose: RunSpec = TESTING
+    settings: AgentRunSettings,
+    total: int,
+    cases: Iterable[Case],
+    earlier: Iterable[Run],
+    purpose: RunSpec = TESTING,
 ) -> Estimate:
     """Estimate `total` cases from the newest earlier run of the same kind, or from the cases themselves."""
 
@@ -83,7 +93,7 @@ def estimate_run(
     return _multiply(settings, total, each, Spent())
 
 
-def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
+def _from_summary(settings: LimitSettings, summary: Summary, basis: str) -> PerCase:
     many, tokens = max(1, summary.cases), summary.tokens
     return PerCase(
         summary.calls / many,
@@ -96,7 +106,7 @@ def _from_summary(settings: Settings, summary: Summary, basis: str) -> PerCase:
     )
 
 
-def _from_looks(settings: Settings, cases: Iterable[Case]) -> PerCase:
+def _from_looks(settings: AgentRunSettings, cases: Iterable[Case]) -> PerCase:
     """A rule of thumb: a turn for each action and one to answer, each with the whole conversation so far."""
     sample = list(islice(cases, SAMPLE))
     actions = sum(len(case.solution or case.actions) for case in sample) / max(1, len(sample))
@@ -122,7 +132,7 @@ def _first_words(case: Case) -> float:
     )
 
 
-def _multiply(settings: Settings, total: int, each: PerCase, spent: Spent) -> Estimate:
+def _multiply(settings: AgentRunSettings, total: int, each: PerCase, spent: Spent) -> Estimate:
     tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
     price = price_agent(settings)
     usd = None if price is None else round(price.of(tokens), 6)
@@ -153,7 +163,9 @@ class RunWork(msgspec.Struct, frozen=True):
     purpose: RunSpec = TESTING
 
 
-def start(settings: Settings, work: RunWork, listeners: Sequence[Listener], agent: Agent | None) -> Summary:
+def start(
+    settings: AgentRunSettings, work: RunWork, listeners: Sequence[Listener], agent: Agent | None
+) -> Summary:
     """Open a run under checked settings with absolute paths, and run its first session."""
     refuse_running_loop()
     refuse_blind_budget(settings)
@@ -176,7 +188,7 @@ def start(settings: Settings, work: RunWork, listeners: Sequence[Listener], agen
 
 
 def resume(
-    settings: Settings,
+    settings: AgentRunSettings,
     verb: str,
     plan: Callable[[Store, Run], RunWork],
     listeners: Sequence[Listener],
@@ -207,7 +219,7 @@ def resume(
         return asyncio.run(sit())
 
 
-def estimate(settings: Settings, work: RunWork) -> Estimate:
+def estimate(settings: AgentRunSettings, work: RunWork) -> Estimate:
     refuse_blind_budget(settings)
     check_agent(settings)
     earlier = list[Run]()
@@ -216,7 +228,10 @@ def estimate(settings: Settings, work: RunWork) -> Estimate:
     return estimate_run(settings, work.total or work.most, work.sample(), earlier, work.purpose)
 
 
-def lasting(settings: Settings) -> Settings:
+PlanGroup = TypeVar("PlanGroup", bound=PlanTestSettings)
+
+
+def lasting(settings: PlanGroup) -> PlanGroup:
     files = {name: absolute_path(getattr(settings, name)) for name in ("cases", "prices", "prompt")}
     return settings.overlay({**files, "tools": absolute_tools(settings.tools)})
 

@@ -10,26 +10,26 @@ from misstep.core.outcome import Outcome
 from misstep.core.results.consistency import ConsistencyReport
 from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.rng import Dice, derive_seed
-from misstep.core.settings import BUDGETS, Settings, store_flag
+from misstep.core.settings import BUDGETS, AgentRunSettings, Settings, StoreSettings, store_flag
 from misstep.errors import StoreError, UsageError
 from misstep.runs.kinds import feature_of
 from misstep.runs.trust import with_agent
 from misstep.store.runs import DamagedRun, Run, Store
 
 
-def list_runs(settings: Settings, most: int | None = None) -> tuple[list[ListedRun], int]:
+def list_runs(settings: StoreSettings, most: int | None = None) -> tuple[list[ListedRun], int]:
     """Runs of the store, newest first, at most `most` if given, and how many there are in all."""
     with Store(settings.store) as store:
         runs = store.list_runs()
         return [ListedRun(run, is_live(store, run)) for run in runs[:most]], len(runs)
 
 
-def list_damaged(settings: Settings) -> list[DamagedRun]:
+def list_damaged(settings: StoreSettings) -> list[DamagedRun]:
     with Store(settings.store) as store:
         return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
 
 
-def look_over(settings: Settings, skip: int, most: int) -> tuple[list[RunView | DamagedRun], int]:
+def look_over(settings: StoreSettings, skip: int, most: int) -> tuple[list[RunView | DamagedRun], int]:
     """Up to `most` runs of the store after the newest `skip`, and how many there are in all."""
     found = list[RunView | DamagedRun]()
     with Store(settings.store) as store:
@@ -45,12 +45,12 @@ def look_over(settings: Settings, skip: int, most: int) -> tuple[list[RunView | 
     return found, len(runs)
 
 
-def find_run(settings: Settings, name: str) -> Run:
+def find_run(settings: StoreSettings, name: str) -> Run:
     with Store(settings.store) as store:
         return store.find_run(name)
 
 
-def view_run(settings: Settings, name: str, most: int) -> RunView:
+def view_run(settings: StoreSettings, name: str, most: int) -> RunView:
     with Store(settings.store) as store:
         run = store.find_run(name)
         failed = (store.outcomes(run.id, verdict) for verdict in ("failed", "errored", "inconclusive"))
@@ -58,7 +58,7 @@ def view_run(settings: Settings, name: str, most: int) -> RunView:
         return RunView(run, is_live(store, run), summary_of(store, run), failures)
 
 
-def view_case(settings: Settings, name: str, case: str) -> tuple[Run, Outcome]:
+def view_case(settings: StoreSettings, name: str, case: str) -> tuple[Run, Outcome]:
     with Store(settings.store) as store:
         run = store.find_run(name)
         return run, store.find_outcome(run.id, case)
@@ -169,13 +169,13 @@ _OWN = (
 )
 
 
-def settings_for(settings: Settings, run: Run, has_agent: bool = False) -> Settings:
+def settings_for(settings: AgentRunSettings, run: Run, has_agent: bool = False) -> Settings:
     """The settings of a run that analyses `run`: the same limits, and its agent or a newly named one.
 
     `has_agent` says that the user passes an agent object. There is no cache, since an agent that is run again
     has to be asked again, and no files, since the cases are in the store.
     """
-    own = {name: getattr(settings, name) for name in _OWN}
+    own = {name: getattr(settings, name) for name in _OWN if name in settings.fields()}
     run = with_agent(settings, run, has_agent)
     return run.settings.overlay({**own, "cache": False, "cases": "", "exhaustive": False, "count": None})
 

@@ -7,7 +7,13 @@ from msgspec import structs
 
 from misstep.core.results.fixing import read_text
 from misstep.core.run import KINDS, RunSpec
-from misstep.core.settings import MEANS, Settings, store_flag
+from misstep.core.settings import (
+    MEANS,
+    AgentRunSettings,
+    StoreSettings,
+    ToolRunSettings,
+    store_flag,
+)
 from misstep.errors import UsageError
 from misstep.runs.setup.agents import PARADIGMS
 from misstep.store.database import going_on
@@ -29,7 +35,7 @@ _WORDS = {
 _LONGEST = 200
 
 
-def refuse_foreign(settings: Settings, run: Run, given: Collection[str] = ()) -> None:
+def refuse_foreign(settings: StoreSettings, run: Run, given: Collection[str] = ()) -> None:
     """Raise a `UsageError` if an untrusted run names something to execute, read or connect to.
 
     A run is trusted if this user started it here, or if the settings say that the store is trusted. `given`
@@ -41,24 +47,25 @@ def refuse_foreign(settings: Settings, run: Run, given: Collection[str] = ()) ->
         raise _foreign(run.id, named)
 
 
-def refuse_foreign_prompt(settings: Settings, run: Run) -> None:
+def refuse_foreign_prompt(settings: StoreSettings, run: Run) -> None:
     """The same for callers that use only the prompt template of the run's settings."""
     refuse_foreign(settings, run, [name for name in _risky(run) if name != "prompt"])
 
 
-def refuse_foreign_calls(settings: Settings, run: Run) -> None:
+def refuse_foreign_calls(settings: ToolRunSettings, run: Run) -> None:
     """Raise a `UsageError` if stored calls of a run from elsewhere would reach tools without a sandbox."""
     if settings.sandbox == "none" and not (settings.trust_store or is_trusted(run)):
         message = f"run {run.id} comes from elsewhere, and what it calls for would be done without a sandbox"
         raise UsageError(message, "leave out --sandbox none", f"or, if you trust the run, add {TRUST}")
 
 
-def with_agent(settings: Settings, run: Run, has_agent: bool = False) -> Run:
+def with_agent(settings: AgentRunSettings, run: Run, has_agent: bool = False) -> Run:
     """The run with the agent and interpreter of the settings, or with its own if it may be used.
 
     `has_agent` says that the user passes an agent object, so that none is looked up.
     """
-    typed = {name: getattr(settings, name) for name in ("agent", "python") if getattr(settings, name)}
+    named = {"agent": settings.agent, "python": settings.python}
+    typed = {name: value for name, value in named.items() if value}
     if "agent" in typed:
         typed.setdefault("python", "")  # the interpreter belongs to the agent
     try:
@@ -70,7 +77,7 @@ def with_agent(settings: Settings, run: Run, has_agent: bool = False) -> Run:
     return structs.replace(run, settings=run.settings.overlay({**typed, **trusted}))
 
 
-def refuse_other_spec(settings: Settings, run: Run, spec: str) -> None:
+def refuse_other_spec(settings: StoreSettings, run: Run, spec: str) -> None:
     """Refuse a finding that names tools other than those its signed run was started with."""
     if spec not in run.purpose.tools and not settings.trust_store:
         raise _foreign(run.id, {"specs": (spec,)})
@@ -123,7 +130,7 @@ def find_resumable(store: Store, name: str, verb: str) -> Run:
     return run
 
 
-def refuse_unfit(settings: Settings, run: Run, given: Collection[str] = ()) -> None:
+def refuse_unfit(settings: StoreSettings, run: Run, given: Collection[str] = ()) -> None:
     """Raise a `UsageError` if a run to be resumed is not trusted or its tool descriptions have changed.
 
     `given` are settings whose value comes from the user instead.
@@ -134,7 +141,7 @@ def refuse_unfit(settings: Settings, run: Run, given: Collection[str] = ()) -> N
         raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
 
 
-def take_up(store: Store, settings: Settings, verb: str) -> Run:
+def take_up(store: Store, settings: AgentRunSettings, verb: str) -> Run:
     """The run to be resumed, under the settings it was started with and its new budgets."""
     run = find_resumable(store, settings.resume, verb)
     if run.summary:
@@ -143,8 +150,8 @@ def take_up(store: Store, settings: Settings, verb: str) -> Run:
     return structs.replace(run, settings=run.settings.overlay(new_means(settings)))
 
 
-def new_means(settings: Settings) -> dict[str, Any]:
+def new_means(settings: AgentRunSettings) -> dict[str, Any]:
     """Settings that may differ from the start: budgets, if given, place, and whether the store is trusted."""
-    said = {name: value for name in MEANS if (value := getattr(settings, name)) is not None}
+    said = {name: value for name in MEANS if (value := getattr(settings, name, None)) is not None}
     place = {"on": settings.on, "ray_address": settings.ray_address}
     return {**said, **place, "trust_store": settings.trust_store}

@@ -14,7 +14,7 @@ from misstep.core.results.finding import ToolReport
 from misstep.core.results.label import Label
 from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
-from misstep.core.settings import Settings, encode_settings
+from misstep.core.settings import Settings, StoreSettings, encode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
 from misstep.store import queries
@@ -67,14 +67,14 @@ class Store:
 
     def add_run(
         self,
-        settings: Settings,
+        given: StoreSettings,
         total: int,
         started: float,
         digest: bytes = b"",
         purpose: RunSpec = TESTING,
     ) -> Run:
         """Create a run with these settings; the password of the store is not stored."""
-        settings = settings.overlay({"store": shown(settings.store), "trust_store": False})
+        settings = Settings(**{**vars(given), "store": shown(given.store), "trust_store": False})
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         purpose = msgspec.structs.replace(purpose, signature=sign(run, settings, purpose))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
@@ -82,7 +82,7 @@ class Store:
             connection.execute(runs.insert(), {**row, "digest": digest, "purpose": encode(purpose)})
         return Run(run, started, total, 0, settings, None, digest, purpose)
 
-    def change_run(self, run: str, settings: Settings) -> None:
+    def change_run(self, run: str, settings: StoreSettings) -> None:
         """Replace the settings of a run; the password of the store is not stored."""
         settings = settings.overlay({"store": shown(settings.store), "trust_store": False})
         with self._transactions.writing() as connection:

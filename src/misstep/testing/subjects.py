@@ -18,7 +18,7 @@ from misstep.adapters.loading.recognition import KINDS, recognise
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.core.agent import Agent
 from misstep.core.event import Event, Listener, RunStarted
-from misstep.core.settings import BUDGETS, FIELDS, Settings, parse_setting
+from misstep.core.settings import BUDGETS, FIELDS, Settings, StoreSettings, parse_setting
 from misstep.errors import UsageError, did_you_mean
 from misstep.runs.setup.configuration import AGENTS, CALLING, FUZZING, LIMITS, SYNTHESIS, TRYING
 from misstep.store.location import way_to
@@ -109,7 +109,7 @@ def agent_from(value: Any, settings: Settings, origin: ObjectOrigin) -> SubjectU
     return SubjectUnderTest(loaded.agent, settings, bool(spec))
 
 
-def specs_from(value: Any, settings: Settings, origin: ObjectOrigin) -> Sequence[str]:
+def specs_from(value: Any, settings: StoreSettings, origin: ObjectOrigin) -> Sequence[str]:
     """Specs of the tools that an object is or holds; a text is already a spec."""
     if value is None or value in ((), []):
         raise UsageError(
@@ -135,7 +135,7 @@ def at_home(settings: Settings, folder: Path) -> Settings:
     return settings.overlay({"store": str(folder / settings.store)})
 
 
-def way_from_here(settings: Settings) -> str:
+def way_from_here(settings: StoreSettings) -> str:
     """The options that a command needs to find the store from here."""
     if "://" in settings.store:
         return way_to(settings.store)
@@ -143,7 +143,7 @@ def way_from_here(settings: Settings) -> str:
     return way_to(settings.store if inside.startswith(os.pardir) else inside)
 
 
-def _shelf(settings: Settings) -> Path:
+def _shelf(settings: StoreSettings) -> Path:
     store = Settings().store if "://" in settings.store else settings.store
     return Path(store).absolute().parent / SHELF
 

@@ -8,7 +8,6 @@ from misstep.core.settings.features import (
     CheckSettings,
     ConsistencySettings,
     CrosstalkSettings,
-    CurvesBeside,
     DissectSettings,
     FixSettings,
     PlanTestSettings,
@@ -41,6 +40,7 @@ from misstep.core.settings.groups import (
     ToolRunSettings,
     ToolSettings,
     TracingSettings,
+    ViewSettings,
 )
 from misstep.core.settings.reading import (
     FIELDS,
@@ -68,7 +68,6 @@ __all__ = [
     "ClusterSettings",
     "ConsistencySettings",
     "CrosstalkSettings",
-    "CurvesBeside",
     "DissectSettings",
     "FixSettings",
     "LimitSettings",
@@ -94,6 +93,7 @@ __all__ = [
     "ToolRunSettings",
     "ToolSettings",
     "TracingSettings",
+    "ViewSettings",
     "check_settings",
     "decode_settings",
     "encode_settings",

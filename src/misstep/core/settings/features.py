@@ -40,19 +40,7 @@ class PlanTestSettings(ProblemSettings, AgentRunSettings):
     """`misstep plan test`."""
 
 
-class CurvesBeside(SettingsGroup):
-    """Curves that are shown beside another one."""
-
-    beside: Annotated[
-        tuple[str, ...],
-        about("A capability run, or a FILE.json with a curve, to show in the same figure; may be repeated."),
-    ] = ()
-    published: Annotated[
-        bool, about("Show beside a curve what the PDoctor paper says of GPT-3.5 and GPT-4.")
-    ] = False
-
-
-class CapabilitySettings(CurvesBeside, PlanTestSettings):
+class CapabilitySettings(PlanTestSettings):
     """`misstep plan capability`."""
 
     per_pair: Annotated[

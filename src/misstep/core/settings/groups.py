@@ -236,6 +236,18 @@ class StoreSettings(SettingsGroup):
     store: Annotated[str, about("Where runs are kept.")] = ".misstep/store.db"
 
 
+class ViewSettings(StoreSettings):
+    """How stored runs are shown."""
+
+    beside: Annotated[
+        tuple[str, ...],
+        about("A capability run, or a FILE.json with a curve, to show in the same figure; may be repeated."),
+    ] = ()
+    published: Annotated[
+        bool, about("Show beside a curve what the PDoctor paper says of GPT-3.5 and GPT-4.")
+    ] = False
+
+
 class OutputSettings(SettingsGroup):
     """What a command prints and writes."""
 
@@ -254,7 +266,7 @@ class OutputSettings(SettingsGroup):
     out: Annotated[str, about("Where to write; standard output if left out.")] = ""
 
 
-class RunSettings(StoreSettings, OutputSettings):
+class RunSettings(ViewSettings, OutputSettings):
     """What every run has: its store, its reports, and when it counts as failed."""
 
     resume: Annotated[str, about("Go on with a run that was cut short.")] = ""

@@ -10,7 +10,7 @@ from misstep.benchmarks.simulated import Simulated
 from misstep.core.agent import Agent
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Task, TaskReport
-from misstep.core.settings import Settings
+from misstep.core.settings import ToolRunSettings
 from misstep.core.tool import Probe, Reaction
 from misstep.errors import UsageError
 from misstep.features.bench.environments import (
@@ -42,7 +42,7 @@ class Attempts:
     def __init__(
         self,
         pool: EnvPool,
-        settings: Settings,
+        settings: ToolRunSettings,
         run_budget: RunBudget,
         find: Callable[[], Agent],
         left: Iterable[tuple[int, Task]],

@@ -11,27 +11,15 @@ from rich.console import Console
 from misstep.benchmarks.forge.forge import Forge
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import (
-    ABOUT_TRYING,
-    AGENTS,
-    CALLING,
-    GATE,
-    KEEPING,
-    PORT,
-    SHELTER,
-    TASKS,
-    TRACING,
-    USUALLY_TRYING,
-    settings_options,
-    typed,
-)
+from misstep.cli.options import ABOUT_TRYING, GATE, KEEPING, PORT, TASKS, TRACING, settings_options, typed
 from misstep.cli.output import hint, own_output, point_to_page, print_json_text, quoted, to_report
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, BenchSettings, RunSettings
 from misstep.errors import UsageError
 from misstep.features.bench.environments import new_task_folder
 from misstep.features.bench.run import find_task, resume_benchmark, run_benchmark, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
+from misstep.runs.setup.configuration import AGENTS, CALLING, SHELTER, USUALLY_TRYING
 from misstep.store.location import way_to
 
 TAKEN = ("serve", "port", "json")  # the only options that have a meaning with --serve
@@ -106,7 +94,7 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
     "repeated."
 )
 @settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
-def files(settings: Settings, tools: tuple[str, ...]) -> int:
+def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
     """Run an agent on tasks with files.
 
     Files are found, moved, renamed, sorted and described; then the folder is compared with what is right.
@@ -131,7 +119,7 @@ def files(settings: Settings, tools: tuple[str, ...]) -> int:
     about=ABOUT_FORGE,
     choices={"split": "validation|test|all"},
 )
-def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | None) -> int:
+def forge(settings: BenchSettings, tools: tuple[str, ...], serve: bool, port: int | None) -> int:
     """Run an agent on tasks in a code repository.
 
     Issues are commented on, files changed, branches and pull requests made, on a server on this machine that
@@ -145,7 +133,7 @@ def forge(settings: Settings, tools: tuple[str, ...], serve: bool, port: int | N
     return run("forge", settings, tools)
 
 
-def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int:
+def run(benchmark: Benchmark, settings: BenchSettings, tools: tuple[str, ...]) -> int:
     if settings.resume and tools:
         raise UsageError(
             f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
@@ -165,11 +153,11 @@ def run(benchmark: Benchmark, settings: Settings, tools: tuple[str, ...]) -> int
     return ending.leave()
 
 
-def show_stored(settings: Settings, run: str, most: int) -> None:
+def show_stored(settings: RunSettings, run: str, most: int) -> None:
     _show(settings, view_benchmark(settings, run), CommandResult(0), most)
 
 
-def show_part(settings: Settings, run: str, name: str) -> None:
+def show_part(settings: RunSettings, run: str, name: str) -> None:
     stored, task = find_task(settings, run, name)
     if settings.json:
         print_json_text(task_as_json(task))
@@ -179,7 +167,7 @@ def show_part(settings: Settings, run: str, name: str) -> None:
     hint(console, f"again: misstep replay {quoted(f'{stored.id}/{task.name}')}{way_to(settings.store)}")
 
 
-def replay_part(settings: Settings, run: str, name: str) -> int:
+def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
     """Run the agent on a task again; 1 if it does not pass."""
     from misstep.features.bench.run import replay_task
 
@@ -195,12 +183,12 @@ def replay_part(settings: Settings, run: str, name: str) -> int:
     return int(after.verdict != "passed")
 
 
-def _finish(settings: Settings, ending: CommandResult, report: BenchmarkReport) -> None:
+def _finish(settings: RunSettings, ending: CommandResult, report: BenchmarkReport) -> None:
     if not to_report(settings):
         _show(settings, report, ending)
 
 
-def _show(settings: Settings, report: BenchmarkReport, ending: CommandResult, most: int = 20) -> None:
+def _show(settings: RunSettings, report: BenchmarkReport, ending: CommandResult, most: int = 20) -> None:
     if settings.json:
         print_json_text(ending.added_to(benchmark_as_json(report)))
     else:

@@ -15,7 +15,7 @@ from misstep.core.agent import Agent
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Solution, Task
 from misstep.core.results.fixing import refuse_unknown_tools
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, ToolRunSettings
 from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError, did_you_mean
 from misstep.runs.setup.agent_session import agent_settings
@@ -132,7 +132,7 @@ SHOWING = 300  # tasks: enough to see which tools each kind of task needs
 
 
 def find_task_agent(
-    settings: Settings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
+    settings: AgentRunSettings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
 ) -> Agent:
     _refuse_unknown(settings.agent)
     for manner in MANNERS:
@@ -141,7 +141,7 @@ def find_task_agent(
     return find_agent(agent_settings(settings), tell, rate_limiters)
 
 
-def check_task_agent(settings: Settings) -> None:
+def check_task_agent(settings: AgentRunSettings) -> None:
     """Refuse an agent that can't be found or started."""
     _refuse_unknown(settings.agent)
     if settings.agent.startswith("sim:"):
@@ -176,7 +176,7 @@ class EnvWithTools(msgspec.Struct, frozen=True):
 class EnvPool:
     """Opens environments as they are needed, and keeps returned ones for reuse."""
 
-    def __init__(self, suite: BenchmarkSuite, specs: Sequence[str], settings: Settings) -> None:
+    def __init__(self, suite: BenchmarkSuite, specs: Sequence[str], settings: ToolRunSettings) -> None:
         self.suite = suite
         self._specs = specs
         self._settings = settings

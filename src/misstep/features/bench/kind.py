@@ -8,7 +8,7 @@ from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.comparison import Effort, Held, KindPairing, TaskComparison
 from misstep.core.results.report import Format, Issue, ReportItem
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.core.stats import holm
 from misstep.errors import UsageError
 from misstep.features.bench.run import benchmark_of, view_benchmark
@@ -48,10 +48,10 @@ class BenchRuns(ReportedRuns[TaskReport]):
     def summarise(self, run: Run, reports: Sequence[TaskReport]) -> Summary:
         return summarise_tasks(run, reports)
 
-    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return benchmark_as_json(view_benchmark(settings, run.id))
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_benchmark(settings, run.id)
         parts = (sections.success(summary, "task"), *tasks(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(task.sandbox for task in found.tasks))
@@ -59,10 +59,10 @@ class BenchRuns(ReportedRuns[TaskReport]):
     def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
         return map(episode_of_task, self.reports(store, run))
 
-    def compare(self, settings: Settings, first: str, second: str) -> TaskComparison:
+    def compare(self, settings: StoreSettings, first: str, second: str) -> TaskComparison:
         return _compare_tasks(settings, first, second)
 
-    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+    def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         return held_of(self.compare(settings, baseline, run), "task")
 
 
@@ -96,7 +96,7 @@ def _issue_of_task(task: TaskReport, home: ReportSource, why: str) -> Issue:
     )
 
 
-def _compare_tasks(settings: Settings, first: str, second: str) -> TaskComparison:
+def _compare_tasks(settings: StoreSettings, first: str, second: str) -> TaskComparison:
     """Compare the second run with the first, on the tasks that passed or failed in both."""
     with Store(settings.store) as store:
         runs = find_two(store, first, second)

@@ -12,7 +12,13 @@ from misstep.core.event import Event, Listener, TaskJudged
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport, TaskReport
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import (
+    AgentRunSettings,
+    BenchSettings,
+    StoreSettings,
+    ToolRunSettings,
+    check_settings,
+)
 from misstep.core.spending import Budget, Spent
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.attempts import Attempts
@@ -31,7 +37,7 @@ from misstep.store.runs import Run, Store
 
 
 def run_benchmark(
-    benchmark: Benchmark, settings: Settings, tools: Sequence[str], *listeners: Listener
+    benchmark: Benchmark, settings: BenchSettings, tools: Sequence[str], *listeners: Listener
 ) -> BenchmarkReport:
     """Run the agent with these tools on the tasks that the settings select, and store the reports."""
     settings = absolute_places(check_settings(settings))
@@ -46,7 +52,9 @@ def run_benchmark(
             return _hold(store, run, pool, listeners)
 
 
-def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Listener) -> BenchmarkReport:
+def resume_benchmark(
+    benchmark: Benchmark, settings: AgentRunSettings, *listeners: Listener
+) -> BenchmarkReport:
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
@@ -60,12 +68,12 @@ def resume_benchmark(benchmark: Benchmark, settings: Settings, *listeners: Liste
             return _hold(store, run, pool, listeners)
 
 
-def view_benchmark(settings: Settings, name: str) -> BenchmarkReport:
+def view_benchmark(settings: StoreSettings, name: str) -> BenchmarkReport:
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
 
 
-def find_task(settings: Settings, name: str, wanted: str) -> tuple[Run, TaskReport]:
+def find_task(settings: StoreSettings, name: str, wanted: str) -> tuple[Run, TaskReport]:
     """The task of a run with this id, or the only one whose id starts with it."""
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -92,7 +100,7 @@ def _specs(tools: Sequence[str], suite: BenchmarkSuite) -> tuple[str, ...]:
     return stored_specs(specs)
 
 
-def _refuse_early(settings: Settings) -> None:
+def _refuse_early(settings: ToolRunSettings) -> None:
     """Report problems that would stop the run later, before it starts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
@@ -139,7 +147,7 @@ def _work(session: ToolRunSession[TaskReport], pool: EnvPool) -> Generator[TaskR
 
 
 def replay_task(
-    settings: Settings, run: str, name: str, tell: Tell = lambda _: None
+    settings: AgentRunSettings, run: str, name: str, tell: Tell = lambda _: None
 ) -> tuple[TaskReport, TaskReport]:
     """The stored report on a task, and a new one from running it again."""
     stored, before = find_task(settings, run, name)

@@ -16,7 +16,7 @@ from misstep.benchmarks.tree import File, Tree, lay, survey
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Benchmark, Solution, Task, TaskStep
 from misstep.core.rng import Dice, derive_seed
-from misstep.core.settings import Settings
+from misstep.core.settings import BenchSettings, ToolSettings
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.environments import (
@@ -95,7 +95,7 @@ class PaperBenchmark:
 
     tools = FILE_TOOLS
 
-    def __init__(self, known: Sequence[PaperTask], tasks: Sequence[Task], settings: Settings) -> None:
+    def __init__(self, known: Sequence[PaperTask], tasks: Sequence[Task], settings: ToolSettings) -> None:
         self.tasks = tasks
         self._known = {each.task.id: each for each in known}
         self._settings = settings
@@ -195,7 +195,7 @@ FRESH = 100  # tasks by default
 MOST_FRESH = 10_000  # a report holds the results of all tasks
 
 
-def find_suite(benchmark: Benchmark, settings: Settings) -> BenchmarkSuite:
+def find_suite(benchmark: Benchmark, settings: BenchSettings) -> BenchmarkSuite:
     """The benchmark with the tasks that the settings select."""
     is_fresh = settings.split == "fresh"
     if benchmark == "forge":
@@ -217,7 +217,7 @@ def kinds_of(benchmark: Benchmark) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*KINDS, *VERBS))) if benchmark == "files" else get_args(Kind)
 
 
-def chosen(tasks: Iterable[Task], settings: Settings) -> Sequence[Task]:
+def chosen(tasks: Iterable[Task], settings: BenchSettings) -> Sequence[Task]:
     """The first tasks of the selected split, kinds and domains.
 
     Raises a `UsageError` for an unknown kind or domain, and if no task is left.
@@ -234,7 +234,7 @@ def chosen(tasks: Iterable[Task], settings: Settings) -> Sequence[Task]:
     return left[: settings.count]
 
 
-def _fresh(settings: Settings) -> Sequence[Task]:
+def _fresh(settings: BenchSettings) -> Sequence[Task]:
     count = settings.count or FRESH
     if count > MOST_FRESH:
         hint = f"at most {MOST_FRESH:,} are made for a run; another --seed makes others"

@@ -6,21 +6,11 @@ import click
 from rich.console import Console
 
 from misstep.cli.listeners import close_run, watched
-from misstep.cli.options import (
-    AGENTS,
-    CURVE,
-    CURVES_BESIDE,
-    LIMITS,
-    RUNNING,
-    SYNTHESIS,
-    refuse_curves_in_json,
-    settings_options,
-    typed,
-)
+from misstep.cli.options import CURVE, CURVES_BESIDE, RUNNING, refuse_curves_in_json, settings_options, typed
 from misstep.cli.output import announce, hint, point_to_page, print_json, quoted, to_report
 from misstep.cli.reports import check_reports, report_path
 from misstep.core.results.capability import Capability
-from misstep.core.settings import BUDGETS, Settings, Span
+from misstep.core.settings import BUDGETS, CapabilitySettings, RunSettings, Span, ViewSettings
 from misstep.errors import UsageError
 from misstep.features.capability.kind import curves_page
 from misstep.features.capability.run import (
@@ -35,11 +25,12 @@ from misstep.features.capability.run import (
 from misstep.features.capability.view import capability_plot, capability_table, error_table, how_far_table
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
+from misstep.runs.setup.configuration import AGENTS, LIMITS, SYNTHESIS
 from misstep.store.files import read_curve, write_text
 from misstep.store.location import way_to
 
 
-def show_curves(console: Console, settings: Settings, first: Capability) -> None:
+def show_curves(console: Console, settings: ViewSettings, first: Capability) -> None:
     """A curve with the conclusions from it, and the curves that the settings compare it with."""
     curves, levels = with_others(settings, first), levels_beside(settings)
     console.print(capability_plot(curves, levels))
@@ -60,7 +51,7 @@ SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
 
 @click.command("capability")
 @settings_options(*AGENTS, *SIZES, *CURVE, *CURVES_BESIDE, *LIMITS, *BUDGETS, *RUNNING, usual=USUAL)
-def capability(settings: Settings) -> int:
+def capability(settings: CapabilitySettings) -> int:
     """Measure success as the number of actions grows."""
     settings = settings.overlay(NOT_ASKED)
     if settings.dry_run:
@@ -78,11 +69,11 @@ def capability(settings: Settings) -> int:
     return 0
 
 
-def show_stored(settings: Settings, run: str, _: int) -> None:
+def show_stored(settings: RunSettings, run: str, _: int) -> None:
     _show(settings, view_capability(settings, run))
 
 
-def _show(settings: Settings, measured: Capability) -> None:
+def _show(settings: RunSettings, measured: Capability) -> None:
     if settings.json:
         print_json(measured)
         return
@@ -97,7 +88,7 @@ def _show(settings: Settings, measured: Capability) -> None:
         point_to_page(console, measured.run, place)
 
 
-def show_kept(settings: Settings, path: str) -> None:
+def show_kept(settings: RunSettings, path: str) -> None:
     _refuse_cases(path, "by", "most")
     curve = read_curve(path)
     if settings.json:
@@ -108,7 +99,7 @@ def show_kept(settings: Settings, path: str) -> None:
     hint(console, f"as a page: misstep report {quoted(path)}")
 
 
-def report_kept(settings: Settings, path: str) -> int:
+def report_kept(settings: RunSettings, path: str) -> int:
     """Write the page of a stored curve, and print the path of its file."""
     _refuse_cases(path, "baseline")
     for kind in settings.report:

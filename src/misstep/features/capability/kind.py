@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from misstep.core.results.capability import Capability
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.capability.figure import capability_figure
 from misstep.features.capability.run import capability_of, levels_beside, view_capability, with_others
 from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, whole_percent
@@ -90,10 +90,10 @@ def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> s
 class CapabilityRuns(PlanningRuns):
     has_curve = True
 
-    def result(self, settings: Settings, run: Run) -> Capability:
+    def result(self, settings: StoreSettings, run: Run) -> Capability:
         return view_capability(settings, run.id)
 
-    def findings(self, settings: Settings, run: Run, summary: Summary) -> Iterator[Markup]:
+    def findings(self, settings: ViewSettings, run: Run, summary: Summary) -> Iterator[Markup]:
         curves = with_others(settings, view_capability(settings, run.id))
         yield capability_section(curves, levels_beside(settings))
         if summary.failed:

@@ -6,7 +6,12 @@ from misstep.core.agent import Agent
 from misstep.core.event import Estimate, Listener
 from misstep.core.results.capability import Capability
 from misstep.core.run import Inquiries, RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import (
+    CapabilitySettings,
+    StoreSettings,
+    ViewSettings,
+    check_settings,
+)
 from misstep.errors import UsageError
 from misstep.features.capability.view import Level, published_levels
 from misstep.planning.capability import CurveTally, Design, adaptive_design, full_design
@@ -19,27 +24,31 @@ from misstep.store.files import is_kept, read_curve
 from misstep.store.runs import Run, Store
 
 
-def measure_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
+def measure_capability(
+    settings: CapabilitySettings, *listeners: Listener, agent: Agent | None = None
+) -> Capability:
     """Run an agent on problems with more and more actions, as the settings say."""
     settings = lasting(check_settings(settings))
     summary = start(settings, _work(settings), listeners, agent)
     return view_capability(settings, summary.run)
 
 
-def resume_capability(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Capability:
+def resume_capability(
+    settings: CapabilitySettings, *listeners: Listener, agent: Agent | None = None
+) -> Capability:
     """Resume a stopped measurement."""
     settings = check_settings(settings)
     summary = resume(settings, "capability", lambda _, run: _work(run.settings), listeners, agent)
     return view_capability(settings, summary.run)
 
 
-def estimate_capability(settings: Settings) -> Estimate:
+def estimate_capability(settings: CapabilitySettings) -> Estimate:
     """The highest cost to expect."""
     settings = check_settings(settings)
     return estimate(settings, _work(settings))
 
 
-def view_capability(settings: Settings, name: str) -> Capability:
+def view_capability(settings: StoreSettings, name: str) -> Capability:
     """The curve of a stored run of `plan capability`, or any other with cases of several sizes."""
     with Store(settings.store) as store:
         return capability_of(store, store.find_run(name))
@@ -54,7 +63,7 @@ def capability_of(store: Store, run: Run) -> Capability:
     return tally.capability(run.id, settings.agent, model_name(settings), settings.threshold, span)
 
 
-def _work(settings: Settings) -> RunWork:
+def _work(settings: CapabilitySettings) -> RunWork:
     vain = {"cases": settings.cases, "exhaustive": settings.exhaustive, "count": settings.count}
     for name, given in vain.items():
         if given:
@@ -81,11 +90,11 @@ def _work(settings: Settings) -> RunWork:
     )
 
 
-def find_curve(settings: Settings, name: str) -> Capability:
+def find_curve(settings: StoreSettings, name: str) -> Capability:
     return read_curve(name) if is_kept(name) else view_capability(settings, name)
 
 
-def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]:
+def with_others(settings: ViewSettings, curve: Capability) -> tuple[Capability, ...]:
     """A curve and those that the settings compare it with, each once, under distinct names."""
     curves = [curve]
     for name in settings.beside:
@@ -95,11 +104,11 @@ def with_others(settings: Settings, curve: Capability) -> tuple[Capability, ...]
     return tuple(told_apart(curves))
 
 
-def levels_beside(settings: Settings) -> tuple[Level, ...]:
+def levels_beside(settings: ViewSettings) -> tuple[Level, ...]:
     return published_levels() if settings.published else ()
 
 
-def settle_others(settings: Settings) -> Settings:
+def settle_others(settings: CapabilitySettings) -> CapabilitySettings:
     """The same settings with the runs to compare named by their ids, since 'last' will change.
 
     Runs that can't be found are reported now rather than after the measurement.

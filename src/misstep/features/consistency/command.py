@@ -7,20 +7,10 @@ from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import (
-    ABOUT_TRYING,
-    CALLING,
-    CONSISTENCY,
-    GATE,
-    KEEPING,
-    SHELTER,
-    TRYING,
-    USUALLY_TRYING,
-    settings_options,
-)
+from misstep.cli.options import ABOUT_TRYING, CONSISTENCY, GATE, KEEPING, settings_options
 from misstep.cli.output import check_specs, hint, own_output, point_to_page, print_json_text, to_report
 from misstep.core.results.consistency import ConsistencyRun
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, ConsistencySettings, RunSettings
 from misstep.features.consistency.run import (
     SETS,
     check_consistency,
@@ -36,6 +26,7 @@ from misstep.features.consistency.view import (
     set_detail,
     set_view,
 )
+from misstep.runs.setup.configuration import CALLING, SHELTER, TRYING, USUALLY_TRYING
 from misstep.store.location import way_to
 
 USUAL = {**USUALLY_TRYING, "count": SETS}
@@ -63,7 +54,7 @@ ABOUT = {
     usual=USUAL,
     about=ABOUT,
 )
-def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
+def consistency(settings: ConsistencySettings, specs: tuple[str, ...]) -> int:
     """Find tools that answer paraphrases differently.
 
     SPEC is as for `tool fuzz`. A model makes --count sets of --variants synonymous requests for each tool,
@@ -90,11 +81,11 @@ def consistency(settings: Settings, specs: tuple[str, ...]) -> int:
     return ending.leave()
 
 
-def show_stored(settings: Settings, run: str, _: int) -> None:
+def show_stored(settings: RunSettings, run: str, _: int) -> None:
     _show(settings, view_consistency(settings, run), CommandResult(0))
 
 
-def show_part(settings: Settings, run: str, name: str) -> None:
+def show_part(settings: RunSettings, run: str, name: str) -> None:
     """Show one set in full."""
     stored, tool, one = find_set(settings, run, name)
     if settings.json:
@@ -105,7 +96,7 @@ def show_part(settings: Settings, run: str, name: str) -> None:
     hint(console, f"again: misstep replay {stored.id}/{one.id}{way_to(settings.store)}")
 
 
-def replay_part(settings: Settings, run: str, name: str) -> int:
+def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
     """Run the agent on the requests of a set again; 1 if the set fails again."""
     _, tool, _ = find_set(settings, run, name)
     with own_output() as screen:
@@ -120,12 +111,12 @@ def replay_part(settings: Settings, run: str, name: str) -> int:
     return int(after.verdict == "failed")
 
 
-def _finish(settings: Settings, ending: CommandResult, report: ConsistencyRun) -> None:
+def _finish(settings: RunSettings, ending: CommandResult, report: ConsistencyRun) -> None:
     if not to_report(settings):
         _show(settings, report, ending)
 
 
-def _show(settings: Settings, report: ConsistencyRun, ending: CommandResult) -> None:
+def _show(settings: RunSettings, report: ConsistencyRun, ending: CommandResult) -> None:
     if settings.json:
         print_json_text(ending.added_to(consistency_as_json(report)))
     else:

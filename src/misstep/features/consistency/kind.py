@@ -8,7 +8,7 @@ from misstep.core.results.comparison import Held
 from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.report import Issue, ReportItem, SourceLocation
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.consistency.run import view_consistency
 from misstep.features.consistency.view import consistency_as_json, faulty_sets
 from misstep.interop.tables import RowSubject, SetRow, TableRow, set_rows
@@ -41,15 +41,15 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
     def summarise(self, run: Run, reports: Sequence[ConsistencyReport]) -> Summary:
         return summarise_sets(run, reports)
 
-    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return consistency_as_json(view_consistency(settings, run.id))
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_consistency(settings, run.id)
         parts = tuple(faulty_sets(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
 
-    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+    def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         """Compare the sets that have the same requests for the same tool, which their ids are made of."""
         with Store(settings.store) as store:
             both = [store.tool_documents(each, ConsistencyReport) for each in (baseline, run)]

@@ -14,7 +14,14 @@ from misstep.core.event import Event, Listener, SetJudged, ToolChecked
 from misstep.core.results.consistency import ConsistencyReport, ConsistencyRun, Means, PromptSet, set_id
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import (
+    AgentRunSettings,
+    ConsistencySettings,
+    RequestSettings,
+    StoreSettings,
+    ToolSettings,
+    check_settings,
+)
 from misstep.core.spending import Budget, RateLimiters, Spent
 from misstep.core.text import cut
 from misstep.core.tool import Described
@@ -55,11 +62,11 @@ Ended: TypeAlias = Literal["done", "time", "stopped"]
 News: TypeAlias = ConsistencyReport | tuple[str, PromptSet]  # a set comes with the name of its tool
 
 
-def means_of(settings: Settings) -> Means:
+def means_of(settings: RequestSettings) -> Means:
     return "sets" if settings.tool_method == "toolfuzz" else settings.tool_method
 
 
-def approach_of(settings: Settings) -> Approach:
+def approach_of(settings: ConsistencySettings) -> Approach:
     """How these settings want sets to be made and judged; reads the context file."""
     normalise = normaliser(date.today()) if settings.normalise else None
     context, path = "", settings.context
@@ -79,7 +86,12 @@ class Questioner:
     """
 
     def __init__(
-        self, benches: Workbenches, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell
+        self,
+        benches: Workbenches,
+        settings: ConsistencySettings,
+        prompts: Prompts,
+        run_budget: RunBudget,
+        tell: Tell,
     ) -> None:
         self._benches = benches
         self._settings = settings
@@ -184,7 +196,10 @@ class _Progress:
 
 
 def check_consistency(
-    settings: Settings, specs: Sequence[str], *listeners: Listener, rate_limiters: RateLimiters | None = None
+    settings: ConsistencySettings,
+    specs: Sequence[str],
+    *listeners: Listener,
+    rate_limiters: RateLimiters | None = None,
 ) -> ConsistencyRun:
     """Run the agent on requests for each tool of the specs, and store the results.
 
@@ -201,7 +216,7 @@ def check_consistency(
             return _hold(store, run, listeners, targets, benches, prompts, rate_limiters)
 
 
-def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyRun:
+def resume_consistency(settings: AgentRunSettings, *listeners: Listener) -> ConsistencyRun:
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
@@ -214,13 +229,13 @@ def resume_consistency(settings: Settings, *listeners: Listener) -> ConsistencyR
             return _hold(store, run, listeners, targets, benches, prompts)
 
 
-def view_consistency(settings: Settings, name: str) -> ConsistencyRun:
+def view_consistency(settings: StoreSettings, name: str) -> ConsistencyRun:
     """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
 
 
-def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, ConsistencyReport, PromptSet]:
+def find_set(settings: StoreSettings, name: str, wanted: str) -> tuple[Run, ConsistencyReport, PromptSet]:
     """The set of a run with this id, or the only one whose id starts with it, and its tool's report."""
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -228,13 +243,13 @@ def find_set(settings: Settings, name: str, wanted: str) -> tuple[Run, Consisten
         return run, *resolve_prefix(wanted, known, "set", run, store)
 
 
-def find_tools(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
+def find_tools(benches: Workbenches, specs: Sequence[str], settings: ToolSettings) -> list[Target]:
     """The tools that the specs name, each as its own target."""
     found = find_targets(benches.all_tools(specs), settings.only)
     return [target for target in found if len(target.tools) == 1]
 
 
-def _refuse_early(settings: Settings) -> Prompts:
+def _refuse_early(settings: ConsistencySettings) -> Prompts:
     """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
@@ -278,7 +293,7 @@ def _hold(
 
 
 def replay_set(
-    settings: Settings, run: str, name: str, tell: Tell = lambda _: None
+    settings: AgentRunSettings, run: str, name: str, tell: Tell = lambda _: None
 ) -> tuple[PromptSet, PromptSet]:
     """A stored set, and the result of running and judging its requests again."""
     stored, report, before = find_set(settings, run, name)
@@ -295,7 +310,7 @@ def replay_set(
 
 
 async def _replay(
-    bench: ToolHost, tool: Described, before: PromptSet, settings: Settings, tell: Tell
+    bench: ToolHost, tool: Described, before: PromptSet, settings: ConsistencySettings, tell: Tell
 ) -> PromptSet:
     run_budget = RunBudget(Budget(), Spent())
     agent_session = AgentSession(settings, Prompts(settings.prompts), run_budget, tell)

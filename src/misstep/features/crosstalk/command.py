@@ -7,20 +7,13 @@ from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import (
-    ABOUT_TRYING,
-    CALLING,
-    FUZZING,
-    KEEPING,
-    TRYING,
-    USUALLY_TRYING,
-    settings_options,
-)
+from misstep.cli.options import ABOUT_TRYING, KEEPING, settings_options
 from misstep.cli.output import check_specs, point_to_page, print_json_text, to_report
 from misstep.core.results.crosstalk import CrosstalkReport
-from misstep.core.settings import Settings
+from misstep.core.settings import CrosstalkSettings, RunSettings
 from misstep.features.crosstalk.run import COUNT, find_crosstalk, resume_crosstalk, view_crosstalk
 from misstep.features.crosstalk.view import MOST_REQUESTS, crosstalk_as_json, crosstalk_view
+from misstep.runs.setup.configuration import CALLING, FUZZING, TRYING, USUALLY_TRYING
 from misstep.store.location import way_to
 
 USUAL = {**USUALLY_TRYING, "count": COUNT}
@@ -46,7 +39,7 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
     usual=USUAL,
     about=ABOUT,
 )
-def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
+def crosstalk(settings: CrosstalkSettings, specs: tuple[str, ...]) -> int:
     """Find tools an agent calls for unrelated requests.
 
     Requests that are meant for one group of tools are put to the agent with the tools of all other groups
@@ -67,16 +60,16 @@ def crosstalk(settings: Settings, specs: tuple[str, ...]) -> int:
     return ending.leave()
 
 
-def _finish(settings: Settings, report: CrosstalkReport) -> None:
+def _finish(settings: RunSettings, report: CrosstalkReport) -> None:
     if not to_report(settings):
         _show(settings, report)
 
 
-def show_stored(settings: Settings, run: str, most: int) -> None:
+def show_stored(settings: RunSettings, run: str, most: int) -> None:
     _show(settings, view_crosstalk(settings, run), most)
 
 
-def _show(settings: Settings, report: CrosstalkReport, most: int = MOST_REQUESTS) -> None:
+def _show(settings: RunSettings, report: CrosstalkReport, most: int = MOST_REQUESTS) -> None:
     if settings.json:
         print_json_text(crosstalk_as_json(report))
     else:

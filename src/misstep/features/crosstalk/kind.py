@@ -8,7 +8,7 @@ from misstep.core.results.crosstalk import GroupReport
 from misstep.core.results.report import Issue, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.results.trial import Trial
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.crosstalk.run import view_crosstalk
 from misstep.features.crosstalk.view import crosstalk_as_json, noise
 from misstep.interop.tables import GroupRow, RowSubject, TableRow, group_row
@@ -39,10 +39,10 @@ class CrosstalkRuns(ReportedRuns[GroupReport]):
     def summarise(self, run: Run, reports: Sequence[GroupReport]) -> Summary:
         return summarise_sets(run, reports)
 
-    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return crosstalk_as_json(view_crosstalk(settings, run.id))
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_crosstalk(settings, run.id)
         return RunPage(summary, tuple(noise(found)), sandboxes=tuple(each.sandbox for each in found.groups))
 

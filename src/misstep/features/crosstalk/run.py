@@ -17,7 +17,14 @@ from misstep.core.model import Unusable
 from misstep.core.results.crosstalk import CrosstalkReport, GroupReport, ToolGroup, offered_beside
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import (
+    AgentRunSettings,
+    CrosstalkSettings,
+    SampleSettings,
+    StoreSettings,
+    ToolRunSettings,
+    check_settings,
+)
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.prompts import Prompts
@@ -58,7 +65,7 @@ class Crossing:
     def __init__(
         self,
         benches: Workbenches,
-        settings: Settings,
+        settings: ToolRunSettings,
         prompts: Prompts,
         run_budget: RunBudget,
         tools: Mapping[str, Described],
@@ -134,7 +141,9 @@ class Crossing:
         keep("done")
 
 
-def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listener) -> CrosstalkReport:
+def find_crosstalk(
+    settings: CrosstalkSettings, specs: Sequence[str], *listeners: Listener
+) -> CrosstalkReport:
     """Run requests for each group of tools on an agent that has only the others, and store its calls."""
     settings = absolute_places(check_settings(settings))
     prompts = _refuse_early(settings)
@@ -153,7 +162,7 @@ def find_crosstalk(settings: Settings, specs: Sequence[str], *listeners: Listene
             return _hold(store, run, listeners, tools, benches, prompts)
 
 
-def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkReport:
+def resume_crosstalk(settings: AgentRunSettings, *listeners: Listener) -> CrosstalkReport:
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
@@ -165,7 +174,7 @@ def resume_crosstalk(settings: Settings, *listeners: Listener) -> CrosstalkRepor
             return _hold(store, run, listeners, _Tools(benches, run.purpose.tools), benches, prompts)
 
 
-def view_crosstalk(settings: Settings, name: str) -> CrosstalkReport:
+def view_crosstalk(settings: StoreSettings, name: str) -> CrosstalkReport:
     """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _report(store, store.find_run(name))
@@ -238,7 +247,9 @@ def _hold(
     return _report(store, run)
 
 
-def _lay_out(store: Store, settings: Settings, tools: _Tools, crossing: Crossing) -> list[GroupReport]:
+def _lay_out(
+    store: Store, settings: CrosstalkSettings, tools: _Tools, crossing: Crossing
+) -> list[GroupReport]:
     """The groups and requests to test; a resumed run keeps those it has."""
     groups = read_groups(settings.groups, tools.described) if settings.groups else crossing.propose()
     blank = [
@@ -252,7 +263,7 @@ def _lay_out(store: Store, settings: Settings, tools: _Tools, crossing: Crossing
 
 
 def _with_requests(
-    blank: Sequence[GroupReport], asked: Sequence[MadeRequest], settings: Settings, source: str
+    blank: Sequence[GroupReport], asked: Sequence[MadeRequest], settings: SampleSettings, source: str
 ) -> list[GroupReport]:
     """The groups with requests of an earlier run; a `UsageError` if it has none for any of them."""
     made = list[GroupReport]()
@@ -266,7 +277,7 @@ def _with_requests(
     return made
 
 
-def _refuse_early(settings: Settings) -> Prompts:
+def _refuse_early(settings: CrosstalkSettings) -> Prompts:
     """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)

@@ -7,7 +7,7 @@ from misstep.cli.listeners import close_run, watched
 from misstep.cli.options import ABOUT_TYPED, INQUIRY, MOST, RUNNING, TYPED, settings_options
 from misstep.cli.output import announce, case_words, hint, print_json, subject, to_report
 from misstep.core.results.diagnosis import Dissection
-from misstep.core.settings import BUDGETS, Settings
+from misstep.core.settings import BUDGETS, DissectSettings, RunSettings
 from misstep.features.dissect.run import dissect as dissect_run
 from misstep.features.dissect.run import estimate_dissection, resume_dissection, view_dissection
 from misstep.features.dissect.view import causes_table, diagnoses_table
@@ -21,7 +21,7 @@ SHOWN = 10
 @click.argument("cases", nargs=-1)
 @settings_options(*INQUIRY, "seed", *BUDGETS, "agent", "python", *RUNNING, preset=TYPED, about=ABOUT_TYPED)
 @click.option("--most", type=MOST, default=SHOWN, show_default=True, help="How many failures to list.")
-def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: int) -> int:
+def dissect(settings: DissectSettings, run: str | None, cases: tuple[str, ...], most: int) -> int:
     """Find out why an agent failed.
 
     It is run again on cases that differ in one respect. RUN is the run whose failures are analysed; CASES are
@@ -44,11 +44,11 @@ def dissect(settings: Settings, run: str | None, cases: tuple[str, ...], most: i
     return 0
 
 
-def show_stored(settings: Settings, run: str, most: int) -> None:
+def show_stored(settings: RunSettings, run: str, most: int) -> None:
     _show(settings, view_dissection(settings, run), most)
 
 
-def _show(settings: Settings, found: Dissection, most: int) -> None:
+def _show(settings: RunSettings, found: Dissection, most: int) -> None:
     if settings.json:
         print_json(found)
         return

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from misstep.core.results.diagnosis import Diagnosis, Dissection
 from misstep.core.results.report import Issue, ReportItem
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.dissect.run import view_dissection
 from misstep.features.dissect.view import causes_section
 from misstep.rendering.html import sections
@@ -21,14 +21,14 @@ from misstep.store.runs import Run
 class DissectRuns(PlanningRuns):
     rules = ("cause",)
 
-    def result(self, settings: Settings, run: Run) -> Dissection:
+    def result(self, settings: StoreSettings, run: Run) -> Dissection:
         return view_dissection(settings, run.id)
 
-    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
+    def items(self, settings: StoreSettings, home: ReportSource) -> Sequence[ReportItem]:
         found = view_dissection(settings, home.run.id)
         return [diagnosed(each, found.of, home) for each in found.failures]
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_dissection(settings, run.id)
         shown = bundle_of_diagnoses(settings, found)
         # The pass rate on changed cases says nothing about the agent.

@@ -9,7 +9,7 @@ from misstep.core.event import Estimate, Listener
 from misstep.core.results.diagnosis import CAUSES, Diagnosis, Dissection
 from misstep.core.rng import derive_seed
 from misstep.core.run import Inquiries, Inquiry, RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import DissectSettings, Settings, StoreSettings, check_settings
 from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
 from misstep.planning.dissection.hypotheses import ElementHistory
@@ -24,7 +24,11 @@ ALL = 10**9
 
 
 def dissect(
-    settings: Settings, name: str, cases: Sequence[str] = (), *listeners: Listener, agent: Agent | None = None
+    settings: DissectSettings,
+    name: str,
+    cases: Sequence[str] = (),
+    *listeners: Listener,
+    agent: Agent | None = None,
 ) -> Dissection:
     """Find the causes of a run's failures, of those named or of a sample, by running the agent again."""
     settings = check_settings(settings)
@@ -36,7 +40,9 @@ def dissect(
     return view_dissection(settings, summary.run)
 
 
-def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Dissection:
+def resume_dissection(
+    settings: DissectSettings, *listeners: Listener, agent: Agent | None = None
+) -> Dissection:
     """Resume a stopped dissection."""
     settings = check_settings(settings)
     summary = resume(
@@ -46,7 +52,7 @@ def resume_dissection(settings: Settings, *listeners: Listener, agent: Agent | N
 
 
 def estimate_dissection(
-    settings: Settings, name: str, cases: Sequence[str] = ()
+    settings: DissectSettings, name: str, cases: Sequence[str] = ()
 ) -> tuple[Settings, Estimate]:
     """The settings that would be used, and the highest cost to expect."""
     settings = check_settings(settings)
@@ -55,7 +61,7 @@ def estimate_dissection(
         return own, estimate(own, work)
 
 
-def view_dissection(settings: Settings, name: str) -> Dissection:
+def view_dissection(settings: StoreSettings, name: str) -> Dissection:
     """The results of a stored dissection; before its end, what the stored outcomes allow."""
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -70,7 +76,7 @@ def view_dissection(settings: Settings, name: str) -> Dissection:
 
 
 def _prepare(
-    store: Store, settings: Settings, name: str, cases: Sequence[str], has_agent: bool = False
+    store: Store, settings: DissectSettings, name: str, cases: Sequence[str], has_agent: bool = False
 ) -> tuple[Settings, RunWork]:
     run = find_subject(store, name)
     own = settings_for(settings, run, has_agent)
@@ -78,7 +84,7 @@ def _prepare(
     return own, _work(store, own, purpose)
 
 
-def _sum_up(run: str, purpose: RunSpec, settings: Settings, found: Sequence[Diagnosis]) -> Dissection:
+def _sum_up(run: str, purpose: RunSpec, settings: DissectSettings, found: Sequence[Diagnosis]) -> Dissection:
     counts = {cause: sum(each.cause == cause for each in found) for cause in CAUSES}
     return Dissection(
         run=run,
@@ -91,7 +97,7 @@ def _sum_up(run: str, purpose: RunSpec, settings: Settings, found: Sequence[Diag
     )
 
 
-def _work(store: Store, settings: Settings, purpose: RunSpec) -> RunWork:
+def _work(store: Store, settings: DissectSettings, purpose: RunSpec) -> RunWork:
     literal = settings.method == "pdoctor"
     each = pdoctor.most_runs(settings.mutations) if literal else settings.most_runs or MOST_RUNS
     return RunWork(
@@ -102,7 +108,7 @@ def _work(store: Store, settings: Settings, purpose: RunSpec) -> RunWork:
     )
 
 
-def _inquiries(store: Store, settings: Settings, purpose: RunSpec) -> Iterator[Inquiry[Diagnosis]]:
+def _inquiries(store: Store, settings: DissectSettings, purpose: RunSpec) -> Iterator[Inquiry[Diagnosis]]:
     history = None
     if settings.method != "pdoctor":
         history = ElementHistory(islice(store.outcomes(purpose.run), MOST_EARLIER))

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import structs
 
 from misstep.core.results.fixing import FixReport, FixRun, Wording, wording_of, write_descriptions
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ToolRunSettings, ToolSettings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.fuzzing.descriptions.docstring import DocstringChange, code_of, rewrite, same_words
@@ -26,7 +26,7 @@ OVERRIDE = "leave out --write: what is found is printed, or written with --out, 
 ANY_WORDS = Wording("Other words.")
 
 
-def refuse_overridden(settings: Settings) -> None:
+def refuse_overridden(settings: ToolSettings) -> None:
     """Raise a `UsageError` if a file overrides descriptions, since the source would not be what is tested."""
     if settings.descriptions:
         hint = "what the source says would not be what was tried: use --out"
@@ -134,7 +134,7 @@ def _diff(before: str, after: str, name: str) -> str:
 _Tools: TypeAlias = Mapping[tuple[str, str], Described]  # by spec and name
 
 
-def apply_fixes(settings: Settings, run: FixRun) -> list[str]:
+def apply_fixes(settings: StoreSettings, run: FixRun) -> list[str]:
     """Write improved descriptions into the source of their tools, and return the changed files.
 
     Tools that already have them are left alone. A file is written completely or not at all, and is restored
@@ -188,7 +188,7 @@ def _rewritten(file: str, reports: Sequence[FixReport]) -> tuple[bytes, bytes]:
         raise UsageError(f"can't hold the new words in {encoding}", hint, where=file) from error
 
 
-def _loaded(settings: Settings, specs: Sequence[str]) -> _Tools:
+def _loaded(settings: ToolRunSettings, specs: Sequence[str]) -> _Tools:
     """The tools as they are when loaded again."""
     with Workbenches(settings) as benches:
         return {(spec, tool.name): tool for spec in specs for tool in benches.tools_of(spec)}

@@ -9,24 +9,16 @@ from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import (
-    ABOUT_TRYING,
-    CALLING,
-    FIXING,
-    KEEPING,
-    SHELTER,
-    TRYING,
-    USUALLY_TRYING,
-    settings_options,
-)
+from misstep.cli.options import ABOUT_TRYING, FIXING, KEEPING, settings_options
 from misstep.cli.output import check_specs, print_json_text, to_report
 from misstep.core.results.fixing import FixRun
-from misstep.core.settings import Settings
+from misstep.core.settings import FixSettings, OutputSettings, RunSettings
 from misstep.errors import UsageError
 from misstep.features.fix.apply import apply_fixes, changed_since, diffs_of, override_of
 from misstep.features.fix.run import fix_tools, resume_fixing, view_fixing
 from misstep.features.fix.view import fix_as_json, fix_view
 from misstep.rendering.text import plain, plain_lines
+from misstep.runs.setup.configuration import CALLING, SHELTER, TRYING, USUALLY_TRYING
 from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
@@ -60,7 +52,7 @@ ABOUT = {
     usual=USUALLY_TRYING,
     about=ABOUT,
 )
-def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
+def fix(settings: FixSettings, specs: tuple[str, ...], write: bool) -> int:
     """Find tool descriptions that help, and prove it.
 
     SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that went wrong in the
@@ -87,16 +79,16 @@ def fix(settings: Settings, specs: tuple[str, ...], write: bool) -> int:
     return ending.leave()
 
 
-def _finish(settings: Settings, run: FixRun) -> None:
+def _finish(settings: OutputSettings, run: FixRun) -> None:
     if not to_report(settings):
         _show(settings, run)
 
 
-def show_stored(settings: Settings, run: str, most: int) -> None:
+def show_stored(settings: RunSettings, run: str, most: int) -> None:
     _show(settings, view_fixing(settings, run), most)
 
 
-def _show(settings: Settings, run: FixRun, most: int = 20) -> None:
+def _show(settings: OutputSettings, run: FixRun, most: int = 20) -> None:
     diffs, override = diffs_of(run), override_of(run)
     if settings.json:
         print_json_text(fix_as_json(run, diffs, override))
@@ -108,7 +100,7 @@ def _show(settings: Settings, run: FixRun, most: int = 20) -> None:
         console.print(plain_lines(override), markup=False, highlight=False, soft_wrap=True)
 
 
-def _put_in_place(settings: Settings, run: FixRun, write: bool) -> None:
+def _put_in_place(settings: RunSettings, run: FixRun, write: bool) -> None:
     """Write improved descriptions, and nothing else."""
     if not (write or settings.out):
         if run.better:

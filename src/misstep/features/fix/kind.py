@@ -7,7 +7,7 @@ from misstep.core.event import ToolMended
 from misstep.core.results.fixing import FixReport
 from misstep.core.results.report import Issue, ReportItem, SourceLocation
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.fix.apply import diffs_of, override_of
 from misstep.features.fix.run import view_fixing
 from misstep.features.fix.view import fix_as_json, wordings
@@ -50,11 +50,11 @@ class FixRuns(ReportedRuns[FixReport]):
     def summarise(self, run: Run, reports: Sequence[FixReport]) -> Summary:
         return summarise_sets(run, reports)
 
-    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         found = view_fixing(settings, run.id)
         return fix_as_json(found, diffs_of(found), override_of(found))
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_fixing(settings, run.id)
         parts = tuple(wordings(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))

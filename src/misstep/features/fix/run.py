@@ -20,7 +20,13 @@ from misstep.core.results.fixing import (
     wording_of,
 )
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import (
+    AgentRunSettings,
+    FixSettings,
+    StoreSettings,
+    ToolLimits,
+    check_settings,
+)
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.features.bench.environments import BenchmarkSuite, check_task_agent
@@ -74,7 +80,7 @@ class Knowledge:
 
 
 def prepared(
-    targets: Sequence[Target], tools: Sequence[Described], knowledge: Knowledge, settings: Settings
+    targets: Sequence[Target], tools: Sequence[Described], knowledge: Knowledge, settings: FixSettings
 ) -> list[FixReport]:
     """The work for each tool. A `UsageError` if there is none."""
     known = [(each, tool, knowledge.of(each)) for each, tool in zip(targets, tools, strict=True)]
@@ -105,7 +111,7 @@ def prepared(
     return reports
 
 
-def benchmark_suite_of(settings: Settings) -> BenchmarkSuite | None:
+def benchmark_suite_of(settings: FixSettings) -> BenchmarkSuite | None:
     """The benchmark on which descriptions are scored, if any, with all its tasks."""
     if not settings.bench:
         return None
@@ -113,7 +119,7 @@ def benchmark_suite_of(settings: Settings) -> BenchmarkSuite | None:
 
 
 def _refuse_nothing(
-    found: Sequence[tuple[Target, Described, FixEvidence]], knowledge: Knowledge, settings: Settings
+    found: Sequence[tuple[Target, Described, FixEvidence]], knowledge: Knowledge, settings: ToolLimits
 ) -> None:
     """Say why there are no requests to test descriptions on."""
     assert knowledge.run is not None
@@ -128,7 +134,7 @@ def _refuse_nothing(
     raise UsageError(message, hint, "or score on a benchmark: --bench files", where=where)
 
 
-def _tasks(settings: Settings) -> tuple[Trying, ...]:
+def _tasks(settings: FixSettings) -> tuple[Trying, ...]:
     suite = benchmark_suite_of(settings)
     assert suite is not None
     parts: dict[str, Part] = {"validation": "validation", "test": "test"}
@@ -159,7 +165,9 @@ def _report(
     )
 
 
-def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, write: bool = False) -> FixRun:
+def fix_tools(
+    settings: FixSettings, specs: Sequence[str], *listeners: Listener, write: bool = False
+) -> FixRun:
     """Search for better descriptions of the tools of the specs, and store the results.
 
     No file is changed; with `write`, problems that would prevent writing are reported now.
@@ -182,7 +190,7 @@ def fix_tools(settings: Settings, specs: Sequence[str], *listeners: Listener, wr
         return _hold(store, run, listeners, reports, benches, prompts, suite)
 
 
-def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False) -> FixRun:
+def resume_fixing(settings: AgentRunSettings, *listeners: Listener, write: bool = False) -> FixRun:
     """Resume a stopped run under the settings it was started with, except for budgets.
 
     A finished run is returned as it is.
@@ -203,7 +211,7 @@ def resume_fixing(settings: Settings, *listeners: Listener, write: bool = False)
             return _hold(store, run, listeners, reports, benches, prompts, suite)
 
 
-def view_fixing(settings: Settings, name: str) -> FixRun:
+def view_fixing(settings: StoreSettings, name: str) -> FixRun:
     """The results of a stored run so far."""
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -218,7 +226,7 @@ def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
         refuse_changed(structs.replace(report, digest=begun.get(report.name, report.digest)))
 
 
-def _refuse_early(settings: Settings, suite: BenchmarkSuite | None) -> Prompts:
+def _refuse_early(settings: FixSettings, suite: BenchmarkSuite | None) -> Prompts:
     """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
@@ -239,7 +247,7 @@ def _refuse_early(settings: Settings, suite: BenchmarkSuite | None) -> Prompts:
 
 
 def _prepared(
-    benches: Workbenches, specs: Sequence[str], knowledge: Knowledge, settings: Settings
+    benches: Workbenches, specs: Sequence[str], knowledge: Knowledge, settings: FixSettings
 ) -> list[tuple[FixReport, str]]:
     """The work for each tool, with its spec."""
     found = benches.all_tools(specs)

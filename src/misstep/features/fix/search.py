@@ -27,7 +27,7 @@ from misstep.core.results.fixing import (
     reworded,
     write_descriptions,
 )
-from misstep.core.settings import Settings
+from misstep.core.settings import FixSettings, LimitSettings, ToolRunSettings
 from misstep.core.spending import Spent
 from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation
@@ -64,7 +64,7 @@ class OnRequests:
         self,
         benches: Workbenches,
         spec: str,
-        settings: Settings,
+        settings: LimitSettings,
         agent_session: AgentSession,
         run_budget: RunBudget,
     ) -> None:
@@ -134,7 +134,7 @@ class OnTasks:
         self,
         suite: BenchmarkSuite,
         specs: Sequence[str],
-        settings: Settings,
+        settings: ToolRunSettings,
         run_budget: RunBudget,
         tell: Tell,
     ) -> None:
@@ -162,7 +162,7 @@ class OnTasks:
                     return
 
     def _tried(
-        self, number: int, trying: Sequence[Trying], settings: Settings, usage_meter: UsageMeter
+        self, number: int, trying: Sequence[Trying], settings: ToolRunSettings, usage_meter: UsageMeter
     ) -> Generator[FixAttempt]:
         tasks = [(place, self._tasks[each.id]) for place, each in enumerate(trying)]
         jobs, run_budget = min(settings.jobs, len(trying)), self._run_budget
@@ -193,7 +193,7 @@ class DescriptionSearch:
         self,
         report: FixReport,
         spec: str,
-        settings: Settings,
+        settings: FixSettings,
         benches: Workbenches,
         agent_session: AgentSession,
         run_budget: RunBudget,

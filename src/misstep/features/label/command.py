@@ -11,7 +11,7 @@ from rich.text import Text
 from misstep.cli.options import PORT, WholeNumber, settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.results.label import PER_TOOL
-from misstep.core.settings import Settings
+from misstep.core.settings import RunSettings, StoreSettings
 from misstep.errors import MissingExtra, UsageError
 from misstep.features.label.run import Labelling, open_labelling, view_labels
 from misstep.features.label.view import QUESTION, is_cut, item_view, label_in_words, labels_view
@@ -39,7 +39,7 @@ MORE = "   a all of it"
 @click.option("--port", type=PORT, help="Which port to take with --web (default: a free one).")
 @settings_options("store", "json")
 def label(
-    settings: Settings,
+    settings: RunSettings,
     run: str,
     labeller: str | None,
     per_tool: int,
@@ -141,7 +141,7 @@ def _close(labelling: Labelling, console: Console, command: str) -> None:
         hint(console, f"to change labels: {command} --again")
 
 
-def _command(settings: Settings, run: str, labeller: str | None, per_tool: int) -> str:
+def _command(settings: StoreSettings, run: str, labeller: str | None, per_tool: int) -> str:
     """The command that continues the labelling."""
     who = f" --labeller {quoted(labeller)}" if labeller else ""
     many = f" --per-tool {per_tool}" if per_tool != PER_TOOL else ""

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings
 from misstep.errors import MisstepError, UsageError
 from misstep.features.label import view as label_view
 from misstep.features.label.run import LONGEST_NAME, Labelling, check_labeller, open_labelling
@@ -114,7 +114,7 @@ PATH = "/runs/{run}/label"
 class LabelPages:
     """Labelling of any run by any person."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: StoreSettings) -> None:
         self._settings, self._secret = settings, Secret()
 
     @property

@@ -8,7 +8,7 @@ from misstep.core.results.consistency import ConsistencyReport, set_id
 from misstep.core.results.finding import RUNTIME_ERRORS, ReachAttempt, ToolReport
 from misstep.core.results.label import PER_TOOL, Item, Label, LabelReport, draw_items, report_on
 from misstep.core.results.trial import Trial
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings
 from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 
@@ -44,7 +44,7 @@ class Labelling:
 
 @contextmanager
 def open_labelling(
-    settings: Settings, name: str, labeller: str, per_tool: int = PER_TOOL
+    settings: StoreSettings, name: str, labeller: str, per_tool: int = PER_TOOL
 ) -> Iterator[Labelling]:
     """The items of a run to label: up to `per_tool` discoveries of each tool, and some that passed.
 
@@ -57,7 +57,7 @@ def open_labelling(
         yield Labelling(store, run.id, items, labeller)
 
 
-def view_labels(settings: Settings, name: str, per_tool: int = PER_TOOL) -> LabelReport:
+def view_labels(settings: StoreSettings, name: str, per_tool: int = PER_TOOL) -> LabelReport:
     """The results of all labels of a run, including those made with another `per_tool`."""
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -67,7 +67,7 @@ def view_labels(settings: Settings, name: str, per_tool: int = PER_TOOL) -> Labe
         return report_on(run.id, [item for item in items if item.id in wanted], labels)
 
 
-def can_be_labelled(settings: Settings, run: Run) -> bool:
+def can_be_labelled(settings: StoreSettings, run: Run) -> bool:
     find = _FINDERS.get(run.purpose.verb)
     if not find:
         return False

@@ -9,7 +9,7 @@ from misstep.cli.exit_policy import CommandResult
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, print_json_text, quoted, to_report
 from misstep.cli.reports import add_step_summary, check_reports, write_reports
-from misstep.core.settings import Settings
+from misstep.core.settings import ToolRunSettings
 from misstep.errors import UsageError
 from misstep.features.lint.run import lint_tools, list_tools
 from misstep.features.lint.view import lint_as_json, lint_view, state_lint, tools_view
@@ -28,7 +28,7 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
     *("seed", "jobs", "fail_on", "store", "report", "report_dir", "step_summary", "json"),
     usual=USUAL,
 )
-def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
+def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
     """Find where documentation and tool disagree.
 
     SPEC is as for `tool fuzz`, or tools.json. Tools are called for a while in their sandbox, to see what they
@@ -59,7 +59,7 @@ def lint(settings: Settings, specs: tuple[str, ...], run: str) -> int:
 @click.command("list")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
 @settings_options(*LOADING, "json")
-def list_command(settings: Settings, specs: tuple[str, ...]) -> int:
+def list_command(settings: ToolRunSettings, specs: tuple[str, ...]) -> int:
     """List tools and what they take, without calling any.
 
     SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json. Code and servers

@@ -13,7 +13,7 @@ from misstep.adapters.toolset.spec import read_tools
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools, reworded
 from misstep.core.rng import derive_seed
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import Settings, ToolRunSettings, ToolSettings, check_settings
 from misstep.core.text import cut
 from misstep.core.tool import Described
 from misstep.errors import Interrupted
@@ -39,7 +39,7 @@ class ToolList(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolList:
+def list_tools(specs: Sequence[str], settings: ToolRunSettings | None = None) -> ToolList:
     """The tools that the specs name, in order. Raises a `UsageError` for a spec without tools.
 
     Code is loaded in another process, which leaves nothing in this one.
@@ -55,7 +55,7 @@ def list_tools(specs: Sequence[str], settings: Settings | None = None) -> ToolLi
     )
 
 
-def look_into(spec: str, settings: Settings) -> ToolList:
+def look_into(spec: str, settings: ToolRunSettings) -> ToolList:
     """The tools of one spec. The file of descriptions may also describe tools of other specs."""
     if _is_file(spec):
         skipped = list[str]()
@@ -78,7 +78,7 @@ LARGEST_FILE = 2 << 20  # bytes of a module that is read
 _Looks: TypeAlias = tuple[dict[str, Described], dict[str, ToolReport], list[str]]
 
 
-def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintReport:
+def lint_tools(settings: ToolRunSettings, specs: Sequence[str], run: str = "") -> LintReport:
     """Where the documentation of the tools of these specs and their behaviour disagree.
 
     Each tool is called `settings.calls_per_tool` times, unless a fuzzing `run` is given whose calls are used
@@ -95,7 +95,7 @@ def lint_tools(settings: Settings, specs: Sequence[str], run: str = "") -> LintR
     return masked(LintReport(tuple(lint(subjects)), tuple(dict.fromkeys(notes))))
 
 
-def _recalled(settings: Settings, specs: Sequence[str], run: str) -> _Looks:
+def _recalled(settings: ToolRunSettings, specs: Sequence[str], run: str) -> _Looks:
     """The tools as they are now, with the findings of an earlier run."""
     found = {spec: look_into(spec, settings).tools for spec in specs}
     with Store(settings.store) as store:
@@ -104,7 +104,7 @@ def _recalled(settings: Settings, specs: Sequence[str], run: str) -> _Looks:
     return tools, reports, [f"{name}: run {run} knows nothing of it" for name in tools if name not in reports]
 
 
-def _called(settings: Settings, specs: Sequence[str]) -> _Looks:
+def _called(settings: ToolRunSettings, specs: Sequence[str]) -> _Looks:
     """The tools with the results of calling them; those that can't be called are only read."""
     with Workbenches(settings) as benches:
         found: dict[str, Sequence[Described]] = {}
@@ -118,7 +118,9 @@ def _called(settings: Settings, specs: Sequence[str]) -> _Looks:
     return tools, reports, notes
 
 
-def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Target]) -> dict[str, ToolReport]:
+def _looked_at(
+    benches: Workbenches, settings: ToolRunSettings, targets: Sequence[Target]
+) -> dict[str, ToolReport]:
     stop = threading.Event()
 
     def look(target: Target) -> tuple[str, ToolReport]:
@@ -138,7 +140,7 @@ def _looked_at(benches: Workbenches, settings: Settings, targets: Sequence[Targe
             stop.set()
 
 
-def _alone(found: Mapping[str, Sequence[Described]], settings: Settings) -> list[Target]:
+def _alone(found: Mapping[str, Sequence[Described]], settings: ToolSettings) -> list[Target]:
     names = [tool.name for tools in found.values() for tool in tools]
     refuse_unknown_tools(read_descriptions(settings.descriptions), names)
     return [target for target in find_targets(found, settings.only) if len(target.tools) == 1]

@@ -15,7 +15,7 @@ from misstep.cli.output import print_json, spare_inputs
 from misstep.core.agent import Answer
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
-from misstep.core.settings import Settings
+from misstep.core.settings import CheckSettings, LimitSettings
 from misstep.engine.recorder import Deadline
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.difficulty import measure
@@ -33,7 +33,7 @@ from misstep.store.files import write_lines
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen with --http.")
 @click.option("--port", type=PORT, default=0, help="Which port to take with --http (0: a free one).")
 @settings_options("cases", "max_steps", "parallel", "out", "store", "json")
-def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> int:
+def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) -> int:
     """Serve the mock tools of one case and judge the calls.
 
     They are served until the client leaves (or Ctrl-C, with --http). CASE is RUN/CASE, as misstep show prints
@@ -57,7 +57,7 @@ def serve(settings: Settings, case: str, http: bool, host: str, port: int) -> in
     return int(outcome.verdict.verdict != "passed")
 
 
-def find_case(settings: Settings, name: str) -> Case:
+def find_case(settings: CheckSettings, name: str) -> Case:
     """The case with this id in the file that the settings name, or `RUN/CASE` in the store."""
     if settings.cases:
         cases = {case.id: case for case in load_cases(settings.cases)}
@@ -73,7 +73,7 @@ def find_case(settings: Settings, name: str) -> Case:
 
 
 def serve_case(
-    settings: Settings, case: Case, http: tuple[str, int] | None, ready: Callable[[str], object]
+    settings: LimitSettings, case: Case, http: tuple[str, int] | None, ready: Callable[[str], object]
 ) -> Outcome:
     """Serve until the client disconnects or the user stops it; calls are judged like an agent's."""
     deadline = Deadline(settings.timeout)

@@ -6,15 +6,7 @@ import click
 from rich.console import Console
 
 from misstep.cli.listeners import displayed
-from misstep.cli.options import (
-    ABOUT_TRYING,
-    AGENTS,
-    CALLING,
-    SHELTER,
-    TRYING,
-    USUALLY_TRYING,
-    settings_options,
-)
+from misstep.cli.options import ABOUT_TRYING, settings_options
 from misstep.cli.output import print_json, print_json_text
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
@@ -23,6 +15,7 @@ from misstep.features.papers.pdoctor import Question, Replication
 from misstep.features.papers.pdoctor_view import paper_view
 from misstep.features.papers.toolfuzz import compare_methods
 from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
+from misstep.runs.setup.configuration import AGENTS, CALLING, SHELTER, TRYING, USUALLY_TRYING
 
 SHARED = (*[name for name in AGENTS if name not in ("agent", "model")], "actions", "seed")
 CURVES = ("per_pair", "most_cases", "method", "sample", "mutations", "most_runs")

@@ -15,7 +15,7 @@ from misstep.core.results.comparison import Breakdown
 from misstep.core.results.diagnosis import Dissection
 from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite, RunSpec
-from misstep.core.settings import Settings, Span, check_settings
+from misstep.core.settings import Settings, Span, StoreSettings, check_settings
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
 from misstep.features.capability.run import measure_capability, view_capability
 from misstep.features.dissect.run import dissect, view_dissection
@@ -117,7 +117,7 @@ def _check_all(several: Sequence[Settings]) -> None:
         check_agent(check_settings(settings))
 
 
-def _stored_curve(settings: Settings, name: str) -> Capability:
+def _stored_curve(settings: StoreSettings, name: str) -> Capability:
     with Store(settings.store) as store:
         run = store.find_run(name)
     if run.purpose.verb != "capability" or not run.summary:
@@ -164,7 +164,7 @@ def _detect(settings: Settings, listeners: Sequence[Listener]) -> Effectiveness:
     return Effectiveness(summary, round(synthesis_seconds, 3), round(time.monotonic() - began, 3))
 
 
-def _blamed_topics(settings: Settings, dissected: Sequence[Dissection]) -> dict[str, int]:
+def _blamed_topics(settings: StoreSettings, dissected: Sequence[Dissection]) -> dict[str, int]:
     """The topics of failures that were caused by the topic, the most frequent first."""
     found = Counter[str]()
     with Store(settings.store) as store:

@@ -16,7 +16,7 @@ from misstep.core.results.consistency import (
 )
 from misstep.core.results.finding import FuzzReport, Richness, ToolReport, errors_in
 from misstep.core.results.label import Rate
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import Settings, StoreSettings, check_settings
 from misstep.core.stats import wilson
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
 from misstep.features.consistency.run import check_consistency, view_consistency
@@ -126,7 +126,7 @@ def compare_methods(
 class _Runs:
     """Finished runs that the user names, each used once."""
 
-    def __init__(self, settings: Settings, names: Sequence[str]) -> None:
+    def __init__(self, settings: StoreSettings, names: Sequence[str]) -> None:
         self._left = list[Run]()
         if names:
             with Store(settings.store) as store:

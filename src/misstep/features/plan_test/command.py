@@ -6,7 +6,7 @@ from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.listeners import close_run, watched
-from misstep.cli.options import AGENTS, GATE, LIMITS, RUNNING, SYNTHESIS, settings_options
+from misstep.cli.options import GATE, RUNNING, settings_options
 from misstep.cli.output import (
     announce,
     hint,
@@ -21,7 +21,7 @@ from misstep.cli.output import (
 from misstep.core.event import CaseFinished, Event
 from misstep.core.outcome import Outcome
 from misstep.core.results.summary import Summary, Tally
-from misstep.core.settings import BUDGETS, Settings
+from misstep.core.settings import BUDGETS, AgentRunSettings, CheckSettings, PlanTestSettings
 from misstep.errors import UsageError
 from misstep.features.plan_test.run import check_plans, estimate, resume_run, run_agent
 from misstep.rendering.terminal import (
@@ -34,6 +34,7 @@ from misstep.rendering.terminal import (
     percent,
     summary_table,
 )
+from misstep.runs.setup.configuration import AGENTS, LIMITS, SYNTHESIS
 from misstep.store.files import write_lines
 from misstep.store.location import way_to
 
@@ -42,7 +43,7 @@ SHOWN_FAILURES = 3
 
 @click.command("check")
 @settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
-def check(settings: Settings) -> int:
+def check(settings: CheckSettings) -> int:
     """Judge plans against their cases; the verdicts are JSON lines."""
     for name in ("cases", "plans"):
         if not getattr(settings, name):
@@ -60,7 +61,7 @@ def check(settings: Settings) -> int:
 
 @click.command("test")
 @settings_options(*AGENTS, *SYNTHESIS, "cases", *LIMITS, *BUDGETS, *GATE, *RUNNING)
-def test(settings: Settings) -> int:
+def test(settings: PlanTestSettings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
         return announce(settings, lambda: (settings, estimate(settings)))
@@ -87,7 +88,7 @@ def test(settings: Settings) -> int:
     return ending.leave()
 
 
-def _show(console: Console, summary: Summary, examples: list[Outcome], settings: Settings) -> None:
+def _show(console: Console, summary: Summary, examples: list[Outcome], settings: PlanTestSettings) -> None:
     place = way_to(settings.store)
     console.print(summary_table(summary))
     for line in easy_lines(summary.chance, bool(settings.tools)):
@@ -104,7 +105,7 @@ def _show(console: Console, summary: Summary, examples: list[Outcome], settings:
         )
 
 
-def _next_step(summary: Summary, settings: Settings) -> str:
+def _next_step(summary: Summary, settings: AgentRunSettings) -> str:
     """The suggested next command: why it fails, or at which size it would start to fail."""
     if summary.failed:
         return f"why:         misstep plan dissect {summary.run}{way_to(settings.store)}"

@@ -9,7 +9,7 @@ from misstep.core.event import Estimate, Listener
 from misstep.core.outcome import Outcome, Transcript
 from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import CheckSettings, PlanTestSettings, ProblemSettings, check_settings
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.difficulty import baselines
 from misstep.planning.judging.check import check
@@ -23,7 +23,7 @@ from misstep.store.runs import Digest, Run, Store
 AT_ONCE = 200  # cases in a query
 
 
-def check_plans(settings: Settings) -> Iterator[Outcome]:
+def check_plans(settings: CheckSettings) -> Iterator[Outcome]:
     """The plans of a file, each judged against its case."""
     settings = check_settings(settings)
     for case, transcript in _plans(settings):
@@ -33,7 +33,7 @@ def check_plans(settings: Settings) -> Iterator[Outcome]:
         yield Outcome(case, transcript, verdict, baselines=baselines(case))
 
 
-def _plans(settings: Settings) -> Iterator[tuple[Case, Transcript]]:
+def _plans(settings: CheckSettings) -> Iterator[tuple[Case, Transcript]]:
     """The plans in the file, each with its case: in our format or in those of other programs."""
     from misstep.interop.trajectories.reading import is_foreign, read_trajectories
     from misstep.interop.trajectories.trajectory import Cases
@@ -54,7 +54,7 @@ def _plans(settings: Settings) -> Iterator[tuple[Case, Transcript]]:
         yield case, transcript
 
 
-def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
+def run_agent(settings: PlanTestSettings, *listeners: Listener, agent: Agent | None = None) -> Summary:
     """Run an agent, your own or the one that the settings name, on the cases that they describe."""
     settings = check_settings(settings)
     total, digest = count_cases(settings)
@@ -62,7 +62,7 @@ def run_agent(settings: Settings, *listeners: Listener, agent: Agent | None = No
     return start(settings, _work(settings, cases_of(settings), total, digest), listeners, agent)
 
 
-def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = None) -> Summary:
+def resume_run(settings: PlanTestSettings, *listeners: Listener, agent: Agent | None = None) -> Summary:
     """Resume a stopped run under the settings it was started with, except for budgets and place."""
 
     def plan(store: Store, run: Run) -> RunWork:
@@ -72,11 +72,11 @@ def resume_run(settings: Settings, *listeners: Listener, agent: Agent | None = N
     return resume(check_settings(settings), "test", plan, listeners, agent)
 
 
-def _work(settings: Settings, cases: Iterable[Case], total: int, digest: bytes) -> RunWork:
+def _work(settings: ProblemSettings, cases: Iterable[Case], total: int, digest: bytes) -> RunWork:
     return RunWork(lambda _: FixedSuite(cases), lambda: cases_of(settings), total, digest=digest)
 
 
-def estimate(settings: Settings) -> Estimate:
+def estimate(settings: PlanTestSettings) -> Estimate:
     """Estimate a run under these settings; nothing is started or stored."""
     settings = check_settings(settings)
     total, digest = count_cases(settings)

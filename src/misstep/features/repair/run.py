@@ -8,7 +8,7 @@ from misstep.adapters.toolset.spec import tools_from
 from misstep.core.agent import Tool
 from misstep.core.model import LanguageModel, Late, Message, ModelError, Template, Unusable, fenced
 from misstep.core.outcome import Usage, storable
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, Settings
 from misstep.core.spending import AGENT, Spent
 from misstep.core.text import cut, tidy
 from misstep.engine.structured_client import StructuredClient
@@ -65,7 +65,9 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
 class _Readers:
     """Has a model read a request twice, within the budget."""
 
-    def __init__(self, settings: Settings, model: LanguageModel, tools: Sequence[Tool], request: str) -> None:
+    def __init__(
+        self, settings: AgentRunSettings, model: LanguageModel, tools: Sequence[Tool], request: str
+    ) -> None:
         self._settings = settings
         self._tools = tools
         self._request = request

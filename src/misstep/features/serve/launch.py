@@ -16,7 +16,7 @@ from typing import Self
 import msgspec
 
 from misstep.core.constraint import Family
-from misstep.core.settings import Settings, Span
+from misstep.core.settings import AgentRunSettings, AgentSettings, Settings, Span
 from misstep.errors import MisstepError, UsageError
 from misstep.models.providers import FREE
 from misstep.planning.simulated.planners import PLANNERS
@@ -55,13 +55,13 @@ class LaunchProgress(msgspec.Struct, frozen=True):
     said: str
 
 
-def agents_for(settings: Settings) -> tuple[str, ...]:
+def agents_for(settings: AgentSettings) -> tuple[str, ...]:
     """The agents that may be started; no other name is passed to a command."""
     own = [settings.agent] if settings.agent else []
     return tuple(dict.fromkeys([*own, *SIMULATED]))
 
 
-def costs_money(settings: Settings) -> bool:
+def costs_money(settings: AgentRunSettings) -> bool:
     """Whether the price of the agent's model is known, so that a budget makes sense."""
     try:
         return bool(settings.agent) and price_agent(settings) not in (None, FREE)

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from misstep.core.outcome import JUDGEMENTS
 from misstep.core.results.summary import Summary, Tally
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings
 from misstep.core.spending import Budget, Cost, Pace
 from misstep.errors import StoreError, UsageError
 from misstep.rendering.terminal import duration, percent, spending_in_words
@@ -45,7 +45,9 @@ class RunProgress(msgspec.Struct, frozen=True):
 class RunWatch:
     """Reads a run of a store repeatedly, each time only what is new."""
 
-    def __init__(self, settings: Settings, run: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, settings: StoreSettings, run: str, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._settings, self._name, self._clock = settings, run, clock
         self._tally, self._last = Tally(), 0
         self._summary: Summary | None = None
@@ -103,7 +105,7 @@ RETRY = 2_000  # milliseconds after which a browser reconnects
 class RunEvents:
     """Server-sent events: `progress` repeatedly, `done` at the end, `trouble` with the store."""
 
-    def __init__(self, settings: Settings, stopping: Callable[[], bool]) -> None:
+    def __init__(self, settings: StoreSettings, stopping: Callable[[], bool]) -> None:
         self._settings, self._stopping = settings, stopping
 
     async def follow(self, request: Request) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 
 from misstep.core.outcome import JUDGEMENTS
 from misstep.core.results.summary import RunView
-from misstep.core.settings import Settings
+from misstep.core.settings import ViewSettings
 from misstep.errors import NoStoreYet, UsageError
 from misstep.features.label.run import can_be_labelled
 from misstep.rendering.html.cases import served_at
@@ -48,7 +48,7 @@ StopButtons: TypeAlias = Callable[[str], StopButton | None]
 class RunPages:
     """Serves the runs of the store that the settings name."""
 
-    def __init__(self, settings: Settings, stop_button: StopButtons) -> None:
+    def __init__(self, settings: ViewSettings, stop_button: StopButtons) -> None:
         self._settings, self._stop_button = settings, stop_button
 
     def overview(self, request: Request) -> Response:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from misstep.core.constraint import FAMILIES
-from misstep.core.settings import Settings, parse_setting
+from misstep.core.settings import AgentRunSettings, Settings, ViewSettings, parse_setting
 from misstep.errors import UsageError
 from misstep.features.label.pages import LabelPages
 from misstep.features.playground.pages import playground_app
@@ -46,7 +46,7 @@ class Starting:
     `app` is an ASGI application that works under any path, here `base`; put an `OriginGuard` before it.
     """
 
-    def __init__(self, settings: Settings, launcher: Launcher, base: str) -> None:
+    def __init__(self, settings: AgentRunSettings, launcher: Launcher, base: str) -> None:
         self._settings, self._launcher, self._base = settings, launcher, base
         self._secret = Secret()
         self.app = Starlette(
@@ -141,7 +141,7 @@ class MountedApp(msgspec.Struct, frozen=True):
 
 
 def site(
-    settings: Settings,
+    settings: ViewSettings,
     stopping: Callable[[], bool],
     parts: Sequence[MountedApp] = (),
     stop_button: StopButtons = lambda _: None,

@@ -11,7 +11,7 @@ from misstep.cli.listeners import close_run, watched
 from misstep.cli.options import ABOUT_TYPED, RUNNING, TYPED, settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.core.results.diagnosis import Reduction
-from misstep.core.settings import BUDGETS, Settings
+from misstep.core.settings import BUDGETS, OutputSettings, RunSettings, ShrinkSettings
 from misstep.errors import UsageError
 from misstep.features.shrink.run import estimate_shrinking, resume_shrinking, shrink_case, view_reduction
 from misstep.features.shrink.view import reduction_view, regression_test
@@ -35,7 +35,7 @@ from misstep.store.location import way_to
     preset=TYPED,
     about=ABOUT_TYPED,
 )
-def shrink(settings: Settings, run: str | None, case: str | None, emit: str | None) -> int:
+def shrink(settings: ShrinkSettings, run: str | None, case: str | None, emit: str | None) -> int:
     """Find the smallest request that still fails.
 
     RUN and CASE name the failure, as two words or as RUN/CASE.
@@ -63,7 +63,7 @@ def shrink(settings: Settings, run: str | None, case: str | None, emit: str | No
     return int(found.outcome is not None)
 
 
-def _check_place(settings: Settings, emit: str | None) -> None:
+def _check_place(settings: OutputSettings, emit: str | None) -> None:
     """Check before the run starts that its test can be written."""
     if settings.out and not emit:
         raise UsageError("--out is where a regression test goes", "add --emit pytest, or leave it out")
@@ -73,7 +73,7 @@ def _check_place(settings: Settings, emit: str | None) -> None:
         refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
 
 
-def show_stored(settings: Settings, run: str, _: int) -> None:
+def show_stored(settings: RunSettings, run: str, _: int) -> None:
     found = view_reduction(settings, run)
     if found:
         _show(settings, run, found)
@@ -81,7 +81,7 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
         print_json(view_run(settings, run, 0).summary)
 
 
-def _show(settings: Settings, run: str, found: Reduction) -> None:
+def _show(settings: RunSettings, run: str, found: Reduction) -> None:
     if settings.json:
         print_json(found)
         return

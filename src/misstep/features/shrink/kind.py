@@ -6,7 +6,7 @@ from misstep.core.outcome import Judgement
 from misstep.core.results.diagnosis import Reduction
 from misstep.core.results.report import ReportItem
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.shrink.run import view_reduction
 from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
@@ -18,10 +18,10 @@ from misstep.store.runs import Run
 
 
 class ShrinkRuns(PlanningRuns):
-    def result(self, settings: Settings, run: Run) -> Reduction | None:
+    def result(self, settings: StoreSettings, run: Run) -> Reduction | None:
         return view_reduction(settings, run.id)
 
-    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
+    def items(self, settings: StoreSettings, home: ReportSource) -> Sequence[ReportItem]:
         found = view_reduction(settings, home.run.id)
         if found is None:
             return []
@@ -30,7 +30,7 @@ class ShrinkRuns(PlanningRuns):
         verdict: Judgement = "passed" if found.tried else "inconclusive"
         return [ReportItem(found.case.id, found.case.id, found.case.topic, verdict, reason=found.complaint)]
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_reduction(settings, run.id)
         if found is None:
             return RunPage(summary, tuple(planning_parts(summary)))

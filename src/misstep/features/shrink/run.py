@@ -4,7 +4,7 @@ from misstep.core.agent import Agent
 from misstep.core.event import Estimate, Listener
 from misstep.core.results.diagnosis import Reduction
 from misstep.core.run import Inquiries, RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import Settings, ShrinkSettings, StoreSettings, check_settings
 from misstep.planning.shrinking.shrinker import shrink
 from misstep.runs.lifecycle import RunWork, estimate, resume, start
 from misstep.runs.lookup import find_failure, find_subject, settings_for
@@ -14,7 +14,7 @@ MOST_RUNS = 500
 
 
 def shrink_case(
-    settings: Settings, name: str, case: str, *listeners: Listener, agent: Agent | None = None
+    settings: ShrinkSettings, name: str, case: str, *listeners: Listener, agent: Agent | None = None
 ) -> tuple[str, Reduction]:
     """Shrink a failed case of a run; the new run holds a failure of the smallest case."""
     settings = check_settings(settings)
@@ -25,7 +25,7 @@ def shrink_case(
 
 
 def resume_shrinking(
-    settings: Settings, *listeners: Listener, agent: Agent | None = None
+    settings: ShrinkSettings, *listeners: Listener, agent: Agent | None = None
 ) -> tuple[str, Reduction]:
     """Resume a stopped run."""
     settings = check_settings(settings)
@@ -35,7 +35,7 @@ def resume_shrinking(
     return _result(settings, summary.run)
 
 
-def estimate_shrinking(settings: Settings, name: str, case: str) -> tuple[Settings, Estimate]:
+def estimate_shrinking(settings: ShrinkSettings, name: str, case: str) -> tuple[Settings, Estimate]:
     """The settings that would be used, and the highest cost to expect."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
@@ -43,21 +43,21 @@ def estimate_shrinking(settings: Settings, name: str, case: str) -> tuple[Settin
         return own, estimate(own, work)
 
 
-def view_reduction(settings: Settings, name: str) -> Reduction | None:
+def view_reduction(settings: StoreSettings, name: str) -> Reduction | None:
     """What a stored run has shrunk its case to; None if it has not finished."""
     with Store(settings.store) as store:
         found = store.find_result(store.find_run(name).id, Reduction)
         return found[0] if found else None
 
 
-def _result(settings: Settings, run: str) -> tuple[str, Reduction]:
+def _result(settings: StoreSettings, run: str) -> tuple[str, Reduction]:
     found = view_reduction(settings, run)
     assert found is not None
     return run, found
 
 
 def _prepare(
-    store: Store, settings: Settings, name: str, case: str, has_agent: bool = False
+    store: Store, settings: ShrinkSettings, name: str, case: str, has_agent: bool = False
 ) -> tuple[Settings, RunWork]:
     run = find_subject(store, name)
     failure = find_failure(store, run, case)
@@ -65,7 +65,7 @@ def _prepare(
     return own, _work(store, own, RunSpec("shrink", run.id, (failure.case.id,)))
 
 
-def _work(store: Store, settings: Settings, purpose: RunSpec) -> RunWork:
+def _work(store: Store, settings: ShrinkSettings, purpose: RunSpec) -> RunWork:
     most = settings.most_runs or MOST_RUNS
     failure = store.find_outcome(purpose.run, purpose.cases[0])
     return RunWork(

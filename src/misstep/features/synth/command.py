@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 import click
 import msgspec
 
-from misstep.cli.options import SYNTHESIS, one_shot_option, settings_options
+from misstep.cli.options import one_shot_option, settings_options
 from misstep.cli.output import left_out_lines, one_output, quoted, sum_up, to_stdout
 from misstep.core.case import MEASURES, Baselines, Case, families_of
 from misstep.core.constraint import FAMILIES
@@ -23,6 +23,7 @@ from misstep.planning.training import (
 from misstep.rendering.terminal import baselines_in_words, counted, easy_lines, percent
 from misstep.runs.cases import synthesise
 from misstep.runs.reporting.training import instructions_of, sorted_part
+from misstep.runs.setup.configuration import SYNTHESIS
 from misstep.store.files import write_lines
 
 TRY = "misstep plan test --agent AGENT --cases"

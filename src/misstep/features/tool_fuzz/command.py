@@ -9,20 +9,11 @@ from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import (
-    ABOUT_TRYING,
-    CALLING,
-    FUZZING,
-    GATE,
-    KEEPING,
-    TRYING,
-    USUALLY_TRYING,
-    settings_options,
-)
+from misstep.cli.options import ABOUT_TRYING, GATE, KEEPING, settings_options
 from misstep.cli.output import check_specs, hint, point_to_page, print_json, print_json_text, to_report
 from misstep.core.results.finding import FuzzReport
 from misstep.core.results.trial import REFUSALS
-from misstep.core.settings import Settings
+from misstep.core.settings import RunSettings, ToolFuzzSettings
 from misstep.errors import UsageError
 from misstep.features.tool_fuzz.reach_view import passage_as_json
 from misstep.features.tool_fuzz.replay import regression_tests, replay_finding
@@ -37,6 +28,7 @@ from misstep.features.tool_fuzz.view import (
     judged_view,
 )
 from misstep.runs.lookup import find_run
+from misstep.runs.setup.configuration import CALLING, FUZZING, TRYING, USUALLY_TRYING
 from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
@@ -64,7 +56,7 @@ ABOUT = {
     usual=USUALLY_TRYING,
     about=ABOUT,
 )
-def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
+def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -> int:
     """Find inputs that crash or hang tools.
 
     SPEC is file.py:name or package.module:name (a function, a tool of a framework, a list of them, a
@@ -95,18 +87,18 @@ def fuzz(settings: Settings, specs: tuple[str, ...], emit: str | None) -> int:
     return ending.leave()
 
 
-def _finish(settings: Settings, emit: str | None, ending: CommandResult, report: FuzzReport) -> None:
+def _finish(settings: RunSettings, emit: str | None, ending: CommandResult, report: FuzzReport) -> None:
     if emit:
         _write_tests(settings, report)
     if not to_report(settings):
         _show(settings, report, ending)
 
 
-def show_stored(settings: Settings, run: str, _: int) -> None:
+def show_stored(settings: RunSettings, run: str, _: int) -> None:
     _show(settings, view_fuzzing(settings, run), CommandResult(0))
 
 
-def show_part(settings: Settings, run: str, name: str) -> None:
+def show_part(settings: RunSettings, run: str, name: str) -> None:
     """Show one finding in full."""
     stored, finding = find_finding(settings, run, name)
     passage = view_fuzzing(settings, stored.id).passage_of(finding)
@@ -119,7 +111,7 @@ def show_part(settings: Settings, run: str, name: str) -> None:
     hint(console, f"again: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
 
 
-def _write_tests(settings: Settings, report: FuzzReport) -> None:
+def _write_tests(settings: RunSettings, report: FuzzReport) -> None:
     if not report.findings:
         print("there is no finding to make a test of", file=sys.stderr)
         return
@@ -129,7 +121,7 @@ def _write_tests(settings: Settings, report: FuzzReport) -> None:
     print(f"regression tests are in {path}: run them with pytest {path}", file=sys.stderr)
 
 
-def _show(settings: Settings, report: FuzzReport, ending: CommandResult) -> None:
+def _show(settings: RunSettings, report: FuzzReport, ending: CommandResult) -> None:
     if settings.json:
         print_json_text(ending.added_to(as_json(report)))
     else:
@@ -139,7 +131,7 @@ def _show(settings: Settings, report: FuzzReport, ending: CommandResult) -> None
         point_to_page(console, report.run, way_to(settings.store))
 
 
-def replay_part(settings: Settings, run: str, name: str) -> int:
+def replay_part(settings: RunSettings, run: str, name: str) -> int:
     """`misstep replay RUN/FINDING`."""
     before, after = replay_finding(settings, run, name)
     is_refusal = before.kind == "refusal"

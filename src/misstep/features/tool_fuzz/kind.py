@@ -9,7 +9,7 @@ from misstep.core.results.comparison import Held, NewFinding
 from misstep.core.results.finding import Cause, Finding, ToolReport, causes_of, ranked
 from misstep.core.results.report import Issue, ReportItem
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.tool_fuzz.page import defects
 from misstep.features.tool_fuzz.run import view_fuzzing
 from misstep.features.tool_fuzz.view import as_json, history, not_tested
@@ -46,15 +46,15 @@ class FuzzRuns(ReportedRuns[ToolReport]):
     def summarise(self, run: Run, reports: Sequence[ToolReport]) -> Summary:
         return summarise_tools(run, reports)
 
-    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return as_json(view_fuzzing(settings, run.id))
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         found = view_fuzzing(settings, run.id)
         parts = tuple(defects(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
 
-    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+    def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         with Store(settings.store) as store:
             return _hold_findings(store, baseline, run)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from misstep.core.results.finding import Finding, FuzzReport
 from misstep.core.results.trial import Judged
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import Settings, StoreSettings, ToolRunSettings, check_settings
 from misstep.core.tool import Invocation, Probe
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.tool_fuzz.run import find_finding
@@ -45,7 +45,7 @@ def test_{name}() -> None:
 """
 
 
-def replay_finding(settings: Settings, run: str, name: str) -> tuple[Finding, Judged]:
+def replay_finding(settings: StoreSettings, run: str, name: str) -> tuple[Finding, Judged]:
     """A finding of a run, and the judgement on its last call when all of its calls are made again."""
     stored, finding = find_finding(settings, run, name)
     refuse_foreign(settings, stored)
@@ -63,7 +63,7 @@ def replay_calls(
     return _replay(anchored(spec), made, check_settings(settings or Settings(timeout=10.0)))
 
 
-def _replay(spec: str, calls: Sequence[Invocation], settings: Settings) -> Judged:
+def _replay(spec: str, calls: Sequence[Invocation], settings: ToolRunSettings) -> Judged:
     own = settings.overlay({"only": tuple(dict.fromkeys(call.tool for call in calls))})
     with Workbenches(own) as benches, benches.lend(spec) as bench:
         tools = {tool.name: tool for tool in bench.tools}

@@ -16,7 +16,7 @@ from misstep.core.results.finding import (
     ToolReport,
     ranked,
 )
-from misstep.core.settings import Settings
+from misstep.core.settings import ToolFuzzSettings
 from misstep.fuzzing.agent_tests.harvest import ask_for_crashes, candidates_of, harvest, richness_of
 from misstep.fuzzing.agent_tests.parties import Models
 from misstep.fuzzing.agent_tests.passage import ReachStages
@@ -38,7 +38,9 @@ Keep = Callable[[ToolReport], None]
 class AgentReproducer:
     """Tries to reach findings through an agent that has the tools, within the limits."""
 
-    def __init__(self, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell) -> None:
+    def __init__(
+        self, settings: ToolFuzzSettings, prompts: Prompts, run_budget: RunBudget, tell: Tell
+    ) -> None:
         self._settings = settings
         self._run_budget = run_budget
         self._prompts = prompts

@@ -9,7 +9,13 @@ from misstep.core.event import Event, FindingMade, Listener, ToolFinished
 from misstep.core.results.finding import Finding, FuzzReport, ToolReport
 from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings, check_settings
+from misstep.core.settings import (
+    AgentRunSettings,
+    StoreSettings,
+    ToolFuzzSettings,
+    ToolRunSettings,
+    check_settings,
+)
 from misstep.core.spending import RateLimiters
 from misstep.errors import MissingExtra, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
@@ -27,7 +33,10 @@ from misstep.store.runs import Run, Store
 
 
 def fuzz_tools(
-    settings: Settings, specs: Sequence[str], *listeners: Listener, rate_limiters: RateLimiters | None = None
+    settings: ToolFuzzSettings,
+    specs: Sequence[str],
+    *listeners: Listener,
+    rate_limiters: RateLimiters | None = None,
 ) -> FuzzReport:
     """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it.
 
@@ -49,7 +58,7 @@ def fuzz_tools(
             return _hold(store, run, listeners, targets, benches, prompts, rate_limiters)
 
 
-def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
+def resume_fuzzing(settings: AgentRunSettings, *listeners: Listener) -> FuzzReport:
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
@@ -62,13 +71,13 @@ def resume_fuzzing(settings: Settings, *listeners: Listener) -> FuzzReport:
             return _hold(store, run, listeners, targets, benches, prompts)
 
 
-def view_fuzzing(settings: Settings, name: str) -> FuzzReport:
+def view_fuzzing(settings: StoreSettings, name: str) -> FuzzReport:
     """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _report(store, store.find_run(name))
 
 
-def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Finding]:
+def find_finding(settings: StoreSettings, name: str, finding: str) -> tuple[Run, Finding]:
     """The finding of a run with this id, or the only one whose id starts with it."""
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -77,7 +86,7 @@ def find_finding(settings: Settings, name: str, finding: str) -> tuple[Run, Find
         return run, resolve_prefix(finding, known, "finding", run, store)
 
 
-def _refuse_early(settings: Settings) -> Prompts | None:
+def _refuse_early(settings: ToolFuzzSettings) -> Prompts | None:
     """Report problems that would stop the run later, before it starts. With an agent, returns prompts."""
     if settings.tool_method == "toolfuzz" and find_spec("hypothesis") is None:
         raise MissingExtra("Hypothesis", "fuzz")
@@ -95,7 +104,7 @@ def _refuse_early(settings: Settings) -> Prompts | None:
     return Prompts(settings.prompts)
 
 
-def _find_targets(benches: Workbenches, specs: Sequence[str], settings: Settings) -> list[Target]:
+def _find_targets(benches: Workbenches, specs: Sequence[str], settings: ToolRunSettings) -> list[Target]:
     """The targets; several tools together can only be fuzzed."""
     found = find_targets(benches.all_tools(specs), settings.only)
     return [each for each in found if len(each.tools) == 1 or settings.tool_method == "toolfuzz"]

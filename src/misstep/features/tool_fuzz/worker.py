@@ -13,7 +13,7 @@ from msgspec import structs
 from misstep.core.results.finding import BY_REQUEST, AgentReach, Finding, ToolReport
 from misstep.core.rng import derive_seed
 from misstep.core.run import RunSpec
-from misstep.core.settings import Settings
+from misstep.core.settings import ToolRunSettings
 from misstep.core.tool import Invocation
 from misstep.errors import StoreError, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
@@ -103,7 +103,7 @@ class FuzzWorker:
     def __init__(
         self,
         benches: Workbenches,
-        settings: Settings,
+        settings: ToolRunSettings,
         run_budget: RunBudget,
         known: Iterable[Finding] = (),
         seeds: SeedCorpus = NOTHING_KEPT,

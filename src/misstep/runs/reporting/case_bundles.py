@@ -8,7 +8,7 @@ import msgspec
 from misstep.core.case import Case
 from misstep.core.outcome import Call, Judgement, Outcome
 from misstep.core.results.diagnosis import Diagnosis, Dissection
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, StoreSettings
 from misstep.models.providers import Price
 from misstep.planning.world.simulator import Simulator
 from misstep.rendering.html.assets import Archive
@@ -45,7 +45,7 @@ def flaky_cases(store: Store, run: Run) -> dict[bytes, bool]:
     return found
 
 
-def _who(settings: Settings) -> tuple[object, ...]:
+def _who(settings: AgentRunSettings) -> tuple[object, ...]:
     return settings.agent, settings.agent_args, settings.model, settings.temperature, settings.prompt
 
 
@@ -68,13 +68,13 @@ def moves_of(case: Case, calls: Sequence[Call]) -> list[CallEffect]:
 _ORDER: tuple[Judgement, ...] = ("failed", "errored", "inconclusive", "passed")
 
 
-def bundle_of(settings: Settings, run: Run) -> CaseBundle:
+def bundle_of(settings: StoreSettings, run: Run) -> CaseBundle:
     """All cases of a run, failures first, with details of as many as a file has room for."""
     with Store(settings.store) as store:
         return _bound(_Teller.of(store, settings, run), _outcomes(store, run.id))
 
 
-def bundle_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundle:
+def bundle_of_diagnoses(settings: StoreSettings, dissection: Dissection) -> CaseBundle:
     """The failures that were analysed, each with its cause."""
     with Store(settings.store) as store:
         run = store.find_run(dissection.of)
@@ -84,19 +84,19 @@ def bundle_of_diagnoses(settings: Settings, dissection: Dissection) -> CaseBundl
         )
 
 
-def bundle_of_one(settings: Settings, run: str, outcome: Outcome) -> CaseBundle:
+def bundle_of_one(settings: StoreSettings, run: str, outcome: Outcome) -> CaseBundle:
     with Store(settings.store) as store:
         return _bound(_Teller.of(store, settings, store.find_run(run)), [outcome])
 
 
-def case_index(settings: Settings, name: str) -> dict[str, Any]:
+def case_index(settings: StoreSettings, name: str) -> dict[str, Any]:
     with Store(settings.store) as store:
         run = store.find_run(name)
         teller = _Teller.of(store, settings, run)
         return index_of(map(teller.digest, _outcomes(store, run.id)))
 
 
-def case_detail(settings: Settings, name: str, case: str) -> dict[str, Any]:
+def case_detail(settings: StoreSettings, name: str, case: str) -> dict[str, Any]:
     with Store(settings.store) as store:
         run = store.find_run(name)
         return _Teller.of(store, settings, run).detail(store.find_outcome(run.id, case))
@@ -110,7 +110,7 @@ class Placed(msgspec.Struct, frozen=True):
     behind: str | None
 
 
-def place_case(settings: Settings, name: str, case: str) -> Placed:
+def place_case(settings: StoreSettings, name: str, case: str) -> Placed:
     with Store(settings.store) as store:
         run = store.find_run(name)
         outcome = store.find_outcome(run.id, case)
@@ -140,7 +140,7 @@ class _Teller(msgspec.Struct, frozen=True):
     flaky: dict[bytes, bool]
 
     @classmethod
-    def of(cls, store: Store, settings: Settings, run: Run) -> "_Teller":
+    def of(cls, store: Store, settings: StoreSettings, run: Run) -> "_Teller":
         origin = CaseOrigin(run.id, way_to(settings.store))
         price = agent_price(run.settings) if may_price(run) else None
         # The diagnoses of dissections of the run so far, the newest last.

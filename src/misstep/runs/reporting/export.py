@@ -12,7 +12,7 @@ import msgspec
 from misstep.core.event import CaseFinished, Event, Listener, RunStarted, TaskJudged
 from misstep.core.results.report import Written
 from misstep.core.secrets import Redactor
-from misstep.core.settings import Settings, plain_settings
+from misstep.core.settings import AgentRunSettings, RunSettings, Settings, StoreSettings, plain_settings
 from misstep.errors import MissingExtra
 from misstep.interop.episodes import EpisodeAgent
 from misstep.interop.otlp import Sender, otlp_json, spans_of
@@ -51,16 +51,16 @@ class Counter:
             yield value
 
 
-def write_csv(settings: Settings, name: str) -> Written:
+def write_csv(settings: RunSettings, name: str) -> Written:
     return _write_table(settings, name, "csv")
 
 
-def write_parquet_file(settings: Settings, name: str) -> Written:
+def write_parquet_file(settings: RunSettings, name: str) -> Written:
     check_parquet()
     return _write_table(settings, name, "parquet")
 
 
-def _write_table(settings: Settings, name: str, form: Literal["csv", "parquet"]) -> Written:
+def _write_table(settings: RunSettings, name: str, form: Literal["csv", "parquet"]) -> Written:
     counter = Counter()
     with Store(settings.store) as store:
         run = store.find_run(name)
@@ -76,7 +76,7 @@ def _write_table(settings: Settings, name: str, form: Literal["csv", "parquet"])
     return Written(run.id, form, settings.out, counter.count)
 
 
-def write_otlp(settings: Settings, name: str) -> Written:
+def write_otlp(settings: AgentRunSettings, name: str) -> Written:
     """Write traces as lines of OTLP/JSON. Start times of cases are not stored: all start with their run."""
     counter, encoder = Counter(), msgspec.json.Encoder()
     with Store(settings.store) as store:
@@ -89,7 +89,7 @@ def write_otlp(settings: Settings, name: str) -> Written:
     return Written(run.id, "otlp", settings.out, counter.count)
 
 
-def write_inspect(settings: Settings, name: str) -> Written:
+def write_inspect(settings: RunSettings, name: str) -> Written:
     if find_spec("inspect_ai") is None:
         raise MissingExtra("Inspect", "inspect")
     from misstep.interop.inspect_log import LoggedRun, write_log
@@ -114,7 +114,7 @@ def write_inspect(settings: Settings, name: str) -> Written:
 
 
 @contextmanager
-def traced(settings: Settings, tell: Callable[[str], None]) -> Iterator[list[Listener]]:
+def traced(settings: AgentRunSettings, tell: Callable[[str], None]) -> Iterator[list[Listener]]:
     """No listener if no endpoint is given; `tell` is called once if the endpoint does not work."""
     if not settings.otlp:
         yield []
@@ -127,7 +127,7 @@ def traced(settings: Settings, tell: Callable[[str], None]) -> Iterator[list[Lis
 
 
 class _Tracer:
-    def __init__(self, settings: Settings, sender: Sender) -> None:
+    def __init__(self, settings: StoreSettings, sender: Sender) -> None:
         self._settings = settings
         self._sender = sender
         self._agent: EpisodeAgent | None = None
@@ -141,7 +141,7 @@ class _Tracer:
             self._sender.send(self._agent, event.report, time.time() - event.report.seconds)
 
 
-def agent_of(run: str, settings: Settings) -> EpisodeAgent:
+def agent_of(run: str, settings: AgentRunSettings) -> EpisodeAgent:
     model = name_model(settings)
     try:
         own = version("misstep")

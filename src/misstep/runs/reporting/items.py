@@ -11,7 +11,7 @@ import msgspec
 from misstep.core.outcome import Judgement, Outcome
 from misstep.core.results.finding import Finding
 from misstep.core.results.report import Issue, ReportItem, SourceLocation
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import written
@@ -103,7 +103,7 @@ REQUEST = 4_000  # characters
 TEXT = 2_000
 
 
-def cases(settings: Settings, home: ReportSource, verdict: Judgement | None) -> Iterator[ReportItem]:
+def cases(settings: StoreSettings, home: ReportSource, verdict: Judgement | None) -> Iterator[ReportItem]:
     """The cases of a run, a few in memory at a time."""
     spot = spot_of_agent(home)
     with Store(settings.store) as store:

@@ -12,7 +12,7 @@ from misstep.core.results.comparison import Held
 from misstep.core.results.report import ReportItem, ReportItems, RunReport
 from misstep.core.results.summary import RunView
 from misstep.core.run import Unit
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
@@ -26,7 +26,9 @@ from misstep.store.location import way_to
 from misstep.store.runs import Store
 
 
-def state(settings: Settings, name: str, held: Held | None = None, passed: bool | None = None) -> RunReport:
+def state(
+    settings: StoreSettings, name: str, held: Held | None = None, passed: bool | None = None
+) -> RunReport:
     view = view_run(settings, name, 0)
     run, place = view.run, way_to(settings.store)
     entries, counts = _entries(settings, view, ReportSource(run, place))
@@ -53,7 +55,7 @@ def state(settings: Settings, name: str, held: Held | None = None, passed: bool 
 
 
 def _entries(
-    settings: Settings, view: RunView, home: ReportSource
+    settings: StoreSettings, view: RunView, home: ReportSource
 ) -> tuple[ReportItems, dict[Judgement, int]]:
     items = feature_of(view.run.purpose).items(settings, home)
     if items is not None:
@@ -75,19 +77,19 @@ def count_verdicts(entries: Sequence[ReportItem]) -> dict[Judgement, int]:
     return {verdict: counts[verdict] for verdict in JUDGEMENTS}
 
 
-def page_of(settings: Settings, name: str, cases: CaseBundle | None = None) -> RunPage:
+def page_of(settings: ViewSettings, name: str, cases: CaseBundle | None = None) -> RunPage:
     """A run with its cases; if all are listed, `cases` may be those that a server sends."""
     view = view_run(settings, name, 0)
     page = feature_of(view.run.purpose).page(settings, view.run, view.summary, cases)
     return replace(page, run=view.run)
 
 
-def run_as_json(settings: Settings, name: str) -> dict[str, Any]:
+def run_as_json(settings: StoreSettings, name: str) -> dict[str, Any]:
     view = view_run(settings, name, 0)
     return feature_of(view.run.purpose).as_json(settings, view.run, view.summary)
 
 
-def retell(settings: Settings, name: str, unit: Unit) -> Iterator[Event]:
+def retell(settings: StoreSettings, name: str, unit: Unit) -> Iterator[Event]:
     """The events as if the run had been done in one session; only a few are in memory at a time."""
     run = view_run(settings, name, 0).run
     yield RunStarted(run.id, run.total, {}, unit=unit)

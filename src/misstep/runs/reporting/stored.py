@@ -15,7 +15,7 @@ from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.results.report import Format, ReportItem
 from misstep.core.results.summary import Summary
-from misstep.core.settings import Settings
+from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.errors import UsageError
 from misstep.interop.episodes import Episode, episode_of_case
 from misstep.interop.tables import CaseRow, RowSubject, Table, TableRow, case_row
@@ -35,10 +35,10 @@ ENOUGH = 2  # minimum number of topics for a table of them
 class _Compared(RunFeature):
     """Runs that are compared case by case."""
 
-    def compare(self, settings: Settings, first: str, second: str) -> Comparison | TaskComparison:
+    def compare(self, settings: StoreSettings, first: str, second: str) -> Comparison | TaskComparison:
         return compare_runs(settings, first, second)
 
-    def hold(self, settings: Settings, baseline: str, run: str) -> Held:
+    def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         return held_of(self.compare(settings, baseline, run), "case")
 
 
@@ -52,25 +52,25 @@ class PlanningRuns(_Compared):
         for outcome in store.outcomes(run.id):
             yield CaseFinished(run.id, outcome)
 
-    def as_json(self, settings: Settings, run: Run, summary: Summary) -> dict[str, Any]:
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         plain: dict[str, Any] = msgspec.to_builtins(self.result(settings, run) or summary)
         return plain
 
-    def result(self, settings: Settings, run: Run) -> msgspec.Struct | None:
+    def result(self, settings: StoreSettings, run: Run) -> msgspec.Struct | None:
         """The results of such a run besides its summary."""
         return None
 
-    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem] | None:
+    def items(self, settings: StoreSettings, home: ReportSource) -> Sequence[ReportItem] | None:
         return None
 
-    def page(self, settings: Settings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
         shown = cases or bundle_of(settings, run)
         topics = break_down(settings, run.id, "topic")
         breakdowns = (topics,) if len(topics.portions) >= ENOUGH else ()
         parts = planning_parts(summary, self.findings(settings, run, summary), breakdowns, shown)
         return RunPage(summary, tuple(parts), shown)
 
-    def findings(self, settings: Settings, run: Run, summary: Summary) -> Iterator[Markup]:
+    def findings(self, settings: ViewSettings, run: Run, summary: Summary) -> Iterator[Markup]:
         """Sections of the page between the counts and the cases."""
         return iter(())
 
@@ -116,7 +116,7 @@ class ReportedRuns(_Compared, Generic[R]):
         for report in self.reports(store, run):
             yield self.event(run.id, report)
 
-    def items(self, settings: Settings, home: ReportSource) -> Sequence[ReportItem]:
+    def items(self, settings: StoreSettings, home: ReportSource) -> Sequence[ReportItem]:
         """In the order of the run, since reports are stored in random order."""
         with Store(settings.store) as store:
             reports = sorted(self.reports(store, home.run), key=lambda report: report.place)

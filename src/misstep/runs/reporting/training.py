@@ -11,7 +11,7 @@ from typing import Literal
 from misstep.adapters.builtin.prompts import load_template
 from misstep.core.outcome import ERROR_KINDS, Outcome
 from misstep.core.results.report import Exported, LeftOut, Training
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentSettings, RunSettings
 from misstep.core.settings.groups import PORTIONS, Portion
 from misstep.planning.training import (
     Example,
@@ -28,7 +28,7 @@ from misstep.store.runs import Run, Store
 _SAME_WORDS = ("tools", "responses", "assistant")  # agents with the same instructions as `tools`
 
 
-def instructions_of(settings: Settings) -> str:
+def instructions_of(settings: AgentSettings) -> str:
     """The instructions of the `tools` agent before a request, or the user's own."""
     own = settings.prompt if settings.agent in _SAME_WORDS else ""
     return load_template("tools", own, ()).fill()
@@ -46,7 +46,12 @@ class Export:
     """Makes the examples of a run one at a time, without keeping them, and counts."""
 
     def __init__(
-        self, settings: Settings, run: str, form: Training, passed_too: bool = False, one_shot: bool = False
+        self,
+        settings: RunSettings,
+        run: str,
+        form: Training,
+        passed_too: bool = False,
+        one_shot: bool = False,
     ) -> None:
         self._settings = settings
         self._name = run

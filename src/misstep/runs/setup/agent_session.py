@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from misstep.core.outcome import Usage
 from misstep.core.results.trial import Trial
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, AgentSettings, Settings, ToolRunSettings
 from misstep.core.spending import AGENT, Spent, UsageCounter, tokens_of
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.prompts import Prompts
@@ -32,7 +32,10 @@ class Over(Exception):
     """The time or the budget does not allow another request."""
 
 
-def agent_settings(settings: Settings) -> Settings:
+AgentGroup = TypeVar("AgentGroup", bound=AgentSettings)
+
+
+def agent_settings(settings: AgentGroup) -> AgentGroup:
     """The settings for the agent: the interpreter is for the tools, unless the agent is code as well."""
     kind, _, rest = settings.agent.partition(":")
     if kind == "sim":
@@ -43,7 +46,7 @@ def agent_settings(settings: Settings) -> Settings:
     return settings if rest and kind != "mcp" else settings.overlay({"python": ""})
 
 
-def refuse_missing(settings: Settings) -> None:
+def refuse_missing(settings: AgentRunSettings) -> None:
     """Check that the agent and all models can be found before anything is done."""
     check_agent(agent_settings(settings))
     roles = ("generator", "judge", *([AGENT] if settings.agent in PARADIGMS else []))
@@ -86,7 +89,9 @@ class UsageMeter(UsageCounter):
 class AgentSession:
     """Sets up agent and models for one tool after the other, within the limits."""
 
-    def __init__(self, settings: Settings, prompts: Prompts, run_budget: RunBudget, tell: Tell) -> None:
+    def __init__(
+        self, settings: ToolRunSettings, prompts: Prompts, run_budget: RunBudget, tell: Tell
+    ) -> None:
         self._settings = settings
         self._run_budget = run_budget
         self._prompts = prompts

@@ -10,18 +10,18 @@ import msgspec
 from misstep.core.agent import Agent
 from misstep.core.model import LanguageModel, Template
 from misstep.core.secrets import SECRET_NAME
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, AgentSettings
 from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.simulated.planners import PLANNERS, simulated_agent
 from misstep.runs.setup.models import Tell, open_model
 
 OpenModel: TypeAlias = Callable[[], LanguageModel]
-Paradigm: TypeAlias = Callable[[Settings, OpenModel], Agent]
+Paradigm: TypeAlias = Callable[[AgentSettings, OpenModel], Agent]
 
 
 def find_agent(
-    settings: Settings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
+    settings: AgentRunSettings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
 ) -> Agent:
     """The agent that the settings name, ready to run; `tell` reports what takes a while.
 
@@ -57,7 +57,7 @@ def find_agent(
     raise unknown_agent(settings.agent, [*PARADIGMS, *(f"sim:{planner}" for planner in PLANNERS)])
 
 
-def check_agent(settings: Settings) -> None:
+def check_agent(settings: AgentRunSettings) -> None:
     """Refuse an agent that can't be found. Built-in agents may lack their key: it is not needed yet."""
     if settings.agent not in PARADIGMS or not settings.model:
         check = getattr(find_agent(settings), "check", None)  # MCP clients have one
@@ -77,7 +77,7 @@ class ToolOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     parallel: bool = True
 
 
-def _react(settings: Settings, open_one: OpenModel) -> Agent:
+def _react(settings: AgentSettings, open_one: OpenModel) -> Agent:
     from misstep.adapters.builtin.prompts import load_template
     from misstep.adapters.builtin.react import ReactAgent
 
@@ -91,7 +91,7 @@ def _react(settings: Settings, open_one: OpenModel) -> Agent:
 
 
 def _with_tools(name: str, verb: str) -> Paradigm:
-    def made(settings: Settings, open_one: OpenModel) -> Agent:
+    def made(settings: AgentSettings, open_one: OpenModel) -> Agent:
         from misstep.adapters.builtin import function_calling
         from misstep.adapters.builtin.prompts import load_template
 
@@ -118,7 +118,7 @@ class Nothing(msgspec.Struct, frozen=True):
     """The user's own agent takes no parameters from us."""
 
 
-def _own_agent(settings: Settings) -> Agent:
+def _own_agent(settings: AgentSettings) -> Agent:
     from misstep.adapters.loading.recognition import load
     from misstep.adapters.subprocess.agent import SubprocessAgent
 
@@ -142,7 +142,7 @@ class McpOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     lazy: bool = False
 
 
-def _black_box(settings: Settings) -> Agent:
+def _black_box(settings: AgentSettings) -> Agent:
     from misstep.adapters.mcp.agent import McpAgent
 
     command = settings.agent.partition(":")[2]
@@ -150,7 +150,7 @@ def _black_box(settings: Settings) -> Agent:
     return McpAgent(command, settings.agent, options.transport, lazy=options.lazy)
 
 
-def _options(settings: Settings, kind: Any) -> Any:
+def _options(settings: AgentSettings, kind: Any) -> Any:
     known = kind.__struct_fields__
     for key in settings.agent_args:
         if key not in known:

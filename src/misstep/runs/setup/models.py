@@ -7,7 +7,12 @@ from typing import TypeAlias
 from misstep.core.model import LanguageModel
 from misstep.core.results.fixing import read_text
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.settings import Settings, encode_settings
+from misstep.core.settings import (
+    AgentRunSettings,
+    ModelSettings,
+    ToolSettings,
+    encode_settings,
+)
 from misstep.core.spending import AGENT, RateLimiters
 from misstep.errors import UsageError
 from misstep.models.providers import (
@@ -25,18 +30,18 @@ CACHE = ".misstep/cache"
 Tell: TypeAlias = Callable[[str], None]
 
 
-def name_model(settings: Settings, role: str = AGENT) -> ModelName | None:
+def name_model(settings: ModelSettings, role: str = AGENT) -> ModelName | None:
     text = settings.model_roles.get(role) or settings.model
     return parse_model(text, settings.model_base_url) if text else None
 
 
-def model_name(settings: Settings) -> str | None:
+def model_name(settings: ModelSettings) -> str | None:
     model = name_model(settings)
     return str(model) if model else None
 
 
 def open_model(
-    settings: Settings, tell: Tell, role: str = AGENT, rate_limiters: RateLimiters | None = None
+    settings: AgentRunSettings, tell: Tell, role: str = AGENT, rate_limiters: RateLimiters | None = None
 ) -> LanguageModel:
     """The model for a role; `tell` reports what takes a while.
 
@@ -70,7 +75,7 @@ def open_model(
     return OpenAIModel(model, endpoint, options, rate_limiters)
 
 
-def price_agent(settings: Settings) -> Price | None:
+def price_agent(settings: AgentRunSettings) -> Price | None:
     """The price of the agent's tokens; None if unknown. Simulated agents use none."""
     if settings.agent.startswith("sim:"):
         return FREE
@@ -78,7 +83,7 @@ def price_agent(settings: Settings) -> Price | None:
     return find_price(model, settings.prices) if model else None
 
 
-def refuse_blind_budget(settings: Settings) -> None:
+def refuse_blind_budget(settings: AgentRunSettings) -> None:
     """Refuse a budget in money unless the price of every model that may use it is known."""
     if settings.budget_usd is None:
         return
@@ -102,14 +107,15 @@ def _unpriced(model: ModelName | None) -> UsageError:
     )
 
 
-def refuse_secrets(settings: Settings) -> None:
+def refuse_secrets(settings: AgentRunSettings) -> None:
     """Refuse secrets in settings and descriptions, which are stored with a run."""
     check_base_url(settings.model_base_url)
     redact = Redactor(secrets_in(os.environ))
-    said = read_text(settings.descriptions)
+    descriptions = settings.descriptions if isinstance(settings, ToolSettings) else ""
+    said = read_text(descriptions)
     if redact(said) != said:
         hint = "what tools are described by is stored with the run, and shown to models"
-        raise UsageError("holds the value of a secret variable", hint, where=settings.descriptions)
+        raise UsageError("holds the value of a secret variable", hint, where=descriptions)
     kept = settings.overlay({"store": shown(settings.store)})  # it is stored without its password
     text = encode_settings(kept).decode()
     if redact(text) != text:

@@ -7,7 +7,7 @@ from inspect import iscoroutinefunction
 from misstep.adapters.mcp.agent import McpAgent
 from misstep.adapters.proxy.agent import ProxiedAgent, RecordingProxy, for_anthropic, for_openai
 from misstep.core.agent import Agent, Answer, Assignment, Preparing, Toolbox
-from misstep.core.settings import Settings
+from misstep.core.settings import AgentRunSettings, ModelSettings
 from misstep.models.providers import check_base_url, load_providers
 from misstep.runs.setup.models import Tell, name_model
 
@@ -21,7 +21,9 @@ class WatchedAgent:
     Only one kind of interface is recorded, so that no provider gets the key for another.
     """
 
-    def __init__(self, settings: Settings, make: Callable[[Settings], Agent], tell: Tell) -> None:
+    def __init__(
+        self, settings: AgentRunSettings, make: Callable[[AgentRunSettings], Agent], tell: Tell
+    ) -> None:
         self.name = settings.agent
         model = name_model(settings)
         self._variables = for_anthropic if model and model.provider == "anthropic" else for_openai
@@ -63,7 +65,7 @@ class WatchedAgent:
         await (self._agent or self._proxy).close()
 
 
-def find_upstream(settings: Settings, environment: Mapping[str, str]) -> str:
+def find_upstream(settings: ModelSettings, environment: Mapping[str, str]) -> str:
     """Where requests are forwarded: what the user says, or what the agent would have used."""
     if settings.model_base_url:
         return check_base_url(settings.model_base_url)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from misstep.core.model import Late, ModelError, Unusable
 from misstep.core.results.trial import Trial
 from misstep.core.secrets import Redactor
-from misstep.core.settings import Settings
+from misstep.core.settings import ToolRunSettings
 from misstep.core.spending import Account, RateLimiters
 from misstep.core.text import cut
 from misstep.engine.structured_client import Admit, StructuredClient
@@ -29,7 +29,7 @@ class RoleModels:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: ToolRunSettings,
         prompts: Prompts,
         account: Account,
         admit: Admit,

@@ -10,7 +10,7 @@ from misstep.core.outcome import Usage
 from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.rng import derive_seed
 from misstep.core.secrets import Redactor
-from misstep.core.settings import Settings
+from misstep.core.settings import ToolRunSettings
 from misstep.core.spending import Account
 from misstep.core.tool import Described, Invocation, Probe
 from misstep.engine.attempt import attempt
@@ -39,7 +39,7 @@ class Trier:
         self,
         agent: Agent,
         bench: ToolHost | JoinedBench,
-        settings: Settings,
+        settings: ToolRunSettings,
         account: Account,
         admit: Callable[[], None],
         grant: Callable[[], bool],

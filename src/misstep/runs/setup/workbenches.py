@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import msgspec
 
 from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools
-from misstep.core.settings import Settings
+from misstep.core.settings import ToolRunSettings
 from misstep.core.tool import Described
 from misstep.errors import UsageError, did_you_mean
 from misstep.tool_host.host import ToolHost
@@ -20,7 +20,7 @@ from misstep.tool_host.protocol import CallConditions, Limits
 class Workbenches:
     """Opens processes as they are needed, and keeps returned ones for reuse."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: ToolRunSettings) -> None:
         self._conditions = conditions_of(settings)
         self._idle = dict[str, list[ToolHost]]()
         self._open = list[ToolHost]()
@@ -69,7 +69,7 @@ class Workbenches:
         return process
 
 
-def conditions_of(settings: Settings) -> CallConditions:
+def conditions_of(settings: ToolRunSettings) -> CallConditions:
     return CallConditions(
         shelter=settings.sandbox,
         limits=Limits(timeout=settings.timeout, memory=settings.memory << 20),

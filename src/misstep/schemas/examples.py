@@ -143,14 +143,11 @@ def make_up(schema: Mapping[str, Any], dice: Dice, description: str = "") -> dic
 
 def _described(schema: Mapping[str, Any], description: str) -> Mapping[str, Any]:
     properties = mapping(schema.get("properties"))
-    if (
-        not description
-        or len(properties) != 1
-        or not all(isinstance(each, dict) for each in properties.values())
-    ):
-        return schema
-    own = {name: {"description": description, **each} for name, each in properties.items()}
-    return {**schema, "properties": own}
+    if description and len(properties) == 1:
+        ((name, only),) = properties.items()
+        if isinstance(only, dict):
+            return {**schema, "properties": {name: {"description": description, **only}}}
+    return schema
 
 
 class _Impossible(Exception):

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import os
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Self
 
 import msgspec
@@ -91,24 +91,19 @@ class WorkerSlots:
                 while alone and slot.load and slot.worker is worker:
                     await self._changed.wait()
                 if slot.worker is worker:
-                    with self._loaded(slot, alone):
+                    slot.load += 1
+                    slot.alone = alone
+                    try:
                         yield slot
+                    finally:
+                        slot.load -= 1
+                        slot.alone = False
+                        self._tell()
                     return
             finally:
                 if alone:
                     slot.reserved = False
                     self._tell()
-
-    @contextmanager
-    def _loaded(self, slot: WorkerSlot, alone: bool) -> Iterator[None]:
-        slot.load += 1
-        slot.alone = alone
-        try:
-            yield
-        finally:
-            slot.load -= 1
-            slot.alone = False
-            self._tell()
 
     async def _lightest(self) -> WorkerSlot:
         while True:

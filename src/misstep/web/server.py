@@ -115,15 +115,10 @@ class OriginGuard:
         if method in ("GET", "HEAD"):
             return ""
         elsewhere = headers.get("sec-fetch-site", "same-origin") != "same-origin"
-        if elsewhere or _site_of(headers.get("origin", f"http://{host}")) != host:
+        # The scheme is https if there is a proxy before us.
+        if elsewhere or headers.get("origin", f"http://{host}") not in (f"http://{host}", f"https://{host}"):
             return "this was sent by another site"
         return ""
-
-
-def _site_of(origin: str) -> str:
-    """The host and port of an origin with http, or with https if there is a proxy before us."""
-    scheme, _, host = origin.partition("://")
-    return host if scheme in ("http", "https") else ""
 
 
 class LimitedProtocol(H11Protocol):  # type: ignore[misc]  # it has no types
@@ -203,11 +198,7 @@ def serve(
 def _address(host: str, port: int, token: str) -> Address:
     """A server on all interfaces has the name of the machine, and loopback for a local browser."""
     query = f"?token={token}" if token else ""
-    everywhere = host in EVERYWHERE
-    names = (socket.gethostname(), HOST) if everywhere else (host, host)
-    shown, here = (f"http://{_in_url(name)}:{port}/{query}" for name in names)
+    names = (socket.gethostname(), HOST) if host in EVERYWHERE else (host, host)
+    in_url = (f"[{name}]" if ":" in name else name for name in names)
+    shown, here = (f"http://{name}:{port}/{query}" for name in in_url)
     return Address(shown, here)
-
-
-def _in_url(name: str) -> str:
-    return f"[{name}]" if ":" in name else name

@@ -177,18 +177,16 @@ def objections(answer: Answer, said: str, request: str, tree: Tree) -> tuple[str
     compete with it: see `_of_number`. Files have to be named by their paths, or by their names if no other
     file has the same name; of all files in the tree, only the right ones may be named.
     """
-    said = _unescaped(said[:MOST_READ], tree)
+    said = said[:MOST_READ]
+    if not any("\\" in path for path in tree):
+        said = _ESCAPED.sub(r"\1", said)
     if isinstance(answer, Number):
         plain = _without_names(said, request, tree)
         numbers = next(filter(None, map(numbers_in, (*_MARKED.findall(plain)[::-1], plain))), list[Mention]())
         return _of_number(answer, numbers, _harmless(request, tree))
     marked = _MARKED.findall(said)
     named = _named(marked[-1], tree) if marked and len(answer.paths) == 1 else set[str]()
-    return (*_of_paths(answer, named := named or _named(said, tree)), *_of_places(answer, named, said))
-
-
-def _unescaped(said: str, tree: Tree) -> str:
-    return said if any("\\" in path for path in tree) else _ESCAPED.sub(r"\1", said)
+    return tuple(_of_paths(answer, named or _named(said, tree), said))
 
 
 def _of_number(answer: Number, numbers: Sequence[Mention], harmless: set[str]) -> tuple[str, ...]:
@@ -208,14 +206,11 @@ def _of_number(answer: Number, numbers: Sequence[Mention], harmless: set[str]) -
         and not is_rounded(each.value, answer.value)
     ]
     is_hedged = any([answer.text in pair and len(pair) > 1 for pair in rivals])
-    if answer.text not in values or is_hedged or (others and not _add_up(others, answer.value)):
+    add_up = all(map(str.isdecimal, others)) and sum(map(int, others)) == answer.value
+    if answer.text not in values or is_hedged or (others and not add_up):
         given = ", ".join([*dict.fromkeys(values)][:MOST_GIVEN])
         return (f"the reply says {given}, should say {answer.value} alone",)
     return ()
-
-
-def _add_up(parts: Sequence[str], whole: int) -> bool:
-    return all(map(str.isdecimal, parts)) and sum(map(int, parts)) == whole
 
 
 def _without_names(said: str, request: str, tree: Tree) -> str:
@@ -232,17 +227,14 @@ def _harmless(request: str, tree: Tree) -> set[str]:
     return years | {each.value for each in numbers_in(_without_names(request, request, tree))}
 
 
-def _of_paths(answer: Paths, named: set[str]) -> tuple[str, ...]:
-    lines = [f"the reply does not name {visible(path)}" for path in answer.paths if path not in named]
-    wrong = sorted(named - {*answer.paths})
-    return (*lines, *(f"the reply names {visible(path)}, which is not one of them" for path in wrong))
-
-
-def _of_places(answer: Paths, named: set[str], said: str) -> Iterator[str]:
-    """The explanation for a right file that is named by its absolute path."""
-    for path in answer.paths:
+def _of_paths(answer: Paths, named: set[str], said: str) -> Iterator[str]:
+    missing = [path for path in answer.paths if path not in named]
+    yield from (f"the reply does not name {visible(path)}" for path in missing)
+    for path in sorted(named - {*answer.paths}):
+        yield f"the reply names {visible(path)}, which is not one of them"
+    for path in missing:
         start = said.find(f"/{path}")
-        if path not in named and start >= 0 and _ABSOLUTE.search(said[max(0, start - _FOLDER) : start + 1]):
+        if start >= 0 and _ABSOLUTE.search(said[max(0, start - _FOLDER) : start + 1]):
             yield f"{visible(path)} is named by an absolute path, should be relative to the current folder"
 
 

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from misstep.benchmarks.simulated import Simulated
 from misstep.core.agent import Agent
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Task, TaskReport
@@ -18,6 +17,7 @@ from misstep.features.bench.environments import (
     BenchmarkSuite,
     EnvPool,
     EnvWithTools,
+    Simulated,
     TaskFolder,
     is_overfull,
 )

@@ -2,16 +2,15 @@
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 import msgspec
 from msgspec import structs
 
-from misstep.benchmarks.simulated import MANNERS, Simulated
-from misstep.core.agent import Agent
+from misstep.core.agent import Agent, Answer, Assignment, Toolbox
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Solution, Task
 from misstep.core.results.fixing import refuse_unknown_tools
@@ -126,6 +125,34 @@ def is_overfull(folder: str) -> bool:
         if size > MOST_BYTES or entries > MOST_ENTRIES:
             return True
     return False
+
+
+# Solves the task; does nothing; solves it and makes one unrequested change.
+Manner: TypeAlias = Literal["right", "idle", "damage"]
+MANNERS: tuple[Manner, ...] = ("right", "idle", "damage")
+
+
+class Simulated:
+    """An `Agent` that behaves in one manner. Unless it is idle it has to be given each solution."""
+
+    def __init__(self, manner: Manner, solution: Solution | None = None) -> None:
+        self.name = f"sim:{manner}"
+        self._manner = manner
+        self._solution = solution
+
+    def knowing(self, solve: Callable[[], Solution]) -> "Simulated":
+        """The same agent with the solution of a task, if it needs one."""
+        return self if self._manner == "idle" else Simulated(self._manner, solve())
+
+    async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:  # noqa: ARG002
+        solution = self._solution
+        if solution is None:
+            return Answer("Done.")
+        for step in solution.steps:
+            toolbox.call(step.tool, step.arguments)
+        if self._manner == "damage":
+            toolbox.call(solution.damage.tool, solution.damage.arguments)
+        return Answer(solution.said or "Done.")
 
 
 SHOWING = 300  # tasks: enough to see which tools each kind of task needs

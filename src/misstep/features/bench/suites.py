@@ -82,7 +82,10 @@ class _FileEnv:
     def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:
         if self._folder.is_gone:
             return "failed", (GONE,)
-        return judge_files(task, survey(self._folder.path), said)
+        return self._judge(task, survey(self._folder.path), said)
+
+    def _judge(self, task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[str, ...]]:
+        return judge_files(task, found, said)
 
 
 SETTING_UP = "misstep.benchmarks.files.shell:set_up"
@@ -105,40 +108,36 @@ class PaperBenchmark:
         with new_task_folder() as folder:
             limits = Limits(timeout=PATIENCE, memory=self._settings.memory << 20)
             conditions = CallConditions(self._settings.sandbox, limits, folder=str(folder.path))
-            with ToolHost(SETTING_UP, conditions) as bench:
-                yield _PaperEnv(folder, bench, self._known)
+            with ToolHost(SETTING_UP, conditions) as host:
+                yield _PaperEnv(folder, host, self._known)
 
     def solve(self, task: Task) -> Solution:
         hint = "simulated agents know nothing of it: name one that can read"
         raise UsageError(f"nobody knows how task '{task.id}' of the paper is done", hint)
 
 
-class _PaperEnv:
-    """A folder that is set up for one task after the other; it is a `TaskEnv`."""
+class _PaperEnv(_FileEnv):
+    """A folder that the scripts of the paper fill."""
 
-    def __init__(self, folder: TaskFolder, bench: ToolHost, known: dict[str, PaperTask]) -> None:
-        self._folder = folder
-        self._bench = bench
+    def __init__(self, folder: TaskFolder, host: ToolHost, known: dict[str, PaperTask]) -> None:
+        super().__init__(folder)
+        self._host = host
         self._known = known
         self._initial: Tree = {}
-        self.surroundings = Surroundings(folder=str(folder.path))
 
     def lay(self, task: Task) -> None:
         each = self._known[task.id]
-        self._bench.forget()
+        self._host.forget()
         self._folder.clear()
         call = Invocation("set_up", json.dumps({"script": read_text(each.setup)}))
-        reactions = list(self._bench.run([Probe(call)]))
-        if problem := _problem(reactions):
+        if problem := _problem(list(self._host.run([Probe(call)]))):
             raise UsageError(f"the set-up script failed: {problem}", where=str(each.setup))
-        self._bench.forget()  # so that nothing it started keeps running
+        self._host.forget()  # so that nothing it started keeps running
         self._initial = survey(self._folder.path)
 
-    def judge(self, task: Task, said: str) -> tuple[Judgement, tuple[str, ...]]:  # noqa: ARG002
-        if self._folder.is_gone:
-            return "failed", (GONE,)
+    def _judge(self, task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[str, ...]]:  # noqa: ARG002
         each = self._known[task.id]
-        verdict, why = judge_paper(each, survey(self._folder.path), self._initial)
+        verdict, why = judge_paper(each, found, self._initial)
         odd = () if verdict == "passed" else doubts(each, self._initial)[:MOST_DOUBTS]
         return verdict, (*why, *odd)
 

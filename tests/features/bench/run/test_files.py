@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from misstep.benchmarks.files.suite import FreshTasks, build, judge_files, public_tasks, world_of
-from misstep.benchmarks.simulated import MANNERS
 from misstep.benchmarks.tree import File
 from misstep.core.event import Event, RunFinished, RunStarted, Spending, TaskJudged
 from misstep.core.results.benchmark import SPLITS, TaskReport
@@ -14,7 +13,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.environments import EnvPool, find_task_agent
+from misstep.features.bench.environments import MANNERS, EnvPool, find_task_agent
 from misstep.features.bench.run import find_task, replay_task, run_benchmark, view_benchmark
 from misstep.features.bench.suites import FILE_TOOLS, FileBenchmark
 from misstep.features.bench.view import spent_in_words

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cache
-from math import factorial
 
 import msgspec
 
@@ -15,8 +14,8 @@ from misstep.planning.language.rendering import possible_moods, render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
-from misstep.planning.plans.order import Order, count_orders, first_available
-from misstep.planning.plans.search import Survey
+from misstep.planning.plans.order import Order
+from misstep.planning.plans.search import Survey, survey_order
 from misstep.planning.synthesis.families import COSTS
 from misstep.planning.synthesis.paragraphs import ParagraphDraft
 from misstep.planning.synthesis.plot import IDS
@@ -70,9 +69,8 @@ def compose_order(seed: int, setting: Setting, draft: ParagraphDraft, dice: Dice
 
 def order_case(seed: int, setting: Setting, told: CaseText, order: Order) -> Case:
     """A case with ordering constraints only, from its text and order."""
-    witness = tuple([setting.actions[i].id for i in first_available(order.before)])
-    chance = count_orders(tuple(order.before)) / factorial(order.size)
-    return problem_case(seed, setting, told, World(), Survey(witness, chance))
+    found = survey_order([action.id for action in setting.actions], order)
+    return problem_case(seed, setting, told, World(), found)
 
 
 def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -> Case:

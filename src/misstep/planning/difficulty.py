@@ -20,7 +20,7 @@ from misstep.core.case import MEASURES, Baselines, Case, Difficulty, World, fami
 from misstep.core.constraint import Before, Choice, Condition, Constraint, Handover, Repeat, StandIn
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.plans.demands import Demands, selections
-from misstep.planning.plans.order import Order, first_available, nearest_order, relations_of
+from misstep.planning.plans.order import Order, first_available, loose_order, nearest_order, relations_of
 from misstep.planning.plans.search import ends_of, nearest_plan
 
 
@@ -49,11 +49,10 @@ def _ignores_family(case: Case, named: Sequence[str]) -> bool:
     more = [said for said in case.constraints if isinstance(said, Repeat | Handover | StandIn)]
     if world.failures or any(not isinstance(said, StandIn) or said.action in world.broken for said in more):
         return False
-    order = Order(len(named))
     numbers = {action: number for number, action in enumerate(named)}
-    for said in case.constraints:
-        if isinstance(said, Before) and not said.announced and families_of(case) != ["order"]:
-            order.add(numbers[said.first], numbers[said.then])
+    obeyed = [] if families_of(case) == ["order"] else case.constraints
+    before = [said for said in obeyed if isinstance(said, Before) and not said.announced]
+    order = loose_order(len(named), [(numbers[said.first], numbers[said.then]) for said in before])
     arranged = [named[number] for number in first_available(order.before)]
     demands = _first_named(arranged, case.constraints, world)
     return demands is not None and _is_right(demands, waits=False)
@@ -136,11 +135,8 @@ def measure(case: Case) -> Difficulty:
 
 def _order(case: Case) -> Order:
     numbers = {action.id: number for number, action in enumerate(case.actions)}
-    order = Order(len(numbers))
-    for constraint in case.constraints:
-        for first, then in relations_of(constraint):
-            order.add(numbers[first], numbers[then])
-    return order
+    pairs = [pair for constraint in case.constraints for pair in relations_of(constraint)]
+    return loose_order(len(numbers), [(numbers[first], numbers[then]) for first, then in pairs])
 
 
 def _chain(case: Case) -> int:

@@ -4,7 +4,7 @@ Besides the world and the constraints it checks that all plans can be enumerated
 """
 
 from collections.abc import Iterable, Sequence
-from math import factorial, prod
+from math import prod
 
 import msgspec
 
@@ -15,8 +15,8 @@ from misstep.errors import UsageError
 from misstep.planning.admission.constraints import NAME, check_constraints
 from misstep.planning.judging.check import check
 from misstep.planning.plans.demands import Demands, selections
-from misstep.planning.plans.order import Order, bits, count_orders, find_cycle, first_available, order_of
-from misstep.planning.plans.search import Survey, TooManyPlans, ends_of, survey
+from misstep.planning.plans.order import bits, find_cycle, order_of
+from misstep.planning.plans.search import Survey, TooManyPlans, ends_of, survey, survey_order
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
 
 MOST_UNITS = 24  # executions of actions in total
@@ -206,10 +206,9 @@ def _check_announcements(case: Case) -> None:
 
 
 def _check_announced(demands: Demands) -> None:
-    order = Order(demands.size)
-    for unit, mask in enumerate(demands.before):
-        if not all([order.add(earlier, unit) for earlier in bits(mask)]):
-            return  # this choice is impossible anyway
+    order = demands.order()
+    if order is None:
+        return  # this choice is impossible anyway
     announced = [(voice, unit, mask) for unit, said in demands.announced.items() for voice, mask in said]
     for voice, unit, mask in announced:
         if not all([order.add(earlier, unit) for earlier in bits(mask)]):
@@ -230,8 +229,7 @@ def _survey_order(case: Case, constraints: Sequence[Before]) -> Survey:
         raise UsageError(
             f"no plan can satisfy the case: constraints {listed} contradict each other", said
         ) from None
-    witness = tuple([ids[i] for i in first_available(order.before)])
-    return Survey(witness, count_orders(tuple(order.before)) / factorial(order.size))
+    return survey_order(ids, order)
 
 
 def _check_order_witness(case: Case, constraints: Sequence[Before]) -> None:

@@ -70,8 +70,7 @@ def occurrences(shape: str, order: Order) -> Iterator[Triple]:
             yield from ((i, j, k) for k in range(order.size) if shared >> k & 1)
 
 
-# How often a misread element leads to a violation of the sentence it is in.
-_SHOWS = 0.9
+_SHOWS = 0.9  # how often a misread element leads to a violation of the sentence it is in
 
 
 def weigh_places(anatomy: Anatomy, suspects: Iterable[Element], outcome: Outcome) -> dict[Element, float]:

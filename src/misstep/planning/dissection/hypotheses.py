@@ -26,8 +26,7 @@ class Beta(msgspec.Struct, frozen=True):
     weight: float = 1.0
 
 
-# A mixture; the weights add up to 1.
-Rate = tuple[Beta, ...]
+Rate = tuple[Beta, ...]  # a mixture; the weights add up to 1
 
 
 def log_marginal(rate: Rate, failed: float, passed: float) -> float:
@@ -64,8 +63,7 @@ def _log_beta(a: float, b: float) -> float:
     return lgamma(a) + lgamma(b) - lgamma(a + b)
 
 
-# Numbers of failed and passed cases.
-Record = tuple[int, int]
+Record = tuple[int, int]  # numbers of failed and passed cases
 
 
 class ElementHistory:
@@ -99,16 +97,13 @@ SAME_DEMANDS = Element("constraint", "the same demands")
 # Prior failure rates. With the guilty element: half of all faults occur always or nearly so, the others
 # mostly.
 STRENGTH: Rate = (Beta(60, 1, 0.5), Beta(6, 3, 0.5))
-# Without the guilty element.
-NOISE: Rate = (Beta(1, 19),)
+NOISE: Rate = (Beta(1, 19),)  # without the guilty element
 # If the agent fails by chance: at any rate, but one that nearly always fails does not do so by chance.
 CHANCE: Rate = (Beta(1, 2),)
-# On problems that are too much for it.
-ALWAYS: Rate = (Beta(60, 1),)
+ALWAYS: Rate = (Beta(60, 1),)  # on problems that are too much for it
 # On other problems, if all demands together are too much.
 OTHERWISE: Rate = (Beta(1, 19, 0.5), Beta(1, 1, 0.5))
-# If nothing else explains the failure.
-ANYTHING: Rate = (Beta(1, 1),)
+ANYTHING: Rate = (Beta(1, 1),)  # if nothing else explains the failure
 # On one request, if requests matter in an unknown way: mostly always or never.
 ERRATIC: Rate = (Beta(60, 1, 0.4), Beta(1, 60, 0.4), Beta(1, 1, 0.2))
 

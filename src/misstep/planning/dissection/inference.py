@@ -66,8 +66,7 @@ def attempt(
 # Limits on the log-evidence of the earlier run for and against a suspect: it tells where to look first.
 _FOR = 4.0
 _AGAINST = -7.0
-# Maximum number of runs that the earlier run counts for in the failure rate by chance.
-_MOST_EARLIER = 10
+_MOST_EARLIER = 10  # maximum number of runs that the earlier run counts for in the failure rate by chance
 
 NOWHERE: Mapping[Element, float] = MappingProxyType({})
 

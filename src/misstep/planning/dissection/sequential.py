@@ -17,8 +17,7 @@ from misstep.planning.dissection.hypotheses import Condition, ElementHistory, Hy
 from misstep.planning.dissection.inference import NOWHERE, Beliefs, attempt
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
-# The value of learning which element is guilty while the cause is still open.
-_ASIDE = 0.3
+_ASIDE = 0.3  # the value of learning which element is guilty while the cause is still open
 # Runs to find the exact guilty element once the cause is known, and the minimum information of each, in nats.
 _NAMING_RUNS = 4
 _WORTHWHILE = 0.02

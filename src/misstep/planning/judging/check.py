@@ -128,8 +128,9 @@ def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: Hist
         case "act":
             slip = history.acts[0]
             call = transcript.calls[slip.step - 1]
-            said = _repeat(case, call.tool) if slip.fault == "repeated" else None
-            wrong = _act(case, slip, call)
+            repeats = [c for c in case.constraints if isinstance(c, Repeat) and c.action == slip.action]
+            said = repeats[0] if slip.fault == "repeated" and repeats else None
+            wrong = _act(case, slip, call, said)
             return f"Step {slip.step} is not a valid call: {wrong}.{Reasons(view).source(said)}"
         case "lost":
             return Reasons(view).lost(verdict.missing)
@@ -147,43 +148,31 @@ def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: Hist
             return transcript.error.partition("\n")[0] or "The agent could not be run."
 
 
-def _act(case: Case, slip: ActSlip, call: Call) -> str:
-    tool = _quoted(call.tool)
+def _act(case: Case, slip: ActSlip, call: Call, repeat: Repeat | None) -> str:
+    """What is wrong with a call in itself; `repeat` says how often its tool is to be called."""
+    tool, table = _quoted(call.tool), ToolTable(case)
+    part = table.parts.get(call.tool)
     match slip.fault:
         case "unknown":
             return f"there is no tool {tool}"
         case "arguments":
-            return f"{tool} was called with arguments that {_misfit(case, call)}"
+            if call.tool == START_OVER if part is None else part.takes_nothing:
+                return f"{tool} was called with arguments that it does not take"
+            misfit = storable(f"do not fit: {table.unfit(call.tool, call.arguments)}")
+            return f"{tool} was called with arguments that {misfit}"
         case "repeated":
-            return f"{tool} was called again, and {_allowed(case, call.tool)}"
+            allowed = f"it may be called no more than {how_often(repeat.times if repeat else 1)}"
+            if plain_order(case) is not None:
+                allowed = "each tool is to be called exactly once"
+            elif part and part.replaces:
+                allowed = "it had been called often enough"
+            return f"{tool} was called again, and {allowed}"
         case "parallel":
             return f"{tool} was called in the same turn as the call before it"
         case "distractor":
             return f"{tool} was called, and no task asks for it"
         case "attempts":
             return f"{tool} was called in the last attempt"
-
-
-def _misfit(case: Case, call: Call) -> str:
-    part = ToolTable(case).parts.get(call.tool)
-    if call.tool == START_OVER if part is None else part.takes_nothing:
-        return "it does not take"
-    return storable(f"do not fit: {ToolTable(case).unfit(call.tool, call.arguments)}")
-
-
-def _allowed(case: Case, tool: str) -> str:
-    if plain_order(case) is not None:
-        return "each tool is to be called exactly once"
-    if ToolTable(case).parts[tool].replaces:
-        return "it had been called often enough"
-    repeat = _repeat(case, tool)
-    return f"it may be called no more than {how_often(repeat.times if repeat else 1)}"
-
-
-def _repeat(case: Case, tool: str) -> Repeat | None:
-    """The constraint on how often the tool is to be called."""
-    action = ToolTable(case).parts[tool].action.id
-    return next((c for c in case.constraints if isinstance(c, Repeat) and c.action == action), None)
 
 
 def _quoted(name: str, most: int = 80) -> str:

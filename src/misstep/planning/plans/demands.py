@@ -26,7 +26,7 @@ from misstep.core.constraint import (
     StandIn,
     Window,
 )
-from misstep.planning.plans.order import bits
+from misstep.planning.plans.order import Order, bits
 
 
 class UnitTimes(msgspec.Struct, frozen=True):
@@ -92,6 +92,14 @@ class Demands:
     def is_plain(self) -> bool:
         """Whether only the order of units matters."""
         return not (self.next or self.announced or self.limits or self.timing)
+
+    def order(self) -> Order | None:
+        """The plain order of the units; None if it contradicts itself."""
+        pairs = [(earlier, unit) for unit, mask in enumerate(self.before) for earlier in bits(mask)]
+        try:
+            return Order(self.size, pairs)
+        except ValueError:
+            return None
 
     def untimed(self) -> "Demands":
         """The same demands without timing."""

@@ -57,8 +57,21 @@ class Order:
                 before[i] |= earlier
         return True
 
+    def copy(self) -> "Order":
+        same = Order(self.size)
+        same.after, same.before = self.after[:], self.before[:]
+        return same
+
     def is_total(self) -> bool:
         return sum([mask.bit_count() for mask in self.after]) * 2 == self.size * (self.size - 1)
+
+
+def loose_order(size: int, relations: Iterable[tuple[int, int]]) -> Order:
+    """The order given by relations; one that contradicts those before it is ignored."""
+    order = Order(size)
+    for first, then in relations:
+        order.add(first, then)
+    return order
 
 
 def order_of(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> Order:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from heapq import heappop, heappush
 from itertools import product
+from math import factorial
 
 import msgspec
 
@@ -21,7 +22,7 @@ from misstep.core.constraint import (
 )
 from misstep.errors import MisstepError
 from misstep.planning.plans.demands import Demands, selections
-from misstep.planning.plans.order import Order, bits, count_orders
+from misstep.planning.plans.order import Order, count_orders, first_available
 
 MOST_STATES = 200_000  # visited before a search gives up
 
@@ -46,7 +47,8 @@ def find_plan(
 def count_plans(demands: Demands) -> int:
     """How many orders of all units are correct, given the best times for each."""
     if demands.is_plain:
-        return _count_plain(demands)
+        order = demands.order()
+        return count_orders(tuple(order.before)) if order else 0
     begin = demands.timing.begin if demands.timing else 0
     layer: dict[tuple[int, int, int], int] = {(0, -1, begin): 1}
     seen = 0
@@ -102,15 +104,6 @@ def may_follow(demands: Demands, done: int, forced: int, unit: int) -> bool:
         if bound == unit and done.bit_count() > most:
             return False
     return not any([done >> voice & 1 and mask & ~done for voice, mask in demands.announced.get(unit, ())])
-
-
-def _count_plain(demands: Demands) -> int:
-    order = Order(demands.size)
-    for unit, mask in enumerate(demands.before):
-        for other in bits(mask):
-            if not order.add(other, unit):
-                return 0
-    return count_orders(tuple(order.before))
 
 
 class _Search:
@@ -204,6 +197,12 @@ class Survey(msgspec.Struct, frozen=True):
 
     witness: tuple[str, ...]
     chance: float
+
+
+def survey_order(actions: Sequence[str], order: Order) -> Survey:
+    """The survey of a problem with ordering constraints only."""
+    witness = tuple([actions[i] for i in first_available(order.before)])
+    return Survey(witness, count_orders(tuple(order.before)) / factorial(order.size))
 
 
 def survey(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Survey:

@@ -24,7 +24,7 @@ from misstep.errors import UsageError, did_you_mean
 from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Relation
-from misstep.planning.plans.order import Order, first_available
+from misstep.planning.plans.order import first_available, loose_order
 from misstep.planning.plans.strategy import Strategist
 from misstep.planning.simulated.agent import (
     Actor,
@@ -96,9 +96,8 @@ class Greedy(msgspec.Struct, frozen=True):
         plan = list[str]()
         for sentence in understood.sentences:
             numbers = {name: number for number, name in enumerate(sentence.mentioned)}
-            order = Order(len(numbers))
-            for relation in sentence.relations:
-                order.add(numbers[relation.first], numbers[relation.then])
+            pairs = [(numbers[relation.first], numbers[relation.then]) for relation in sentence.relations]
+            order = loose_order(len(numbers), pairs)
             arranged = [sentence.mentioned[i] for i in first_available(order.before)]
             plan += [name for name in arranged if name not in plan]
         demands = [

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import cache
-from math import factorial
 
 import msgspec
 
@@ -15,8 +14,8 @@ from misstep.planning.language.rendering import possible_moods, render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
 from misstep.planning.language.semantics import relations
 from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
-from misstep.planning.plans.order import Order, count_orders, first_available
-from misstep.planning.plans.search import Survey
+from misstep.planning.plans.order import Order
+from misstep.planning.plans.search import Survey, survey_order
 from misstep.planning.synthesis.families import COSTS
 from misstep.planning.synthesis.paragraphs import ParagraphDraft
 from misstep.planning.synthesis.plot import IDS
@@ -70,9 +69,8 @@ def compose_order(seed: int, setting: Setting, draft: ParagraphDraft, dice: Dice
 
 def order_case(seed: int, setting: Setting, told: CaseText, order: Order) -> Case:
     """A case with ordering constraints only, from its text and order."""
-    witness = tuple([setting.actions[i].id for i in first_available(order.before)])
-    chance = count_orders(tuple(order.before)) / factorial(order.size)
-    return problem_case(seed, setting, told, World(), Survey(witness, chance))
+    found = survey_order([action.id for action in setting.actions], order)
+    return _case(seed, setting, told, World(), found).identified()
 
 
 def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -> Case:
@@ -103,14 +101,16 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
 
 
 def problem_case(
-    seed: int,
-    setting: Setting,
-    told: CaseText,
-    world: World,
-    found: Survey,
-    solution: tuple[Planned, ...] = (),
+    seed: int, setting: Setting, told: CaseText, world: World, found: Survey, solution: Sequence[Planned]
 ) -> Case:
     """A case of any families, from its text, its complete world, and calls that solve it, by action."""
+    named = name_tools(solution, told.constraints, setting.actions)
+    case = _case(seed, setting, told, world, found)
+    return msgspec.structs.replace(case, world=world, solution=named).identified()
+
+
+def _case(seed: int, setting: Setting, told: CaseText, world: World, found: Survey) -> Case:
+    """A case without its world and solution; a plain one has neither, not even in the content of its id."""
     own = any(action.parameters is not None for action in setting.actions)
     rules = write_rules(told.constraints, world, len(setting.distractors), own)
     return Case(
@@ -126,10 +126,8 @@ def problem_case(
         redundant=told.redundant,
         witness=found.witness,
         chance=found.chance,
-        world=world,
         distractors=setting.distractors,
-        solution=name_tools(solution, told.constraints, setting.actions),
-    ).identified()
+    )
 
 
 def needed_values(

@@ -217,8 +217,7 @@ def add_announcements(plot: Plot) -> bool:
     Together they contradict neither each other nor the request: whatever an agent has started with, it can
     continue.
     """
-    told = Order(plot.size)
-    told.after, told.before = [*plot.order.after], [*plot.order.before]
+    told = plot.order.copy()
     voices = plot.dice.shuffled([a for a in range(plot.cast) if not (plot.open | plot.fixed) >> a & 1])
     wanted = voices if plot.is_alone else voices[: 1 + plot.dice.below(len(voices) or 1)]
     tries = range(ANNOUNCING)

@@ -54,11 +54,8 @@ def unlabelled_orders(size: int) -> tuple[Closure, ...]:
 
 def relabelled(closure: Closure, labels: list[int]) -> Order:
     """The same order with element `i` called `labels[i]`."""
-    order = Order(len(closure))
-    for i, mask in enumerate(closure):
-        for j in bits(mask):
-            order.add(labels[i], labels[j])
-    return order
+    pairs = [(labels[i], labels[j]) for i, mask in enumerate(closure) for j in bits(mask)]
+    return Order(len(closure), pairs)
 
 
 def _down_sets(closure: Closure) -> Iterator[int]:

@@ -20,7 +20,6 @@ from misstep.planning.synthesis.paragraphs import (
     ACTIONS_PER_SENTENCE,
     MOST_ELEMENTS,
     Closure,
-    ParagraphDraft,
     Recipe,
     draft_for_order,
     draft_paragraph,
@@ -210,7 +209,13 @@ def _is_wanted(suite: Suite, case: Case) -> bool:
 def _make(suite: Suite, index: int, seed: int) -> Case:
     dice = Dice(seed)
     if suite.is_plain:
-        draft = _draft(suite, index, dice)
+        if suite.exhaustive:
+            orders = _all_orders(suite.low, suite.high)
+            closure = orders[index % len(orders)]
+            order = relabelled(closure, dice.shuffled(range(len(closure))))
+            draft = draft_for_order(order, suite.recipe, dice)
+        else:
+            draft = draft_paragraph(_size(suite, dice), suite.recipe, dice)
         return compose_order(seed, _setting(suite, draft.order.size, dice), draft, dice)
     size = _size(suite, dice)
     setting = _setting(suite, size, dice)
@@ -245,14 +250,6 @@ def _make_up(tool: Tool, dice: Dice) -> dict[str, Any]:
         return make_up(tool.parameters, dice, tool.description)
     except UsageError as error:
         raise UsageError(f"tool {tool.name}: {error.message}", *error.hints) from error
-
-
-def _draft(suite: Suite, index: int, dice: Dice) -> ParagraphDraft:
-    if suite.exhaustive:
-        orders = _all_orders(suite.low, suite.high)
-        closure = orders[index % len(orders)]
-        return draft_for_order(relabelled(closure, dice.shuffled(range(len(closure)))), suite.recipe, dice)
-    return draft_paragraph(_size(suite, dice), suite.recipe, dice)
 
 
 def _size(suite: Suite, dice: Dice) -> int:

@@ -29,7 +29,7 @@ from misstep.planning.language.syntax import (
     SubSentence,
     Timed,
 )
-from misstep.planning.plans.order import Order, count_orders, relations_of
+from misstep.planning.plans.order import Order, count_orders, loose_order, relations_of
 from misstep.planning.synthesis.paragraphs import JOIN_RATE, MOST_PARTS, Recipe, draft_for_order
 from misstep.planning.variation.anatomy import (
     Anatomy,
@@ -287,8 +287,7 @@ def reshaped(anatomy: Anatomy, avoid: Collection[str], choosing: Choosing) -> An
 
 def _bound(anatomy: Anatomy) -> Order:
     """The order required by anything other than ordering sentences."""
-    ids = anatomy.ids
-    bound = Order(len(ids))
+    ids, found = anatomy.ids, list[tuple[str, str]]()
     for constraint in demands_of(anatomy):
         pairs = relations_of(constraint)
         match constraint:
@@ -298,19 +297,18 @@ def _bound(anatomy: Anatomy) -> Order:
                 pairs = [(action, other) for other in ids if other != action]
             case Place(action):
                 pairs = [(other, action) for other in ids if other != action]
-        for first, then in pairs:
-            bound.add(ids.index(first), ids.index(then))
-    return bound
+        found += pairs
+    return loose_order(len(ids), [(ids.index(first), ids.index(then)) for first, then in found])
 
 
 def _draw(order: Order, bound: Order, free: Sequence[int], avoid: Collection[str], dice: Dice) -> Order:
     """An order with about as many relations that lacks the shapes and includes what is required anyway."""
     wanted = _count(order)
-    drawn, whole = Order(order.size), _copy(bound)
+    drawn, whole = Order(order.size), bound.copy()
     for first, then in dice.shuffled([(i, j) for i in free for j in free if i != j]):
         if whole.implies(first, then) or whole.implies(then, first):
             continue
-        longer = _copy(drawn)
+        longer = drawn.copy()
         longer.add(first, then)
         if has_any(longer, avoid):
             continue
@@ -338,12 +336,6 @@ def _alone(order: Order) -> int:
 
 def _count(order: Order) -> int:
     return sum([mask.bit_count() for mask in order.after])
-
-
-def _copy(order: Order) -> Order:
-    copy = Order(order.size)
-    copy.after, copy.before = order.after[:], order.before[:]
-    return copy
 
 
 def _tell(anatomy: Anatomy, order: Order, choosing: Choosing) -> Anatomy:

@@ -13,7 +13,7 @@ from misstep.planning.language.syntax import (
     TimedRelative,
     groups_in,
 )
-from misstep.planning.plans.order import Order, bits
+from misstep.planning.plans.order import Order, bits, loose_order
 
 
 def told_order(paragraph: Iterable[Sentence], size: int) -> Order:
@@ -21,11 +21,7 @@ def told_order(paragraph: Iterable[Sentence], size: int) -> Order:
 
     A relation that contradicts earlier ones, which is possible if not all actions are due, is ignored.
     """
-    order = Order(size)
-    for sentence in paragraph:
-        for first, then in relations(sentence):
-            order.add(first, then)
-    return order
+    return loose_order(size, [pair for sentence in paragraph for pair in relations(sentence)])
 
 
 def shapes_of(order: Order) -> set[str]:

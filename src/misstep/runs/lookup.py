@@ -201,6 +201,6 @@ def choose_failures(store: Store, run: Run, names: Sequence[str], settings: Sett
     if names:
         return tuple(dict.fromkeys([find_failure(store, run, name).case.id for name in names]))
     limit = feature_of(run.purpose).most_actions(store, run)
-    failed = [each.case for each in store.outcomes(run.id, "failed") if len(each.case.actions) <= limit]
-    failures = sorted(case.id for case in failed)  # since outcomes arrive in random order
+    within = (each.case for each in store.outcomes(run.id, "failed") if len(each.case.actions) <= limit)
+    failures = sorted(case.id for case in within)  # since outcomes arrive in random order
     return tuple(Dice(settings.seed).sample(failures, min(settings.sample, len(failures))))

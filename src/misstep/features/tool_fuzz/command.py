@@ -107,7 +107,6 @@ def show_stored(settings: Settings, run: str, _: int) -> None:
 
 
 def show_part(settings: Settings, run: str, name: str) -> None:
-    """Show one finding in full."""
     stored, finding = find_finding(settings, run, name)
     passage = view_fuzzing(settings, stored.id).passage_of(finding)
     if settings.json:

@@ -78,7 +78,6 @@ class AgentReproducer:
         return progress.report()
 
     def _left(self, progress: "_Progress") -> int:
-        """How many findings are left to try with the agent."""
         if self._settings.tool_method == "toolfuzz":
             return len(progress.candidates())
         return max(0, (self._settings.count or REQUESTS) - len(progress.requests))

@@ -150,16 +150,13 @@ class _Progress:
         findings = harvest(self._before, journey, self.target.spec, self.target.titles)
         known = {each.id for each in findings}
         kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
-        gave_up = [f"time was up: {left} {LEFT}"] if left else []
+        notes = [*kept, *self._agent_session.marks_passed(journey.usage), *self.notes]
+        notes += [f"time was up: {left} {LEFT}"] if left else []
         return structs.replace(
             self._before,
             journey=journey,
             findings=tuple(findings),
             unconfirmed=tuple(each for each in self._before.unconfirmed if each.id not in known),
-            notes=tuple(
-                dict.fromkeys(
-                    (*kept, *self._agent_session.marks_passed(journey.usage), *self.notes, *gave_up)
-                )
-            ),
+            notes=tuple(dict.fromkeys(notes)),
             ended=journey.fuzzed,
         )

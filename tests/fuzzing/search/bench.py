@@ -14,7 +14,8 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source
 from misstep.fuzzing.coverage import Coverage, Ownership
 from misstep.fuzzing.inputs.slots import Drawn
-from misstep.fuzzing.search import CallSequence, Fuzzer
+from misstep.fuzzing.search.corpus import CallSequence
+from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.taint import observe
 from misstep.schemas.examples import make_up
 

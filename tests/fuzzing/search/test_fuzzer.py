@@ -9,7 +9,8 @@ import pytest
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Reaction
-from misstep.fuzzing.search import CallSequence, Fuzzer
+from misstep.fuzzing.search.corpus import CallSequence
+from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.schemas.schema import fits
 from tests.fuzzing.search import kits, planted
 from tests.fuzzing.search.bench import Bench, Simple, described

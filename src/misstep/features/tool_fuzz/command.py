@@ -99,7 +99,6 @@ def show_stored(settings: RunSettings, run: str, _: int) -> None:
 
 
 def show_part(settings: RunSettings, run: str, name: str) -> None:
-    """Show one finding in full."""
     stored, finding = find_finding(settings, run, name)
     passage = view_fuzzing(settings, stored.id).passage_of(finding)
     if settings.json:

@@ -13,13 +13,10 @@ from misstep.features.tool_fuzz.reach_view import (
     survival_in_words,
 )
 from misstep.features.tool_fuzz.view import (
+    COLUMNS,
     UNCONFIRMED,
-    calls_each,
-    found,
     headline,
     history,
-    in_all,
-    lines_run,
     other_places,
     refusals_in_words,
     remarks,
@@ -40,7 +37,9 @@ def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
     """A row for each tool, then each finding; `place` is the part of a command that names the store."""
     told = element("p", text(validation_in_words(report), 2_000), class_="bad" if report.untested else "")
     table = grid(HEADINGS, [_row(tool) for tool in report.tools])
-    yield page_section("Tools", told, table, *_remarks(report.tools), *_refusals(report.tools))
+    notes = [f"{tool.name}: {'; '.join(said)}" for tool in report.tools if (said := remarks(tool))]
+    captions = [element("p", text(note), class_="caption") for note in notes]
+    yield page_section("Tools", told, table, *captions, *_refusals(report.tools))
     if any(tool.journey for tool in report.tools):
         yield _through_agent(report.tools)
     if report.findings:
@@ -66,15 +65,7 @@ def _through_agent(tools: Sequence[ToolReport]) -> Markup:
 
 
 def _row(tool: ToolReport) -> Row:
-    counts = f"{tool.calls:,}", found(tool).plain, f"{tool.refused:,}"
-    rest = calls_each(tool), in_all(tool), f"{tool.environment:,}", lines_run(tool)
-    return Row((text(tool.name, 100), *counts, *rest))
-
-
-def _remarks(tools: Sequence[ToolReport]) -> Iterator[Markup]:
-    for tool in tools:
-        if told := remarks(tool):
-            yield element("p", text(f"{tool.name}: {'; '.join(told)}"), class_="caption")
+    return Row((text(tool.name, 100), *[str(cell(tool)) for _, cell in COLUMNS]))
 
 
 def _refusals(tools: Sequence[ToolReport]) -> Iterator[Markup]:

@@ -110,7 +110,6 @@ def not_reached(tools: Iterable[ToolReport]) -> list[str]:
 
 
 def effort_cells(journey: AgentReach) -> list[str]:
-    """The cells for the headings of `EFFORT`."""
     each = journey.calls_per_error
     return [
         str(journey.unique_errors),

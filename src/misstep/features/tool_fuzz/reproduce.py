@@ -79,7 +79,6 @@ class AgentReproducer:
         return progress.report()
 
     def _left(self, progress: "_Progress") -> int:
-        """How many findings are left to try with the agent."""
         if self._settings.tool_method == "toolfuzz":
             return len(progress.candidates())
         return max(0, (self._settings.count or REQUESTS) - len(progress.requests))
@@ -152,16 +151,13 @@ class _Progress:
         findings = harvest(self._before, journey, self.target.spec, self.target.titles)
         known = {each.id for each in findings}
         kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
-        gave_up = [f"time was up: {left} {LEFT}"] if left else []
+        notes = [*kept, *self._agent_session.marks_passed(journey.usage), *self.notes]
+        notes += [f"time was up: {left} {LEFT}"] if left else []
         return structs.replace(
             self._before,
             journey=journey,
             findings=tuple(findings),
             unconfirmed=tuple(each for each in self._before.unconfirmed if each.id not in known),
-            notes=tuple(
-                dict.fromkeys(
-                    (*kept, *self._agent_session.marks_passed(journey.usage), *self.notes, *gave_up)
-                )
-            ),
+            notes=tuple(dict.fromkeys(notes)),
             ended=journey.fuzzed,
         )

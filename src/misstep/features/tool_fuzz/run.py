@@ -124,7 +124,6 @@ def _hold(
     prompts: Prompts | None,
     rate_limiters: RateLimiters | None = None,
 ) -> FuzzReport:
-    """Run one session."""
     session = ToolRunSession(store, run, listeners, ToolReport, summarise_tools, rate_limiters)
     seeds = find_seed_corpus(store, run.settings.from_run)
 

@@ -111,7 +111,6 @@ def validation_in_words(report: FuzzReport) -> str:
 
 
 def not_tested(tool: ToolReport) -> str:
-    """Why a tool was not tested."""
     if not tool.calls:
         return "not tested: no call was made"
     if not tool.refused:
@@ -158,7 +157,6 @@ def finding_view(finding: Finding) -> RenderableType:
 
 
 def judged_view(judged: Judged) -> RenderableType:
-    """The judgement on a call."""
     style = STYLES.get(judged.ruling, "green" if judged.ruling in ("fine", "refused") else "yellow")
     head = Text("now: ").append(judged.ruling, style=style)
     if judged.error:

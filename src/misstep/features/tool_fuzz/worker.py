@@ -73,8 +73,6 @@ def _written(calls: Sequence[Invocation]) -> str:
 
 
 class _Kept(msgspec.Struct):
-    """A call of a corpus."""
-
     tool: str
     arguments: dict[str, Any]
 

@@ -60,7 +60,6 @@ class Maker:
         self._shallow = SHALLOW
 
     def make(self, schema: Any, edgy: bool = False) -> Any:
-        """A value that fits the schema."""
         self._left -= 1
         flat = flatten(schema, self._root)
         if flat is None or self._left < 0 or self._deep >= DEEPEST:
@@ -240,7 +239,6 @@ class Maker:
         return [*members.properties, *self._matching(members.patterns), *others, *numbered]
 
     def _matching(self, patterns: Mapping[str, Any]) -> list[str]:
-        """Names that match the patterns."""
         found = list[str]()
         for pattern in patterns:
             try:

@@ -176,8 +176,9 @@ class Pool:
     def draw(self, dice: Dice) -> Drawn:
         """Arguments for a call, whatever the schema."""
         self._drawn += 1
-        if self._drawn % REFILL == 0:
-            self._refill()
+        if self._drawn % REFILL == 0 and self._names:
+            kind_of_turn, place = divmod(self._drawn // REFILL, len(self._names))
+            self._shelf((self._names[place],)).refill(KINDS[kind_of_turn % 3])
         kinds = self._usable or self._look()
         roll = dice.chance
         if self._examples and roll(WHOLE):
@@ -220,11 +221,6 @@ class Pool:
             kind: [name for name in self._names if self._shelf((name,)).has(kind)] for kind in KINDS
         }
         return self._usable
-
-    def _refill(self) -> None:
-        if self._names:
-            kind, place = divmod(self._drawn // REFILL, len(self._names))
-            self._shelf((self._names[place],)).refill(KINDS[kind % 3])
 
     def _mix(self, kind: Kind, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
         """Combine a value for each parameter, at least one of this kind; None if there is none."""

@@ -39,7 +39,6 @@ class SuggestedValues(msgspec.Struct, frozen=True):
 
     @property
     def neighbours(self) -> tuple[int | float, ...]:
-        """The numbers, with those just before and after each."""
         return tuple(dict.fromkeys(number + step for number in self.numbers for step in (-1, 0, 1)))
 
 
@@ -66,7 +65,11 @@ def read_source(source: str) -> tuple[list[str], list[int | float], list[str]]:
     said = [text for each in stated if isinstance(each, str) for text in find_texts(each)]
     numbers = [number for number in map(_number, ast.walk(tree)) if number is not None]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    first = [call.args[0] for call in calls if _called(call.func) in _MATCHING]
+    first = [
+        call.args[0]
+        for call in calls
+        if getattr(call.func, "attr", getattr(call.func, "id", "")) in _MATCHING
+    ]
     patterns = [
         each.value for each in first if isinstance(each, ast.Constant) and isinstance(each.value, str)
     ]
@@ -105,10 +108,6 @@ def _number(node: ast.AST) -> int | float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 10**300:
         return None
     return sign * value
-
-
-def _called(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _examples(described: Described) -> Iterator[dict[str, Any]]:

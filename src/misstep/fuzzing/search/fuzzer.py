@@ -149,7 +149,8 @@ class Fuzzer:
         self._under_way += len(texts)
         self._invalid += bool(broken)
         names = [tool for tool, _ in idea.calls]
-        idea.mark = self._marks(idea, names)
+        may_mark = self._subjects[names[-1]].marking
+        idea.mark = may_mark and (idea.mark or (len(names) == 1 and self._dice.chance(1 / _ONE_IN)))
         invocations = tuple([Invocation(name, text) for name, text in zip(names, texts, strict=True)])
         attempt = CallSequence(self._asked, invocations, idea.mark, idea.origin, fits, broken)
         self._flying[attempt.number] = idea
@@ -160,11 +161,6 @@ class Fuzzer:
             return (not idea.broken,), idea.broken
         misfits = [self._subjects[tool].misfit(arguments) for tool, arguments in idea.calls]
         return tuple([misfit is None for misfit in misfits]), next(filter(None, misfits), "")
-
-    def _marks(self, idea: CallIdea, names: list[str]) -> bool:
-        if not self._subjects[names[-1]].marking:
-            return False
-        return idea.mark or (len(names) == 1 and self._dice.chance(1 / _ONE_IN))
 
 
 _OPENINGS = 24  # openings per call

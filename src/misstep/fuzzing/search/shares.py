@@ -29,14 +29,11 @@ class Hazards:
 
     def threaten(self, tool: str, arguments: Mapping[str, Any]) -> bool:
         """Whether a value is as large as those of several calls that hung or died."""
-        return bool(self._costly) and any(self._threatens(*each) for each in _sizes(tool, arguments))
-
-    def _threatens(self, kind: _Kind, size: float) -> bool:
-        harmless = self._harmless.get(kind, -1)
-        if size <= harmless:
-            return False
-        sizes = self._costly.get(kind, {})
-        return sum(times for each, times in sizes.items() if harmless < each <= size) >= _ENOUGH
+        for kind, size in _sizes(tool, arguments) if self._costly else ():
+            harmless, sizes = self._harmless.get(kind, -1), self._costly.get(kind, {})
+            if sum(times for each, times in sizes.items() if harmless < each <= size) >= _ENOUGH:
+                return True
+        return False
 
 
 def _sizes(tool: str, arguments: Mapping[str, Any]) -> Iterator[tuple[_Kind, float]]:
@@ -104,9 +101,11 @@ class Shares:
         self._renew()
 
     def _renew(self) -> None:
+        # The average gain of a call, so that first estimates don't dominate when little is left to find.
+        pace = (sum(self._gained.values()) + 1.0) / (sum(self._tried.values()) + 1.0)
         rates = {
             name: self._useful[name]
-            * (self._gained[name] + _PRIOR * first * self._pace())
+            * (self._gained[name] + _PRIOR * first * pace)
             / (self._tried[name] + _PRIOR)
             for name, first in self._first.items()
         }
@@ -118,10 +117,6 @@ class Shares:
         for name, share in floored.items():
             bound += share / whole
             self._bounds.append((bound, name))
-
-    def _pace(self) -> float:
-        """The average gain of a call, so that first estimates don't dominate when little is left to find."""
-        return (sum(self._gained.values()) + 1.0) / (sum(self._tried.values()) + 1.0)
 
 
 _VARIANTS = 16  # operands per test; with more, it is a comparison with other arguments

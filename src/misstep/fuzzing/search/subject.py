@@ -107,7 +107,6 @@ class FuzzSubject:
         return fits(self._schema, arguments)
 
     def remember(self, arguments: Mapping[str, Any]) -> None:
-        """Keep the values for later combinations."""
         for name, value in arguments.items():
             self.remember_value(name, value)
 
@@ -137,7 +136,6 @@ class FuzzSubject:
         return {str(path[0]): tuple(files) for path in places if len(path) == 1}
 
     def _optional(self, dice: Dice) -> dict[str, Any]:
-        """Values for the optional parameters."""
         made = dict[str, Any]()
         for each in self.parameters:
             if each.name in self.simple:

@@ -4,6 +4,7 @@ Used in the process that calls tools. Code that tests for an exact type, as in `
 marked value from a plain one, so a finding counts only if a plain call shows it too.
 """
 
-from misstep.fuzzing.taint.marking import Marks, observe, plain
+from misstep.fuzzing.taint.marking import Marks, observe
+from misstep.fuzzing.taint.text import plain
 
 __all__ = ["Marks", "observe", "plain"]

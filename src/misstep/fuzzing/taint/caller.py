@@ -35,13 +35,6 @@ _LOOKING_UP = {"get", "pop", "setdefault", "__getitem__", "__contains__"}
 Span = tuple[int | None, int | None, int | None, int | None]
 
 
-class SourceTree(NamedTuple):
-    """The syntax tree of a file: its expressions by position, and the parent of each node."""
-
-    nodes: dict[Span, ast.AST]
-    parents: dict[ast.AST, ast.AST]
-
-
 class ExpressionUse(NamedTuple):
     """An expression, or an assignment target, that is being evaluated."""
 
@@ -53,11 +46,11 @@ class ExpressionUse(NamedTuple):
 def current_use() -> ExpressionUse | None:
     """What the calling code is evaluating now, if its source is available."""
     frame = calling()
-    source = _source(frame.f_code.co_filename) if frame else None
-    if frame is None or source is None or frame.f_lasti < 0:
+    if frame is None or frame.f_lasti < 0:
         return None
-    node = source.nodes.get(_positions(frame.f_code)[frame.f_lasti // 2])
-    return ExpressionUse(node, source.parents.get(node), frame) if node else None
+    nodes, parents = _source(frame.f_code.co_filename)
+    node = nodes.get(_positions(frame.f_code)[frame.f_lasti // 2]) if nodes else None
+    return ExpressionUse(node, parents.get(node), frame) if node else None
 
 
 def current_instruction() -> tuple[str, int]:
@@ -127,7 +120,6 @@ def name_called(use: ExpressionUse) -> str:
 
 
 def values_mentioned(use: ExpressionUse) -> list[Any]:
-    """The values of the names in the expression."""
     names = [part for part in ast.walk(use.node) if isinstance(part, ast.Name)]
     return [value_of(name, use.frame) for name in names]
 
@@ -176,20 +168,17 @@ def _keys(container: ast.AST, frame: FrameType) -> list[Any] | None:
 
 
 @lru_cache(maxsize=128)
-def _source(file: str) -> SourceTree | None:
+def _source(file: str) -> tuple[dict[Span, ast.AST], dict[ast.AST, ast.AST]]:
+    """The expressions of a file by position, and the parent of each node; empty if it can't be read."""
     lines = linecache.getlines(file)
-    if not 0 < len(lines) < LARGEST_FILE:
-        return None
-    tree = parse_module("".join(lines))
-    if tree is None:
-        return None
+    tree = parse_module("".join(lines)) if 0 < len(lines) < LARGEST_FILE else None
     nodes: dict[Span, ast.AST] = {}
     parents: dict[ast.AST, ast.AST] = {}
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.expr | ast.pattern):
             nodes[node.lineno, node.end_lineno, node.col_offset, node.end_col_offset] = node
         parents.update((child, node) for child in ast.iter_child_nodes(node))
-    return SourceTree(nodes, parents)
+    return nodes, parents
 
 
 @lru_cache(maxsize=512)

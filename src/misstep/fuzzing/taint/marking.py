@@ -16,7 +16,7 @@ from typing import Any
 from misstep.core.tool import Observation, Path
 from misstep.fuzzing.taint.patterns import watched_pattern
 from misstep.fuzzing.taint.record import ObservationLog, ValueOrigin
-from misstep.fuzzing.taint.text import dress, plain
+from misstep.fuzzing.taint.text import dress
 from misstep.fuzzing.taint.watches import METHODS, functions, listen, particular, pydantic_methods
 
 _OURS = __name__.partition(".")[0]
@@ -102,14 +102,10 @@ _STAND_INS = {id(getattr(owner, name)): stand_in for (owner, name), stand_in in 
 _SWITCH = _Switch()
 
 
-__all__ = ["Marks", "observe", "plain"]
-
 DEEPEST = 30
 
 
 class Marks:
-    """The marks of one call."""
-
     def __init__(self) -> None:
         self._record = ObservationLog()
 

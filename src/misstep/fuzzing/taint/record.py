@@ -34,7 +34,6 @@ class ValueOrigin(NamedTuple):
         return ValueOrigin(self.record, self.path, (*self.via, (name, _as_list(operands))))
 
     def below(self, part: str | int) -> "ValueOrigin | None":
-        """The origin of an item or property."""
         if self.via:
             return self.step("at", part)
         return ValueOrigin(self.record, (*self.path, part))

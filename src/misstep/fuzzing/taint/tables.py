@@ -4,7 +4,6 @@ import csv
 import functools
 import io
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
 from misstep.fuzzing.taint import caller
@@ -83,8 +82,14 @@ def watch_reading(original: Function) -> Function:
         origin = origin_of(lines) if type(lines) is MarkedList else _origin_of_file(lines)
         noted = origin or _origin_mentioned()
         if noted:
-            _before_lines(noted).note("csv", reader.dialect.delimiter)
-        return MarkedReader(reader, origin, _is_in_library(calling())) if origin else reader
+            is_divided = bool(noted.via) and noted.via[-1][0] in ("splitlines", "split")
+            before = noted._replace(via=noted.via[:-1]) if is_divided else noted
+            before.note("csv", reader.dialect.delimiter)
+        if origin is None:
+            return reader
+        frame = calling()
+        bare = frame is not None and frame.f_globals.get("__name__") == csv.__name__
+        return MarkedReader(reader, origin, bare)
 
     return stand_in
 
@@ -127,12 +132,6 @@ def _origin_of_file(file: Any) -> ValueOrigin | None:
     return None
 
 
-def _before_lines(origin: ValueOrigin) -> ValueOrigin:
-    """The origin of the text that was split into lines, if it was."""
-    is_divided = bool(origin.via) and origin.via[-1][0] in ("splitlines", "split")
-    return origin._replace(via=origin.via[:-1]) if is_divided else origin
-
-
 def _origin_mentioned() -> ValueOrigin | None:
     """The origin of a text that is used in the expression which creates the reader."""
     use = caller.current_use()
@@ -149,7 +148,3 @@ def _texts_at_hand() -> Iterator[MarkedText]:
             inner = list(dict.values(value)) if isinstance(value, dict) else [value]
             yield from (each for each in inner if type(each) is MarkedText)
         frame = frame.f_back
-
-
-def _is_in_library(frame: FrameType | None) -> bool:
-    return frame is not None and frame.f_globals.get("__name__") == csv.__name__

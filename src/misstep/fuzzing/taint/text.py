@@ -21,8 +21,6 @@ _CHANGES = (
 
 @marked.passes_for(str)
 class MarkedText(str):
-    """A marked text."""
-
     __slots__ = ("_misstep_origin",)
     __class__ = property(marked.class_asked_for)
     _misstep_origin: ValueOrigin
@@ -188,8 +186,6 @@ for _names, _method in _METHODS.items():
 
 @marked.passes_for(bytes)
 class Octets(bytes):
-    """Marked bytes."""
-
     __class__ = property(marked.class_asked_for)
     __dict__ = property(no_dictionary)
     _misstep_origin: ValueOrigin

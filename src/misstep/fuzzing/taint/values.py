@@ -25,8 +25,6 @@ def no_dictionary(self: Any) -> Any:
 
 @marked.passes_for(int)
 class MarkedInt(int):
-    """A marked integer."""
-
     __class__ = property(marked.class_asked_for)
     __dict__ = property(no_dictionary)
     _misstep_origin: ValueOrigin
@@ -36,8 +34,6 @@ class MarkedInt(int):
 
 @marked.passes_for(float)
 class MarkedFloat(float):
-    """A marked float."""
-
     __slots__ = ("_misstep_origin",)
     __class__ = property(marked.class_asked_for)
     _misstep_origin: ValueOrigin
@@ -198,7 +194,6 @@ for _name in ("__getitem__", "__contains__", "get", "pop", "setdefault"):
 
 
 def row(items: Any, origin: ValueOrigin | None) -> Any:
-    """Mark a plain list."""
     if origin is None:
         return items
     made = list.__new__(MarkedList)
@@ -208,7 +203,6 @@ def row(items: Any, origin: ValueOrigin | None) -> Any:
 
 
 def table(items: Any, origin: ValueOrigin | None) -> Any:
-    """Mark a plain dict."""
     if origin is None:
         return items
     made = dict.__new__(MarkedDict)

@@ -46,15 +46,11 @@ _PARTICULAR = {
 _PATH_PARTS = ("basename", "dirname")
 
 
-def _as_it_is(result: Any, _: ValueOrigin) -> Any:
-    return result
-
-
 def _parsed(step: str, *operands: Any) -> Dress:
     return lambda result, origin: dress(result, origin.step(step, *operands))
 
 
-def watch(operation: str, operand: Any = None, dressed: Dress = _as_it_is, at: int = 0) -> Watch:
+def watch(operation: str, operand: Any = None, dressed: Dress | None = None, at: int = 0) -> Watch:
     """Record calls of a function whose argument number `at` may be marked; it gets the plain value."""
 
     def around(original: Function) -> Function:
@@ -71,7 +67,7 @@ def watch(operation: str, operand: Any = None, dressed: Dress = _as_it_is, at: i
                 origin.note(operation, wanted, False)
                 raise
             origin.note(operation, wanted, True)
-            return dressed(result, origin)
+            return dressed(result, origin) if dressed else result
 
         return stand_in
 

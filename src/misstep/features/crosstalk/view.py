@@ -78,7 +78,17 @@ def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
         "activating": report.activating,
         **_rate_as_json(report.activating, report.judged),
         "groups": [_group_as_json(group) for group in report.groups],
-        "tools": [_tool_as_json(tool) for tool in report.tools],
+        "tools": [
+            {
+                "name": tool.tool,
+                "calls": tool.calls,
+                "requests": tool.requests,
+                "judged": tool.judged,
+                **_rate_as_json(tool.requests, tool.judged),
+                "by_group": tool.by_group,
+            }
+            for tool in report.tools
+        ],
         "matrix": report.matrix,
         "tokens": tokens_as_json(report.usage),
     }
@@ -109,17 +119,6 @@ def _group_as_json(group: GroupReport) -> dict[str, object]:
         "seconds": group.seconds,
         "notes": list(group.notes),
         "sandbox": group.sandbox,
-    }
-
-
-def _tool_as_json(tool: Activated) -> dict[str, object]:
-    return {
-        "name": tool.tool,
-        "calls": tool.calls,
-        "requests": tool.requests,
-        "judged": tool.judged,
-        **_rate_as_json(tool.requests, tool.judged),
-        "by_group": tool.by_group,
     }
 
 

@@ -54,11 +54,16 @@ class FixEvidence(msgspec.Struct, frozen=True):
 
 def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> FixEvidence:
     """What fuzzing found in a tool, from reports on it alone or together with others."""
-    passages = list(_passages(reports, name, tool))
-    asked = [each for passage, finding in passages for each in _asked(passage, finding, tool)]
+    asked, put = list[EarlierRequest](), set[str]()
+    for report in reports:
+        known = {each.id: each for each in report.findings}
+        for passage in report.journey.passages if report.journey else ():
+            finding = known.get(passage.finding)
+            if report.name == name or (finding is not None and finding.tool in (name, tool)):
+                put |= {passage.finding} if passage.requests else set()
+                asked += _asked(passage, finding, tool)
     if len({each.group for each in asked if each.bad}) < 2:  # requests are grouped by several defects only
         asked = [msgspec.structs.replace(each, group=each.request) for each in asked]
-    put = {passage.finding for passage, _ in passages if passage.requests}
     findings = [each for report in reports for each in report.findings if each.tool in (name, tool)]
     defects = list[str]()
     for each in findings:
@@ -81,17 +86,6 @@ def is_bad(trial: Trial, tool: str) -> Use | None:
     broken = [use for use in uses if use.judged.ruling in RUNTIME_ERRORS]
     stuck = [use for use in uses[-1:] if use.judged.ruling in REFUSALS]
     return next(iter((*broken, *stuck)), None)
-
-
-def _passages(
-    reports: Sequence[ToolReport], name: str, tool: str
-) -> Iterator[tuple[ReachAttempt, Finding | None]]:
-    for report in reports:
-        findings = {each.id: each for each in report.findings}
-        for passage in report.journey.passages if report.journey else ():
-            finding = findings.get(passage.finding)
-            if report.name == name or (finding is not None and finding.tool in (name, tool)):
-                yield passage, finding
 
 
 def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterator[EarlierRequest]:

@@ -150,7 +150,11 @@ async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, m
     verdict, why = _verdict(trial, tool)
     if verdict == "passed" and trying.matter == "answer":
         try:
-            verdict, why = await _judged(trying, trial, tool, models)
+            if trying.expected:
+                score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
+                verdict, why = VERDICTS[score.says], score.reason
+            else:
+                verdict, why = await judge_correctness(trial, models)
         except Unusable as error:
             verdict, why = "inconclusive", told(error)
     return FixAttempt(
@@ -174,13 +178,6 @@ def _verdict(trial: Trial, tool: str) -> tuple[Judgement, str]:
         return "failed", f"the agent did not come to an end: {trial.ended}"
     trouble = trouble_with(trial)
     return ("inconclusive", trouble) if trouble else ("passed", "")
-
-
-async def _judged(trying: Trying, trial: Trial, tool: str, models: Models) -> tuple[Judgement, str]:
-    if trying.expected:
-        score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
-        return VERDICTS[score.says], score.reason
-    return await judge_correctness(trial, models)
 
 
 LEAST = 2  # groups that failed or are untried: one to choose by, one to judge by

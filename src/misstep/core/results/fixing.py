@@ -50,7 +50,7 @@ class Wording(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def characters(self) -> int:
-        return sum(len(text) for text in (self.description or "", *self.parameters.values()))
+        return sum(map(len, (self.description or "", *self.parameters.values())))
 
 
 Wordings: TypeAlias = Mapping[str, Wording]  # by tool name
@@ -345,13 +345,10 @@ class FixReport(msgspec.Struct, frozen=True, omit_defaults=True):
         """The chosen candidate's description; empty if there is none."""
         return (self.chosen.wording if self.chosen else None) or Wording()
 
-    def find(self, number: int) -> Candidate:
-        return next(each for each in self.candidates if each.number == number)
-
     def words_of(self, number: int) -> Wording:
         """The full description that an agent gets under a candidate."""
-        wording = self.find(number).wording if number != ORIGINAL else None
-        if wording is None:
+        wordings = [each.wording for each in self.candidates if each.number == number]
+        if number == ORIGINAL or (wording := wordings[0]) is None:
             return self.original
         said = self.original.description if wording.description is None else wording.description
         return Wording(said, {**self.original.parameters, **wording.parameters})

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import aclosing, closing
+from dataclasses import dataclass
 from datetime import date
 from typing import Literal, TypeAlias
 
@@ -79,36 +80,33 @@ def approach_of(settings: ConsistencySettings) -> Approach:
     return Approach(settings.checks, settings.variants, context, normalise)
 
 
+@dataclass
 class Questioner:
     """Tests tools and reports the results; several threads may call it at a time.
 
     `lost` are specs whose tools can't be loaded any more, and why; their remaining work is not done.
     """
 
-    def __init__(
-        self,
-        benches: Workbenches,
-        settings: ConsistencySettings,
-        prompts: Prompts,
-        run_budget: RunBudget,
-        tell: Tell,
-    ) -> None:
-        self._benches = benches
-        self._settings = settings
-        self._run_budget = run_budget
-        self._agent_session = AgentSession(settings, prompts, run_budget, tell)
-        self._approach = approach_of(settings)
+    benches: Workbenches
+    settings: ConsistencySettings
+    prompts: Prompts
+    run_budget: RunBudget
+    tell: Tell
+
+    def __post_init__(self) -> None:
+        self._agent_session = AgentSession(self.settings, self.prompts, self.run_budget, self.tell)
+        self._approach = approach_of(self.settings)
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
 
     def examine(self, target: Target, before: ConsistencyReport | None, tell: Callable[[News], None]) -> None:
         """Test a tool until done, starting from where it was stopped `before`."""
-        means, checks = means_of(self._settings), self._settings.checks
+        means, checks = means_of(self.settings), self.settings.checks
         report = before or ConsistencyReport(target.name, means=means, checks=checks, place=target.place)
-        progress = _Progress(report, UsageMeter(self._run_budget), self._agent_session)
+        progress = _Progress(report, UsageMeter(self.run_budget), self._agent_session)
         if target.spec not in self.lost:
             try:
-                with self._benches.lend(target.spec) as bench:
+                with self.benches.lend(target.spec) as bench:
                     asyncio.run(self._examine(bench, target, progress, tell))
                 return
             except UsageError as error:  # its tools are missing or have changed
@@ -122,7 +120,7 @@ class Questioner:
     ) -> None:
         tool = target.among(bench.tools)[0]
         progress.sandbox = bench.sandbox.words
-        until = time.monotonic() + self._settings.time_per_tool - progress.before.seconds
+        until = time.monotonic() + self.settings.time_per_tool - progress.before.seconds
         bench.heed(lambda: self._agent_session.is_over() or time.monotonic() >= until)
         ended: Ended = "stopped"
         try:
@@ -150,8 +148,8 @@ class Questioner:
     async def _sets(
         self, tool: Described, models: Models, trials: AgentTrials, progress: "_Progress"
     ) -> AsyncGenerator[PromptSet]:
-        means, before, ideas = means_of(self._settings), list(progress.sets), progress.ideas
-        count = (self._settings.count or SETS) - len(before)
+        means, before, ideas = means_of(self.settings), list(progress.sets), progress.ideas
+        count = (self.settings.count or SETS) - len(before)
         if means == "sets":
             async with aclosing(make_sets(tool, models, self._approach, count, before, ideas)) as drafts:
                 async for draft in drafts:

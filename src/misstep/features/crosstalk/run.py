@@ -6,6 +6,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
@@ -22,7 +23,6 @@ from misstep.core.settings import (
     CrosstalkSettings,
     SampleSettings,
     StoreSettings,
-    ToolRunSettings,
     check_settings,
 )
 from misstep.core.tool import Described
@@ -56,35 +56,31 @@ COUNT = 5  # requests for each group
 LOST = "could not be started again"
 
 
+@dataclass
 class Crossing:
     """Tests groups; several threads may call it at a time. `specs` maps each tool to its spec.
 
     `lost` are specs whose tools could not be loaded again, and why; what needs them is not done.
     """
 
-    def __init__(
-        self,
-        benches: Workbenches,
-        settings: ToolRunSettings,
-        prompts: Prompts,
-        run_budget: RunBudget,
-        tools: Mapping[str, Described],
-        specs: Mapping[str, str],
-        tell: Tell,
-    ) -> None:
-        self._benches = benches
-        self._settings = settings
-        self._run_budget = run_budget
-        self._tools, self._specs = tools, specs
-        self._agent_session = AgentSession(settings, prompts, run_budget, tell)
+    benches: Workbenches
+    settings: CrosstalkSettings
+    prompts: Prompts
+    run_budget: RunBudget
+    tools: Mapping[str, Described]
+    specs: Mapping[str, str]
+    tell: Tell
+
+    def __post_init__(self) -> None:
+        self._agent_session = AgentSession(self.settings, self.prompts, self.run_budget, self.tell)
         self.lost = dict[str, str]()
 
     def propose(self) -> tuple[ToolGroup, ...]:
         """The groups that the model proposes for all tools; none if the budget is spent."""
 
         async def propose() -> tuple[ToolGroup, ...]:
-            async with self._agent_session.advised(UsageMeter(self._run_budget)) as role_models:
-                return await propose_groups(list(self._tools.values()), LateTolerantModels(role_models))
+            async with self._agent_session.advised(UsageMeter(self.run_budget)) as role_models:
+                return await propose_groups(list(self.tools.values()), LateTolerantModels(role_models))
 
         try:
             return asyncio.run(unless(self._agent_session.is_over, propose(), inf))
@@ -99,19 +95,19 @@ class Crossing:
         """Test what is left of a group; `tell` gets the progress after each request."""
         with ExitStack() as stack:
             benches = list[ToolHost]()
-            for spec in dict.fromkeys(self._specs[tool] for tool in report.offered):
+            for spec in dict.fromkeys(self.specs[tool] for tool in report.offered):
                 try:
-                    benches.append(stack.enter_context(self._benches.lend(spec)))
+                    benches.append(stack.enter_context(self.benches.lend(spec)))
                 except UsageError as error:
                     self.lost.setdefault(spec, f"{LOST}: {error.message}")
                     return
-                benches[-1].heed(self._run_budget.is_over)
+                benches[-1].heed(self.run_budget.is_over)
             asyncio.run(self._cross(benches, report, tell))
 
     async def _cross(
         self, benches: Sequence[ToolHost], report: GroupReport, tell: Callable[[GroupReport], None]
     ) -> None:
-        usage_meter, began = UsageMeter(self._run_budget), time.monotonic()
+        usage_meter, began = UsageMeter(self.run_budget), time.monotonic()
         shelters = "; ".join(sorted({bench.sandbox.words for bench in benches}))
         now = structs.replace(report, sandbox=shelters)
 
@@ -123,15 +119,13 @@ class Crossing:
             bench = JoinedBench(benches)
             async with self._agent_session.gathered(bench, usage_meter) as (role_models, trier):
                 if not now.requests and not now.why:
-                    meant = [self._tools[name] for name in report.tools]
-                    work = make_requests(
-                        meant, LateTolerantModels(role_models), self._settings.count or COUNT
-                    )
-                    requests, why = await unless(self._run_budget.is_over, work, inf)
+                    meant = [self.tools[name] for name in report.tools]
+                    work = make_requests(meant, LateTolerantModels(role_models), self.settings.count or COUNT)
+                    requests, why = await unless(self.run_budget.is_over, work, inf)
                     now = structs.replace(now, requests=requests, why=why)
                     keep("stopped")
                 for request in now.requests[len(now.trials) :]:
-                    trial = await unless(self._run_budget.is_over, trier.run(request, now.offered), inf)
+                    trial = await unless(self.run_budget.is_over, trier.run(request, now.offered), inf)
                     notes = tuple(dict.fromkeys((*now.notes, *trier.notes)))
                     now = structs.replace(now, trials=(*now.trials, trial), notes=notes)
                     keep("stopped")

@@ -49,11 +49,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
         for name, *numbers, meant in map(tool_cells, called):
             activations.add_row(Text(name), *numbers, Text(meant))
         parts.append(section("unplanned activations", activations))
-        parts += [
-            section(f"meant for {_name(group.name)}", _requests(group, most))
-            for group in report.groups
-            if group.activating
-        ]
+        parts += [_requests(group, most) for group in report.groups if group.activating]
     sandboxes = sorted({group.sandbox for group in report.groups if group.sandbox})
     shelters = [f"sandbox: {plain(words)}" for words in sandboxes]
     parts += [Text(line, style="dim") for line in ("", *remarks(report), *shelters)]
@@ -78,7 +74,17 @@ def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
         "activating": report.activating,
         **_rate_as_json(report.activating, report.judged),
         "groups": [_group_as_json(group) for group in report.groups],
-        "tools": [_tool_as_json(tool) for tool in report.tools],
+        "tools": [
+            {
+                "name": tool.tool,
+                "calls": tool.calls,
+                "requests": tool.requests,
+                "judged": tool.judged,
+                **_rate_as_json(tool.requests, tool.judged),
+                "by_group": tool.by_group,
+            }
+            for tool in report.tools
+        ],
         "matrix": report.matrix,
         "tokens": tokens_as_json(report.usage),
     }
@@ -109,17 +115,6 @@ def _group_as_json(group: GroupReport) -> dict[str, object]:
         "seconds": group.seconds,
         "notes": list(group.notes),
         "sandbox": group.sandbox,
-    }
-
-
-def _tool_as_json(tool: Activated) -> dict[str, object]:
-    return {
-        "name": tool.tool,
-        "calls": tool.calls,
-        "requests": tool.requests,
-        "judged": tool.judged,
-        **_rate_as_json(tool.requests, tool.judged),
-        "by_group": tool.by_group,
     }
 
 
@@ -168,13 +163,12 @@ def _requests(group: GroupReport, most: int) -> RenderableType:
     lines = list[Text]()
     for trial in group.activating[:most]:
         lines.append(Text(plain(trial.request, LONGEST_REQUEST)))
-        lines += [
-            Text(f"  {_name(use.tool)}({plain(use.arguments, LONGEST_REQUEST)})", style="bold")
-            for use in trial.uses
-        ]
-    if hidden := len(group.activating) - most:
-        lines += [Text(f"… and {hidden} more", style="dim")] if hidden > 0 else []
-    return Group(*lines)
+        for use in trial.uses:
+            call = f"  {_name(use.tool)}({plain(use.arguments, LONGEST_REQUEST)})"
+            lines.append(Text(call, style="bold"))
+    if (hidden := len(group.activating) - most) > 0:
+        lines.append(Text(f"… and {hidden} more", style="dim"))
+    return section(f"meant for {_name(group.name)}", Group(*lines))
 
 
 def remarks(report: CrosstalkReport) -> list[str]:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 
 from msgspec import structs
@@ -206,8 +206,11 @@ def resume_fixing(settings: AgentRunSettings, *listeners: Listener, write: bool 
         prompts = _refuse_early(run.settings, suite)
         with Workbenches(run.settings) as benches:
             reports = _prepared(benches, run.purpose.tools, Knowledge(store, run.purpose.run), run.settings)
-            if write:
-                _refuse_stale(store, run, [report for report, _ in reports])
+            if write:  # to the tools as they are now
+                refuse_unwritable([report for report, _ in reports])
+                begun = {each.name: each.digest for each in store.tool_documents(run.id, FixReport)}
+                for report, _ in reports:
+                    refuse_changed(structs.replace(report, digest=begun.get(report.name, report.digest)))
             return _hold(store, run, listeners, reports, benches, prompts, suite)
 
 
@@ -216,14 +219,6 @@ def view_fixing(settings: StoreSettings, name: str) -> FixRun:
     with Store(settings.store) as store:
         run = store.find_run(name)
         return _view(store, run, settings.trust_store or is_trusted(run))
-
-
-def _refuse_stale(store: Store, run: Run, reports: Sequence[FixReport]) -> None:
-    """Raise a `UsageError` if descriptions could not be written to the tools as they are now."""
-    refuse_unwritable(reports)
-    begun = {report.name: report.digest for report in store.tool_documents(run.id, FixReport)}
-    for report in reports:
-        refuse_changed(structs.replace(report, digest=begun.get(report.name, report.digest)))
 
 
 def _refuse_early(settings: FixSettings, suite: BenchmarkSuite | None) -> Prompts:
@@ -256,17 +251,12 @@ def _prepared(
     specs_of = {target.name: target.spec for target in targets}
     reports = prepared(targets, tools, knowledge, settings)
     offered = [tool.name for tools in found.values() for tool in tools]
-    _refuse_namesakes(found, offered if settings.bench else [report.tool for report in reports])
-    return [(report, specs_of[report.name]) for report in reports]
-
-
-def _refuse_namesakes(found: Mapping[str, Sequence[Described]], names: Iterable[str]) -> None:
-    """Raise a `UsageError` if the description of one tool would be taken for that of another."""
-    for name in names:
-        specs = [spec for spec, tools in found.items() if name in [each.name for each in tools]]
-        if len(specs) > 1:
-            message = f"the tool '{name}' is there twice: in {specs[0]} and in {specs[1]}"
+    for name in offered if settings.bench else [report.tool for report in reports]:
+        both = [spec for spec, tools in found.items() if name in [each.name for each in tools]]
+        if len(both) > 1:  # the description of one would be taken for that of the other
+            message = f"the tool '{name}' is there twice: in {both[0]} and in {both[1]}"
             raise UsageError(message, "words are found by the name of their tool: give one of these only")
+    return [(report, specs_of[report.name]) for report in reports]
 
 
 def _view(store: Store, run: Run, trusted: bool) -> FixRun:

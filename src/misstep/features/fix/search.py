@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -57,22 +58,15 @@ class Scorer(Protocol):
     ) -> Generator[FixAttempt]: ...
 
 
+@dataclass
 class OnRequests:
     """Tests candidates on requests, with an agent that sees the new description; it is a `Scorer`."""
 
-    def __init__(
-        self,
-        benches: Workbenches,
-        spec: str,
-        settings: LimitSettings,
-        agent_session: AgentSession,
-        run_budget: RunBudget,
-    ) -> None:
-        self._benches = benches
-        self._spec = spec
-        self._jobs = settings.jobs
-        self._agent_session = agent_session
-        self._run_budget = run_budget
+    benches: Workbenches
+    spec: str
+    settings: LimitSettings
+    agent_session: AgentSession
+    run_budget: RunBudget
 
     def score(
         self, report: FixReport, units: Sequence[Unit], usage_meter: UsageMeter
@@ -80,11 +74,11 @@ class OnRequests:
         left = deque(units)
 
         def work(_: int, tell: Callable[[FixAttempt], None]) -> None:
-            with self._benches.lend(self._spec) as bench:
+            with self.benches.lend(self.spec) as bench:
                 asyncio.run(self._try_all(bench, report, left, usage_meter, tell))
 
-        workers = Workers[int, FixAttempt](work, self._run_budget, self._jobs)
-        with closing(workers.work(range(min(self._jobs, len(units))))) as attempts:
+        workers = Workers[int, FixAttempt](work, self.run_budget, self.settings.jobs)
+        with closing(workers.work(range(min(self.settings.jobs, len(units))))) as attempts:
             yield from attempts
 
     async def _try_all(
@@ -95,21 +89,21 @@ class OnRequests:
         usage_meter: UsageMeter,
         tell: Callable[[FixAttempt], None],
     ) -> None:
-        process.heed(self._agent_session.is_over)
+        process.heed(self.agent_session.is_over)
         bench = Reworded([process])
-        async with self._agent_session.gathered(bench, usage_meter) as (role_models, trier):
+        async with self.agent_session.gathered(bench, usage_meter) as (role_models, trier):
             models = LateTolerantModels(role_models)
-            while left and not self._agent_session.is_over():
+            while left and not self.agent_session.is_over():
                 unit = left.popleft()
                 number, trying = unit
                 bench.wordings = {report.tool: report.words_of(number)}
                 try:
                     trial = await unless(
-                        self._agent_session.is_over, trier.run(trying.request, trying.tools), inf
+                        self.agent_session.is_over, trier.run(trying.request, trying.tools), inf
                     )
                     refuse_unreachable([trial])
                     judged = judge_trial(number, trying, trial, report.tool, models)
-                    tell(await unless(self._agent_session.is_over, judged, inf))
+                    tell(await unless(self.agent_session.is_over, judged, inf))
                 except Over:
                     left.appendleft(unit)
                     return
@@ -127,23 +121,15 @@ class Reworded(JoinedBench):
         return [reworded(tool, self.wordings) for tool in super().tools]
 
 
+@dataclass
 class OnTasks:
     """Tests candidates on tasks of a benchmark; it is a `Scorer`."""
 
-    def __init__(
-        self,
-        suite: BenchmarkSuite,
-        specs: Sequence[str],
-        settings: ToolRunSettings,
-        run_budget: RunBudget,
-        tell: Tell,
-    ) -> None:
-        self._suite = suite
-        self._tasks = {task.id: task for task in suite.tasks}
-        self._specs = specs
-        self._settings = settings
-        self._run_budget = run_budget
-        self._tell = tell
+    suite: BenchmarkSuite
+    specs: Sequence[str]
+    settings: ToolRunSettings
+    run_budget: RunBudget
+    tell: Tell
 
     def score(
         self, report: FixReport, units: Sequence[Unit], usage_meter: UsageMeter
@@ -151,26 +137,27 @@ class OnTasks:
         with tempfile.TemporaryDirectory(prefix="misstep-") as folder:
             for number in dict.fromkeys(number for number, _ in units):
                 # Together with descriptions that the settings override as well.
-                usual = conditions_of(self._settings).wordings
+                usual = conditions_of(self.settings).wordings
                 path = Path(folder, "descriptions.toml")
                 wordings = {**usual, report.tool: report.words_of(number)}
                 path.write_text(write_descriptions(wordings), encoding="utf-8")
                 own = [each for candidate, each in units if candidate == number]
-                settings = self._settings.overlay({"descriptions": str(path)})
+                settings = self.settings.overlay({"descriptions": str(path)})
                 yield from self._tried(number, own, settings, usage_meter)
-                if self._run_budget.is_over() or self._run_budget.lacking:
+                if self.run_budget.is_over() or self.run_budget.lacking:
                     return
 
     def _tried(
         self, number: int, trying: Sequence[Trying], settings: ToolRunSettings, usage_meter: UsageMeter
     ) -> Generator[FixAttempt]:
-        tasks = [(place, self._tasks[each.id]) for place, each in enumerate(trying)]
-        jobs, run_budget = min(settings.jobs, len(trying)), self._run_budget
+        known = {task.id: task for task in self.suite.tasks}
+        tasks = [(place, known[each.id]) for place, each in enumerate(trying)]
+        jobs, run_budget = min(settings.jobs, len(trying)), self.run_budget
 
         def find() -> Agent:
-            return find_task_agent(settings, self._tell, run_budget.rate_limiters)
+            return find_task_agent(settings, self.tell, run_budget.rate_limiters)
 
-        with EnvPool(self._suite, self._specs, settings) as pool:
+        with EnvPool(self.suite, self.specs, settings) as pool:
             attempts = Attempts(pool, settings, run_budget, find, tasks)
             workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, jobs)
             with closing(workers.work(range(jobs))) as work:
@@ -186,27 +173,21 @@ class OnTasks:
 Work: TypeAlias = Generator[FixReport | Event, None, None]
 
 
+@dataclass
 class DescriptionSearch:
     """Searches for a better description of a tool; `report` holds the progress."""
 
-    def __init__(
-        self,
-        report: FixReport,
-        spec: str,
-        settings: FixSettings,
-        benches: Workbenches,
-        agent_session: AgentSession,
-        run_budget: RunBudget,
-        scorer: Scorer,
-    ) -> None:
-        self.report = self._before = report
-        self._spec = spec
-        self._settings = settings
-        self._benches = benches
-        self._agent_session = agent_session
-        self._run_budget = run_budget
-        self._scorer = scorer
-        self._usage_meter = UsageMeter(run_budget)
+    report: FixReport
+    spec: str
+    settings: FixSettings
+    benches: Workbenches
+    agent_session: AgentSession
+    run_budget: RunBudget
+    scorer: Scorer
+
+    def __post_init__(self) -> None:
+        self._before = self.report
+        self._usage_meter = UsageMeter(self.run_budget)
         self._began = time.monotonic()
 
     def mend(self) -> Work:
@@ -214,10 +195,10 @@ class DescriptionSearch:
         self.report = without_secrets(self.report)
         yield from self._propose()
         yield from self._score("validation", [ORIGINAL, *[each.number for each in self.report.usable]])
-        if not self._agent_session.is_over() and (chosen := self.report.chosen):
+        if not self.agent_session.is_over() and (chosen := self.report.chosen):
             yield Notice(f"{self.report.tool}: candidate {chosen.number} is the best, and is tested now")
             yield from self._score("test", [ORIGINAL, chosen.number])
-        if not self._agent_session.is_over():
+        if not self.agent_session.is_over():
             yield self._kept(ended="done")
 
     def _kept(self, **changes: object) -> FixReport:
@@ -228,39 +209,39 @@ class DescriptionSearch:
             **changes,
             usage=usage,
             seconds=round(self._before.seconds + time.monotonic() - self._began, 3),
-            notes=tuple(dict.fromkeys((*notes, *self._agent_session.marks_passed(usage)))),
+            notes=tuple(dict.fromkeys((*notes, *self.agent_session.marks_passed(usage)))),
         )
         return self.report
 
     def _propose(self) -> Work:
         """Make candidates with all strategies in turn, as many as wanted."""
-        if self._agent_session.is_over() or len(self.report.candidates) >= self._settings.candidates:
+        if self.agent_session.is_over() or len(self.report.candidates) >= self.settings.candidates:
             return
 
         def write(_: None, tell: Callable[[Candidate], None]) -> None:
-            with self._benches.lend(self._spec) as bench:
+            with self.benches.lend(self.spec) as bench:
                 asyncio.run(self._write_all(bench, tell))
 
-        workers = Workers[None, Candidate](write, self._run_budget, 1)
+        workers = Workers[None, Candidate](write, self.run_budget, 1)
         with closing(workers.work([None])) as work:
             for candidate in work:
                 yield self._kept(candidates=(*self.report.candidates, candidate))
 
     async def _write_all(self, bench: ToolHost, tell: Callable[[Candidate], None]) -> None:
-        bench.heed(self._agent_session.is_over)
-        report, strategies = self.report, self._settings.strategy
+        bench.heed(self.agent_session.is_over)
+        report, strategies = self.report, self.settings.strategy
         (tool,) = [each for each in bench.tools if each.name == report.tool]
         made = list(report.candidates)
         try:
-            async with self._agent_session.advised(self._usage_meter) as role_models:
+            async with self.agent_session.advised(self._usage_meter) as role_models:
                 call = self._caller(bench)
                 proposer = Proposer(
-                    tool, LateTolerantModels(role_models), report.examples, self._settings.seed, call
+                    tool, LateTolerantModels(role_models), report.examples, self.settings.seed, call
                 )
-                for number in range(len(made) + 1, self._settings.candidates + 1):
+                for number in range(len(made) + 1, self.settings.candidates + 1):
                     strategy = strategies[(number - 1) % len(strategies)]
                     work = proposer.propose(number, strategy, made)
-                    made.append(_without_secret(await unless(self._agent_session.is_over, work, inf)))
+                    made.append(_without_secret(await unless(self.agent_session.is_over, work, inf)))
                     tell(made[-1])
         except Over:
             return
@@ -269,7 +250,7 @@ class DescriptionSearch:
         """Calls the tool from a fresh start; these calls count like all others."""
 
         async def call(invocation: Invocation) -> str:
-            self._agent_session.go_on()
+            self.agent_session.go_on()
             bench.reset()
             world = LiveTools(bench, [invocation.tool], self._usage_meter.grant)
             said = world.answer(invocation.tool, json.loads(invocation.arguments))
@@ -286,9 +267,9 @@ class DescriptionSearch:
         done = {(each.candidate, each.trying) for each in self.report.attempts}
         tried = [(number, each) for number in numbers for each in self.report.part(part)]
         units = [(number, each) for number, each in tried if (number, each.id) not in done]
-        if self._agent_session.is_over() or not units:
+        if self.agent_session.is_over() or not units:
             return
-        with closing(self._scorer.score(self.report, units, self._usage_meter)) as attempts:
+        with closing(self.scorer.score(self.report, units, self._usage_meter)) as attempts:
             for attempt in attempts:
                 yield self._kept(attempts=(*self.report.attempts, attempt))
         for number in numbers:

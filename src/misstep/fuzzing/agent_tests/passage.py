@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -184,6 +185,7 @@ class _Arguments(msgspec.Struct, frozen=True, kw_only=True):
     arguments: Annotated[tuple[dict[str, Any], ...], Meta(min_length=1)]
 
 
+@dataclass
 class ReachStages:
     """Takes defects through the stages, with as few model calls and trials as possible.
 
@@ -191,14 +193,11 @@ class ReachStages:
     documentation allows the calls.
     """
 
-    def __init__(
-        self, models: Models, trials: AgentTrials, prompts: Prompts, count: int, is_trusting: bool = False
-    ) -> None:
-        self._models = models
-        self._trials = trials
-        self._prompts = prompts
-        self._count = count
-        self._is_trusting = is_trusting
+    models: Models
+    trials: AgentTrials
+    prompts: Prompts
+    count: int
+    is_trusting: bool = False
 
     async def lead(self, finding: Finding) -> ReachAttempt:
         """How far a defect gets: allowed by the documentation, covered by a request, shown by the agent.
@@ -212,8 +211,8 @@ class ReachStages:
         if not calls:
             return passage
         try:
-            about, form = self._about(finding, calls), requests_form(self._count)
-            requests = await self._models.ask("generator", "request", form, **about, count=str(self._count))
+            about, form = self._about(finding, calls), requests_form(self.count)
+            requests = await self.models.ask("generator", "request", form, **about, count=str(self.count))
         except Unusable as error:
             return structs.replace(passage, why=f"no requests were made: {told(error)}")
         return await self._tried(finding, calls, structs.replace(passage, requests=requests))
@@ -223,16 +222,16 @@ class ReachStages:
         declined, unclear = list[Trial](), list[tuple[Trial, str]]()
         async with aclosing(self._forms(finding)) as forms:
             async for calls in forms:
-                if self._is_trusting:
+                if self.is_trusting:
                     return passage, calls
                 names = _names(calls)
-                exactly = self._prompts.fill("exactly", calls=calls_in_words(calls))
-                rehearsal = await self._trials.rehearse(exactly, names)
+                exactly = self.prompts.fill("exactly", calls=calls_in_words(calls))
+                rehearsal = await self.trials.rehearse(exactly, names)
                 if made_all(rehearsal.uses, calls):
                     return structs.replace(passage, documented=True, rehearsal=rehearsal), calls
                 if not rehearsal.is_usable:
                     return structs.replace(passage, why=trouble_with(rehearsal), rehearsal=rehearsal), ()
-                tools = [tool for tool in self._trials.tools if tool.name in names]
+                tools = [tool for tool in self.trials.tools if tool.name in names]
                 answer, request = rehearsal.answer, rehearsal.request
                 if others_among(rehearsal.uses, calls) or not names_a_reason(answer, request, tools, calls):
                     unclear.append((rehearsal, done_instead(rehearsal, calls)))
@@ -249,7 +248,7 @@ class ReachStages:
         for arguments in await self._propose(finding):
             call = Invocation(finding.calls[-1].tool, arguments)
             calls = (*finding.calls[:-1], call)
-            judged = await self._trials.make(calls)
+            judged = await self.trials.make(calls)
             if finding.kind == "refusal":
                 shows = self._fits(call) and is_same_refusal(finding, judged, call)
             else:
@@ -260,11 +259,11 @@ class ReachStages:
             yield calls
 
     def _fits(self, call: Invocation) -> bool:
-        return any(fits(call.arguments, tool) for tool in self._trials.tools if tool.name == call.tool)
+        return any(fits(call.arguments, tool) for tool in self.trials.tools if tool.name == call.tool)
 
     async def _propose(self, finding: Finding) -> Sequence[str]:
         """Realistic arguments for the last call, as JSON; empty if the model has no idea."""
-        last = [each for each in self._trials.tools if each.name == finding.calls[-1].tool]
+        last = [each for each in self.trials.tools if each.name == finding.calls[-1].tool]
         parameters = last[0].tool.parameters if last else {}
 
         def make(form: _Arguments) -> tuple[str, ...]:
@@ -277,7 +276,7 @@ class ReachStages:
         form = form_of(_Arguments, arguments=objects).then(make)
         about = self._about(finding, finding.calls)
         try:
-            proposed = await self._models.ask("generator", "natural", form, **about, count=str(NATURAL))
+            proposed = await self.models.ask("generator", "natural", form, **about, count=str(NATURAL))
         except Unusable:
             return ()
         return proposed[:NATURAL]
@@ -286,12 +285,12 @@ class ReachStages:
         """Run the requests until one shows this defect; other errors don't count."""
         looked_for = Judged(finding.ruling, signature=finding.signature)
         for request in passage.requests:
-            trial = await confirmed(await self._trials.run(request, _names(calls)), self._trials)
+            trial = await confirmed(await self.trials.run(request, _names(calls)), self.trials)
             passage = structs.replace(passage, trials=(*passage.trials, trial))
             if finding.kind == "refusal":
                 place = stuck_at(trial, finding.tool)
                 if place is not None and self._fits(trial.uses[place].call):
-                    return await judge_refusal(passage, trial, place, self._models, self._trials)
+                    return await judge_refusal(passage, trial, place, self.models, self.trials)
             elif any(use.tool == finding.tool and is_same(use.judged, looked_for) for use in trial.uses):
                 return structs.replace(passage, fate="reached")
         troubles = [trouble_with(trial) for trial in passage.trials]
@@ -302,7 +301,7 @@ class ReachStages:
     def _about(self, finding: Finding, calls: Calls) -> dict[str, str]:
         judged = Judged(finding.ruling, finding.why, error=finding.error, message=finding.message)
         return {
-            "tools": documentation_for(calls, self._trials.tools),
+            "tools": documentation_for(calls, self.trials.tools),
             "calls": calls_in_words(calls),
             "error": error_in_words(judged),
         }

@@ -17,9 +17,9 @@ from misstep.errors import UsageError, did_you_mean
 
 Stage: TypeAlias = Literal[
     "exactly", "natural", "request", "templates", "infills", "humanise", "same", "emulate", "majority",
-    "judge", "declined", "correct", "answers-greybox", "answers-whitebox", "crashes-greybox", "crashes-whitebox",
-    "refusal", "foretold", "groups", "crosstalk", "fix-findings", "fix-description", "fix-source",
-    "fix-explore", "fix-observed",
+    "judge", "declined", "correct", "answers-greybox", "answers-whitebox", "crashes-greybox",
+    "crashes-whitebox", "refusal", "foretold", "groups", "crosstalk", "fix-findings", "fix-description",
+    "fix-source", "fix-explore", "fix-observed",
 ]  # fmt: skip
 
 # The placeholders of each stage. A template must use all of them that are not optional.

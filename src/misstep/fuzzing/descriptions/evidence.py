@@ -54,11 +54,16 @@ class FixEvidence(msgspec.Struct, frozen=True):
 
 def evidence_of_fuzzing(reports: Sequence[ToolReport], name: str, tool: str) -> FixEvidence:
     """What fuzzing found in a tool, from reports on it alone or together with others."""
-    passages = list(_passages(reports, name, tool))
-    asked = [each for passage, finding in passages for each in _asked(passage, finding, tool)]
+    asked, put = list[EarlierRequest](), set[str]()
+    for report in reports:
+        known = {each.id: each for each in report.findings}
+        for passage in report.journey.passages if report.journey else ():
+            finding = known.get(passage.finding)
+            if report.name == name or (finding is not None and finding.tool in (name, tool)):
+                put |= {passage.finding} if passage.requests else set()
+                asked += _asked(passage, finding, tool)
     if len({each.group for each in asked if each.bad}) < 2:  # requests are grouped by several defects only
         asked = [msgspec.structs.replace(each, group=each.request) for each in asked]
-    put = {passage.finding for passage, _ in passages if passage.requests}
     findings = [each for report in reports for each in report.findings if each.tool in (name, tool)]
     defects = list[str]()
     for each in findings:
@@ -81,17 +86,6 @@ def is_bad(trial: Trial, tool: str) -> Use | None:
     broken = [use for use in uses if use.judged.ruling in RUNTIME_ERRORS]
     stuck = [use for use in uses[-1:] if use.judged.ruling in REFUSALS]
     return next(iter((*broken, *stuck)), None)
-
-
-def _passages(
-    reports: Sequence[ToolReport], name: str, tool: str
-) -> Iterator[tuple[ReachAttempt, Finding | None]]:
-    for report in reports:
-        findings = {each.id: each for each in report.findings}
-        for passage in report.journey.passages if report.journey else ():
-            finding = findings.get(passage.finding)
-            if report.name == name or (finding is not None and finding.tool in (name, tool)):
-                yield passage, finding
 
 
 def _asked(passage: ReachAttempt, finding: Finding | None, tool: str) -> Iterator[EarlierRequest]:
@@ -156,7 +150,11 @@ async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, m
     verdict, why = _verdict(trial, tool)
     if verdict == "passed" and trying.matter == "answer":
         try:
-            verdict, why = await _judged(trying, trial, tool, models)
+            if trying.expected:
+                score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
+                verdict, why = VERDICTS[score.says], score.reason
+            else:
+                verdict, why = await judge_correctness(trial, models)
         except Unusable as error:
             verdict, why = "inconclusive", told(error)
     return FixAttempt(
@@ -180,13 +178,6 @@ def _verdict(trial: Trial, tool: str) -> tuple[Judgement, str]:
         return "failed", f"the agent did not come to an end: {trial.ended}"
     trouble = trouble_with(trial)
     return ("inconclusive", trouble) if trouble else ("passed", "")
-
-
-async def _judged(trying: Trying, trial: Trial, tool: str, models: Models) -> tuple[Judgement, str]:
-    if trying.expected:
-        score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
-        return VERDICTS[score.says], score.reason
-    return await judge_correctness(trial, models)
 
 
 LEAST = 2  # groups that failed or are untried: one to choose by, one to judge by

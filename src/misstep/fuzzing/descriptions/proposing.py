@@ -8,6 +8,7 @@ import inspect
 import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Annotated, Any, TypeAlias, cast
 
@@ -121,17 +122,15 @@ SHOWN = 2_000  # characters of a tool's answer
 Call: TypeAlias = Callable[[Invocation], Awaitable[str]]
 
 
+@dataclass
 class Proposer:
     """Asks for descriptions of one tool, without proposing the same one twice."""
 
-    def __init__(
-        self, tool: Described, models: Models, examples: Sequence[str], seed: int, call: Call
-    ) -> None:
-        self._tool = tool
-        self._models = models
-        self._examples = examples
-        self._seed = seed
-        self._call = call
+    tool: Described
+    models: Models
+    examples: Sequence[str]
+    seed: int
+    call: Call
 
     async def propose(self, number: int, strategy: Strategy, before: Sequence[Candidate]) -> Candidate:
         """A candidate, which has no wording if the model gave no usable one."""
@@ -140,14 +139,14 @@ class Proposer:
         try:
             if strategy == "explore":
                 return await self._explored(blank, used)
-            about = {"tools": documentation_of([self._tool], strategy == "source"), **_limits(used)}
+            about = {"tools": documentation_of([self.tool], strategy == "source"), **_limits(used)}
             if strategy == "findings":  # a random selection of them, a different one for each candidate
-                dice = Dice(derive_seed(self._seed, "examples", number))
-                drawn = dice.sample(list(self._examples), min(EXAMPLES, len(self._examples)))
+                dice = Dice(derive_seed(self.seed, "examples", number))
+                drawn = dice.sample(list(self.examples), min(EXAMPLES, len(self.examples)))
                 about["examples"] = fenced("\n\n".join(drawn) or "(none)")
             stage = cast("Stage", f"fix-{strategy}")
-            form = wording_form(self._tool, used, strategy == "findings")
-            wording, why = await self._models.ask("generator", stage, form, **about)
+            form = wording_form(self.tool, used, strategy == "findings")
+            wording, why = await self.models.ask("generator", stage, form, **about)
         except Unusable as error:
             return structs.replace(blank, why=told(error))
         return structs.replace(blank, wording=wording, why=cut(why, SHOWN))
@@ -156,13 +155,13 @@ class Proposer:
         """Try the tool and improve its description until it stops changing."""
         now, tried, why = Wording(), list[str](), ""
         for _ in range(ROUNDS):
-            tool = reworded(self._tool, {self._tool.name: now})
+            tool = reworded(self.tool, {self.tool.name: now})
             try:
                 tried.append(await self._try(tool, tried))
                 # A better description after these calls, or the same one again.
                 about = {"tools": documentation_of([tool]), "tried": listed(tried), **_limits(used)}
                 form = wording_form(tool, None)
-                wording, _ = await self._models.ask("generator", "fix-observed", form, **about)
+                wording, _ = await self.models.ask("generator", "fix-observed", form, **about)
             except Unusable as error:
                 why = told(error)
                 break
@@ -170,7 +169,7 @@ class Proposer:
             same = SequenceMatcher(None, _whole(tool, before), _whole(tool, now), autojunk=False)
             if same.ratio() >= ALIKE:
                 break
-        wrong = why if now == Wording() else wrong_at_last(now, self._tool, used)
+        wrong = why if now == Wording() else wrong_at_last(now, self.tool, used)
         found = None if wrong or now == Wording() else now
         return structs.replace(blank, wording=found, why=wrong, tried=tuple(tried))
 
@@ -186,8 +185,8 @@ class Proposer:
 
         form = form_of(_Planned, arguments=arguments_schema(parameters)).then(make)
         about = {"tools": documentation_of([tool]), "tried": listed(tried)}
-        arguments = await self._models.ask("generator", "fix-explore", form, **about)
-        said = await self._call(Invocation(tool.name, arguments))
+        arguments = await self.models.ask("generator", "fix-explore", form, **about)
+        said = await self.call(Invocation(tool.name, arguments))
         return f"{tool.name}({cut(arguments, SHOWN)}) → {cut(said, SHOWN)}"
 
 

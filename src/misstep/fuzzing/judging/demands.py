@@ -21,11 +21,11 @@ from misstep.schemas.shape import as_list, find_reference, mapping, resolve
 
 DEEPEST = 30
 
-# Limits that the author stated explicitly, so violating them should be reported.
-_CLEAR = frozenset(
-    {"required", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
-    | {"minLength", "maxLength", "pattern"}
-)  # and `enum` and `const`
+# Limits that the author stated explicitly, besides `enum` and `const`: violating them should be reported.
+_CLEAR = frozenset((
+    "required", "pattern", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minLength",
+    "maxLength",
+))  # fmt: skip
 
 
 def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
@@ -287,10 +287,9 @@ def names_call(described: Described, text: str, given: GivenValues) -> bool:
     scalars = (each for each in leaves_of(given.arguments, keys=False) if each is not None)
     values = {str(each).casefold() for each in scalars if not isinstance(each, bool)}
     # A short value occurs by coincidence, unless it has a digit or is quoted.
-    return any(
-        _stands_in(word, lower)
-        for word in (*words, *(each for each in values if len(each) >= SHORTEST or re.search(r"\d", each)))
-    ) or any(f"{mark}{each}{mark}" in lower for each in values if len(each) < SHORTEST for mark in "'\"`")
+    words |= {each for each in values if len(each) >= SHORTEST or re.search(r"\d", each)}
+    quoted = {f"{mark}{each}{mark}" for each in values if len(each) < SHORTEST for mark in "'\"`"}
+    return any(_stands_in(word, lower) for word in words) or any(each in lower for each in quoted)
 
 
 def _stands_in(word: str, text: str) -> bool:

@@ -32,7 +32,13 @@ def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
         case "hung":
             why = f"it gave no answer and was given up: {detail or 'the time for one call was over'}"
             hang = _ended("hang", "hang", why, reaction)
-            return _computing(hang, reaction.computed, size) if reaction.computed else hang
+            if not reaction.computed:
+                return hang
+            # A blow-up with the signature of the hang: it is the same defect on a slower machine.
+            spent = f"{reaction.computed:.1f} seconds of processor time for {size:,} characters of arguments"
+            return replace(
+                hang, ruling="blow-up", why=f"it computed until it was given up: {spent}", error="CPU"
+            )
         case "exhausted":
             why = f"it wanted more memory than it was allowed: {detail or 'the limit was reached'}"
             return _ended("blow-up", "memory", why, reaction)
@@ -44,15 +50,6 @@ def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
             return Judged("protocol", why, f"protocol: {normalise(detail)}", "protocol", message=said)
         case _:
             assert_never(end)
-
-
-def _computing(hang: Judged, seconds: float, size: int) -> Judged:
-    """A blow-up with the signature of the hang, because it is the same defect on a slower machine."""
-    why = (
-        f"it computed until it was given up: {seconds:.1f} seconds of processor time "
-        f"for {size:,} characters of arguments"
-    )
-    return replace(hang, ruling="blow-up", why=why, error="CPU")
 
 
 def _judge_death(reaction: Reaction) -> Judged:

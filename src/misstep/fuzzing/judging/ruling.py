@@ -166,8 +166,7 @@ def _may_tell(described: Described, reaction: Reaction) -> bool:
     """Whether a result may report an exception: a plain function without `except` cannot."""
     if reaction.flagged or described.kind != "function" or described.source is None:
         return True
-    text = described.source.text
-    return "except" in text or text.lstrip().startswith("@")
+    return "except" in described.source.text or described.source.text.lstrip().startswith("@")
 
 
 def _is_no_news(described: Described, words: str, given: GivenValues) -> bool:

@@ -4,8 +4,8 @@ If a call uses a value that an earlier call returned, such as an id, it gets the
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -45,25 +45,6 @@ def bindings_of(calls: Sequence[Invocation], results: Sequence[Reaction]) -> lis
 def is_name(value: str | int) -> bool:
     """Whether a value is unlikely to be in a result by coincidence, unlike a small number."""
     return isinstance(value, str) and len(value) >= NAME
-
-
-def rebound(call: Invocation, new: Mapping[str | int, str | int]) -> Invocation:
-    if not new:
-        return call
-    return Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), new)))
-
-
-def renewed(bindings: Sequence[Binding], number: int, result: Reaction) -> dict[str | int, str | int]:
-    """The new values for those taken from this call's result."""
-    values = [value for _, value in values_in(result)]
-    own = [each for each in bindings if each.producer == number and each.place < len(values)]
-    return {each.value: _like(each.value, values[each.place]) for each in own}
-
-
-def _like(old: str | int, new: Any) -> str | int:
-    if isinstance(old, int):
-        return int(new) if str(new).isdecimal() and len(str(new)) < 19 else old
-    return str(new)
 
 
 # Judges the reaction to a call of a known tool.
@@ -118,12 +99,22 @@ class Replayer:
         """Make the calls one by one, each with values from the new results."""
         made, results, new = list[Invocation](), list[Reaction](), dict[str | int, str | int]()
         for number, call in enumerate(calls):
-            made.append(rebound(call, new))
-            reactions = list(self._bench.run([Probe(made[-1])], patience))
+            if new:
+                call = Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), new)))
+            made.append(call)
+            reactions = list(self._bench.run([Probe(call)], patience))
             if not reactions:
                 break
             results += reactions
-            new |= renewed(bindings, number, reactions[0])
+            values = [value for _, value in values_in(reactions[0])]
+            for each in bindings:
+                if each.producer != number or each.place >= len(values):
+                    continue
+                value = str(values[each.place])
+                if isinstance(each.value, str):
+                    new[each.value] = value
+                else:
+                    new[each.value] = int(value) if value.isdecimal() and len(value) < 19 else each.value
         self.made, self.results = tuple(made), tuple(results)
 
     def shows(self, calls: Sequence[Invocation], like: Judged, patience: float = 1.0) -> bool | None:

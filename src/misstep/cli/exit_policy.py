@@ -11,7 +11,7 @@ from misstep.cli.output import INCONCLUSIVE
 from misstep.core.results.comparison import Held
 from misstep.core.settings import RunSettings, parse_gate
 from misstep.errors import UsageError
-from misstep.rendering.comparison import held_as_json, held_in_words
+from misstep.rendering.comparison import baseline_sentence, held_as_json
 from misstep.rendering.terminal import counted, percent
 from misstep.store.location import way_to
 
@@ -62,7 +62,7 @@ class CommandResult(msgspec.Struct, frozen=True):
         """Print a line about the baseline below everything else."""
         if self.held:
             style = "bold red" if self.held.regressed else "bold"
-            console.print(Text(f"\n{held_in_words(self.held)}", style=style), soft_wrap=True)
+            console.print(Text(f"\n{baseline_sentence(self.held)}", style=style), soft_wrap=True)
 
 
 class ExitPolicy:
@@ -105,5 +105,5 @@ class ExitPolicy:
         if not held.regressed:
             return msgspec.structs.replace(ending, held=held)
         return CommandResult(
-            1, held, (*ending.why, f"--baseline {self._baseline} failed: {held_in_words(held)}")
+            1, held, (*ending.why, f"--baseline {self._baseline} failed: {baseline_sentence(held)}")
         )

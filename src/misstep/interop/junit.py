@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from misstep.core.results.report import Issue, ReportItem, RunReport
 from misstep.core.text import cut
-from misstep.rendering.comparison import held_in_words
+from misstep.rendering.comparison import baseline_sentence
 from misstep.rendering.terminal import BASELINES
 from misstep.rendering.text import plain, plain_lines
 
@@ -94,7 +94,7 @@ def _properties(statement: RunReport) -> Iterator[str]:
             for field in BASELINES
             if summary and summary.baselines
         },
-        "baseline": held_in_words(statement.held) if statement.held else "",
+        "baseline": baseline_sentence(statement.held) if statement.held else "",
     }
     for name, value in told.items():
         if value:

@@ -23,7 +23,7 @@ from misstep.rendering.words import listed, p_in_words, p_value, points
 MOST = 5  # findings that are named
 
 
-def held_in_words(held: Held) -> str:
+def baseline_sentence(held: Held) -> str:
     """The comparison with the baseline in one sentence; the only foreign text is names of tools."""
     if not held.baseline:
         return "there is no earlier run to hold this one against"
@@ -53,7 +53,7 @@ def held_as_json(held: Held) -> dict[str, object]:
     return {
         "run": held.baseline or None,
         "regressed": held.regressed,
-        "conclusion": held_in_words(held),
+        "conclusion": baseline_sentence(held),
         **(compared if held.baseline else {}),
     }
 

@@ -6,7 +6,7 @@ from itertools import islice
 
 from misstep.core.outcome import Judgement
 from misstep.core.results.report import RunReport
-from misstep.rendering.comparison import held_in_words
+from misstep.rendering.comparison import baseline_sentence
 from misstep.rendering.terminal import baseline_rates, counted, from_to, percent
 from misstep.rendering.text import plain
 from misstep.rendering.words import listed
@@ -26,7 +26,7 @@ def markdown(statement: RunReport) -> str:
     """Verdict, numbers, the first failures with the commands that replay them, and regressions."""
     parts = [_heading(statement), _numbers(statement)]
     if statement.held:
-        parts.append(f"**Baseline:** {prose(held_in_words(statement.held), 1_000)}")
+        parts.append(f"**Baseline:** {prose(baseline_sentence(statement.held), 1_000)}")
         parts += (
             [f"Lost: {listed([code(name) for name in statement.held.lost], MOST)}"]
             if statement.held.regressed and statement.held.lost

@@ -41,7 +41,7 @@ async def _on_ray(
 
     # Workers don't need these settings, which might hold a password.
     make = partial(_work_there, settings.overlay({"store": "", "ray_address": ""}), agent)
-    crew = RayWorkerPool(
+    pool = RayWorkerPool(
         make,
         Throttles(),
         partial(_lost, settings),
@@ -50,8 +50,8 @@ async def _on_ray(
         tell=tell,
     )
     tell("connecting to Ray" if settings.ray_address else "starting Ray")
-    async with crew:
-        yield crew.execute
+    async with pool:
+        yield pool.execute
 
 
 @asynccontextmanager

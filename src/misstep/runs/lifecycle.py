@@ -171,7 +171,7 @@ def start(
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     campaign = work.campaign(lambda _: None)  # nothing is stored yet
-    crew = make_executor(settings, agent, _teller(listeners))
+    executor = make_executor(settings, agent, _teller(listeners))
     settings = settings if agent is None else check_settings(settings.overlay({"agent": agent.name}))
     with Store(settings.store, create=True) as store:
         expected = estimate_run(
@@ -179,7 +179,7 @@ def start(
         )
 
         async def sit() -> Summary:
-            async with crew as execute:
+            async with executor as execute:
                 # The run is opened once the agent is known to work.
                 run = store.add_run(settings, work.total, time.time(), work.digest, work.purpose)
                 return await RunSession(store, run, expected, listeners).hold(campaign, execute)
@@ -206,13 +206,13 @@ def resume(
         refuse_blind_budget(run.settings)
         work = plan(store, run)
         tell = _teller(listeners)
-        crew = make_executor(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
+        executor = make_executor(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
         if began_on != run.settings.on:
             tell(f"the run was begun on {began_on}; it goes on {run.settings.on}")
         expected = _estimate_rest(store, run, work)
 
         async def sit() -> Summary:
-            async with crew as execute:
+            async with executor as execute:
                 campaign = work.campaign(partial(store.find_kept, run.id))
                 return await RunSession(store, run, expected, listeners).hold(campaign, execute)
 

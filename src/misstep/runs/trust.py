@@ -141,7 +141,7 @@ def refuse_unfit(settings: StoreSettings, run: Run, given: Collection[str] = ())
         raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
 
 
-def take_up(store: Store, settings: AgentRunSettings, verb: str) -> Run:
+def run_to_resume(store: Store, settings: AgentRunSettings, verb: str) -> Run:
     """The run to be resumed, under the settings it was started with and its new budgets."""
     run = find_resumable(store, settings.resume, verb)
     if run.summary:

@@ -14,7 +14,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.features.crosstalk.run import (
-    Crossing,
+    CrosstalkTests,
     find_crosstalk,
     read_groups,
     resume_crosstalk,
@@ -257,7 +257,7 @@ def test_tools_that_are_gone_leave_their_group_undone(tmp_path: Path) -> None:
     gone, told = f"{tmp_path / 'gone.py'}:tools", list[GroupReport]()
     with Workbenches(settings) as benches:
         run_budget = RunBudget(Budget(), Spent())
-        crossing = Crossing(benches, settings, Prompts(), run_budget, {}, {"x": gone}, lambda _: None)
+        crossing = CrosstalkTests(benches, settings, Prompts(), run_budget, {}, {"x": gone}, lambda _: None)
         crossing.cross(GroupReport("y", ("y",), ("x",), ended="stopped"), told.append)
     assert crossing.lost[gone].startswith("could not be started again: ")
     assert told == []

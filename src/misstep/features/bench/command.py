@@ -19,7 +19,7 @@ from misstep.errors import UsageError
 from misstep.features.bench.environments import new_task_folder
 from misstep.features.bench.run import find_task, resume_benchmark, run_benchmark, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
-from misstep.runs.setup.configuration import AGENTS, CALLING, SHELTER, USUALLY_TRYING
+from misstep.runs.setup.configuration import AGENTS, CALLING, SANDBOX_OPTIONS, USUALLY_TRYING
 from misstep.store.location import way_to
 
 TAKEN = ("serve", "port", "json")  # the only options that have a meaning with --serve
@@ -78,7 +78,16 @@ NO_FORGE = ("data", "domains", "seed")  # its tasks are fixed, and have no domai
 OPTIONS = tuple(
     dict.fromkeys(
         name
-        for name in (*AGENTS, *TASKS, "count", "max_steps", "time_per_request", "timeout", *SHELTER, *CALLING)
+        for name in (
+            *AGENTS,
+            *TASKS,
+            "count",
+            "max_steps",
+            "time_per_request",
+            "timeout",
+            *SANDBOX_OPTIONS,
+            *CALLING,
+        )
         if name not in UNUSED
     )
 )

@@ -32,7 +32,7 @@ from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.runs.summary import summarise_tasks
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import take_up, with_agent
+from misstep.runs.trust import run_to_resume, with_agent
 from misstep.store.runs import Run, Store
 
 
@@ -58,7 +58,7 @@ def resume_benchmark(
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = take_up(store, settings, benchmark)
+        run = run_to_resume(store, settings, benchmark)
         if run.summary:
             return _view(store, run)
         suite = find_suite(benchmark, run.settings)

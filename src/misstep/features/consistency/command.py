@@ -26,7 +26,7 @@ from misstep.features.consistency.view import (
     set_detail,
     set_view,
 )
-from misstep.runs.setup.configuration import CALLING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.runs.setup.configuration import CALLING, SANDBOX_OPTIONS, TRYING, USUALLY_TRYING
 from misstep.store.location import way_to
 
 USUAL = {**USUALLY_TRYING, "count": SETS}
@@ -47,7 +47,7 @@ ABOUT = {
     *CONSISTENCY,
     "time_per_tool",
     "timeout",
-    *SHELTER,
+    *SANDBOX_OPTIONS,
     *CALLING,
     *GATE,
     *KEEPING,

@@ -51,7 +51,7 @@ from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import take_up, with_agent
+from misstep.runs.trust import run_to_resume, with_agent
 from misstep.store.runs import Run, Store
 from misstep.tool_host.host import ToolHost
 
@@ -218,7 +218,7 @@ def resume_consistency(settings: AgentRunSettings, *listeners: Listener) -> Cons
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = take_up(store, settings, "consistency")
+        run = run_to_resume(store, settings, "consistency")
         if run.summary:
             return _view(store, run)
         prompts = _refuse_early(run.settings)

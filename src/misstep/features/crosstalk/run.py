@@ -47,7 +47,7 @@ from misstep.runs.setup.workbenches import Workbenches
 from misstep.runs.setup.workers import Workers, stopping
 from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import refuse_foreign_calls, take_up
+from misstep.runs.trust import refuse_foreign_calls, run_to_resume
 from misstep.store.runs import Run, Store
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
@@ -57,7 +57,7 @@ LOST = "could not be started again"
 
 
 @dataclass
-class Crossing:
+class CrosstalkTests:
     """Tests groups; several threads may call it at a time. `specs` maps each tool to its spec.
 
     `lost` are specs whose tools could not be loaded again, and why; what needs them is not done.
@@ -160,7 +160,7 @@ def resume_crosstalk(settings: AgentRunSettings, *listeners: Listener) -> Crosst
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = take_up(store, settings, "crosstalk")
+        run = run_to_resume(store, settings, "crosstalk")
         if run.summary:
             return _report(store, run)
         prompts = _refuse_early(run.settings)
@@ -222,18 +222,18 @@ def _hold(
     def work() -> Generator[GroupReport | Event]:
         """Test what is not done, and continue what was started before."""
         settings, run_budget = run.settings, session.run_budget
-        crossing = Crossing(
+        tests = CrosstalkTests(
             benches, settings, prompts, run_budget, tools.described, tools.specs, session.notice
         )
-        session.lost = crossing.lost
+        session.lost = tests.lost
         with stopping(run_budget):
             if not session.kept:
-                yield from _lay_out(store, settings, tools, crossing)
+                yield from _lay_out(store, settings, tools, tests)
             left = [report for report in session.kept.values() if report.ended == "stopped"]
             for name in (name for group in left for name in (*group.tools, *group.offered)):
                 if name not in tools.described:
                     raise UsageError(f"there is no tool '{name}' any more", "the run was begun with it")
-            workers = Workers[GroupReport, GroupReport](crossing.cross, run_budget, settings.jobs)
+            workers = Workers[GroupReport, GroupReport](tests.cross, run_budget, settings.jobs)
             with closing(workers.work(left)) as found:
                 yield from found
 
@@ -242,10 +242,10 @@ def _hold(
 
 
 def _lay_out(
-    store: Store, settings: CrosstalkSettings, tools: _Tools, crossing: Crossing
+    store: Store, settings: CrosstalkSettings, tools: _Tools, tests: CrosstalkTests
 ) -> list[GroupReport]:
     """The groups and requests to test; a resumed run keeps those it has."""
-    groups = read_groups(settings.groups, tools.described) if settings.groups else crossing.propose()
+    groups = read_groups(settings.groups, tools.described) if settings.groups else tests.propose()
     blank = [
         GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
         for place, group in enumerate(groups)

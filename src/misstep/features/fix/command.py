@@ -18,7 +18,7 @@ from misstep.features.fix.apply import apply_fixes, changed_since, diffs_of, ove
 from misstep.features.fix.run import fix_tools, resume_fixing, view_fixing
 from misstep.features.fix.view import fix_as_json, fix_view
 from misstep.rendering.text import plain, plain_lines
-from misstep.runs.setup.configuration import CALLING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.runs.setup.configuration import CALLING, SANDBOX_OPTIONS, TRYING, USUALLY_TRYING
 from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
@@ -44,7 +44,7 @@ ABOUT = {
     "count",
     *TRYING,
     "timeout",
-    *SHELTER,
+    *SANDBOX_OPTIONS,
     *CALLING,
     "out",
     "fail_on",

@@ -50,7 +50,7 @@ from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
 from misstep.runs.setup.workers import stopping
 from misstep.runs.summary import summarise_sets
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import refuse_foreign_calls, take_up
+from misstep.runs.trust import refuse_foreign_calls, run_to_resume
 from misstep.store.runs import Run, Store
 from misstep.store.trust import is_trusted
 
@@ -197,7 +197,7 @@ def resume_fixing(settings: AgentRunSettings, *listeners: Listener, write: bool 
     """
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = take_up(store, settings, "fix")
+        run = run_to_resume(store, settings, "fix")
         if run.summary:
             return _view(store, run, is_trusted(run))
         if write:
@@ -295,7 +295,7 @@ def _hold(
                 report = session.kept.get(blank.name, blank)
                 scorer = score_with(spec, agent_session)
                 search = DescriptionSearch(report, spec, settings, benches, agent_session, run_budget, scorer)
-                with closing(search.mend()) as found:
+                with closing(search.run()) as found:
                     yield from found
 
     def score_with(spec: str, agent_session: AgentSession) -> Scorer:

@@ -190,7 +190,7 @@ class DescriptionSearch:
         self._usage_meter = UsageMeter(self.run_budget)
         self._began = time.monotonic()
 
-    def mend(self) -> Work:
+    def run(self) -> Work:
         """Do all remaining steps. The last report says that it is done, unless a limit was reached."""
         self.report = without_secrets(self.report)
         yield from self._propose()

@@ -15,7 +15,7 @@ from misstep.features.papers.pdoctor import Question, Replication
 from misstep.features.papers.pdoctor_view import paper_view
 from misstep.features.papers.toolfuzz import compare_methods
 from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
-from misstep.runs.setup.configuration import AGENTS, CALLING, SHELTER, TRYING, USUALLY_TRYING
+from misstep.runs.setup.configuration import AGENTS, CALLING, SANDBOX_OPTIONS, TRYING, USUALLY_TRYING
 
 SHARED = (*[name for name in AGENTS if name not in ("agent", "model")], "actions", "seed")
 CURVES = ("per_pair", "most_cases", "method", "sample", "mutations", "most_runs")
@@ -125,7 +125,7 @@ ABOUT = {
     "context",
     "time_per_tool",
     "timeout",
-    *SHELTER,
+    *SANDBOX_OPTIONS,
     *CALLING,
     "store",
     "display",

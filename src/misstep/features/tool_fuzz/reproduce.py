@@ -46,15 +46,15 @@ class AgentReproducer:
         self._prompts = prompts
         self._agent_session = AgentSession(settings, prompts, run_budget, tell)
 
-    def interview(self, bench: ToolHost, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
+    def reproduce(self, bench: ToolHost, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
         """The report with the result for each finding; "stopped" if something is left to do.
 
         `keep` gets the report after each finding.
         """
         progress = _Progress(report, target, UsageMeter(self._run_budget), self._agent_session)
-        return asyncio.run(self._interview(bench, progress, keep))
+        return asyncio.run(self._reproduce(bench, progress, keep))
 
-    async def _interview(self, bench: ToolHost, progress: "_Progress", keep: Keep) -> ToolReport:
+    async def _reproduce(self, bench: ToolHost, progress: "_Progress", keep: Keep) -> ToolReport:
         until = progress.began + self._settings.time_per_tool - progress.seconds_before
         if not self._left(progress):
             return progress.report()

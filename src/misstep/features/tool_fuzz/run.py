@@ -28,7 +28,7 @@ from misstep.runs.setup.models import refuse_blind_budget, refuse_secrets
 from misstep.runs.setup.workbenches import Target, Workbenches, find_targets
 from misstep.runs.summary import summarise_tools
 from misstep.runs.tool_session import ToolRunSession
-from misstep.runs.trust import refuse_foreign_calls, take_up
+from misstep.runs.trust import refuse_foreign_calls, run_to_resume
 from misstep.store.runs import Run, Store
 
 
@@ -62,7 +62,7 @@ def resume_fuzzing(settings: AgentRunSettings, *listeners: Listener) -> FuzzRepo
     """Resume a stopped run under the settings it was started with, except for budgets."""
     settings = check_settings(settings)
     with Store(settings.store) as store:
-        run = take_up(store, settings, "fuzz")
+        run = run_to_resume(store, settings, "fuzz")
         if run.summary:
             return _report(store, run)
         prompts = _refuse_early(run.settings)

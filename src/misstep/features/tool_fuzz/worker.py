@@ -165,7 +165,7 @@ class FuzzWorker:
             self._hear(news, tell)
 
         try:
-            report = self._reproducer.interview(bench, report, target, keep)
+            report = self._reproducer.reproduce(bench, report, target, keep)
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         self._hear(self._noted(report, target.spec), tell)

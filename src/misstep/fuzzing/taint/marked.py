@@ -38,7 +38,7 @@ def origin_of(value: Any) -> ValueOrigin | None:
 def passes_for(base: Any) -> Callable[[type], type]:
     """Make a subclass pass as its base type, except for tests of the exact type."""
 
-    def dress(kind: Any) -> type:
+    def mark(kind: Any) -> type:
         KINDS[kind] = base
         kind.__name__ = kind.__qualname__ = base.__name__
         kind.__module__ = base.__module__
@@ -48,7 +48,7 @@ def passes_for(base: Any) -> Callable[[type], type]:
             setattr(kind, name, method)
         return kind  # type: ignore[no-any-return]
 
-    return dress
+    return mark
 
 
 def _methods_of(base: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from misstep.core.tool import Observation, Path
 from misstep.fuzzing.taint.patterns import watched_pattern
 from misstep.fuzzing.taint.record import ObservationLog, ValueOrigin
-from misstep.fuzzing.taint.text import dress
+from misstep.fuzzing.taint.text import mark
 from misstep.fuzzing.taint.watches import METHODS, functions, listen, particular, pydantic_methods
 
 _OURS = __name__.partition(".")[0]
@@ -121,7 +121,7 @@ class Marks:
         if depth == 0:
             return value
         if type(value) in (str, int, float, list, dict):
-            return dress(value, ValueOrigin(self._record, path))
+            return mark(value, ValueOrigin(self._record, path))
         for name, field in _fields(value).items():
             _put(value, name, self.mark(field, (*path, name), depth - 1))
         return value

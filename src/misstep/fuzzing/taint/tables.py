@@ -9,7 +9,7 @@ from typing import Any
 from misstep.fuzzing.taint import caller
 from misstep.fuzzing.taint.marked import origin_of
 from misstep.fuzzing.taint.record import ValueOrigin, calling
-from misstep.fuzzing.taint.text import MarkedText, dress, plain, plain_text, text
+from misstep.fuzzing.taint.text import MarkedText, mark, plain, plain_text, text
 from misstep.fuzzing.taint.values import MarkedList, table
 
 FARTHEST = 12  # frames searched for the text
@@ -43,7 +43,7 @@ class MarkedReader:
 
     def marked(self, found: list[str], place: int) -> Any:
         rows = self._step("csv rows")
-        return dress(found, rows.below(place)) if rows else found
+        return mark(found, rows.below(place)) if rows else found
 
     def marked_object(self, members: dict[Any, Any]) -> Any:
         """The latest row as a marked dict, with the names of the first row."""

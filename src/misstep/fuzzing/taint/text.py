@@ -168,7 +168,7 @@ def _division(name: str) -> Callable[..., Any]:
             separator, most = "\n", -1
         origin = self._misstep_origin.step(name, separator, most)
         self._misstep_origin.note(name, separator, len(parts) > 1)
-        return dress(parts, origin)
+        return mark(parts, origin)
 
     return method
 
@@ -225,17 +225,17 @@ DEEPEST = 100
 _Done = dict[int, tuple[Any, Any]]
 
 
-def dress(value: Any, origin: ValueOrigin | None, depth: int = DEEPEST) -> Any:
+def mark(value: Any, origin: ValueOrigin | None, depth: int = DEEPEST) -> Any:
     """Mark the value and everything in it, up to a depth. Values that are not JSON stay unchanged."""
     kind = type(value)
     if origin is None or depth == 0:
         return value
     if kind is list:
-        items = [dress(item, origin.below(place), depth - 1) for place, item in enumerate(value)]
+        items = [mark(item, origin.below(place), depth - 1) for place, item in enumerate(value)]
         return row(items, origin)
     if kind is dict:
         named = {
-            key: dress(item, origin.below(key), depth - 1) if isinstance(key, str) else item
+            key: mark(item, origin.below(key), depth - 1) if isinstance(key, str) else item
             for key, item in value.items()
         }
         return table(named, origin)

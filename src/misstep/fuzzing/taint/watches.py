@@ -25,13 +25,13 @@ from misstep.fuzzing.taint.marked import origin_of
 from misstep.fuzzing.taint.patterns import watched_pattern
 from misstep.fuzzing.taint.record import ValueOrigin
 from misstep.fuzzing.taint.tables import watch_names, watch_objects, watch_reading
-from misstep.fuzzing.taint.text import MarkedText, dress, plain, text
+from misstep.fuzzing.taint.text import MarkedText, mark, plain, text
 
 _strptime = importlib.import_module("_strptime")  # implements `strptime` for dates and times
 
 Function = Callable[..., Any]
 Watch = Callable[[Function], Function]
-Dress = Callable[[Any, ValueOrigin], Any]
+Mark = Callable[[Any, ValueOrigin], Any]
 
 _MATCHING = ("match", "search", "fullmatch", "findall", "finditer", "split", "sub")
 _PATHS = ("abspath", "exists", "isabs", "isdir", "isfile", "normpath", "realpath", "getsize")
@@ -46,11 +46,11 @@ _PARTICULAR = {
 _PATH_PARTS = ("basename", "dirname")
 
 
-def _parsed(step: str, *operands: Any) -> Dress:
-    return lambda result, origin: dress(result, origin.step(step, *operands))
+def _parsed(step: str, *operands: Any) -> Mark:
+    return lambda result, origin: mark(result, origin.step(step, *operands))
 
 
-def watch(operation: str, operand: Any = None, dressed: Dress | None = None, at: int = 0) -> Watch:
+def watch(operation: str, operand: Any = None, mark_result: Mark | None = None, at: int = 0) -> Watch:
     """Record calls of a function whose argument number `at` may be marked; it gets the plain value."""
 
     def around(original: Function) -> Function:
@@ -67,7 +67,7 @@ def watch(operation: str, operand: Any = None, dressed: Dress | None = None, at:
                 origin.note(operation, wanted, False)
                 raise
             origin.note(operation, wanted, True)
-            return dressed(result, origin) if dressed else result
+            return mark_result(result, origin) if mark_result else result
 
         return stand_in
 
@@ -84,7 +84,7 @@ def _like(original: Function) -> Watch:
     return around
 
 
-def _path_parts(step: str) -> Dress:
+def _path_parts(step: str) -> Mark:
     return lambda result, origin: tuple(
         text(part, origin.step(step, place)) for place, part in enumerate(result)
     )
@@ -178,18 +178,18 @@ def _making(around: Watch) -> Callable[[Any], Any]:
 def functions() -> dict[tuple[ModuleType, str], Function]:
     """The replacement for each watched function."""
     watches: dict[tuple[Any, str], Watch] = {
-        (json, "loads"): watch("json", dressed=_parsed("json")),
-        (ast, "literal_eval"): watch("literal", dressed=_parsed("literal")),
-        (base64, "b64decode"): watch("base64", dressed=_parsed("base64")),
-        (base64, "urlsafe_b64decode"): watch("base64", dressed=_parsed("base64")),
-        (urllib.parse, "urlsplit"): watch("url", dressed=_url_parts),
-        (urllib.parse, "urlparse"): watch("url", dressed=_url_parts),
-        (urllib.parse, "parse_qs"): watch("query", dressed=_parsed("query")),
-        (urllib.parse, "unquote"): watch("unquote", dressed=_parsed("unquote")),
+        (json, "loads"): watch("json", mark_result=_parsed("json")),
+        (ast, "literal_eval"): watch("literal", mark_result=_parsed("literal")),
+        (base64, "b64decode"): watch("base64", mark_result=_parsed("base64")),
+        (base64, "urlsafe_b64decode"): watch("base64", mark_result=_parsed("base64")),
+        (urllib.parse, "urlsplit"): watch("url", mark_result=_url_parts),
+        (urllib.parse, "urlparse"): watch("url", mark_result=_url_parts),
+        (urllib.parse, "parse_qs"): watch("query", mark_result=_parsed("query")),
+        (urllib.parse, "unquote"): watch("unquote", mark_result=_parsed("unquote")),
         (xml.etree.ElementTree, "fromstring"): watch("xml"),
         (_strptime, "_strptime_datetime"): watch("strptime", lambda args: args[2], at=1),
         (_strptime, "_strptime_time"): watch("strptime", lambda args: args[1] if args[1:] else None),
-        (shlex, "split"): watch("words", dressed=_parsed("words")),
+        (shlex, "split"): watch("words", mark_result=_parsed("words")),
         (builtins, "open"): watch("path", "open"),
         (csv, "reader"): watch_reading,
         (re, "compile"): _watch_compiling,
@@ -205,7 +205,7 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
 
 # Methods of classes written in Python: replacing them in the class is enough.
 METHODS: list[tuple[Any, str, Callable[[Any], Any]]] = [
-    (json.JSONDecoder, "decode", watch("json", dressed=_parsed("json"), at=1)),
+    (json.JSONDecoder, "decode", watch("json", mark_result=_parsed("json"), at=1)),
     (csv.DictReader, "__next__", watch_objects),
     (csv.DictReader, "fieldnames", watch_names),
     (uuid.UUID, "__init__", watch("uuid", at=1)),
@@ -326,7 +326,7 @@ def _dressed(given: Any, made: Any, items: Any) -> Any:
         return items
     bare = plain(given)
     same = type(bare) is type(made) and bare == made
-    return dress(made, origin if same else origin.step("changed"))
+    return mark(made, origin if same else origin.step("changed"))
 
 
 def _mark_fields(given: Any, made: Any, fields: dict[str, Any], depth: int) -> None:

@@ -7,7 +7,7 @@ import msgspec
 from misstep.core.results.comparison import Breakdown, Held
 from misstep.core.results.report import Issue, RunReport
 from misstep.core.results.summary import Run, Summary
-from misstep.rendering.comparison import held_in_words
+from misstep.rendering.comparison import baseline_sentence
 from misstep.rendering.html import assets, sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup, element, lines, text, together, verbatim
@@ -102,7 +102,7 @@ def outline(statement: RunReport) -> str:
 def _parts(statement: RunReport) -> Iterator[Markup]:
     counted = ", ".join(f"{count} {verdict}" for verdict, count in statement.counts.items() if count)
     yield element("p", f"{statement.total} {statement.unit}s: {counted or 'nothing was judged'}")
-    for told in (statement.unfinished, held_in_words(statement.held) if statement.held else ""):
+    for told in (statement.unfinished, baseline_sentence(statement.held) if statement.held else ""):
         if told:
             yield element("p", told)
     for entry in statement.entries(None):

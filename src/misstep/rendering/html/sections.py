@@ -9,10 +9,10 @@ from misstep.core.results.summary import Run, Summary
 from misstep.core.spending import AGENT
 from misstep.rendering.comparison import (
     PLURALS,
+    baseline_sentence,
     conclusion,
     efforts,
     finding,
-    held_in_words,
     note_on_p,
     rates,
 )
@@ -101,7 +101,7 @@ def success(summary: Summary, unit: str = "case") -> Markup:
 
 
 def baseline(held: Held) -> Markup:
-    said = sentence(held_in_words(held))
+    said = sentence(baseline_sentence(held))
     return element("p", element("b", text(said), class_="bad") if held.regressed else text(said))
 
 

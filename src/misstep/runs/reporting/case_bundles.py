@@ -71,7 +71,7 @@ _ORDER: tuple[Judgement, ...] = ("failed", "errored", "inconclusive", "passed")
 def bundle_of(settings: StoreSettings, run: Run) -> CaseBundle:
     """All cases of a run, failures first, with details of as many as a file has room for."""
     with Store(settings.store) as store:
-        return _bound(_Teller.of(store, settings, run), _outcomes(store, run.id))
+        return _bound(_Digester.of(store, settings, run), _outcomes(store, run.id))
 
 
 def bundle_of_diagnoses(settings: StoreSettings, dissection: Dissection) -> CaseBundle:
@@ -79,27 +79,27 @@ def bundle_of_diagnoses(settings: StoreSettings, dissection: Dissection) -> Case
     with Store(settings.store) as store:
         run = store.find_run(dissection.of)
         return _bound(
-            _Teller.of(store, settings, run),
+            _Digester.of(store, settings, run),
             (store.find_outcome(run.id, each.case) for each in dissection.failures),
         )
 
 
 def bundle_of_one(settings: StoreSettings, run: str, outcome: Outcome) -> CaseBundle:
     with Store(settings.store) as store:
-        return _bound(_Teller.of(store, settings, store.find_run(run)), [outcome])
+        return _bound(_Digester.of(store, settings, store.find_run(run)), [outcome])
 
 
 def case_index(settings: StoreSettings, name: str) -> dict[str, Any]:
     with Store(settings.store) as store:
         run = store.find_run(name)
-        teller = _Teller.of(store, settings, run)
-        return index_of(map(teller.digest, _outcomes(store, run.id)))
+        digester = _Digester.of(store, settings, run)
+        return index_of(map(digester.digest, _outcomes(store, run.id)))
 
 
 def case_detail(settings: StoreSettings, name: str, case: str) -> dict[str, Any]:
     with Store(settings.store) as store:
         run = store.find_run(name)
-        return _Teller.of(store, settings, run).detail(store.find_outcome(run.id, case))
+        return _Digester.of(store, settings, run).detail(store.find_outcome(run.id, case))
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -122,16 +122,16 @@ def _outcomes(store: Store, run: str) -> Iterator[Outcome]:
         yield from store.outcomes(run, verdict)
 
 
-def _bound(teller: "_Teller", outcomes: Iterable[Outcome]) -> CaseBundle:
+def _bound(digester: "_Digester", outcomes: Iterable[Outcome]) -> CaseBundle:
     archive, digests = Archive(), list[CaseDigest]()
     for outcome in outcomes:
-        digests.append(teller.digest(outcome))
+        digests.append(digester.digest(outcome))
         if not archive.is_full:
-            archive.add(teller.detail(outcome))
-    return bind(digests, archive, f"misstep show {teller.origin.run}{teller.origin.place}")
+            archive.add(digester.detail(outcome))
+    return bind(digests, archive, f"misstep show {digester.origin.run}{digester.origin.place}")
 
 
-class _Teller(msgspec.Struct, frozen=True):
+class _Digester(msgspec.Struct, frozen=True):
     """Adds to the cases of a run what an outcome does not say: cost, cause of failure, flakiness."""
 
     origin: CaseOrigin
@@ -140,7 +140,7 @@ class _Teller(msgspec.Struct, frozen=True):
     flaky: dict[bytes, bool]
 
     @classmethod
-    def of(cls, store: Store, settings: StoreSettings, run: Run) -> "_Teller":
+    def of(cls, store: Store, settings: StoreSettings, run: Run) -> "_Digester":
         origin = CaseOrigin(run.id, way_to(settings.store))
         price = agent_price(run.settings) if may_price(run) else None
         # The diagnoses of dissections of the run so far, the newest last.

@@ -141,9 +141,9 @@ AGENTS = (
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 
 # Sandbox and other settings about tools.
-SHELTER = ("memory", "sandbox", "allow_network", "allow_read", "workspace", "descriptions")
+SANDBOX_OPTIONS = ("memory", "sandbox", "allow_network", "allow_read", "workspace", "descriptions")
 
-FUZZING = ("only", "time_per_tool", "calls_per_tool", "from_run", *SHELTER)
+FUZZING = ("only", "time_per_tool", "calls_per_tool", "from_run", *SANDBOX_OPTIONS)
 
 # How tools are called, and how often at most.
 CALLING = ("python", "seed", "jobs", *BUDGETS)

@@ -53,8 +53,8 @@ class RoleModels:
         return await self._clients[role].ask(question, form)
 
     async def close(self) -> None:
-        for desk in self._clients.values():
-            await desk.close()
+        for client in self._clients.values():
+            await client.close()
 
 
 MOST_LATE = 3  # late answers in a row before the model is given up

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from misstep.features.tool_fuzz.run import fuzz_tools
-from tests.features.tool_fuzz.reproduce.with_agent import interview, settings_in
+from tests.features.tool_fuzz.reproduce.with_agent import reproduce, settings_in
 from tests.fuzzing.agent_tests.bills import GOOD, REQUEST, SPLITS, agent, plays_react
 from tests.fuzzing.agent_tests.scripted_roles import REFUSAL, always, fenced_in, plays, stage_of
 from tests.scripted import Fault, Script, ScriptedServer, calling
@@ -19,7 +19,7 @@ from tests.scripted import Fault, Script, ScriptedServer, calling
 def test_a_crash_that_a_natural_request_leads_to(
     place: Path, paradigm: str, play: Callable[..., Script]
 ) -> None:
-    told = interview(place, play(GOOD, SPLITS), agent=paradigm)
+    told = reproduce(place, play(GOOD, SPLITS), agent=paradigm)
     (finding,) = told.tool.findings
     assert (finding.kind, finding.error, finding.request) == ("crash", "ZeroDivisionError", REQUEST)
     assert json.loads(finding.calls[-1].arguments)["people"] == 0
@@ -35,7 +35,7 @@ def test_a_crash_that_a_natural_request_leads_to(
 
 def test_what_the_documentation_does_not_allow(place: Path) -> None:
     answers = {**GOOD, "natural": always({"arguments": [{"total": 1, "people": 5}]})}
-    told = interview(
+    told = reproduce(
         place, plays(answers, agent({}, lambda _: False), answer_to=lambda _: "nobody is no people")
     )
     (passage,) = told.journey.passages
@@ -46,7 +46,7 @@ def test_what_the_documentation_does_not_allow(place: Path) -> None:
 
 
 def test_an_agent_that_says_nothing_about_the_documentation(place: Path) -> None:
-    told = interview(place, plays(GOOD, agent({}, lambda _: False), answer_to=lambda _: REFUSAL))
+    told = reproduce(place, plays(GOOD, agent({}, lambda _: False), answer_to=lambda _: REFUSAL))
     (passage,) = told.journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", None)
     said = "the agent did not make the call, and named nothing that forbids it: "
@@ -55,7 +55,7 @@ def test_an_agent_that_says_nothing_about_the_documentation(place: Path) -> None
 
 def test_an_agent_that_makes_another_call(place: Path) -> None:
     other = calling("split_bill", total=120, people=4)
-    (passage,) = interview(
+    (passage,) = reproduce(
         place, plays(GOOD, lambda *_: [other], answer_to=lambda _: "people")
     ).journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", None)
@@ -64,7 +64,7 @@ def test_an_agent_that_makes_another_call(place: Path) -> None:
 
 def test_natural_arguments_are_what_the_agent_is_told_to_use(place: Path) -> None:
     plan = agent({REQUEST: [calling("split_bill", total=120, people=0)]}, lambda given: given["total"] == 120)
-    told = interview(place, plays(GOOD, plan))
+    told = reproduce(place, plays(GOOD, plan))
     (passage,) = told.journey.passages
     assert passage.fate == "reached"
     assert '"total": 120' in passage.rehearsal.request  # type: ignore[union-attr]
@@ -75,7 +75,7 @@ def test_natural_arguments_are_what_the_agent_is_told_to_use(place: Path) -> Non
 def test_a_model_that_has_no_natural_arguments(place: Path) -> None:
     plan = agent({}, lambda _: False)
     script = plays({**GOOD, "natural": always(REFUSAL)}, plan, answer_to=lambda _: "people can't be 0")
-    told = interview(place, script)
+    told = reproduce(place, script)
     assert [passage.fate for passage in told.journey.passages] == ["undocumented"]
     assert told.stages["natural"] == 3
 
@@ -83,14 +83,14 @@ def test_a_model_that_has_no_natural_arguments(place: Path) -> None:
 def test_requests_that_lead_nowhere(place: Path) -> None:
     asked = always({"requests": [REQUEST, "And for two?"]})
     plan = agent({REQUEST: [calling("split_bill", total=120, people=1)], "And for two?": []})
-    told = interview(place, plays({**GOOD, "request": asked}, plan))
+    told = reproduce(place, plays({**GOOD, "request": asked}, plan))
     (passage,) = told.journey.passages
     assert (passage.fate, len(passage.trials), told.tool.findings[0].request) == ("unmet", 2, "")
     assert told.journey.richness is None
 
 
 def test_a_generator_that_gives_nothing_of_use(place: Path) -> None:
-    told = interview(place, plays({**GOOD, "request": always(REFUSAL)}, SPLITS))
+    told = reproduce(place, plays({**GOOD, "request": always(REFUSAL)}, SPLITS))
     (passage,) = told.journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", True)
     assert passage.why.startswith("no requests were made: ")
@@ -104,7 +104,7 @@ def test_a_generator_that_gives_nothing_of_use(place: Path) -> None:
 )
 def test_an_agent_that_breaks_or_takes_too_long(place: Path, fault: Any, why: str) -> None:
     script = plays(GOOD, SPLITS, faults=[None, Fault(fault)])
-    told = interview(place, script, time_per_request=0.5 if fault == "hang" else 20.0)
+    told = reproduce(place, script, time_per_request=0.5 if fault == "hang" else 20.0)
     (passage,) = told.journey.passages
     assert passage.fate == "inconclusive"
     assert passage.why.startswith("the agent did not answer: ")
@@ -113,12 +113,12 @@ def test_an_agent_that_breaks_or_takes_too_long(place: Path, fault: Any, why: st
 
 def test_the_agent_breaks_on_its_request(place: Path) -> None:
     script = plays(GOOD, SPLITS, faults=[None, None, None, None, Fault("400")])
-    (passage,) = interview(place, script).journey.passages
+    (passage,) = reproduce(place, script).journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", True)
 
 
 def test_without_the_sanity_check(place: Path) -> None:
-    told = interview(
+    told = reproduce(
         place, plays(GOOD, agent({REQUEST: [calling("split_bill", total=1, people=0)]})), skip_sanity=True
     )
     (passage,) = told.journey.passages

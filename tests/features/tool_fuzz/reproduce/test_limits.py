@@ -9,7 +9,7 @@ from misstep.core.model import ModelError
 from misstep.errors import BudgetExceeded
 from misstep.features.tool_fuzz.run import fuzz_tools, resume_fuzzing, view_fuzzing
 from misstep.store.runs import Store
-from tests.features.tool_fuzz.reproduce.with_agent import interview, said_to, settings_in
+from tests.features.tool_fuzz.reproduce.with_agent import reproduce, said_to, settings_in
 from tests.fuzzing.agent_tests.bills import GOOD, REQUEST, SPLITS, agent
 from tests.fuzzing.agent_tests.scripted_roles import plays, stage_of
 from tests.scripted import Fault, ScriptedServer, calling
@@ -56,7 +56,7 @@ def test_an_agent_whose_model_is_out(place: Path, fault: FaultKind, after: int) 
 
 
 def test_a_budget_in_calls_is_never_overdrawn(place: Path) -> None:
-    whole = interview(place, plays(GOOD, SPLITS)).tool
+    whole = reproduce(place, plays(GOOD, SPLITS)).tool
     alone = whole.calls + whole.triage_calls
     with ScriptedServer(plays(GOOD, SPLITS)) as server:
         settings = settings_in(place, server.base_url, budget_calls=alone)
@@ -81,7 +81,7 @@ def one_each(prompt: str) -> object:
 def test_a_generator_that_is_late(place: Path) -> None:
     """What it was asked for stays open, and the run goes on."""
     script = plays({"request": one_each}, COUNTS, faults=[None, None, None, Fault("hang")])
-    told = interview(place, script, "count_down", calls_per_tool=120, time_per_request=2.0)
+    told = reproduce(place, script, "count_down", calls_per_tool=120, time_per_request=2.0)
     first, second = told.journey.passages
     assert (first.fate, second.fate) == ("inconclusive", "reached")
     assert first.why.startswith("no requests were made: openai/x gave no answer in 2 seconds")
@@ -94,7 +94,7 @@ def test_a_run_goes_on_without_asking_again_what_is_done(place: Path, kind: str)
     (place / "prices.toml").write_text('[openai]\n"x" = [1000.0, 1000.0]\n')
     script = plays({"request": one_each}, COUNTS)
     given = {"calls_per_tool": 120, "prices": str(place / "prices.toml")}
-    whole = interview(place, script, "count_down", **given)
+    whole = reproduce(place, script, "count_down", **given)
     assert [passage.fate for passage in whole.journey.passages] == ["reached"] * 2
     spent = sum(usage.input + usage.output for usage in whole.journey.usage.values())
     limit = {f"budget_{kind}": (spent - 20) if kind == "tokens" else (spent - 20) / 1000}
@@ -134,7 +134,7 @@ def test_a_budget_in_time_ends_what_is_under_way(place: Path) -> None:
 
 def test_time_for_a_tool_is_a_hard_limit(place: Path) -> None:
     script = plays(GOOD, SPLITS, faults=[None, None, None, Fault("hang")])
-    told = interview(place, script, time_per_tool=2.0, calls_per_tool=20)
+    told = reproduce(place, script, time_per_tool=2.0, calls_per_tool=20)
     assert (told.tool.ended, told.journey.left, told.journey.passages) == ("time", 1, ())
     assert "time was up: 1 not put to the agent" in told.tool.notes
 
@@ -152,13 +152,13 @@ def weigh(name: str) -> str:
 def test_what_it_takes_to_confirm_a_defect_counts_for_the_tool(place: Path) -> None:
     """There is no time left for the agent: all that was taken beside fuzzing are these calls."""
     (place / "bills.py").write_text(SLOW)
-    told = interview(place, plays({}), "weigh", time_per_tool=0.5, calls_per_tool=1)
+    told = reproduce(place, plays({}), "weigh", time_per_tool=0.5, calls_per_tool=1)
     assert (told.tool.calls, told.tool.ended, told.journey.left) == (1, "time", 1)
     assert told.tool.triage_calls > 1
     assert told.journey.seconds >= 0.4 * told.tool.triage_calls
 
 
 def test_marks_are_notes(place: Path) -> None:
-    told = interview(place, plays(GOOD, SPLITS), tokens_per_tool=1)
+    told = reproduce(place, plays(GOOD, SPLITS), tokens_per_tool=1)
     assert any("tokens were used, over the mark of 1" in note for note in told.tool.notes)
     assert told.tool.findings[0].request == REQUEST

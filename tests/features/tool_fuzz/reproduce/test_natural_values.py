@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from misstep.fuzzing.agent_tests.prompts import Stage
-from tests.features.tool_fuzz.reproduce.with_agent import Told, interview
+from tests.features.tool_fuzz.reproduce.with_agent import Told, reproduce
 from tests.fuzzing.agent_tests.bills import EXACTLY, told_calls
 from tests.fuzzing.agent_tests.scripted_roles import Answer, always, fenced_in, plays, stage_of
 from tests.scripted import Call, calling
@@ -58,7 +58,7 @@ def act(request: str, tools: list[str]) -> Sequence[Call]:
 
 def tracked(place: Path, proposed: object, **given: object) -> Told:
     answers: dict[Stage, Answer] = {"natural": always(proposed), "request": ask}
-    return interview(place, plays(answers, act), "track_order", **given)
+    return reproduce(place, plays(answers, act), "track_order", **given)
 
 
 def test_only_the_natural_value_leads_to_the_defect(orders: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_refusal_for_another_reason_is_not_the_one_that_is_looked_for(orders: 
         told = told_calls(request) if request.startswith(EXACTLY) else ()
         return told or [calling("book_desk", desk="14", day="2025-06-02")]
 
-    told = interview(orders, plays(answers, book), "book_desk")
+    told = reproduce(orders, plays(answers, book), "book_desk")
     (passage,) = told.journey.passages
     assert passage.fate == "reached"
     (asked,) = [prompt for prompt in told.prompts if stage_of(prompt) == "request"]

@@ -9,7 +9,7 @@ from misstep.core.settings import Settings
 from misstep.features.tool_fuzz.replay import regression_tests
 from misstep.features.tool_fuzz.run import view_fuzzing
 from misstep.fuzzing.agent_tests.prompts import Stage
-from tests.features.tool_fuzz.reproduce.with_agent import Told, interview
+from tests.features.tool_fuzz.reproduce.with_agent import Told, reproduce
 from tests.fuzzing.agent_tests.bills import GOOD, REQUEST, agent
 from tests.fuzzing.agent_tests.scripted_roles import always, fenced_in, plays
 from tests.scripted import Call, calling
@@ -32,7 +32,7 @@ def booked(
         "refusal": judge,
         "foretold": second or foreseen(False),
     }
-    told = interview(place, plays(answers, plan), "book_room", **given)
+    told = reproduce(place, plays(answers, plan), "book_room", **given)
     (passage,) = told.journey.passages
     return told, passage
 
@@ -75,7 +75,7 @@ def test_two_tools_at_once(place: Path) -> None:
         }
     )
     answers = {**refusals, "request": asked_by_tool}
-    told = interview(place, plays(answers, plan), "bills", jobs=2, calls_per_tool=60)
+    told = reproduce(place, plays(answers, plan), "bills", jobs=2, calls_per_tool=60)
     by_name = {tool.name: tool for tool in told.tools}
     assert by_name["split_bill"].findings[0].request == REQUEST
     assert [each.kind for each in by_name["book_room"].findings] == ["refusal"]

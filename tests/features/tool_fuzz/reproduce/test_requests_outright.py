@@ -12,7 +12,7 @@ from misstep.errors import BudgetExceeded
 from misstep.features.label.run import open_labelling
 from misstep.features.tool_fuzz.run import fuzz_tools, resume_fuzzing, view_fuzzing
 from misstep.features.tool_fuzz.view import history
-from tests.features.tool_fuzz.reproduce.with_agent import interview, said_to, settings_in
+from tests.features.tool_fuzz.reproduce.with_agent import reproduce, said_to, settings_in
 from tests.fuzzing.agent_tests.scripted_roles import REFUSAL, always, fenced_in, plays, stage_of
 from tests.scripted import Call, ScriptedServer, calling
 
@@ -62,10 +62,10 @@ def test_a_model_that_repeats_itself_or_gives_nothing(place: Path) -> None:
         return [calling("split_bill", total=1, people=1)]
 
     once = plays({"crashes-greybox": always({"requests": ["a", "b"]})}, plan)
-    told = interview(place, once, tool_method="greybox", count=5)
+    told = reproduce(place, once, tool_method="greybox", count=5)
     assert [passage.fate for passage in told.journey.passages] == ["unmet", "unmet", "inconclusive"]
     assert "no more requests were made: " in told.journey.passages[-1].why
-    none = interview(place, plays({"crashes-greybox": always(REFUSAL)}), tool_method="greybox")
+    none = reproduce(place, plays({"crashes-greybox": always(REFUSAL)}), tool_method="greybox")
     assert [passage.fate for passage in none.journey.passages] == ["inconclusive"]
     assert none.tool.findings == ()
 
@@ -107,7 +107,7 @@ def test_replays_are_counted_as_they_were(place: Path) -> None:
         {"crashes-greybox": always({"requests": ["Split."]})},
         lambda *_: [calling("split_bill", total=1, people=1)],
     )
-    told = interview(place, script, tool_method="greybox", count=1, sandbox="none")
+    told = reproduce(place, script, tool_method="greybox", count=1, sandbox="none")
     (finding,) = told.tool.findings
     assert (finding.replayed, finding.reproduced) == (3, 1)
     assert history(finding).endswith(", but only 1 of 3 times from a fresh start")

@@ -7,7 +7,7 @@ import pytest
 
 from misstep.errors import UsageError
 from misstep.features.tool_fuzz.run import fuzz_tools
-from tests.features.tool_fuzz.reproduce.with_agent import interview, settings_in
+from tests.features.tool_fuzz.reproduce.with_agent import reproduce, settings_in
 from tests.fuzzing.agent_tests.scripted_roles import plays
 
 
@@ -32,4 +32,4 @@ def test_what_can_not_work_is_told_at_once(place: Path, given: dict[str, Any], t
 def test_tools_that_can_not_be_imported(place: Path) -> None:
     (place / "bills.py").write_text("import nothing_of_that_name\n")
     with pytest.raises(UsageError, match="nothing_of_that_name"):
-        interview(place, plays({}))
+        reproduce(place, plays({}))

@@ -38,7 +38,7 @@ class Told:
         return Counter(map(stage_of, self.prompts))
 
 
-def interview(place: Path, script: Script, name: str = "split_bill", **given: Any) -> Told:
+def reproduce(place: Path, script: Script, name: str = "split_bill", **given: Any) -> Told:
     with ScriptedServer(script) as server:
         settings = settings_in(place, server.base_url, **given)
         report = fuzz_tools(settings, [f"{place}/bills.py:{name}"])

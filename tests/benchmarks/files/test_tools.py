@@ -11,7 +11,7 @@ import pytest
 
 from misstep.benchmarks.files import shell, tools
 from misstep.benchmarks.files.tools import SHELL, TOOLS
-from misstep.cli.options import USUALLY_TRYING
+from misstep.runs.setup.configuration import USUALLY_TRYING
 from misstep.schemas.source import parse_docstring
 
 

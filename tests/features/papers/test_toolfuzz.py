@@ -8,7 +8,7 @@ from rich.console import Console
 
 from misstep.features.papers.toolfuzz import compare_methods
 from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
-from tests.features.tool_fuzz.reproduce.with_agent import interview, settings_in
+from tests.features.tool_fuzz.reproduce.with_agent import reproduce, settings_in
 from tests.fuzzing.agent_tests.bills import GOOD, SOURCE, SPLITS
 from tests.fuzzing.agent_tests.scripted_roles import plays
 from tests.scripted import Fault
@@ -19,7 +19,7 @@ NOTE = "split_bill: time was up: 1 not put to the agent"
 def test_time_that_was_up_is_told_with_the_table(tmp_path: Path) -> None:
     (tmp_path / "bills.py").write_text(SOURCE)
     late = plays(GOOD, SPLITS, faults=[None, None, None, Fault("hang")])
-    interview(tmp_path, late, time_per_tool=2.0, calls_per_tool=20)
+    reproduce(tmp_path, late, time_per_tool=2.0, calls_per_tool=20)
     comparison = compare_methods(settings_in(tmp_path, ""), [], ["last"])
     (result,) = comparison.runtime
     assert NOTE in result.notes

@@ -19,11 +19,14 @@ def main(address: str) -> None:
         line = socket.create_connection((host, int(port)))
     except OSError:
         sys.exit("the case is over")
-    line.sendall(secret.encode() + b"\n")
-    threading.Thread(target=_pass_on, args=(line,), daemon=True).start()
-    while data := line.recv(CHUNK):
-        while data:
-            data = data[os.write(1, data) :]
+    try:
+        line.sendall(secret.encode() + b"\n")
+        threading.Thread(target=_pass_on, args=(line,), daemon=True).start()
+        while data := line.recv(CHUNK):
+            while data:
+                data = data[os.write(1, data) :]
+    except ConnectionError:
+        pass  # the case ended while the client was still writing
 
 
 def _pass_on(line: socket.socket) -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeAlias, dataclass_transform, get_args
 
 from msgspec import Meta
@@ -73,7 +74,8 @@ class SettingsGroup:
         vars(self).update(given)
 
     @classmethod
-    def fields(cls) -> dict[str, Any]:
+    @cache
+    def fields(cls) -> Mapping[str, Any]:
         """The types of all settings: those of this class, then those of its bases."""
         return {name: kind for base in cls.__mro__[:-1] for name, kind in base.__annotations__.items()}
 

@@ -1,4 +1,4 @@
-"""Where the tools of an interview lie."""
+"""Where the tools lie."""
 
 from pathlib import Path
 

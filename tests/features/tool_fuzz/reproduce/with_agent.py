@@ -1,4 +1,4 @@
-"""One interview from settings to report, with a model behind a real server."""
+"""Reproduces a finding through an agent, from settings to report, with a model behind a real server."""
 
 from collections import Counter
 from pathlib import Path

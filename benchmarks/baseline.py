@@ -14,12 +14,29 @@ import z3
 from misstep.core.case import CASE_VERSION, Action, Case
 from misstep.core.constraint import Before
 from misstep.core.rng import Dice
+from misstep.planning.language.clarity import (
+    OBJECT_LAST,
+    Pronouns,
+    most_actions,
+    possible_joins,
+    spoken_order,
+)
 from misstep.planning.language.lexicon import load_topics
 from misstep.planning.language.rendering import render
 from misstep.planning.language.requests import describe, tool_name, write_request
-from misstep.planning.language.semantics import Relation, mentioned, relations, satisfied
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, RELATIVE_FORMS, Clause, Group, Join, Paragraph, Relative, Sentence, skeleton
-from misstep.planning.language.clarity import OBJECT_LAST, Pronouns, most_actions, possible_joins, spoken_order
+from misstep.planning.language.semantics import Relation, mentioned, relations
+from misstep.planning.language.syntax import (
+    DIRECTIONS,
+    FORMS,
+    RELATIVE_FORMS,
+    Clause,
+    Group,
+    Join,
+    Paragraph,
+    Relative,
+    Sentence,
+    skeleton,
+)
 
 MOST_PARTS = 3
 JOIN_RATE = 0.3
@@ -171,7 +188,11 @@ def _compose(seed: int, paragraph: Paragraph, witness: Sequence[int], dice: Dice
 
 def _chance(size: int, demanded: Sequence[Relation]) -> float:
     """The share of all orders that are correct, by trying each."""
-    return sum(satisfied(order, demanded) for order in permutations(range(size))) / factorial(size)
+    held = sum(
+        all(order.index(first) < order.index(then) for first, then in demanded)
+        for order in permutations(range(size))
+    )
+    return held / factorial(size)
 
 
 def _first_demands(size: int) -> tuple[list[Any], list[Any]]:

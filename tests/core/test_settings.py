@@ -17,6 +17,7 @@ from misstep.core.settings import (
     ShrinkSettings,
     StoreSettings,
     check_settings,
+    decode_settings,
 )
 from misstep.errors import UsageError
 from tests.reference.commands import commands
@@ -59,6 +60,18 @@ def test_settings_are_frozen() -> None:
         settings.jobs = 3  # type: ignore[misc]
     assert settings.overlay({"jobs": 3}).jobs == 3
     assert settings.jobs == 2
+
+
+def test_tables_are_not_shared() -> None:
+    settings = Settings()
+    settings.agent_args["key"] = "value"
+    assert Settings().agent_args == {}
+
+
+def test_a_stored_setting_that_is_odd_is_named() -> None:
+    with pytest.raises(ValueError, match="jobs: Expected `int`, got `str`"):
+        decode_settings(b'{"jobs": "many"}')
+    assert decode_settings(b'{"jobs": 3, "of_a_later_version": 1}') == Settings(jobs=3)
 
 
 def test_settings_are_equal_by_value() -> None:

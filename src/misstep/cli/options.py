@@ -10,7 +10,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from misstep.core.settings import FIELDS, LISTS, MEANS, OutputSettings, Settings, field_type
+from misstep.core.settings import FIELDS, LISTS, MEANS, TABLES, OutputSettings, Settings, field_type
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
     AGENTS,
@@ -110,7 +110,7 @@ _NAMES = {
     "model_roles": ("--model-role",),
     "topics": ("--topic",),
 }
-_SEVERAL = ("agent_args", "model_roles", *LISTS)
+_SEVERAL = (*TABLES, *LISTS)
 _METAVARS = {
     "actions": "N-M",
     "agent": "AGENT",

@@ -20,6 +20,7 @@ from misstep.core.settings.features import (
     store_flag,
 )
 from misstep.core.settings.groups import (
+    TABLES,
     AgentRunSettings,
     AgentSettings,
     BudgetSettings,
@@ -59,6 +60,7 @@ __all__ = [
     "FIELDS",
     "LISTS",
     "MEANS",
+    "TABLES",
     "AgentRunSettings",
     "AgentSettings",
     "BenchSettings",

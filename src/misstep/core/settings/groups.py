@@ -19,6 +19,7 @@ Positive = Annotated[int, Meta(ge=1)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Report = Literal["html", "junit", "sarif", "json", "md", "ndjson"]
 ToolMethod = Literal["toolfuzz", "greybox", "whitebox"]
+TABLES = ("agent_args", "model_roles")
 RETRIES = 6
 TIME_PER_REQUEST = 180.0  # seconds
 
@@ -71,7 +72,8 @@ class SettingsGroup:
         for name in given:
             if name not in self.fields():
                 raise TypeError(f"{type(self).__name__} has no setting {name!r}")
-        vars(self).update(given)
+        # Tables can be changed, so each instance has its own.
+        vars(self).update({name: {} for name in TABLES if name in self.fields()}, **given)
 
     @classmethod
     @cache

@@ -45,10 +45,13 @@ def encode_settings(settings: SettingsGroup) -> bytes:
 
 def decode_settings(stored: bytes | str) -> Settings:
     given = msgspec.json.decode(stored, type=dict[str, Any])
-    known = [name for name in FIELDS if name in given]
-    return Settings(
-        **{name: msgspec.convert(given[name], FIELDS[name], dec_hook=decode_part) for name in known}
-    )
+    values = dict[str, Any]()
+    for name in FIELDS.keys() & given.keys():
+        try:
+            values[name] = msgspec.convert(given[name], FIELDS[name], dec_hook=decode_part)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    return Settings(**values)
 
 
 def decode_part(kind: type, given: object) -> object:

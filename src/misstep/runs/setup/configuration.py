@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from misstep.core.settings import BUDGETS, FIELDS, LISTS, Settings, parse_setting
+from misstep.core.settings import BUDGETS, FIELDS, LISTS, TABLES, Settings, parse_setting
 from misstep.errors import UsageError, did_you_mean
 
 PREFIX = "MISSTEP_"
@@ -91,7 +91,7 @@ def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
     """A setting written as text: `items` if it takes several values, `text` if it takes one."""
     if name in LISTS:
         return parse_setting(name, ",".join(items), where)
-    if name in ("agent_args", "model_roles"):
+    if name in TABLES:
         return parse_setting(name, split_pairs(items, where), where)
     return parse_setting(name, text, where, lax=True)
 

@@ -112,6 +112,7 @@ class ModelClient:
     ) -> None:
         if find_spec(self.package) is None:
             raise MissingExtra(f"the {self.package} SDK", self.package)
+        _ = self._module  # loading it takes long, and is not the time of the first case
         self.name = str(model)
         self._model = model.model
         self._endpoint = endpoint

@@ -32,7 +32,9 @@ class MissingExtra(MisstepError):
     """A feature needs an optional dependency that is not installed."""
 
     def __init__(self, what: str, extra: str, *hints: str) -> None:
-        super().__init__(f"{what} is not installed", f"pip install 'misstep[{extra}]' brings it", *hints)
+        super().__init__(
+            f"{what} is not installed", f"install it with pip install 'misstep[{extra}]'", *hints
+        )
 
 
 class StoreError(MisstepError):
@@ -48,8 +50,8 @@ class NoStoreYet(StoreError):
 
     def __init__(self, where: str) -> None:
         super().__init__(
-            "there is no store here yet",
-            "a run makes one, e.g. of misstep plan test or misstep tool fuzz",
+            "no store here yet",
+            "the first run creates it, e.g. misstep plan test or misstep tool fuzz",
             where=where,
         )
 

@@ -28,13 +28,11 @@ MARKERS = (
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("misstep", "tests of agents and tools")
     group.addoption(
-        "--misstep-count", type=int, metavar="N", help="how many cases agents get, whatever marks say"
+        "--misstep-count", type=int, metavar="N", help="number of cases per agent, overriding the marks"
     )
+    group.addoption("--misstep-case", metavar="ID", help="run only this case, without storing the result")
     group.addoption(
-        "--misstep-case", metavar="ID", help="give agents this case alone, and don't keep the result"
-    )
-    group.addoption(
-        "--misstep-store", metavar="URL", help="where runs are kept (.misstep/store.db in the rootdir)"
+        "--misstep-store", metavar="URL", help="store for runs (default: .misstep/store.db in the rootdir)"
     )
 
 
@@ -213,13 +211,13 @@ def _fault(item: pytest.Item) -> str:
     try:
         if len(kinds) > 1:
             raise UsageError(
-                "a test is of an agent or of tools", f"leave out {AGENT} or {TOOL}", where=_where(item)
+                "a test has either an agent or tools", f"remove {AGENT} or {TOOL}", where=_where(item)
             )
         kind = getattr(item, "cls", None)
         if inspect.isclass(kind) and issubclass(kind, unittest.TestCase):
-            hint = "make it a function, or a method of a class that inherits from nothing"
+            hint = "make it a function, or a method of a plain class"
             raise UsageError(
-                "what methods of unittest.TestCase return is never seen", hint, where=_where(item)
+                "return values of unittest.TestCase methods are not available", hint, where=_where(item)
             )
         if kinds == [AGENT]:
             _asked(item)

@@ -260,7 +260,7 @@ def test_no_object_gets_other_tools(make: Any) -> None:
         clients = Clients(server)
         native = make(clients, [])
         asyncio.run(clients.close())
-    with pytest.raises(UsageError, match=r"can't be exchanged\n.*def make_agent\(tools\)"):
+    with pytest.raises(UsageError, match=r"can't be replaced\n.*def make_agent\(tools\)"):
         framework.adapter.retool(native)
 
 

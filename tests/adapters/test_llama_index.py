@@ -1,4 +1,4 @@
-"""Agents of LlamaIndex beyond what every adapter does: ReAct, several agents, what can't be exchanged."""
+"""Agents of LlamaIndex beyond what every adapter does: ReAct, several agents, what can't be replaced."""
 
 import re
 from importlib.util import find_spec

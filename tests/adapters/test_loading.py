@@ -138,17 +138,17 @@ def test_kinds(
     ("name", "words"),
     [
         ("gen", "yields instead of returning"),
-        ("anything", "does not say that it takes a request and tools"),
+        ("anything", "must take a request and tools"),
         ("awkward", "raised RuntimeError: none of your business"),
-        ("number", "is a int, which is no agent"),
-        ("nothing", "NoneType, which is no agent"),
+        ("number", "is a int, which is not an agent"),
+        ("nothing", "NoneType, which is not an agent"),
         ("toolless", "takes a request but no tools"),
         ("many", "wants 3 things: a, b, c"),
         ("make_async", "is async"),
-        ("odd", "makes a int, which is no agent"),
+        ("odd", "makes a int, which is not an agent"),
         ("broken", "raised RuntimeError: no key given"),
         ("agnet", "no 'agnet' here"),
-        ("", "names no object"),
+        ("", "does not name an object"),
     ],
 )
 def test_what_is_no_agent(file: Path, name: str, words: str) -> None:

@@ -194,7 +194,7 @@ if "pytest" in sys.modules:
     [
         (OWN_WAY, "like 'tour' and not the object itself: Own has a way of its own to 'invoke'"),
         (NOT_HERE, "raised RuntimeError: only at home"),
-        (ELSEWHERE, "it is another one when it is loaded again"),
+        (ELSEWHERE, "loading it again gives another object"),
     ],
     ids=["own way", "not here", "another"],
 )

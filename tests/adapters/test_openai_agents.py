@@ -120,7 +120,7 @@ def test_an_object_with_handoffs_is_refused() -> None:
 
 
 def test_other_objects_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"of a list can't be exchanged\n.*def make_agent\(tools\)"):
+    with pytest.raises(UsageError, match=r"of a list can't be replaced\n.*def make_agent\(tools\)"):
         retool([])
 
 

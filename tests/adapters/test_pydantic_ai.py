@@ -184,7 +184,7 @@ def guess() -> str:
 
 
 def test_other_objects_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"of a list can't be exchanged\n.*def make_agent\(tools\)"):
+    with pytest.raises(UsageError, match=r"of a list can't be replaced\n.*def make_agent\(tools\)"):
         retool([])
 
 

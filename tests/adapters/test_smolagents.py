@@ -295,7 +295,7 @@ def test_an_agent_that_manages_others_needs_a_factory() -> None:
 
 
 def test_what_is_no_agent_needs_a_factory() -> None:
-    with pytest.raises(UsageError, match="the tools of a Model can't be exchanged"):
+    with pytest.raises(UsageError, match="the tools of a Model can't be replaced"):
         framework.adapter.retool(smol.Model())
 
 

@@ -258,7 +258,7 @@ def test_a_process_that_is_killed_from_outside_is_an_error_and_the_run_goes_on(
     after = Trial()
     play(spec, killed, after)
     assert killed.answer.ended == "error"
-    assert killed.broken == "WorkerError: the agent's process broke off: it was ended by SIGKILL"
+    assert killed.broken == "WorkerError: the agent's process ended unexpectedly: it was ended by SIGKILL"
     assert after.answer.text == "survived"
 
 
@@ -306,7 +306,7 @@ def test_the_last_words_of_a_process_are_shown_without_keys(
     """)
     said = play(spec, Trial()).broken
     assert said.splitlines() == [
-        "WorkerError: the agent's process broke off: it ended with status 3",
+        "WorkerError: the agent's process ended unexpectedly: it ended with status 3",
         "  cannot log in with [secret]",
     ]
 
@@ -436,7 +436,7 @@ def test_a_start_that_takes_for_ever_is_an_error(write: Callable[[str], str]) ->
         import threading
         threading.Event().wait()
     """)
-    with pytest.raises(WorkerError, match=r"mine.py:agent' was not loaded: it did nothing for 0.5 s"):
+    with pytest.raises(WorkerError, match=r"mine.py:agent' did not load: it was idle for 0.5 s"):
         prepare(spec, start_limit=0.5)
 
 
@@ -585,7 +585,7 @@ def test_a_process_that_talks_rubbish_is_ended(rubbish: str, write: Callable[[st
     """)
     trial = play(spec, Trial())
     assert trial.answer.ended == "error"
-    assert trial.broken.startswith("WorkerError: the agent's process broke off: it made no sense")
+    assert trial.broken.startswith("WorkerError: the agent's process ended unexpectedly: it made no sense")
 
 
 def test_the_environment_is_passed_on_and_added_to(

@@ -95,7 +95,7 @@ def test_what_chance_explains_is_no_regression(misstep: Command) -> None:
     plan(misstep, "sim:probability", "-A", "rate=0.3")
     other = plan(misstep, "sim:probability", "-A", "rate=0.36", "--baseline", "last")
     assert other.code == 0
-    assert "no significant difference to baseline" in other.out
+    assert "no significant difference from baseline" in other.out
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_last_run_of_the_same_command(misstep: Command, tmp_path: Path) -> N
     assert baseline(none) == {
         "run": None,
         "regressed": False,
-        "conclusion": "there is no earlier run to hold this one against",
+        "conclusion": "there is no earlier run to compare with",
     }
     first = latest(misstep)
     (tmp_path / "shop.py").write_text(SOUND)
@@ -153,7 +153,7 @@ def test_runs_that_can_not_be_compared(misstep: Command, tmp_path: Path) -> None
     other = plan(misstep, "sim:greedy", "--seed", "7", "--baseline", first)
     assert other.code == 2
     assert "have no judged case in common" in other.err
-    assert f"what came of the run is kept: misstep show {latest(misstep)}" in other.err
+    assert f"the results are stored: misstep show {latest(misstep)}" in other.err
     (tmp_path / "shop.py").write_text(SOUND)
     kind = misstep(*FUZZ, "--baseline", first)
     assert (kind.code, kind.out) == (2, "")
@@ -164,7 +164,7 @@ def test_runs_that_can_not_be_compared(misstep: Command, tmp_path: Path) -> None
     assert "--store names it" in gone.err
     elsewhere = plan(misstep, "sim:greedy", "--baseline", first, "--store", "other.db")
     assert elsewhere.code == 2
-    assert "other.db  there is no store here yet" in elsewhere.err
+    assert "other.db  no store here yet" in elsewhere.err
     itself = misstep("report", first, "--baseline", first)
     assert itself.code == 2
     assert f"both are run {first}" in itself.err

@@ -29,7 +29,7 @@ def test_the_case_in_full_is_one_that_the_other_failed(misstep: Command) -> None
     first, second = run(misstep, "sim:greedy"), run(misstep, "sim:random")
     found = json.loads(misstep("compare", first, second, "--json").out)
     hints = [line for line in misstep("compare", first, second).out.splitlines() if "misstep show" in line]
-    assert hints[0] == f"one in full: misstep show {second} {found['lost'][0]}"
+    assert hints[0] == f"Details: misstep show {second} {found['lost'][0]}"
     assert "\n  failed: order" in misstep(*hints[0].split()[4:]).out
 
 
@@ -67,5 +67,5 @@ def test_what_can_t_be_compared(misstep: Command, arguments: tuple[str, ...], co
 def test_without_a_store(misstep: Command, tmp_path: Path) -> None:
     result = misstep("compare", "a", "b")
     assert (result.code, result.out) == (2, "")
-    assert "there is no store here yet" in result.err
+    assert "no store here yet" in result.err
     assert list(tmp_path.iterdir()) == []

@@ -66,10 +66,7 @@ def test_what_can_t_be_done_in_one_shot_is_told(misstep: Command) -> None:
     counts = json.loads(result.out)
     assert counts["left_out"]["stepwise"] == len(every) - counts["examples"] > 0
     told = misstep("export", "last", "--format", "sft", "--one-shot").err.splitlines()[1]
-    assert (
-        told
-        == f"left out: {counts['left_out']['stepwise']} in which something has to be learnt from a result"
-    )
+    assert told == f"left out: {counts['left_out']['stepwise']} whose calls depend on earlier results"
 
 
 def test_examples_say_what_their_cases_were_drawn_from(misstep: Command) -> None:
@@ -103,8 +100,8 @@ def test_what_was_left_out_is_told(misstep: Command, tmp_path: Path) -> None:
     [
         (["--format", "sft", "--json"], "can't both go to standard output"),
         (["--format", "dpo", "--all"], "has nothing to reject"),
-        (["--format", "csv", "--all"], "csv has all cases anyway"),
-        (["--format", "csv", "--one-shot"], "--one-shot is about training examples"),
+        (["--format", "csv", "--all"], "csv contains all cases already"),
+        (["--format", "csv", "--one-shot"], "--one-shot requires --format sft or dpo"),
         (["--format", "csv", "--json"], "can't both go to standard output"),
         (["--format", "parquet"], "name a file with --out"),
         (["--format", "inspect"], "name a file with --out"),

@@ -87,7 +87,7 @@ def test_a_planning_run(misstep: Command, tmp_path: Path) -> None:
     text = str(case.result[0].text)
     assert "Sentence " in text
     assert "\nmisstep: step " in text
-    assert f"again: misstep replay {summary['run']}/{id}" in text
+    assert f"Replay: misstep replay {summary['run']}/{id}" in text
     assert misstep("replay", f"{summary['run']}/{id}").code == 1
     assert f"misstep replay {summary['run']}/{id}" in reports.markdown
 
@@ -198,7 +198,7 @@ def test_tools_that_answer_for_others(misstep: Command, tmp_path: Path) -> None:
     reports = Reports(tmp_path / "out")
     assert reports.verdicts == {"passed": 2, "Failure": 1}
     assert [result["ruleId"] for result in reports.sarif["results"]] == ["tool/crosstalk"]
-    assert "Tools that were not meant" in reports.page
+    assert "Tools called by mistake" in reports.page
     assert '<b class="bad">search_web, read_file</b>' in reports.page
     assert reports.events[-1]["type"] == "run_finished"
 
@@ -294,7 +294,7 @@ def test_a_folder_that_can_not_be_made(misstep: Command, tmp_path: Path, kind: s
 
 
 def test_a_run_that_is_not_there(misstep: Command) -> None:
-    assert "there is no store here yet" in misstep("report", "last").err
+    assert "no store here yet" in misstep("report", "last").err
     misstep(*PLAN, "--count", "2")
     assert "there is no run 'nope'" in misstep("report", "nope").err
     assert "expected one or more of html, junit, sarif" in misstep("report", "last", "--report", "x").err

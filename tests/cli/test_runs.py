@@ -16,7 +16,7 @@ from misstep.store.runs import Store
 from tests.conftest import Command
 from tests.snapshots import check_snapshot
 
-MAKES_ONE = "a run makes one, e.g. of misstep plan test or misstep tool fuzz"
+MAKES_ONE = "the first run creates it, e.g. misstep plan test or misstep tool fuzz"
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_show_a_case_and_replay_it(misstep: Command, greedy: str, tmp_path: Path
 def test_without_a_store(misstep: Command, tmp_path: Path, arguments: tuple[str, ...]) -> None:
     result = misstep(*arguments)
     assert (result.code, result.out) == (2, "")
-    assert result.err == f".misstep/store.db  there is no store here yet\n  {MAKES_ONE}\n"
+    assert result.err == f".misstep/store.db  no store here yet\n  {MAKES_ONE}\n"
     assert list(tmp_path.iterdir()) == []
 
 
@@ -83,7 +83,7 @@ def test_without_a_store(misstep: Command, tmp_path: Path, arguments: tuple[str,
     [
         (("show", "zzzzzz"), "there is no run 'zzzzzz'\n  misstep runs lists them"),
         (("show", "last", "nope"), "there is no case 'nope' in run"),
-        (("replay", "last"), "'last' names no case\n  expected RUN/CASE, as misstep show prints it"),
+        (("replay", "last"), "'last' does not name a case\n  expected RUN/CASE, as misstep show prints it"),
         (("replay", "last/nope"), "there is no case 'nope'"),
     ],
 )

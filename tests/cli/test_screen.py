@@ -47,8 +47,8 @@ def test_megabytes_are_left_out_with_a_note(tmp_path: Path) -> None:
     assert len(printed) < 3 * SHOWN
     assert printed.startswith("\\u001b[2J\\u001b]0;title\\u0007 0 xxx")
     assert "\x1b" not in printed
-    assert printed.count("(the agent printed more than that; the rest is left out)\n") == 1
-    assert printed.endswith(" MB of the agent's output left out)\n")
+    assert printed.count("(the rest of the agent's output is omitted)\n") == 1
+    assert printed.endswith(" MB of the agent's output omitted)\n")
 
 
 ODD = r"""
@@ -103,10 +103,10 @@ def test_whatever_an_agent_answers_is_kept_within_bounds(tmp_path: Path) -> None
     kept = [event["outcome"]["transcript"] for event in events if event["type"] == "case_finished"]
     assert [transcript.get("answer", "") for transcript in kept] == [
         "café",
-        "(not valid UTF-8: what can't be read is \ufffd) caf\ufffd",
+        "(not valid UTF-8: invalid bytes are shown as \ufffd) caf\ufffd",
         "a?b\ufffd",
         "own",
-        "(Odd that can't be put into words: ValueError)",
+        "(Odd that can't be converted to text: ValueError)",
         "x" * 20_000 + "… (9,980,000 more characters)",
         "",
     ]

@@ -44,7 +44,7 @@ MODEL = ("--agent", "tools", "--model", "x", "--model-base-url", "http://127.0.0
 def test_a_key_in_a_spec_is_refused(tmp_path: Path, misstep: Command, given: tuple[str, ...]) -> None:
     result = misstep(*given, "--store", "s.db")
     assert result.code == 2
-    assert "holds the value of a secret variable" in result.err
+    assert "contains the value of a secret environment variable" in result.err
     assert KEY not in result.out + result.err
     assert not any(KEY.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 

@@ -133,7 +133,7 @@ class Shouting(str):
 def test_an_error_that_can_t_be_put_into_words_is_told_all_the_same() -> None:
     answer, broken = run(raising(Unspeakable()))
     assert answer == Answer(ended="error")
-    assert broken == "Unspeakable: (Unspeakable that can't be put into words: ZeroDivisionError)"
+    assert broken == "Unspeakable: (Unspeakable that can't be converted to text: ZeroDivisionError)"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_an_error_that_can_t_be_put_into_words_is_told_all_the_same() -> None:
     [
         (Shouting("hello"), "hello"),
         ("grüße".encode(), "grüße"),
-        (b"gr\xfc\xdfe", "(not valid UTF-8: what can't be read is \ufffd) gr\ufffd\ufffde"),
+        (b"gr\xfc\xdfe", "(not valid UTF-8: invalid bytes are shown as \ufffd) gr\ufffd\ufffde"),
     ],
     ids=["a subclass", "bytes", "bytes that are no text"],
 )

@@ -317,7 +317,7 @@ def test_too_many_arguments_are_left_out_and_fit_no_tool(case: Case) -> None:
     recorder = record(case)
     result = recorder.call(case.actions[0].tool, {str(number): number for number in range(100_000)})
     (call,) = recorder.calls
-    assert call.arguments == "dict of 1,377,781 bytes, left out"
+    assert call.arguments == "dict of 1,377,781 bytes, omitted"
     assert result.startswith("Error")
 
 
@@ -347,7 +347,7 @@ def test_a_case_that_says_very_much_is_kept_within_bounds(case: Case) -> None:
     assert len(msgspec.json.encode(transcript)) < 2.1 * IN_ALL
     assert transcript.answer == "a" * ANSWER + f"… ({MEGABYTE - ANSWER:,} more characters)"
     assert transcript.error.endswith("more characters)")
-    assert recorder.calls[-1].arguments == "list of 60,061 bytes, left out"
+    assert recorder.calls[-1].arguments == "list of 60,061 bytes, omitted"
 
 
 def test_messages_without_end_are_bounded(case: Case) -> None:

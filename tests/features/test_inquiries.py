@@ -77,7 +77,7 @@ def test_two_agents_get_the_same_cases(settings: Settings) -> None:
 @pytest.mark.parametrize("vain", [{"cases": "x.jsonl"}, {"count": 5}, {"exhaustive": True}])
 def test_what_a_curve_can_t_take(settings: Settings, vain: dict[str, Any]) -> None:
     (name,) = vain
-    with pytest.raises(UsageError, match=f"{name} has no place in a capability curve"):
+    with pytest.raises(UsageError, match=f"{name} does not apply to plan capability"):
         measure_capability(settings.overlay({**CURVE, **vain}))
 
 

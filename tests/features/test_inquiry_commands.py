@@ -86,7 +86,7 @@ def test_nothing_to_dissect(misstep: Command) -> None:
     result = misstep("plan", "dissect", "last", *QUIET)
     assert (result.code, result.out.split(maxsplit=2)[2]) == (
         0,
-        "has no failure within the agent's capability\n",
+        "has no failures within the agent's capability\n",
     )
     assert len(json.loads(misstep("runs", "--json").out)["runs"]) == 1
 
@@ -132,8 +132,8 @@ def test_a_regression_test_that_fails_until_the_agent_is_mended(misstep: Command
         (("plan", "dissect"), "no run was given"),
         (("plan", "shrink"), "no run was given"),
         (("plan", "shrink", "last"), "no case was given"),
-        (("plan", "dissect", "last", "--resume", "last"), "last can't go with --resume"),
-        (("plan", "capability"), "no agent was named"),
+        (("plan", "dissect", "last", "--resume", "last"), "last can't be combined with --resume"),
+        (("plan", "capability"), "no agent given"),
         (("plan", "capability", "--agent", "sim:perfect", "--actions", "1-3"), "1"),
         (("plan", "capability", "--agent", "sim:perfect", "--beside", "nothing"), "there is no"),
         (("plan", "capability", "--agent", "sim:perfect", "--width", "0"), "0"),
@@ -195,7 +195,7 @@ def test_finished_curves_are_used_as_they_are(misstep: Command) -> None:
     assert again == first
     assert misstep("runs", "--json").out == before
     refused = misstep("paper", "rq2", "--use", first["dissections"][0]["run"], *small)
-    assert (refused.code, "is no finished run of plan capability" in refused.err) == (2, True)
+    assert (refused.code, "is not a finished run of plan capability" in refused.err) == (2, True)
 
 
 def test_all_agents_of_an_experiment_are_looked_for_before_the_first_is_run(misstep: Command) -> None:

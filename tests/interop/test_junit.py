@@ -29,7 +29,7 @@ def test_verdicts_are_told_apart() -> None:
     assert isinstance(failed, junitparser.Failure)
     assert (failed.message, failed.type) == ("order at step 2", "plan/order")
     assert failed.text == (
-        "order at step 2\nit went wrong\nmisstep: step 2, wash()\nagain: misstep replay k3x9aa/f1"
+        "order at step 2\nit went wrong\nmisstep: step 2, wash()\nReplay: misstep replay k3x9aa/f1"
     )
     (skipped,) = results["c"]
     assert isinstance(skipped, junitparser.Skipped)
@@ -69,7 +69,7 @@ def test_a_huge_explanation_is_cut() -> None:
     text = "".join(junit(statement([entry("failed", flaws=(flaw("x" * 1_000_000),))])))
     assert len(text) < 50_000
     assert "more characters" in text
-    assert "again: misstep replay k3x9aa/f1</failure>" in text
+    assert "Replay: misstep replay k3x9aa/f1</failure>" in text
 
 
 def test_what_is_known_of_the_run() -> None:

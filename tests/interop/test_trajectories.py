@@ -152,7 +152,7 @@ def test_a_case_that_is_named_by_hand(tmp_path: Path) -> None:
     messages = forms.chat(outcome)
     messages[1]["content"] = "Please get on with it."
     (tmp_path / "plans").write_text(json.dumps(messages))
-    with pytest.raises(UsageError, match=r"plans:1  belongs to no case that is known"):
+    with pytest.raises(UsageError, match=r"plans:1  does not belong to a known case"):
         checked(tmp_path, tmp_path / "plans")
     assert checked(tmp_path, tmp_path / "plans", case=outcome.case.id)[0].verdict.verdict == "passed"
     with pytest.raises(UsageError, match="no case 'x' in"):
@@ -238,11 +238,11 @@ def test_spans_whose_parents_run_in_a_circle(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ('{"resourceSpans": []}', "no agent and no tool in these traces"),
+        ('{"resourceSpans": []}', "these traces contain no agent and no tool calls"),
         ('{"eval": {}, "samples": []}', "an Inspect log without samples"),
         ('{"eval": {}, "samples": [{"id": 1}]}', "sample 1  not a sample of Inspect"),
-        ('GOOD\n{"what": 1}', ":2  nothing that is known here"),
-        ('GOOD\n[{"role": "user", "content": "x"}, 1]', ":2, item 1  nothing that is known here"),
+        ('GOOD\n{"what": 1}', ":2  an unknown format"),
+        ('GOOD\n[{"role": "user", "content": "x"}, 1]', ":2, item 1  an unknown format"),
         ('[{"role": "user", "content": "x"}]\n{"case":', ":1  belongs to no case"),
         ('{"messages": [{"role": "user"}]}', ":1  belongs to no case"),
         ("[1, 2]", ":1  not a plan"),
@@ -282,7 +282,7 @@ def test_a_packed_file_of_something_else(tmp_path: Path) -> None:
     one(tmp_path)
     with zipfile.ZipFile(tmp_path / "x.zip", "w") as packed:
         packed.writestr("a.txt", "x")
-    with pytest.raises(UsageError, match="no Inspect log, or one without samples"):
+    with pytest.raises(UsageError, match="not an Inspect log, or one without samples"):
         checked(tmp_path, tmp_path / "x.zip")
 
 

@@ -72,7 +72,7 @@ def action(number: int, tool: str | None = None, id: str | None = None) -> dict[
         ),
         (
             {"constraints": [{"kind": "before", "first": "a1", "then": "a9"}]},
-            "constraint 0 speaks of an unknown action 'a9'\n  known: a1, a2, a3",
+            "constraint 0 refers to an unknown action 'a9'\n  known: a1, a2, a3",
         ),
         (
             {
@@ -177,24 +177,24 @@ def test_tools_of_ones_own() -> None:
 @pytest.mark.parametrize(
     ("constraints", "world", "message"),
     [
-        ([{**ORDER, "announced": "a3"}], {}, "constraint 0 is announced by 'a3'\n  world.announcements has nothing of it"),
+        ([{**ORDER, "announced": "a3"}], {}, "constraint 0 is announced by 'a3'\n  world.announcements does not contain it"),
         ([{**ORDER, "announced": "a2"}], {"announcements": {"a2": "X."}}, "constraint 0 names an action twice\n  given: a1, a2, a2"),
         ([ORDER], {"announcements": {"a3": "X."}}, "world.announcements.a3 binds nobody\n  expected a constraint announced by it"),
         ([ORDER], {"announcements": {"a3": " "}}, "world.announcements.a3 is empty\n  expected a sentence"),
-        ([{"kind": "time", "action": "a1", "edge": "end", "bound": "after", "time": 500}], {}, "constraint 0 speaks of a time\n  world.day says when the day begins and ends"),
+        ([{"kind": "time", "action": "a1", "edge": "end", "bound": "after", "time": 500}], {}, "constraint 0 mentions a time\n  world.day says when the day begins and ends"),
         ([{"kind": "time", "action": "a1", "edge": "end", "bound": "after", "time": 721}], DAY, "constraint 0 speaks of minute 721\n  the day is from 480 to 720, 08:00 to 12:00"),
         ([HANDOVER], {}, "constraint 0 hands over 'code'\n  world.values.a1 has no such value"),
         ([{**HANDOVER, "parameter": "the code"}], VALUES, "constraint 0 has the parameter 'the code'\n  expected 1 to 64 letters, digits, '_' or '-', not start_time"),
         ([{**HANDOVER, "parameter": "start_time"}], {**VALUES, **DAY}, "constraint 0 has the parameter 'start_time'\n  expected 1 to 64 letters, digits, '_' or '-', not start_time"),
-        ([HANDOVER, HANDOVER], VALUES, "constraint 1 says of 'a2', 'code' what constraint 0 has said\n  leave one out"),
+        ([HANDOVER, HANDOVER], VALUES, "constraint 1 says of 'a2', 'code' what constraint 0 has said\n  omit one"),
         ([{**HANDOVER, "taker": "a1"}], VALUES, "constraint 0 names an action twice\n  given: a1, a1"),
-        ([HANDOVER, {**CHOICE, "options": ["a1", "a3"]}], VALUES, "constraint 0 relies on 'a1'\n  constraint 1 says that it may be left out"),
+        ([HANDOVER, {**CHOICE, "options": ["a1", "a3"]}], VALUES, "constraint 0 relies on 'a1'\n  constraint 1 makes it optional"),
         ([HANDOVER], {**VALUES, "broken": ["a1"]}, "constraint 0 relies on 'a1'\n  it is out of service, and nothing stands in for it"),
-        ([HANDOVER, {**STAND_IN, "action": "a3"}], VALUES, "constraint 0 hands something to the stand-in 'a2'\n  name the action that it replaces"),
+        ([HANDOVER, {**STAND_IN, "action": "a3"}], VALUES, "constraint 0 passes a value to the stand-in 'a2'\n  name the action that it replaces"),
         ([{"kind": "adjacent", "first": "a1", "then": "a2"}, {"kind": "repeat", "action": "a2", "times": 2}], {}, "constraint 0 binds 'a2', which is repeated\n  expected one time only"),
-        ([{"kind": "adjacent", "first": "a1", "then": "a3"}, CHOICE], {}, "constraint 0 relies on 'a1'\n  constraint 1 says that it may be left out"),
+        ([{"kind": "adjacent", "first": "a1", "then": "a3"}, CHOICE], {}, "constraint 0 relies on 'a1'\n  constraint 1 makes it optional"),
         ([{"kind": "adjacent", "first": "a1", "then": "a1"}], {}, "constraint 0 names an action twice\n  given: a1, a1"),
-        ([{"kind": "place", "action": "a2", "place": "last"}, CHOICE], {}, "constraint 0 relies on 'a2'\n  constraint 1 says that it may be left out"),
+        ([{"kind": "place", "action": "a2", "place": "last"}, CHOICE], {}, "constraint 0 relies on 'a2'\n  constraint 1 makes it optional"),
         ([{"kind": "place", "action": "a2", "place": "last"}], {"broken": ["a2"]}, "constraint 0 relies on 'a2'\n  it is out of service, and nothing stands in for it"),
         ([{"kind": "adjacent", "first": "a1", "then": "a2"}], {"broken": ["a2"]}, "constraint 0 relies on 'a2'\n  it is out of service, and nothing stands in for it"),
         ([{"kind": "choice", "options": ["a1"]}], {}, "constraint 0 leaves no choice: a1\n  expected two options or more"),
@@ -204,22 +204,22 @@ def test_tools_of_ones_own() -> None:
         ([CONDITION], {}, "constraint 0 asks 'a1'\n  world.findings does not say what it reports"),
         ([{**CONDITION, "finding": ""}], {"findings": {"a1": True}}, "constraint 0 has no finding\n  expected words such as \"a problem\""),
         ([{**CONDITION, "otherwise": "a2"}], {"findings": {"a1": True}}, "constraint 0 makes 'a2' optional, as constraint 0 does already\n  an action is an option of one choice, a branch of one condition, or one stand-in"),
-        ([CONDITION, {**CONDITION, "then": "a3"}], {"findings": {"a1": True}}, "constraint 1 says of 'a1' what constraint 0 has said\n  leave one out"),
-        ([CONDITION, {**CHOICE, "options": ["a1", "a3"]}], {"findings": {"a1": True}}, "constraint 0 relies on 'a1'\n  constraint 1 says that it may be left out"),
+        ([CONDITION, {**CONDITION, "then": "a3"}], {"findings": {"a1": True}}, "constraint 1 says of 'a1' what constraint 0 has said\n  omit one"),
+        ([CONDITION, {**CHOICE, "options": ["a1", "a3"]}], {"findings": {"a1": True}}, "constraint 0 relies on 'a1'\n  constraint 1 makes it optional"),
         ([{"kind": "repeat", "action": "a1", "times": 1}], {}, "constraint 0 asks for 'a1' 1 times\n  expected 2 to 9"),
         ([{"kind": "repeat", "action": "a1", "times": 10}], {}, "constraint 0 asks for 'a1' 10 times\n  expected 2 to 9"),
-        ([{"kind": "repeat", "action": "a1", "times": 2}] * 2, {}, "constraint 1 says of 'a1' what constraint 0 has said\n  leave one out"),
-        ([{"kind": "repeat", "action": "a1", "times": 2}, CHOICE], {}, "constraint 0 repeats 'a1'\n  constraint 1 says that it may be left out"),
+        ([{"kind": "repeat", "action": "a1", "times": 2}] * 2, {}, "constraint 1 says of 'a1' what constraint 0 has said\n  omit one"),
+        ([{"kind": "repeat", "action": "a1", "times": 2}, CHOICE], {}, "constraint 0 repeats 'a1'\n  constraint 1 makes it optional"),
         ([{"kind": "limit", "action": "a1", "most": 0}], {}, "constraint 0 allows 0 actions before another\n  expected 1 or more"),
         ([{"kind": "budget", "most": -1}], COSTS, "constraint 0 bounds the costs by -1\n  expected 0 or more, and world.costs"),
         ([{"kind": "budget", "most": 9}], {}, "constraint 0 bounds the costs by 9\n  expected 0 or more, and world.costs"),
         ([STAND_IN], {"broken": ["a2"]}, "constraint 0 lets 'a2' stand in\n  world.broken says that it is out of service"),
-        ([STAND_IN, {**STAND_IN, "by": "a3"}], {}, "constraint 1 says of 'a1' what constraint 0 has said\n  leave one out"),
+        ([STAND_IN, {**STAND_IN, "by": "a3"}], {}, "constraint 1 says of 'a1' what constraint 0 has said\n  omit one"),
         ([GIVEN], {}, "constraint 0 gives arguments to 'a1'\n  its tool has no parameters of its own"),
-        ([STAND_IN | {"by": "a7"}], {}, "constraint 0 speaks of an unknown action 'a7'\n  known: a1, a2, a3"),
-        ([CONDITION | {"otherwise": "a7"}], {}, "constraint 0 speaks of an unknown action 'a7'\n  known: a1, a2, a3"),
-        ([], {"costs": {"a9": 1}}, "world.costs speaks of an unknown action 'a9'\n  known: a1, a2, a3"),
-        ([], {"broken": ["a9"]}, "world.broken speaks of an unknown action 'a9'\n  known: a1, a2, a3"),
+        ([STAND_IN | {"by": "a7"}], {}, "constraint 0 refers to an unknown action 'a7'\n  known: a1, a2, a3"),
+        ([CONDITION | {"otherwise": "a7"}], {}, "constraint 0 refers to an unknown action 'a7'\n  known: a1, a2, a3"),
+        ([], {"costs": {"a9": 1}}, "world.costs refers to an unknown action 'a9'\n  known: a1, a2, a3"),
+        ([], {"broken": ["a9"]}, "world.broken refers to an unknown action 'a9'\n  known: a1, a2, a3"),
         ([], {"costs": {"a1": -1, "a2": 0, "a3": 0}}, "world.costs.a1 is -1\n  expected 0 to 999999999"),
         ([], {"costs": {"a1": 0, "a2": 10**9, "a3": 0}}, "world.costs.a2 is 1000000000\n  expected 0 to 999999999"),
         ([], {"costs": {"a1": 1, "a3": 1}}, "world.costs lacks 'a2'\n  where anything costs, every action has a cost"),
@@ -228,13 +228,13 @@ def test_tools_of_ones_own() -> None:
         ([], {"retries": 1, "failures": {"a1": 2}}, "world.failures.a1 is 2\n  expected 0 to 1, world.retries"),
         ([], {"values": {"a1": {"code": []}}}, "world.values.a1.code is []\n  expected one value or more, all texts or all integers"),
         ([], {"values": {"a1": {"code": ["K1", 1]}}}, "world.values.a1.code is ['K1', 1]\n  expected one value or more, all texts or all integers"),
-        ([], {"durations": {"a1": 1}}, "world.durations without world.day\n  give the day, or leave the durations out"),
+        ([], {"durations": {"a1": 1}}, "world.durations without world.day\n  add the day, or omit the durations"),
         ([], {**DAY, "day": [720, 480]}, "world.day is 720 to 480\n  expected minutes since midnight, the end at most 1440"),
         ([], {**DAY, "day": [480, 1441]}, "world.day is 480 to 1441\n  expected minutes since midnight, the end at most 1440"),
         ([], {"day": [480, 720], "durations": {"a1": 5, "a3": 5}}, "world.durations lacks 'a2'\n  in a timed case every action has one"),
         ([], {"day": [480, 720], "durations": {"a1": 0, "a2": 5, "a3": 5}}, "world.durations.a1 is 0\n  expected 1 to 1440"),
-        ([], {"day": [480, 500], "durations": {"a1": 10, "a2": 5, "a3": 6}}, "no plan can satisfy the case\n  whatever is chosen, in whatever order it is done"),
-        ([ORDER, {"kind": "place", "action": "a2", "place": "first"}], {}, "no plan can satisfy the case\n  whatever is chosen, in whatever order it is done"),
+        ([], {"day": [480, 500], "durations": {"a1": 10, "a2": 5, "a3": 6}}, "no plan can satisfy the case\n  whichever options are chosen, in any order"),
+        ([ORDER, {"kind": "place", "action": "a2", "place": "first"}], {}, "no plan can satisfy the case\n  whichever options are chosen, in any order"),
     ],
 )  # fmt: skip
 def test_constraints_and_worlds_that_make_no_sense(
@@ -250,25 +250,25 @@ def test_constraints_and_worlds_that_make_no_sense(
     [
         (
             {"constraints": [GIVEN | {"arguments": {}}], "actions": OWN_ACTIONS},
-            "the tool 'get_weather' can't be called with what is said of it\n  as far as known: city is missing",
+            "the tool 'get_weather' can't be called with its arguments\n  as far as known: city is missing",
         ),
         (
             {"constraints": [GIVEN | {"arguments": {"city": "Paris", "x": 1}}], "actions": OWN_ACTIONS},
-            "the tool 'get_weather' can't be called with what is said of it\n"
+            "the tool 'get_weather' can't be called with its arguments\n"
             "  as far as known: nothing called 'x' is expected",
         ),
         (
             {"constraints": [GIVEN], "actions": OWN_ACTIONS, "world": DAY},
-            "the tool 'get_weather' can't be called with what is said of it\n"
+            "the tool 'get_weather' can't be called with its arguments\n"
             "  as far as known: nothing called 'start_time' is expected",
         ),
         (
             {"constraints": [GIVEN, HANDED], "actions": OWN_ACTIONS, "world": CITY},
-            "constraint 1 says of 'a1', 'city' what constraint 0 has said\n  leave one out",
+            "constraint 1 says of 'a1', 'city' what constraint 0 has said\n  omit one",
         ),
         (
             {"constraints": [HANDED, GIVEN], "actions": OWN_ACTIONS, "world": CITY},
-            "constraint 1 says of 'a1', 'city' what constraint 0 has said\n  leave one out",
+            "constraint 1 says of 'a1', 'city' what constraint 0 has said\n  omit one",
         ),
         (
             {
@@ -280,11 +280,11 @@ def test_constraints_and_worlds_that_make_no_sense(
                 "actions": OWN_ACTIONS,
                 "world": CITY,
             },
-            "constraint 2 says of 'a1', 'city' what constraint 0 has said\n  leave one out",
+            "constraint 2 says of 'a1', 'city' what constraint 0 has said\n  omit one",
         ),
         (
             {"constraints": [GIVEN, GIVEN], "actions": OWN_ACTIONS},
-            "constraint 1 says of 'a1' what constraint 0 has said\n  leave one out",
+            "constraint 1 says of 'a1' what constraint 0 has said\n  omit one",
         ),
         (
             {"distractors": [action(4), action(4)]},
@@ -297,11 +297,11 @@ def test_constraints_and_worlds_that_make_no_sense(
         ),
         (
             {"distractors": [action(4, tool="start_over")], "world": {"attempts": 2}},
-            "tool name 'start_over' is taken\n  it is what misstep calls a tool of its own",
+            "tool name 'start_over' is taken\n  misstep uses it for one of its own tools",
         ),
         (
             {"distractors": [action(4, tool="ask_price")], "world": COSTS},
-            "tool name 'ask_price' is taken\n  it is what misstep calls a tool of its own",
+            "tool name 'ask_price' is taken\n  misstep uses it for one of its own tools",
         ),
         (
             {"constraints": [CHOICE], "witness": ["a1", "a2", "a3"]},
@@ -431,7 +431,7 @@ def test_announcements_that_can_not_be_kept(
         validate_case(ruled(*constraints, world=world, actions=actions))
     assert str(error.value) == (
         f"what {voice!r} announces contradicts something else\n"
-        f"  it has to be possible whenever it is announced, and binds {bound!r}"
+        f"  it must be possible whenever it is announced, and affects {bound!r}"
     )
 
 

@@ -105,9 +105,9 @@ def test_agents_become_tests(pytester: pytest.Pytester, run_pytest: Pytest) -> N
     assert "← misstep" in text
     assert "You are a" in text
     assert "RuntimeError: no weights" in text
-    assert "test_no_agent gives no agent" in text
+    assert "test_no_agent returns no agent" in text
     assert "def agent(request, tools)" in text
-    assert "is a int, which is no agent" in text
+    assert "is a int, which is not an agent" in text
     assert "During handling" not in text
     assert "pytest_plugin.py" not in text  # no traceback through our own code
     _check_properties(pytester.path / "junit.xml")
@@ -201,7 +201,7 @@ def test_tools_become_tests(pytester: pytest.Pytester, run_pytest: Pytest) -> No
     assert 'halve({"text": ""})' in text
     assert 'cut({"text": ""})' in text
     assert text.count("crash  IndexError") == 2
-    assert "test_nothing gives no tools" in text
+    assert "test_nothing returns no tools" in text
     for finding in re.findall(r"again: (misstep replay \S+)", text):
         again = pytester.run(sys.executable, "-m", *finding.split())
         assert again.ret == 1

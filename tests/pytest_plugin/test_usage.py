@@ -40,7 +40,7 @@ def test_wrong_marks_are_usage_errors(pytester: pytest.Pytester, run_pytest: Pyt
     result = run_pytest()
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     told = result.stderr.str()
-    for words in [*MARKS.values(), ["a test is of an agent or of tools"], ["unittest.TestCase return"]]:
+    for words in [*MARKS.values(), ["a test has either an agent or tools"], ["unittest.TestCase return"]]:
         for word in words:
             assert word in told
     assert "test_wrong_marks_are_usage_errors.py:6  there is no 'conut'" in told
@@ -159,7 +159,7 @@ def test_ctrl_c_ends_pytest_and_keeps_the_run(pytester: pytest.Pytester, run_pyt
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=50)
     assert process.returncode == pytest.ExitCode.INTERRUPTED
-    assert "was stopped; what had finished is kept" in out
+    assert "was stopped; finished cases are stored" in out
     assert not (pytester.path / "later").exists()
 
 

@@ -128,7 +128,7 @@ def test_no_other_tool_gets_new_words(tool: Path, misstep: Command) -> None:
         more = ("--from", "last", "--candidates", "3", "--write", "--json")
         printed = misstep("tool", "fix", both, *only, *model, *more)
     assert printed.code == 2
-    assert "the tool 'ask', which nobody has tried, would say something else too" in printed.err
+    assert "the tool 'ask'would change as well, and it was not tested" in printed.err
     assert tool.read_text(encoding="utf-8") == SOURCE + PARTIAL
 
 
@@ -145,7 +145,7 @@ def test_a_run_is_shown_and_its_override_is_used(tool: Path, misstep: Command, t
     assert "+        order: The number of the order with the prefix 'ORD-'" in shown
     assert "[tools.track_order.parameters]" in shown
     assert f"descriptions: {tmp_path / 'new.toml'}" in " ".join(silent.split())
-    assert "of 1 put to the agent: 0 documented" in silent
+    assert "of 1 tried with the agent: 0 documented" in silent
 
 
 LONG = " ".join(["order"] * 101)
@@ -258,8 +258,8 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_end(tool: Path, misstep: Com
         fuzzed(misstep, server)
         more = ("--from", "last", "--candidates", "2", "--budget-calls", "7")
         stopped = misstep(*given(server, "fix", *more))
-        assert (stopped.code, "stopped before its end" in stopped.out) == (3, True)
-        assert "go on with:  misstep tool fix --resume" in misstep("show", "last").out
+        assert (stopped.code, "stopped early" in stopped.out) == (3, True)
+        assert "Resume: misstep tool fix --resume" in misstep("show", "last").out
         before = len(server.model_requests)
         printed = misstep(
             "tool",

@@ -176,7 +176,7 @@ def test_same_seed_same_calls() -> None:
     [
         ("perfct", {}, "unknown agent 'sim:perfct'"),
         ("perfct", {}, "Did you mean 'sim:perfect'?"),
-        ("perfect", {"strength": "1"}, "sim:perfect has no parameter 'strength'\n  it takes no parameters"),
+        ("perfect", {"strength": "1"}, "sim:perfect has no parameter 'strength'\n  it has no parameters"),
         ("terminal", {"phrse": "x"}, "Did you mean 'phrase'?"),
         ("terminal", {"phrase": "prior too"}, "Did you mean 'prior to'?"),
         ("terminal", {"strength": "2"}, "`float` <= 1.0"),

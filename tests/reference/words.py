@@ -42,7 +42,7 @@ FINDINGS = {
     "protocol": "an answer that is none by the rules of MCP",
     "acceptance": "arguments that the tool's own schema forbids, taken without a word (plain functions have none of their own)",
     "suspicious-refusal": "arguments that fit the schema, refused with words that speak of the tool's insides (a handler that crashed, an assertion, `empty range for min()`) or that say nothing about the call; ranked below crashes",
-    "refusal": "only with `--agent`: the documentation lets an agent ask for this, and the tool refuses it",
+    "refusal": "only with `--agent`: the documentation allows this call, but the tool refuses it",
 }
 
 BROKEN = {

@@ -44,13 +44,13 @@ def standing_out(count: int, of: int) -> tuple[Portion, ...]:
 @pytest.mark.parametrize(
     ("by", "portions", "words"),
     [
-        ("topic", standing_out(0, 50), "none fails more than the others beyond chance"),
-        ("actions", standing_out(1, 3), "v0 fails more than the others beyond chance"),
-        ("family", standing_out(2, 3), "v0, v1 fail more than the others beyond chance"),
+        ("topic", standing_out(0, 50), "none fails significantly more than the others"),
+        ("actions", standing_out(1, 3), "v0 fails significantly more than the others"),
+        ("family", standing_out(2, 3), "v0, v1 fail significantly more than the others"),
         (
             "topic",
             standing_out(7, 50),
-            "v0, v1, v2, v3, v4 and 2 more fail more than the others beyond chance",
+            "v0, v1, v2, v3, v4 and 2 more fail significantly more than the others",
         ),
     ],
 )
@@ -63,8 +63,8 @@ def test_what_follows_is_said(by: Facet, portions: tuple[Portion, ...], words: s
 @pytest.mark.parametrize(
     ("portions", "words"),
     [
-        ((), "there is nothing to compare: no case was judged"),
-        (PORTIONS[:1], "there is nothing to compare: all cases are alike"),
+        ((), "nothing to compare: no case was judged"),
+        (PORTIONS[:1], "nothing to compare: all cases are the same"),
     ],
 )
 def test_nothing_to_compare(portions: tuple[Portion, ...], words: str) -> None:

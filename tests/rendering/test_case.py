@@ -83,7 +83,7 @@ def test_hostile_words_are_harmless(evil: str) -> None:
 
 
 def test_how_hard_it_is_is_said() -> None:
-    said = "difficulty: 3 actions, 1 constraint, longest chain 2, 4 pairs to swap against the reading order"
+    said = "difficulty: 3 actions, 1 constraint, longest chain 2, 4 pairs against text order"
     assert said in shown(Before("a", "b"))
 
 
@@ -108,4 +108,4 @@ def test_results_and_a_solution_are_shown_where_order_is_not_all() -> None:
     printed = captured.get()
     assert 'audit({"start_time": "09:15"})   ← misstep' in printed
     assert "Error: too [red]late[/]." in printed
-    assert printed.index("one way to get it right") < printed.index('audit({"start_time": "09:00"})')
+    assert printed.index("a correct plan") < printed.index('audit({"start_time": "09:00"})')

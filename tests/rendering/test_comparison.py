@@ -58,7 +58,7 @@ def test_one_size_needs_no_correction() -> None:
         (
             Pairing(60, 20, 5, 8, 27, 3 / 60, (-0.07, 0.168), 0.3437),
             False,
-            "no difference that chance would not explain (p = 0.34, 95 % interval -7.0 to +16.8 points)",
+            "no significant difference (p = 0.34, 95 % interval -7.0 to +16.8 points)",
         ),
         (
             Pairing(12, 7, 0, 0, 5, 0.0, (-0.24, 0.24), 1.0),

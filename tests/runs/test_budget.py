@@ -81,8 +81,8 @@ def test_a_run_stops_before_it_has_used_too_much(
     flag = f"--{next(iter(budget)).replace('_', '-')}"
     assert said.splitlines() == [
         f"the budget has no room for another case after {cases} of 30 cases: {used} are used",
-        f"  see what they gave with: misstep show {run}",
-        f"  go on with: misstep plan test --resume {run} {flag} MORE",
+        f"  show results: misstep show {run}",
+        f"  resume with: misstep plan test --resume {run} {flag} MORE",
     ]
     assert agent.begun == cases
     with Store(STORE) as store:

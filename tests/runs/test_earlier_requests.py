@@ -77,5 +77,5 @@ def test_requests_that_lead_to_defects(store: Store) -> None:
 
 def test_a_run_that_makes_no_requests(store: Store) -> None:
     run = store.add_run(Settings(), 1, 0.0)
-    with pytest.raises(UsageError, match="is from plan test, which makes no requests for tools"):
+    with pytest.raises(UsageError, match="is from plan test, which has no tool requests"):
         find_maker(store, run.id)

@@ -118,4 +118,4 @@ def test_ctrl_c_keeps_what_has_finished(head: Any, folder: Path) -> None:
     os.kill(process.pid, signal.SIGINT)
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
-    assert "go on with: misstep plan test --resume" in err
+    assert "resume with: misstep plan test --resume" in err

@@ -127,7 +127,7 @@ def test_ctrl_c(tmp_path: Path) -> None:
     out, err = process.communicate()
     assert (process.returncode, out) == (130, "")
     assert err == (
-        f"run {run} was stopped; what had finished is kept\n  go on with: misstep plan test --resume {run}\n"
+        f"run {run} was stopped; finished cases are stored\n  resume with: misstep plan test --resume {run}\n"
     )
     shown = subprocess.run(
         [sys.executable, "-m", "misstep", "show", run],
@@ -254,7 +254,7 @@ def test_termination_is_like_ctrl_c(tmp_path: Path) -> None:
     )
     run = wait_for(tmp_path, 20)
     process.terminate()
-    assert f"go on with: misstep plan test --resume {run}" in process.communicate()[1]
+    assert f"resume with: misstep plan test --resume {run}" in process.communicate()[1]
     assert process.returncode == 130
 
 
@@ -312,6 +312,6 @@ def test_a_full_disk_stops_a_run_which_goes_on_when_there_is_room(tmp_path: Path
     run = newest(str(tmp_path / ".misstep" / "store.db"))
     assert run is not None
     assert 0 < run.done < COUNT
-    assert f"go on with: misstep plan test --resume {run.id}" in full.stderr
+    assert f"resume with: misstep plan test --resume {run.id}" in full.stderr
     resumed = finish(["--resume", run.id, *QUIET], tmp_path)
     assert comparable(resumed) == comparable(finish(SUITE, tmp_path))

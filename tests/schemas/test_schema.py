@@ -132,10 +132,10 @@ def test_words(value: Any, said: str | None) -> None:
         (
             {"oneOf": [{"type": "number"}, {"type": "integer"}]},
             1,
-            "the value must fit only one of the forms allowed",
+            "the value must match only one of the allowed forms",
         ),
         ({"not": {"type": "string"}}, "a", "the value has a form that is not allowed"),
-        ({"uniqueItems": True}, [1, 2, 1.0], "the value must not hold anything twice"),
+        ({"uniqueItems": True}, [1, 2, 1.0], "the value must not contain duplicates"),
         ({"const": "it's"}, 1, 'the value must be "it\'s"'),
     ],
 )

@@ -129,7 +129,7 @@ def test_a_file_that_may_not_grow_keeps_what_it_has(tmp_path: Path) -> None:
         *lines, last = process.communicate()[0].splitlines()
     assert process.returncode == 0
     assert "the store can't be used" in last
-    assert "what was kept before is safe" in last
+    assert "stored data is safe" in last
     assert check(str(path), run, int(lines[-1])) > 20
     with Store(str(path)) as store, store.sit(run, 0.0) as writer:
         assert writer.keep([outcome(2999)], Spent()) == [True]

@@ -73,7 +73,7 @@ def test_another_version_is_named(tmp_path: Path) -> None:
 )
 def test_what_is_no_curve(tmp_path: Path, content: bytes, why: str) -> None:
     told = complaint(kept(tmp_path, content))
-    assert told.startswith("is no capability curve: ")
+    assert told.startswith("is not a capability curve: ")
     assert why in told
     assert told.endswith(CURVE_EXPECTED)
 
@@ -95,11 +95,11 @@ def changed(number: int = 0, **point: Any) -> dict[str, Any]:
     ("form", "why"),
     [
         ({**FORM, "curve": []}, "it has no points"),
-        (changed(1, actions=2), "numbers of actions do not rise"),
+        (changed(1, actions=2), "numbers of actions must increase"),
         (changed(passed=300), "350 of 200 cases were judged at 2 actions"),
-        (changed(success=0.9), "the rate does not belong to the counts at 2 actions"),
-        (changed(success=None), "the rate does not belong to the counts at 2 actions"),
-        (changed(passed=0, failed=0), "the rate does not belong to the counts at 2 actions"),
+        (changed(success=0.9), "the rate does not match the counts at 2 actions"),
+        (changed(success=None), "the rate does not match the counts at 2 actions"),
+        (changed(passed=0, failed=0), "the rate does not match the counts at 2 actions"),
         (changed(interval=[0.9, 0.1]), "the interval ends before it begins at 2 actions"),
         (changed(interval=[0.9, 1.1]), "Expected `float` <= 1.0 - at `$.curve[0].interval[1]`"),
         (changed(6, actions=1_000_000), "Expected `int` <= 20 - at `$.curve[6].actions`"),
@@ -110,7 +110,7 @@ def changed(number: int = 0, **point: Any) -> dict[str, Any]:
     ],
 )
 def test_what_can_t_be_so(tmp_path: Path, form: dict[str, Any], why: str) -> None:
-    assert f"is no capability curve: {why}" in complaint(kept(tmp_path, json.dumps(form).encode()))
+    assert f"is not a capability curve: {why}" in complaint(kept(tmp_path, json.dumps(form).encode()))
 
 
 @given(st.binary(max_size=300))

@@ -37,7 +37,7 @@ DEEP = b'{"case":"c","calls":[{"tool":"t","arguments":' + b"[" * 100_000 + b"]" 
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        (b'{"case":"c","cal', ":2  not JSON: Input data was truncated\n  expected one plan per line\n  the line has no end: the file may have been cut short"),
+        (b'{"case":"c","cal', ":2  not JSON: Input data was truncated\n  expected one plan per line\n  the last line is incomplete: the file may be truncated"),
         (b"nonsense\n", ":2  not JSON: JSON is malformed: invalid character (byte 4)\n  expected one plan per line"),
         (b'{"case":"caf\xe9","calls":[]}\n', ":2  not UTF-8: byte 0xe9 at position 13\n  expected one plan per line, as JSON in UTF-8"),
         (b"[]\n", ":2  not a plan: Expected `object`, got `array`"),

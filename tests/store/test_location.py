@@ -44,7 +44,7 @@ def test_a_file_is_written_ahead_and_all_the_way_to_the_disk(tmp_path: Path) -> 
 
 
 def test_a_store_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="there is no store here yet"):
+    with pytest.raises(StoreError, match="no store here yet"):
         Store(str(tmp_path / "store.db"))
     assert list(tmp_path.iterdir()) == []
 
@@ -93,7 +93,7 @@ def test_what_is_not_a_store_is_refused_and_left_alone(
 
 def test_a_place_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="the store can't be made"):
+    with pytest.raises(StoreError, match="the store can't be created"):
         Store(str(tmp_path / "file" / "store.db"), create=True)
 
 
@@ -147,7 +147,7 @@ def test_a_store_that_is_taken_away_is_missed_at_once(
                 take_away(path)
                 writer.keep([outcome(2)], Spent())
 
-        with pytest.raises(StoreError, match="the store was removed while the run was going on"):
+        with pytest.raises(StoreError, match="the store was deleted during the run"):
             lose()
     if take_away is not replace:
         assert not path.exists()

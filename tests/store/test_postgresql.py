@@ -64,7 +64,7 @@ def test_a_schema_of_somebody_else_is_left_alone(postgresql_location: str) -> No
 
 def test_an_empty_schema_of_ours_is_filled(postgresql_location: str) -> None:
     execute(postgresql_location, "CREATE SCHEMA misstep")
-    with pytest.raises(StoreError, match="there is no store here yet"):
+    with pytest.raises(StoreError, match="no store here yet"):
         Store(postgresql_location)
     with Store(postgresql_location, create=True) as store:
         assert store.list_runs() == []

@@ -98,7 +98,10 @@ def test_a_sitting_is_exclusive(store: Store, store_location: str) -> None:
             with pytest.raises(UsageError) as refusal, second.sit(run, 0.0):
                 pass
             known = "another process" if "://" in store_location else f"process {os.getpid()}"
-            assert str(refusal.value) == f"run {run} is going on in {known}\n  wait for it, or stop it first"
+            assert (
+                str(refusal.value)
+                == f"run {run} is going on in {known}\n  wait for it to finish, or stop it first"
+            )
             with second.sit(other, 0.0):
                 assert store.is_held(other)
         assert not second.is_held(run)

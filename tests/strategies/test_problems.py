@@ -65,7 +65,7 @@ def test_the_same_example_is_the_same_case() -> None:
     ("given_settings", "words"),
     [
         ({"actoins": 3}, "Did you mean 'actions'"),
-        ({"seed": 3}, "that setting is for something else"),
+        ({"seed": 3}, "that setting does not apply here"),
         ({"actions": 99}, "is out of range"),
         ({"family": "tiem"}, "family = 'tiem' won't do"),
     ],

@@ -63,7 +63,7 @@ def test_an_object_is_tested_and_shown() -> None:
 def test_names_of_agents_are_taken_as_on_the_command_line() -> None:
     result = misstep.test_planning("sim:greedy", count=20, seed=3)
     assert result.summary.passed == misstep.run_agent(Settings(agent="sim:greedy", count=20, seed=3)).passed
-    assert f"again: misstep replay {result.run}/" in str(result)
+    assert f"Replay: misstep replay {result.run}/" in str(result)
 
 
 def test_what_a_module_has_is_found_again_by_later_commands(
@@ -136,11 +136,11 @@ def test_settings_of_project_and_keywords(tmp_path: Path) -> None:
 
 WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ("sim:perfect", {"conut": 3}, r"test_planning\(\)  there is no 'conut' here\n  Did you mean 'count'"),
-    ("sim:perfect", {"variants": 3}, "that setting is for something else"),
+    ("sim:perfect", {"variants": 3}, "that setting does not apply here"),
     ("sim:perfect", {"count": 0}, r"test_planning\(\)  count = 0 won't do"),
     ("sim:perfect", {"actions": (5, 3)}, "actions 5-3 is an empty range"),
-    (None, {}, "None gives no agent"),
-    (42, {}, "is a int, which is no agent"),
+    (None, {}, "None returns no agent"),
+    (42, {}, "is a int, which is not an agent"),
     (in_the_order_given, {"record_proxy": True}, "record_proxy is for agents that are named by a text"),
 ]
 

@@ -32,7 +32,7 @@ def test_a_closure_is_tested_and_replayed(tmp_path: Path) -> None:
     result = misstep.test_tools(cutting(","), calls=60)
     (finding,) = result.findings
     assert (finding.kind, finding.error) == ("crash", "IndexError")
-    assert f"again: misstep replay {result.run}/{finding.id}" in str(result)
+    assert f"Replay: misstep replay {result.run}/{finding.id}" in str(result)
     assert repr(result) == f"ToolsResult(run='{result.run}', tools=['cut'], calls=60, findings=1)"
     assert "IndexError" in result._repr_html_()
     assert "<script" not in result._repr_html_()
@@ -99,7 +99,7 @@ def test_secrets_never_reach_the_disk(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_what_is_wrong_is_said() -> None:
     with pytest.raises(misstep.UsageError, match="Did you mean 'calls'"):
         misstep.test_tools(cutting(","), cals=3)
-    with pytest.raises(misstep.UsageError, match="None gives no tools"):
+    with pytest.raises(misstep.UsageError, match="None returns no tools"):
         misstep.test_tools(None)
-    with pytest.raises(misstep.UsageError, match="can't be handed to another process"):
+    with pytest.raises(misstep.UsageError, match="can't be sent to another process"):
         misstep.test_tools(cutting(threading.Lock()))

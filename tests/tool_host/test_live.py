@@ -96,13 +96,13 @@ def test_what_is_no_call_is_told_and_not_counted(bench: ToolHost) -> None:
     live = LiveTools(bench, ["remember"], grant)
     assert [tool.name for tool in live.tools] == ["remember"]
     assert live.answer("fail", {"number": 1}) == "Error: there is no tool 'fail'."
-    assert live.answer("remember", "word") == "Error: the arguments of a call are a JSON object."
+    assert live.answer("remember", "word") == "Error: the arguments must be a JSON object."
     assert (live.uses, asked, live.is_stopped) == ([], [], False)
 
 
 def test_a_call_that_is_not_granted_is_not_made(bench: ToolHost) -> None:
     live = LiveTools(bench, (), lambda: False)
-    assert live.answer("remember", {"word": "never"}) == "Error: the tool is not available any more."
+    assert live.answer("remember", {"word": "never"}) == "Error: the tool is no longer available."
     assert (live.uses, live.is_stopped) == ([], True)
     bench.reset()
     assert "never" not in LiveTools(bench).answer("remember", {"word": "one"})

@@ -358,7 +358,7 @@ def test_a_file_that_cannot_be_loaded_is_told_of(tmp_path: Path, text: str, mess
 def test_a_file_that_takes_for_ever_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import time; time.sleep(600)")
     with pytest.raises(
-        UsageError, match=r"was not loaded: it did nothing for 1 s\n.*see what its import waits for"
+        UsageError, match=r"did not load: it was idle for 1 s\n.*see what its import waits for"
     ):
         ToolHost(f"{tmp_path / 'bad.py'}:tools", CallConditions(load_limit=1.0)).start()
 

@@ -36,14 +36,16 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, port: int, where: str = "") -> socket.socket:
     """A listening socket; port 0 takes a free one. `where` is how the user set the port."""
     if not host:  # for sockets, that means all interfaces
-        raise UsageError("can't be empty", "expected a name or an address, such as 127.0.0.1", where="--host")
+        raise UsageError(
+            "can't be empty", "expected a host name or address, such as 127.0.0.1", where="--host"
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UsageError(
-            f"can't listen on {host}:{port}: {reason}", "port 0 takes any that is free", where=where
+            f"can't listen on {host}:{port}: {reason}", "port 0 picks a free one", where=where
         ) from None
 
 

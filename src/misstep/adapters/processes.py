@@ -174,8 +174,8 @@ class Patience:
     def outcome(self) -> str:
         """Why waiting ended, in words."""
         if self._changed_at + self._limit < self._began + LONGEST * self._limit:
-            return f"was not loaded: it did nothing for {self._limit:g} s"
-        return f"was not loaded within {LONGEST * self._limit:g} s"
+            return f"did not load: it was idle for {self._limit:g} s"
+        return f"did not load within {LONGEST * self._limit:g} s"
 
     def left(self) -> float:
         """Seconds left if nothing changes."""

@@ -29,7 +29,7 @@ def run(arguments: list[str]) -> int:
         raised_in = error.ctx if isinstance(error, click.UsageError) else None
         path = raised_in.command_path if raised_in else "misstep"
         message = " ".join(error.format_message().split())
-        hint = f"'{path} --help' shows what it takes"
+        hint = f"'{path} --help' shows its options"
         return _complain(f"{path}  {message[0].lower()}{message[1:]}\n  {hint}", 2)
     except MisstepError as error:
         return _complain(str(error), error.exit_code)

@@ -100,7 +100,7 @@ class ExitPolicy:
         try:
             held = hold_against(self._settings, self._baseline, run)
         except UsageError as error:
-            show = f"what came of the run is kept: misstep show {run}{way_to(self._settings.store)}"
+            show = f"the results are stored: misstep show {run}{way_to(self._settings.store)}"
             raise UsageError(error.message, *error.hints, show, where=error.where) from error
         if not held.regressed:
             return msgspec.structs.replace(ending, held=held)

@@ -10,7 +10,7 @@ from misstep.errors import UsageError
 from misstep.rendering.terminal import counted
 from misstep.store.files import write_lines
 
-ABOUT_TRUST = "Read the prompt template that only a store from elsewhere names (sft, dpo)."
+ABOUT_TRUST = "Read prompt templates named by a store from another machine (sft, dpo)."
 _BINARY = ("inspect", "parquet")
 _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 
@@ -23,12 +23,12 @@ _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
     type=click.Choice(FORMATS),
     required=True,
     help=(
-        "Conversations that go right (sft), or right ones against the agent's own (dpo); an Inspect log; "
-        "OpenTelemetry spans as JSON lines (otlp); a table."
+        "Correct conversations (sft), correct and rejected ones (dpo), an Inspect log, OpenTelemetry spans "
+        "as JSON lines (otlp), or a table (csv, parquet)."
     ),
 )
 @click.option(
-    "--all", "passed_too", is_flag=True, help="Cases that passed as well, by the agent's own calls (sft)."
+    "--all", "passed_too", is_flag=True, help="Include passed cases, with the agent's own calls (sft)."
 )
 @one_shot_option
 @settings_options(
@@ -37,7 +37,7 @@ _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
     "store",
     "out",
     "json",
-    about={"otlp_content": "Put messages into spans.", "trust_store": ABOUT_TRUST},
+    about={"otlp_content": "Include messages in the spans.", "trust_store": ABOUT_TRUST},
 )
 def export(settings: Settings, run: str, form: Format, passed_too: bool, one_shot: bool) -> int:
     """Export a run, or training examples from its failures.
@@ -45,15 +45,17 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
     RUN may be shortened, or be 'last'.
     """
     if one_shot and form not in ("sft", "dpo"):
-        raise UsageError("--one-shot is about training examples", "take --format sft or dpo, or leave it out")
+        raise UsageError("--one-shot requires --format sft or dpo", "add --format sft or dpo, or omit it")
     if passed_too and form != "sft":
         other = (
-            "a case that passed has nothing to reject" if form == "dpo" else f"{form} has all cases anyway"
+            "passed cases have no rejected conversation"
+            if form == "dpo"
+            else f"{form} contains all cases already"
         )
-        raise UsageError(other, "leave --all out, or take --format sft")
+        raise UsageError(other, "omit --all, or use --format sft")
     what = "examples" if form in ("sft", "dpo") else "run"
     if form in _BINARY and to_stdout(settings):
-        raise UsageError(f"--format {form} is no text", "name a file with --out")
+        raise UsageError(f"--format {form} is not a text format", "name a file with --out")
     one_output(settings, what)
     spare_inputs(settings, what, settings.store)
     if form == "sft" or form == "dpo":

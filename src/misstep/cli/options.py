@@ -47,8 +47,8 @@ KEEPING = ("resume", "trust_store", "store", "report", "report_dir", "step_summa
 # An agent given on the command line to replace the one that a run was started with.
 TYPED = {"agent": "", "python": ""}
 ABOUT_TYPED = {
-    "agent": "The agent to run (default: the one of the run).",
-    "python": "An interpreter to run the agent in (default: the one of the run).",
+    "agent": "Agent to run (default: the run's own).",
+    "python": "Python interpreter to run the agent in (default: the run's own).",
 }
 
 # When a command fails.
@@ -68,10 +68,10 @@ INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
 
 # What the settings mean there, unless the command is not about tools.
 ABOUT_TRYING = {
-    "agent": "The agent that has the tools: tools, react, file.py:name, mcp:COMMAND, …",
-    "max_steps": "Turns the agent is allowed for one request.",
-    "timeout": "Seconds allowed for one call of a tool.",
-    "jobs": "Tools tested at a time.",
+    "agent": "Agent that uses the tools: tools, react, file.py:name, mcp:COMMAND, …",
+    "max_steps": "Maximum turns per request.",
+    "timeout": "Timeout for one tool call, in seconds.",
+    "jobs": "Tools tested concurrently.",
 }
 
 # How sets of paraphrases are made and judged.
@@ -249,7 +249,7 @@ def _refuse_contradictions(layer: dict[str, Any]) -> None:
         vain = [flag(name) for name in beside]
         if chief in layer and vain:
             hint = f"leave {vain[0] if len(vain) == 1 else 'them'} out"
-            raise UsageError(f"{' and '.join(vain)} can't go with {flag(chief)}", hint)
+            raise UsageError(f"{' and '.join(vain)} can't be combined with {flag(chief)}", hint)
 
 
 def _parse(name: str, value: Any) -> Any:
@@ -257,29 +257,29 @@ def _parse(name: str, value: Any) -> Any:
         return value
     items = list(value) if isinstance(value, tuple) else [value]
     if "" in items:
-        raise UsageError("is empty", "give it a value or leave it out", where=flag(name))
+        raise UsageError("is empty", "give it a value or omit it", where=flag(name))
     return parse_text(name, items, items[0], flag(name))
 
 
 def refuse_curves_in_json(settings: OutputSettings) -> None:
     """Refuse several curves with --json, which prints one object."""
     if settings.json:
-        _refuse("--json", "misstep show RUN --json prints each curve by itself")
+        _refuse("--json", "misstep show RUN --json prints each curve separately")
 
 
 def refuse_curves_beside(what: str) -> None:
     """Refuse curves for comparison where the command shows no curve."""
-    _refuse(what, "only a run of plan capability, or a curve in a file, has others beside it")
+    _refuse(what, "only a plan capability run or a curve file can be shown beside others")
 
 
 def _refuse(what: str, hint: str) -> None:
     """Refuse options for other curves, but only if typed: a settings file is shared by all commands."""
     if vain := typed(lambda name: name in CURVES_BESIDE):
-        raise UsageError(f"{' and '.join(vain)} can't go with {what}", hint)
+        raise UsageError(f"{' and '.join(vain)} can't be combined with {what}", hint)
 
 
 one_shot_option = click.option(
     "--one-shot",
     is_flag=True,
-    help="Ask for all calls in one turn; cases in which results tell something needed are left out.",
+    help="Put all calls in one turn; skips cases whose later calls depend on earlier results.",
 )

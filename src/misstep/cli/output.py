@@ -94,9 +94,7 @@ def spare_inputs(settings: CheckSettings, result: str, store: str = "") -> None:
     for name in (settings.cases, settings.plans, store.removeprefix("sqlite:///")):
         both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
         if both and os.path.samefile(settings.out, name):
-            raise UsageError(
-                f"would be overwritten by the {result}", "name another file", where=f"--out {name}"
-            )
+            raise UsageError(f"would overwrite the {result}", "name another file", where=f"--out {name}")
 
 
 def one_output(settings: OutputSettings, what: str) -> None:
@@ -116,7 +114,7 @@ def sum_up(settings: OutputSettings, summary: msgspec.Struct, lines: list[str]) 
 def subject(settings: RunSettings, run: str | None, what: str) -> str:
     """The run that a command is about; a resumed run knows it itself."""
     if settings.resume and run:
-        raise UsageError(f"{run} can't go with --resume", "the run to be resumed knows what it is about")
+        raise UsageError(f"{run} can't be combined with --resume", "a resumed run has its own arguments")
     if not settings.resume and not run:
         raise UsageError("no run was given", f"name {what}; misstep runs lists runs")
     return run or ""
@@ -125,7 +123,7 @@ def subject(settings: RunSettings, run: str | None, what: str) -> str:
 def check_specs(settings: RunSettings, specs: tuple[str, ...]) -> None:
     """Check that tools are given, or that the run to be resumed knows them."""
     if settings.resume and specs:
-        raise UsageError(f"{specs[0]} can't go with --resume", "the run to be resumed knows its tools")
+        raise UsageError(f"{specs[0]} can't be combined with --resume", "a resumed run has its own tools")
     if not settings.resume and not specs:
         raise UsageError("no tools were given", "name them as file.py:name, mcp:COMMAND or mcp.json")
 
@@ -145,7 +143,7 @@ def hint(console: Console, text: str, gap: bool = True) -> None:
 
 def point_to_page(console: Console, run: str, place: str) -> None:
     """Suggest the HTML page where there is no better next step."""
-    hint(console, f"as a page: misstep report {run}{place}")
+    hint(console, f"Report:   misstep report {run}{place}")
 
 
 def case_words(run: str, case: str) -> str:
@@ -176,9 +174,9 @@ def curve_command(name: str) -> Callable[..., Any]:
 _REASONS: Mapping[LeftOut, str] = {
     "errored": "errored",
     "inconclusive": "inconclusive",
-    "unsolved": "without a correct plan that is known",
-    "faultless": "with nothing wrong so far",
-    "stepwise": "in which something has to be learnt from a result",
+    "unsolved": "without a known correct plan",
+    "faultless": "with no wrong call",
+    "stepwise": "whose calls depend on earlier results",
 }
 
 

@@ -43,7 +43,7 @@ def replay(settings: AgentRunSettings, finding: str) -> int:
         console = Console()
         console.print(case_view(after, measure(after.case)))
         was, now = (_in_short(outcome.verdict, ", ") for outcome in (before, after))
-        hint(console, f"{'as before' if was == now else 'before, it was'}: {was}")
+        hint(console, f"{'as before' if was == now else 'was before'}: {was}")
     return int(after.verdict.verdict != "passed")
 
 
@@ -74,7 +74,7 @@ def rejudge_run(settings: StoreSettings, name: str) -> Rejudgement:
     with Store(settings.store) as store:
         run = store.find_run(name)
         if not run.purpose.kind.has_cases:
-            what = f"run {run.id} is of '{run.purpose.command}', which has no planning verdicts"
+            what = f"run {run.id} is of '{run.purpose.command}', which has no planning cases"
             raise UsageError(what, "name a run of plan test, capability, dissect or shrink")
         cases, differences = 0, list[Difference]()
         for outcome in store.outcomes(run.id):

@@ -162,12 +162,12 @@ def add_step_summary(settings: OutputSettings, statement: RunReport) -> None:
 def report_path(settings: OutputSettings, name: str, kind: Report) -> str:
     """The path of a report, inside its folder whatever the name is."""
     if os.path.basename(name) != name:
-        raise StoreError(f"'{plain(name, 60)}' is no name for a report", where=settings.report_dir)
+        raise StoreError(f"'{plain(name, 60)}' is not a report format", where=settings.report_dir)
     folder = settings.report_dir
     return "-" if folder == "-" else os.path.join(folder, f"{name}.{ENDINGS[kind]}")
 
 
-ABOUT = {"baseline": "An earlier run to hold it against; exit with 1 if this one is significantly worse."}
+ABOUT = {"baseline": "Earlier run to compare with; exit 1 if this one is significantly worse."}
 USUAL = {"report": ("html",)}
 
 

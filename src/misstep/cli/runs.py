@@ -52,7 +52,7 @@ class RunList(msgspec.Struct, frozen=True):
 
 
 @click.command("runs")
-@click.option("--most", type=MOST, default=50, show_default=True, help="How many runs to list.")
+@click.option("--most", type=MOST, default=50, show_default=True, help="Maximum runs to list.")
 @settings_options("store", "json")
 def runs(settings: RunSettings, most: int) -> int:
     """List the runs in the store, the newest first. As JSON, all of them."""
@@ -82,8 +82,8 @@ def _line(listed: ListedRun) -> RunLine:
 @click.command("show")
 @click.argument("run")
 @click.argument("case", required=False)
-@click.option("--most", type=MOST, default=20, show_default=True, help="How many failures to list.")
-@click.option("--by", type=click.Choice(FACETS), help="Show the cases by what they have in common.")
+@click.option("--most", type=MOST, default=20, show_default=True, help="Maximum failures to list.")
+@click.option("--by", type=click.Choice(FACETS), help="Break success down by a property of the cases.")
 @settings_options(*CURVES_BESIDE, "store", "json")
 def show(settings: RunSettings, run: str, case: str | None, most: int, by: Facet | None) -> int:
     """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'.
@@ -141,9 +141,9 @@ def _show_run(settings: RunSettings, view: RunView, most: int) -> None:
         if hidden:
             all_of_them = hidden + len(view.failures)
             hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)
-        hint(console, f"one in full: misstep show {case_words(view.run.id, view.failures[0].case.id)}{place}")
+        hint(console, f"Details: misstep show {case_words(view.run.id, view.failures[0].case.id)}{place}")
     if not view.run.summary and not view.live:
-        hint(console, f"go on with:  misstep {view.run.purpose.command} --resume {view.run.id}{place}")
+        hint(console, f"Resume: misstep {view.run.purpose.command} --resume {view.run.id}{place}")
 
 
 def _show_case(settings: RunSettings, outcome: Outcome, run: str) -> None:
@@ -153,7 +153,7 @@ def _show_case(settings: RunSettings, outcome: Outcome, run: str) -> None:
     console = Console()
     console.print(case_view(outcome, measure(outcome.case)))
     place = way_to(settings.store)
-    hint(console, f"again: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")
+    hint(console, f"Replay: misstep replay {quoted(f'{run}/{outcome.case.id}')}{place}")
 
 
 SHOWN_CASES = 5
@@ -183,5 +183,5 @@ def compare(settings: RunSettings, first: str, second: str) -> int:
             some = listed([quoted(case) for case in cases], SHOWN_CASES)
             hint(console, f"only the {which} passed: {some}")
             loser = comparison.second if which == "first" else comparison.first
-            hint(console, f"one in full: misstep show {case_words(loser, cases[0])}{place}", gap=False)
+            hint(console, f"Details: misstep show {case_words(loser, cases[0])}{place}", gap=False)
     return 0

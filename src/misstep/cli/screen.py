@@ -110,14 +110,14 @@ class Drain:
 
     def _leave_out(self, size: int) -> None:
         if not self._left_out:
-            self._say("(the agent printed more than that; the rest is left out)")
+            self._say("(the rest of the agent's output is omitted)")
         self._left_out += size
 
     def _conclude(self) -> None:
         if self._rest:
             self._show(self._rest)
         if self._left_out:
-            self._say(f"({_size(self._left_out)} of the agent's output left out)")
+            self._say(f"({_size(self._left_out)} of the agent's output omitted)")
         with suppress(OSError, ValueError):
             self._screen.flush()
 

@@ -33,7 +33,9 @@ def check_template(text: str, where: str, known: Sequence[str], needed: Sequence
             raise UsageError(f"unknown place {{{{{place}}}}}", hint, did_you_mean(place, known), where=where)
     for place in needed:
         if place not in places:
-            raise UsageError(f"there is no {{{{{place}}}}} in it", "say where it is to stand", where=where)
+            raise UsageError(
+                f"it does not contain {{{{{place}}}}}", "put it where the value belongs", where=where
+            )
     return Template(text)
 
 

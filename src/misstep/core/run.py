@@ -75,7 +75,7 @@ class RunSpec(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if self.verb not in KINDS:
-            raise ValueError(f"no kind of run: {self.verb!r:.100}")
+            raise ValueError(f"unknown kind of run: {self.verb!r:.100}")
 
     @property
     def kind(self) -> RunKind:

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 LEAST_RECURSION = 500
-APART = "let it work in a process of its own: --python"
+APART = "run it in a separate process with --python"
 _MODULES: dict[str, Any] = {"json": json, "time": time, "os": os, "sys": sys}
 _NAMES = {
     "json": ("dumps", "loads"),

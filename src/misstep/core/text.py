@@ -45,7 +45,7 @@ NOT_THE_USERS = (*LIBRARIES, str(Path(__file__).parents[1]), "<")
 
 LONGEST_NOTE = 50  # characters
 
-UNREADABLE = "(not valid UTF-8: what can't be read is \ufffd) "
+UNREADABLE = "(not valid UTF-8: invalid bytes are shown as \ufffd) "
 
 _NOTE = re.compile(r"… \(([\d,]{1,20}) more characters\)\Z", re.ASCII)
 
@@ -87,7 +87,7 @@ def in_words(value: object) -> str:
                 return UNREADABLE + bytes(value).decode(errors="replace")
         return str.__str__(str(value))
     except BaseException as error:
-        return f"({type(value).__name__} that can't be put into words: {type(error).__name__})"
+        return f"({type(value).__name__} that can't be converted to text: {type(error).__name__})"
 
 
 def error_in_words(error: BaseException) -> str:
@@ -146,7 +146,7 @@ class TextLimiter:
         except Exception:  # including errors in the agent's own objects
             return self.text(f"{kind} that is not JSON", NAME)
         if size > min(self._value, self.room):
-            return self.text(f"{kind} of {len(encoded):,} bytes, left out", NAME)
+            return self.text(f"{kind} of {len(encoded):,} bytes, omitted", NAME)
         self.room -= size
         return decoded
 

@@ -81,7 +81,7 @@ MOST_TOKENS = 1 << 48  # limits the token counts that an agent reports
 MOST_MESSAGES = 10_000
 MOST_WARNINGS = 20
 MOST_METERED = 1_000
-LEFT_OUT = "the rest of the messages is left out: they are too many"
+LEFT_OUT = "the remaining messages are omitted: too many"
 
 
 class ToolWorld(Protocol):

@@ -66,9 +66,9 @@ class StructuredClient:
         if rest is not None:
             return cast("T", rest)
         raise Unusable(
-            f"{self._model.name} gave no usable answer in {TRIES} tries",
-            f"the last time: {cut(wrong, SHOWN)}",
-            f"it said: {cut(' '.join(tidy(text).split()), QUOTED) or '(nothing)'}",
+            f"{self._model.name} gave no valid answer in {TRIES} attempts",
+            f"last problem: {cut(wrong, SHOWN)}",
+            f"last answer: {cut(' '.join(tidy(text).split()), QUOTED) or '(nothing)'}",
         )
 
     async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> str:

@@ -238,7 +238,7 @@ class Examination:
             if (entry.tool, entry.judged.signature) in self._plain:  # else the marks caused it
                 where = f" at {entry.judged.where}" if entry.judged.where else ""
                 seen = f"{entry.kind}, {entry.judged.error}{where}, after {entry.found_after:,} calls"
-                self._add_note(f"{seen}, but not again from a fresh start")
+                self._add_note(f"{seen}, but not again after a fresh start")
 
     def _located(self, finding: Finding) -> Finding:
         title = self._titles.get(finding.tool)

@@ -48,7 +48,7 @@ from misstep.interop.episodes import Episode, EpisodeAgent
 
 SCORER = "misstep"
 TARGET = "every constraint kept"
-MALFORMED = "arguments that are no JSON object"
+MALFORMED = "arguments that are not a JSON object"
 _LIMITS = {"timeout": "time", "iterations": "message"}
 
 
@@ -64,7 +64,7 @@ def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
         explanation=storable(episode.explanation) or None,
         metadata={"error": episode.kind, "step": episode.step, "chance": episode.chance},
     )
-    said = storable(episode.error) or "the agent broke"
+    said = storable(episode.error) or "the agent failed with an error"
     error = EvalError(message=said, traceback=said, traceback_ansi=said)
     kind = _LIMITS.get(episode.ended)
     limit = EvalSampleLimit(type=kind, limit=0, reason=f"ended by {episode.ended}") if kind else None

@@ -290,8 +290,8 @@ def check_endpoint(url: str) -> str:
     if odd:
         raise UsageError(f"{url!r} won't do", "expected something like http://127.0.0.1:4318", where="--otlp")
     if parts.username or parts.password or parts.query:
-        hint = "URLs are stored: put keys into OTEL_EXPORTER_OTLP_HEADERS, as name=value"
-        raise UsageError("the URL holds more than an address", hint, where="--otlp")
+        hint = "URLs are stored: put keys in OTEL_EXPORTER_OTLP_HEADERS as name=value"
+        raise UsageError("the URL contains more than an address", hint, where="--otlp")
     return url if url.endswith(TRACES) else url.rstrip("/") + TRACES
 
 
@@ -341,7 +341,9 @@ class Sender:
     def _speak(self) -> None:
         if self._problem and not self._told:
             self._told = True
-            self._tell(f"traces can't be sent to {self._endpoint}: {self._problem}; the run goes on without")
+            self._tell(
+                f"traces can't be sent to {self._endpoint}: {self._problem}; the run continues without them"
+            )
 
     def _work(self) -> None:
         try:

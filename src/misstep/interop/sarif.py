@@ -33,72 +33,74 @@ class IssueRule(msgspec.Struct, frozen=True):
 
 _REPLAY = "Run the case again with the command in the finding; `misstep plan shrink` makes it smaller, and "
 _PLAN = _REPLAY + "`misstep plan dissect` finds out why the agent fails."
-_TOOL = "Call the tool as the finding does, or run the command in it, and mend the tool or its documentation."
-_WORDS = "Change the documentation or the tool, so that an agent that believes it is right."
+_TOOL = "Call the tool as the finding does, or run the command in it, and fix the tool or its documentation."
+_WORDS = "Change the documentation or the tool so that they agree."
 
 RULES: dict[str, IssueRule] = {
-    "plan/timeout": IssueRule("OutOfTime", "The agent was out of time or turns.", _PLAN),
-    "plan/act": IssueRule(
-        "BadCall", "The agent made a call that does not exist, does not fit or repeats.", _PLAN
-    ),
-    "plan/lost": IssueRule("LostAction", "The agent never did something that it was asked for.", _PLAN),
-    "plan/parameter": IssueRule("BadValue", "The agent handed on a wrong value or time.", _PLAN),
+    "plan/timeout": IssueRule("OutOfTime", "The agent ran out of time or turns.", _PLAN),
+    "plan/act": IssueRule("BadCall", "The agent made an invalid or repeated call.", _PLAN),
+    "plan/lost": IssueRule("LostAction", "The agent left out something it was asked to do.", _PLAN),
+    "plan/parameter": IssueRule("BadValue", "The agent passed a wrong value or time.", _PLAN),
     "plan/order": IssueRule("BadOrder", "The agent broke a constraint that the request states.", _PLAN),
     "plan/failed": IssueRule("Failed", "The agent did not do what it was asked.", _PLAN),
-    "cause/probability": IssueRule("ByChance", "The agent fails now and then, whatever the request.", _PLAN),
+    "cause/probability": IssueRule("ByChance", "The agent fails at random, whatever the request.", _PLAN),
     "cause/terminal": IssueRule("Misreading", "The agent misreads a word or phrase.", _PLAN),
     "cause/topic": IssueRule("Topic", "The agent fails on a topic.", _PLAN),
     "cause/name": IssueRule("ActivityName", "The agent fails on the name of an activity or tool.", _PLAN),
-    "cause/structure": IssueRule("SentenceForm", "The agent fails on a form of sentence.", _PLAN),
-    "cause/position": IssueRule("Position", "The agent fails by where a sentence or tool stands.", _PLAN),
-    "cause/constraint": IssueRule("ConstraintShape", "The agent fails on constraints of some shape.", _PLAN),
-    "cause/size": IssueRule(
-        "Size", "The agent fails from a number of actions, sentences or characters on.", _PLAN
+    "cause/structure": IssueRule("SentenceForm", "The agent fails on a sentence structure.", _PLAN),
+    "cause/position": IssueRule(
+        "Position", "The agent fails depending on the position of a sentence or tool.", _PLAN
     ),
-    "cause/undetermined": IssueRule("UnknownCause", "Why the agent fails is not known.", _PLAN, "warning"),
-    "tool/crash": IssueRule("Crash", "An exception left the tool, or its process died.", _TOOL),
-    "tool/hang": IssueRule("Hang", "The tool did not come back in time.", _TOOL),
-    "tool/blow-up": IssueRule("BlowUp", "The tool used far more than its input explains.", _TOOL),
+    "cause/constraint": IssueRule("ConstraintShape", "The agent fails on a pattern of constraints.", _PLAN),
+    "cause/size": IssueRule(
+        "Size", "The agent fails above a number of actions, sentences or characters.", _PLAN
+    ),
+    "cause/undetermined": IssueRule("UnknownCause", "The cause is unknown.", _PLAN, "warning"),
+    "tool/crash": IssueRule("Crash", "Unhandled exception, or the tool's process died.", _TOOL),
+    "tool/hang": IssueRule("Hang", "The tool did not answer in time.", _TOOL),
+    "tool/blow-up": IssueRule(
+        "BlowUp", "The tool used far more time or memory than its input explains.", _TOOL
+    ),
     "tool/schema": IssueRule(
-        "BrokenPromise", "A result or refusal is not what the schema promises.", _TOOL, "warning"
+        "BrokenPromise", "A result or refusal contradicts the schema.", _TOOL, "warning"
     ),
     "tool/protocol": IssueRule("Protocol", "The tool's server broke its protocol.", _TOOL),
     "tool/acceptance": IssueRule(
-        "Acceptance", "Forbidden arguments were taken without a word.", _TOOL, "warning"
+        "Acceptance", "Arguments that the schema forbids were accepted.", _TOOL, "warning"
     ),
     "tool/suspicious-refusal": IssueRule(
         "SuspiciousRefusal",
-        "Valid arguments were refused with words about the tool's insides, or with none.",
+        "Valid arguments were refused with an internal error message, or with none.",
         _TOOL,
         "warning",
     ),
     "tool/refusal": IssueRule(
         "Refusal", "Arguments that the documentation allows were refused.", _TOOL, "warning"
     ),
-    "tool/consistency": IssueRule("Inconsistent", "People who mean the same are served differently.", _WORDS),
-    "tool/crosstalk": IssueRule(
-        "Crosstalk", "The tool is called for what is none of its business.", _WORDS, "warning"
-    ),
+    "tool/consistency": IssueRule("Inconsistent", "Paraphrases get different answers.", _WORDS),
+    "tool/crosstalk": IssueRule("Crosstalk", "The tool is called for unrelated requests.", _WORDS, "warning"),
     "tool/fix": IssueRule("NoBetterWords", "No better description of the tool was found.", _WORDS, "note"),
     "lint/acceptance": IssueRule(
-        "NeedlessDemand", "More is demanded than the tool needs.", _WORDS, "warning"
+        "NeedlessDemand", "The schema is stricter than the tool.", _WORDS, "warning"
     ),
-    "lint/choices": IssueRule("Choices", "The choices in schema, words and code differ.", _WORDS, "warning"),
+    "lint/choices": IssueRule(
+        "Choices", "The allowed values in schema, description and code differ.", _WORDS, "warning"
+    ),
     "lint/constraint": IssueRule(
-        "HiddenConstraint", "The tool demands what nobody is told.", _WORDS, "warning"
+        "HiddenConstraint", "The tool has an undocumented requirement.", _WORDS, "warning"
     ),
-    "lint/default": IssueRule("Default", "The default is another than is said.", _WORDS, "warning"),
-    "lint/description": IssueRule("NoDescription", "Nothing, or too little, is said.", _WORDS, "warning"),
-    "lint/example": IssueRule("Example", "An example would not be taken.", _WORDS, "warning"),
-    "lint/length": IssueRule("Length", "More is said than a model will read.", _WORDS, "note"),
-    "lint/name": IssueRule("Name", "A name that models refuse.", _WORDS, "warning"),
-    "lint/parameter": IssueRule("Parameter", "A parameter that nothing is said about.", _WORDS, "warning"),
+    "lint/default": IssueRule("Default", "The documented default is wrong.", _WORDS, "warning"),
+    "lint/description": IssueRule(
+        "NoDescription", "The description is missing or too short.", _WORDS, "warning"
+    ),
+    "lint/example": IssueRule("Example", "An example is not valid.", _WORDS, "warning"),
+    "lint/length": IssueRule("Length", "The description is too long.", _WORDS, "note"),
+    "lint/name": IssueRule("Name", "A name that model providers refuse.", _WORDS, "warning"),
+    "lint/parameter": IssueRule("Parameter", "A parameter is not documented.", _WORDS, "warning"),
     "lint/phantom": IssueRule("Phantom", "A parameter is described that does not exist.", _WORDS, "warning"),
-    "lint/promise": IssueRule("Promise", "The tool does what it promises not to do.", _WORDS, "warning"),
-    "lint/twins": IssueRule("Twins", "Two tools that nobody can tell apart.", _WORDS, "warning"),
-    "bench/task": IssueRule(
-        "Task", "A task of a benchmark was not done right.", "Run it again with `misstep replay`."
-    ),
+    "lint/promise": IssueRule("Promise", "The tool contradicts its annotations.", _WORDS, "warning"),
+    "lint/twins": IssueRule("Twins", "Two tools can't be told apart.", _WORDS, "warning"),
+    "bench/task": IssueRule("Task", "A benchmark task failed.", "Run it again with `misstep replay`."),
 }
 
 
@@ -219,7 +221,7 @@ def _notifications(statement: RunReport, left: int) -> Iterator[dict[str, Any]]:
         yield _note(statement.unfinished, "error")
     if left:
         yield _note(
-            f"{left:,} more results were left out: there is room for {MOST_RESULTS:,}, and 10 MB", "warning"
+            f"{left:,} more results were omitted: the limit is {MOST_RESULTS:,} results and 10 MB", "warning"
         )
     unclear: tuple[Judgement, ...] = ("errored", "inconclusive")
     for verdict in unclear:

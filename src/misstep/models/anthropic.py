@@ -34,7 +34,7 @@ class AnthropicModel(ModelClient):
         return await self.ask("/v1/messages", parameters, _read, meter)
 
     async def complete(self, request: Prompt, meter: Meter) -> Reply:  # noqa: ARG002 (the protocol's)
-        raise UsageError(f"{self.name} does not continue texts", "react chats with it: -A mode=chat")
+        raise UsageError(f"{self.name} does not support text completion", "add -A mode=chat to chat with it")
 
 
 def _read(body: Json) -> Reply:

@@ -31,7 +31,9 @@ class ReplyCache:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError("the cache can't be made", error.strerror or str(error), where=folder) from error
+            raise UsageError(
+                "the cache can't be created", error.strerror or str(error), where=folder
+            ) from error
 
     def get(self, request: Any) -> Any:
         """The cached reply to exactly this request, or None."""
@@ -169,11 +171,11 @@ class ModelClient:
                 cause = f": {error.__cause__}" if error.__cause__ else ""
                 raise Trouble(self._told(f"can't be reached{cause}")) from None
             except (ValueError, RecursionError, sdk.APIResponseValidationError) as error:
-                raise Trouble(self._told(f"gave an answer that makes no sense: {error}")) from None
+                raise Trouble(self._told(f"sent an invalid answer: {error}")) from None
             if hasattr(answer, "to_dict"):
                 return answer.to_dict(mode="json", warnings=False)
             if not isinstance(answer, dict):
-                raise Trouble(self._told("gave an answer that makes no sense: it is no JSON object"))
+                raise Trouble(self._told("sent an invalid answer: it is not a JSON object"))
             return answer
 
         return await persist(once, self._retries, self._rate_limiter, meter)

@@ -73,7 +73,7 @@ class OpenAIModel(ModelClient):
     def _read_chat(self, body: Json) -> Reply:
         message = _first_choice(body, self.name).get("message")
         if not isinstance(message, dict):
-            raise ModelError(f"{self.name} answered without saying anything")
+            raise ModelError(f"{self.name} sent an empty answer")
         said = _text(message.get("content")) or _text(message.get("refusal"))
         return Reply(said, _tool_calls(message), _usage(body), _text(body.get("id")))
 
@@ -140,7 +140,7 @@ def _first_choice(body: Json, name: str) -> Json:
         raise ModelError(f"{name} answered with an error: {_text(told)[:500]}")
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        raise ModelError(f"{name} answered without saying anything")
+        raise ModelError(f"{name} sent an empty answer")
     return choices[0]
 
 

@@ -80,7 +80,7 @@ def parse_model(text: str, base_url: str = "") -> ModelName:
     raise UsageError(
         f"unknown provider '{provider}' in model '{text}'",
         f"known providers: {', '.join(known)}",
-        did_you_mean(provider, known) or "any OpenAI-compatible server does with --model-base-url",
+        did_you_mean(provider, known) or "for any OpenAI-compatible server use --model-base-url",
     )
 
 
@@ -96,7 +96,7 @@ def find_endpoint(model: ModelName, base_url: str, environment: Mapping[str, str
         raise UsageError(
             f"{provider.key} is not set, and {model} needs a key",
             f"export {provider.key}=…",
-            "or give --model-base-url for a server of your own, or --model local, which needs neither",
+            "or use --model-base-url with your own server, or --model local",
             did_you_mean(model.model, SHORT),
         )
     return Endpoint(address, key or NO_KEY)
@@ -118,8 +118,8 @@ def check_base_url(url: str) -> str:
         )
     if parts.username or parts.password or "key" in parts.query.lower() or "token" in parts.query.lower():
         raise UsageError(
-            "the URL holds a secret",
-            "URLs are stored: put the key into the provider's variable",
+            "the URL contains a secret",
+            "URLs are stored: put the key in the provider's environment variable",
             where="--model-base-url",
         )
     return url

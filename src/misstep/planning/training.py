@@ -150,7 +150,7 @@ def _carry_out(case: Case, planned: Sequence[Planned] | None) -> tuple[Call, ...
     verdict = judge(case, Transcript(case.id, calls), parallel="forbid")
     if verdict.verdict != "passed":
         raise InternalError(
-            f"what was to be a correct example of case {case.id} is not: {verdict.error}",
+            f"the training example of case {case.id} is not correct: {verdict.error}",
             "this is a bug in misstep: please report it with the case",
         )
     return calls

@@ -42,7 +42,7 @@ def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
             limit = "no earlier than" if bound == "after" else "no later than"
             return f"{name[action]} {edge}s {limit} {time // 60:02}:{time % 60:02}"
         case Handover(giver, taker, parameter):
-            return f"{name[taker]} is given the {plain(parameter)} of {name[giver]}"
+            return f"{name[taker]} uses the {plain(parameter)} of {name[giver]}"
         case Adjacent(first, then):
             return f"{name[first]} right before {name[then]}"
         case Place(action, place):
@@ -59,7 +59,7 @@ def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
         case Spend(most):
             return f"at most {most} spent in all"
         case StandIn(action, by):
-            return f"{name[by]} only if {name[action]} is out of service"
+            return f"{name[by]} only if {name[action]} is unavailable"
         case Given(action, arguments):
             return f"{name[action]} with {plain(json.dumps(arguments, ensure_ascii=False), 200)}"
     assert_never(constraint)
@@ -118,7 +118,7 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
         )
     if case.solution and verdict.verdict != "passed":
         way = "\n".join(written(call.tool, call.arguments) for call in case.solution)
-        parts.append(section("one way to get it right", Text(way)))
+        parts.append(section("a correct plan", Text(way)))
     return Group(*parts)
 
 
@@ -127,7 +127,7 @@ def _hardness(difficulty: Difficulty) -> str:
         counted(difficulty.actions, "action"),
         counted(difficulty.constraints, "constraint"),
         f"longest chain {difficulty.chain}",
-        f"{counted(difficulty.reading, 'pair')} to swap against the reading order",
+        f"{counted(difficulty.reading, 'pair')} against text order",
         f"about {difficulty.tokens} tokens",
     )
     return "difficulty: " + ", ".join(measured)

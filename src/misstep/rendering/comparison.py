@@ -26,14 +26,16 @@ MOST = 5  # findings that are named
 def baseline_sentence(held: Held) -> str:
     """The comparison with the baseline in one sentence; the only foreign text is names of tools."""
     if not held.baseline:
-        return "there is no earlier run to hold this one against"
+        return "there is no earlier run to compare with"
     if held.pairing is None:
-        gone = f"; {counted(len(held.gone), 'finding')} of it {'is' if len(held.gone) == 1 else 'are'} gone"
+        gone = (
+            f"; {counted(len(held.gone), 'finding')} no longer {'occurs' if len(held.gone) == 1 else 'occur'}"
+        )
         rest = gone if held.gone else ""
         if not held.new:
-            return f"no finding that baseline {held.baseline} lacks{rest}"
+            return f"no findings beyond baseline {held.baseline}{rest}"
         named = [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new]
-        found = f"{counted(len(held.new), 'finding')} that baseline {held.baseline} lacks"
+        found = f"{counted(len(held.new), 'finding')} not in baseline {held.baseline}"
         return f"{found} ({listed(named, MOST)}){rest}"
     return _pairing(held, held.pairing)
 
@@ -63,7 +65,7 @@ def _pairing(held: Held, pairing: Pairing) -> str:
     if not held.lost and not held.won:
         return f"the same as baseline {held.baseline}: {changes}"
     if not held.significant:
-        return f"no significant difference to baseline {held.baseline}: {changes}, {p_in_words(pairing.p)}"
+        return f"no significant difference from baseline {held.baseline}: {changes}, {p_in_words(pairing.p)}"
     (low, high), better = pairing.interval, pairing.difference > 0
     low, high = (low, high) if better else (-high, -low)
     by = f"{100 * abs(pairing.difference):.1f} points (95 % interval {100 * low:.1f} to {100 * high:.1f})"
@@ -113,7 +115,7 @@ def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> 
         return f"no difference: the same of {pairing.cases} {unit} passed"
     if not comparison.significant:
         interval = f"95 % interval {points(low)} to {points(high)} points"
-        return f"no difference that chance would not explain ({p_in_words(pairing.p)}, {interval})"
+        return f"no significant difference ({p_in_words(pairing.p)}, {interval})"
     better, low, high = ("second", low, high) if pairing.difference > 0 else ("first", -high, -low)
     by = f"{100 * abs(pairing.difference):.1f} points"
     interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f}"
@@ -193,12 +195,10 @@ def finding(breakdown: Breakdown) -> str:
     """Which values fail more often than the others, if any do."""
     count = len(breakdown.portions)
     if count < 2:
-        return "there is nothing to compare: " + (
-            "no case was judged" if not count else "all cases are alike"
-        )
+        return "nothing to compare: " + ("no case was judged" if not count else "all cases are the same")
     compared = f"{count} {PLURALS[breakdown.by]} were compared: p is corrected for that (Holm)"
     standing_out = [plain(portion.value, 100) for portion in breakdown.portions if portion.significant]
     if not standing_out:
-        return f"{compared}; none fails more than the others beyond chance"
+        return f"{compared}; none fails significantly more than the others"
     verb = "fails" if len(standing_out) == 1 else "fail"
-    return f"{compared}; {listed(standing_out, NAMED)} {verb} more than the others beyond chance"
+    return f"{compared}; {listed(standing_out, NAMED)} {verb} significantly more than the others"

@@ -36,7 +36,7 @@ def percent(share: float | None) -> str:
 
 def money(usd: float | None, model: str | None) -> str:
     if usd is None:
-        way = "say what it costs with --prices" if model else "name its model with --model"
+        way = "add its price with --prices" if model else "name its model with --model"
         return f"unknown  ({way})"
     return f"{usd:.2f} USD" if usd >= 0.01 or not usd else f"{usd:.6f} USD"
 
@@ -74,7 +74,7 @@ def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
     return [
         *told,
         f"warning: the chance level is {percent(chance)}: guessing passes more than half of these cases",
-        "harder ones: --difficulty 'chance<=0.3', more --actions, or order among the families",
+        "for harder cases: --difficulty 'chance<=0.3', more --actions, or order among the families",
     ]
 
 
@@ -94,7 +94,7 @@ def summary_table(summary: Summary) -> Table:
         table.add_row("failures", kinds)
     table.add_row("success", f"{percent(summary.success)}  ({summary.passed} of {judged} judged)")
     table.add_row("95 % interval", from_to(summary.interval) if judged else "–")
-    table.add_row("chance level", f"{percent(summary.chance)}  (what blind luck would reach)")
+    table.add_row("chance level", f"{percent(summary.chance)}  (expected of random order)")
     table.add_row("baselines", baselines_in_words(summary.baselines))
     table.add_row("calls", str(summary.calls))
     if summary.tokens.input or summary.tokens.output:
@@ -222,9 +222,9 @@ def estimate_table(estimate: Estimate, settings: AgentRunSettings) -> Table:
         table.add_row("time", f"about {duration(estimate.seconds)}, {settings.jobs} cases at a time")
         table.add_row("based on", estimate.basis)
     else:
-        table.add_row("tokens, cost, time", "unknown: no earlier run of this agent; try --count 3 first")
+        table.add_row("tokens, cost, time", "unknown: no earlier run of this agent; run with --count 3 first")
     if estimate.affordable < estimate.cases:
-        table.add_row("budget", Text(f"lasts for about {estimate.affordable:,} of them", style="yellow"))
+        table.add_row("budget", Text(f"enough for about {estimate.affordable:,} of them", style="yellow"))
     return table
 
 

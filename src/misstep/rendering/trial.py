@@ -43,7 +43,7 @@ def deeds_as_json(trial: Trial) -> dict[str, object]:
 
 
 def trial_in_words(trial: Trial) -> list[str]:
-    """A line for each call of the agent, then what it said."""
+    """A line for each call of the agent, then its answer."""
     return [*calls_in_words(trial), plain(last_words(trial), MOST)]
 
 
@@ -76,8 +76,8 @@ def unanswered(trials: Sequence[Trial]) -> list[str]:
         return []
     last = plain(broken[-1].error or broken[-1].ended, MOST_ERROR)
     return [
-        f"the agent gave no answer {len(broken)} of {counted(len(trials), 'time')}, which tells nothing "
-        f"about the tool; the last time: {last}"
+        f"the agent gave no answer {len(broken)} of {counted(len(trials), 'time')}, which says nothing "
+        f"about the tool; last error: {last}"
     ]
 
 

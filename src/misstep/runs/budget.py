@@ -134,8 +134,8 @@ def refuse_hidden_tokens(tally: Tally, settings: AgentRunSettings) -> None:
     if budgeted and tally.calls and hides_tokens(tally, settings):
         flag = "--budget-usd" if settings.budget_usd is not None else "--budget-tokens"
         raise UsageError(
-            "the budget can't be kept: the agent does not show its tokens",
-            f"start a run with --record-proxy, which stands between it and its model, or without {flag}",
+            "the budget can't be enforced: the agent does not report its tokens",
+            f"add --record-proxy to count its model traffic, or omit {flag}",
         )
 
 

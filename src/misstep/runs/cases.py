@@ -27,7 +27,9 @@ FOLDERS = ("data", "prompts", "workspace")
 def absolute_path(path: str) -> str:
     """The absolute path of a readable file; empty if none is given."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise UsageError("is not a regular file", "a run reads it more than once: save it first", where=path)
+        raise UsageError(
+            "is not a regular file", "it is read more than once: save it to a file first", where=path
+        )
     return os.path.abspath(path) if path else ""
 
 
@@ -55,8 +57,8 @@ def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:
     for spec in own:
         if (shown := redact(spec)) != spec:
             raise UsageError(
-                "a spec of tools holds the value of a secret variable, and specs are stored",
-                "let the server read it from its environment: a file mcp.json can name variables (env)",
+                "a tool SPEC contains the value of a secret environment variable, and SPECs are stored",
+                "let the server read it from its environment: mcp.json can name variables (env)",
                 where=shown,
             )
     return own
@@ -68,7 +70,7 @@ ToolGroup = TypeVar("ToolGroup", bound=ToolSettings)
 def absolute_places(settings: ToolGroup) -> ToolGroup:
     workspace = settings.workspace
     if workspace and not os.path.isdir(workspace):
-        hint = "name one of which the tools get a copy"
+        hint = "name a folder to copy for the tools"
         raise UsageError("is not a folder", hint, where=f"--workspace {workspace}")
     known = settings.fields()
     files = {name: absolute_path(getattr(settings, name)) for name in FILES if name in known}
@@ -140,7 +142,7 @@ def count_suite(settings: ProblemSettings) -> int:
         return settings.count or DEFAULT_COUNT
     orders = suite.orders()
     if settings.count and settings.count % orders:
-        hint = f"leave it out, or take a multiple of {orders}"
+        hint = f"omit it, or use a multiple of {orders}"
         raise UsageError(f"count {settings.count} does not cover the {orders} orders evenly", hint)
     return settings.count or orders
 
@@ -152,7 +154,7 @@ def load_cases(path: str) -> Iterator[Case]:
         if not seen.add(case.id):
             first = next(where for where, other in read_lines(path, Case, "case") if other.id == case.id)
             if first != where:
-                raise UsageError(f"case {case.id} comes twice", f"first at {first}", where=where)
+                raise UsageError(f"case {case.id} appears twice", f"first at {first}", where=where)
         yield _admit(case, where)
 
 

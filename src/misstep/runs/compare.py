@@ -134,7 +134,7 @@ def find_baseline(settings: RunSettings, verb: str, own: str = "") -> str:
             return ""
         raise
     except UsageError as error:
-        hint = "the baseline has to be in the same store as the run: --store names it"
+        hint = "the baseline must be in the same store as the run: see --store"
         raise UsageError(f"--baseline: {error.message}", *error.hints, hint, where=error.where) from error
     if run.purpose.verb != verb:
         raise UsageError(
@@ -181,8 +181,8 @@ def break_down(settings: StoreSettings, run: str, facet: Facet) -> Breakdown:
         found = find_planned(store, run)
         if found.purpose.run:
             raise UsageError(
-                f"the cases of run {found.id} are variants of a few, and no sample of anything",
-                f"misstep show {found.purpose.run} --by {facet} breaks down the run that they come from",
+                f"the cases of run {found.id} are variants of a few cases, not a sample",
+                f"misstep show {found.purpose.run} --by {facet} breaks down the run they come from",
             )
         for case, passed in _judged(store, found):
             values = _values(case, facet)

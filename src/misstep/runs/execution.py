@@ -39,7 +39,7 @@ UNKNOWN = "unknown"  # the answer to a transcript whose case the process does no
 SIZE = 8  # bytes for the length of a message
 MOST_EXPECTED = 10_000  # cases that are kept for transcripts that never arrive
 ATTEMPTS = 4  # attempts to judge a transcript, in case agents end the process
-KILLED = f"the process that judges was ended {ATTEMPTS} times, as by the agent, before there was a verdict"
+KILLED = f"the judging process was killed {ATTEMPTS} times before it reached a verdict, possibly by the agent"
 
 _pack, _unpack = msgspec.msgpack.encode, msgspec.msgpack.decode
 

@@ -28,7 +28,7 @@ def make_executor(
             check_agent(settings)  # before anything is started; files are for the workers to find
         return _on_ray(settings, agent, tell)
     if settings.ray_address:
-        raise UsageError("a Ray cluster was named, and nothing is to run on it", "add --on ray")
+        raise UsageError("--ray-address requires --on ray", "add --on ray")
     judge = judge_for(settings, agent)  # before the agent's code is loaded
     return _work(settings, find_agent(settings, tell) if agent is None else agent, judge)
 
@@ -81,7 +81,7 @@ def replay(settings: AgentRunSettings, finding: str) -> tuple[Outcome, Outcome]:
     """The stored outcome of a case, `RUN/CASE`, and a new one from running it again."""
     name, slash, case = finding.partition("/")
     if not slash or not case:
-        raise UsageError(f"'{finding}' names no case", "expected RUN/CASE, as misstep show prints it")
+        raise UsageError(f"'{finding}' does not name a case", "expected RUN/CASE, as misstep show prints it")
     run, before = view_case(settings, name, case)
     return before, replay_case(before.case, with_agent(settings, run).settings)
 

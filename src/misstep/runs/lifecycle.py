@@ -111,7 +111,7 @@ def _from_looks(settings: AgentRunSettings, cases: Iterable[Case]) -> PerCase:
     sample = list(islice(cases, SAMPLE))
     actions = sum(len(case.solution or case.actions) for case in sample) / max(1, len(sample))
     theirs = is_theirs(settings)
-    basis = "nothing: there is no earlier run of this agent" if theirs else "a rule of thumb"
+    basis = "no earlier run of this agent" if theirs else "a rule of thumb"
     if settings.agent.startswith("sim:"):
         return PerCase(actions, 0, 0, 0, SIMULATED_CASE, basis)
     turns = actions + 1
@@ -208,7 +208,7 @@ def resume(
         tell = _teller(listeners)
         executor = make_executor(_guarded(store, run, tell) if agent is None else run.settings, agent, tell)
         if began_on != run.settings.on:
-            tell(f"the run was begun on {began_on}; it goes on {run.settings.on}")
+            tell(f"the run started on {began_on} and continues on {run.settings.on}")
         expected = _estimate_rest(store, run, work)
 
         async def sit() -> Summary:
@@ -252,7 +252,7 @@ def _guarded(store: Store, run: Run, tell: Callable[[str], None]) -> Settings:
     own = ":" in settings.agent and settings.agent.partition(":")[0] not in ("sim", "mcp")
     if not own or settings.python or settings.on != "local" or not store.died(run.id):
         return settings
-    tell("the run was cut off before: the agent works in a process of its own now, in case it was the agent")
+    tell("the run was interrupted before: the agent now runs in a separate process, in case it caused that")
     return settings.overlay({"python": sys.executable})
 
 
@@ -270,4 +270,4 @@ def refuse_running_loop() -> None:
         asyncio.get_running_loop()
     except RuntimeError:
         return
-    raise UsageError("a run can't be started inside a running event loop", "start it in a thread of its own")
+    raise UsageError("a run can't be started inside a running event loop", "start it in a separate thread")

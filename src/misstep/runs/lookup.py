@@ -90,7 +90,7 @@ def find_planned(store: Store, name: str, *hints: str) -> Run:
     """The named run; a `UsageError` with these hints if it has tools or tasks rather than cases."""
     run = store.find_run(name)
     if not run.purpose.kind.has_cases:
-        message = f"run {run.id} is from {run.purpose.command}, which has no cases to plan for"
+        message = f"run {run.id} is from {run.purpose.command}, which has no planning cases"
         shown = f"misstep show {run.id}{store_flag(store.location)} shows it"
         raise UsageError(message, "name a run of misstep plan test or plan capability", shown, *hints)
     return run
@@ -107,7 +107,7 @@ class MadeRequest(msgspec.Struct, frozen=True):
 def find_maker(store: Store, name: str) -> Run:
     run = store.find_run(name)
     if run.purpose.verb not in MAKERS:
-        message = f"run {run.id} is from {run.purpose.command}, which makes no requests for tools"
+        message = f"run {run.id} is from {run.purpose.command}, which has no tool requests"
         hint = "name a run of misstep tool consistency, or of misstep tool fuzz --agent"
         raise UsageError(message, hint, where=f"--from {name}")
     return run

@@ -96,7 +96,7 @@ class RunSession:
                     task = asyncio.current_task()
                     if task is None or not task.cancelling():
                         return False  # the budget stopped the run, not the user
-                    kept = f"run {self._run.id} was stopped; what had finished is kept"
+                    kept = f"run {self._run.id} was stopped; finished cases are stored"
                     raise Interrupted(kept, self._way_on()) from None
                 except StoreGone:
                     raise
@@ -163,19 +163,19 @@ class RunSession:
         cases = f"{done} of {run.total} cases" if run.total else f"{done} cases"
         used = spent_of(lacking, run.settings, self._store.spent(run.id))
         raise BudgetExceeded(
-            f"the budget has no room for another case after {cases}: {used} are used",
-            f"see what they gave with: misstep show {run.id}{self._place}",
+            f"the budget does not allow another case after {cases}: {used} used",
+            f"show results: misstep show {run.id}{self._place}",
             f"{self._way_on()} {FLAGS[lacking]} MORE",
         )
 
     def _way_on(self) -> str:
         run, settings = self._run, self._run.settings
         if run.purpose.verb == "paper":
-            return "it can't be gone on with: start it again"
+            return "it cannot be resumed; start a new run"
         there = f" --on {settings.on}" if settings.on != "local" else ""
         address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
         command = f"misstep {run.purpose.command} --resume {run.id}"
-        return f"go on with: {command}{self._place}{there}{address}"
+        return f"resume with: {command}{self._place}{there}{address}"
 
     @property
     def _place(self) -> str:

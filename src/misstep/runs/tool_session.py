@@ -166,13 +166,13 @@ class ToolRunSession(Generic[R]):
         run, lacking = self.run, self.run_budget.lacking
         show, way_on = self._ways_on()
         for spec, why in {} if lacking else self.lost.items():
-            return UsageError(f"{why}; what was found is kept", show, way_on, where=spec)
+            return UsageError(f"{why}; findings are stored", show, way_on, where=spec)
         if not lacking:
-            return Interrupted(f"run {run.id} was stopped; what was found is kept", show, way_on)
+            return Interrupted(f"run {run.id} was stopped; findings are stored", show, way_on)
         used = spent_of(lacking, run.settings, self._store.spent(run.id))
-        return BudgetExceeded(f"the budget is used up: {used}", show, f"{way_on} {FLAGS[lacking]} MORE")
+        return BudgetExceeded(f"the budget is exhausted: {used}", show, f"{way_on} {FLAGS[lacking]} MORE")
 
     def _ways_on(self) -> tuple[str, str]:
         run, place = self.run, store_flag(self._store.location)
-        show = f"see what was found with: misstep show {run.id}{place}"
-        return show, f"go on with: misstep {run.purpose.command} --resume {run.id}{place}"
+        show = f"show findings: misstep show {run.id}{place}"
+        return show, f"resume with: misstep {run.purpose.command} --resume {run.id}{place}"

@@ -55,8 +55,10 @@ def refuse_foreign_prompt(settings: StoreSettings, run: Run) -> None:
 def refuse_foreign_calls(settings: ToolRunSettings, run: Run) -> None:
     """Raise a `UsageError` if stored calls of a run from elsewhere would reach tools without a sandbox."""
     if settings.sandbox == "none" and not (settings.trust_store or is_trusted(run)):
-        message = f"run {run.id} comes from elsewhere, and what it calls for would be done without a sandbox"
-        raise UsageError(message, "leave out --sandbox none", f"or, if you trust the run, add {TRUST}")
+        message = (
+            f"run {run.id} comes from another machine or user, and its tools would run without a sandbox"
+        )
+        raise UsageError(message, "omit --sandbox none", f"or, if you trust the run, add {TRUST}")
 
 
 def with_agent(settings: AgentRunSettings, run: Run, has_agent: bool = False) -> Run:
@@ -71,7 +73,7 @@ def with_agent(settings: AgentRunSettings, run: Run, has_agent: bool = False) ->
     try:
         refuse_foreign(settings, run, OF_AGENTS if has_agent else typed)
     except UsageError as error:
-        error.hints = (*error.hints, "or name an agent of your own with --agent")
+        error.hints = (*error.hints, "or pass your own agent with --agent")
         raise
     trusted = {"trust_store": settings.trust_store}
     return structs.replace(run, settings=run.settings.overlay({**typed, **trusted}))
@@ -98,12 +100,12 @@ def _foreign(run: str, named: dict[str, Any]) -> UsageError:
         for name, text in texts.items()
     ]
     why = (
-        "this user did not start the run on this machine, or it was changed since"
+        "you did not start this run on this machine, or it was changed since"
         if has_key()
-        else f"no run counts as yours here: the key can't be kept in {key_path()} (mode 0600)"
+        else f"no run counts as yours: the key can't be stored in {key_path()} (mode 0600)"
     )
     return UsageError(
-        f"run {run} comes from elsewhere and would use what only the store names",
+        f"run {run} comes from another machine or user, and would use what only the store names",
         *shown,
         why,
         f"if you trust it, add {TRUST}",
@@ -117,10 +119,10 @@ def find_resumable(store: Store, name: str, verb: str) -> Run:
     """
     run = store.find_run(name)
     if run.purpose.verb == "paper":
-        raise UsageError(f"run {run.id} was to last for a time, and can't be gone on with", "start it again")
+        raise UsageError(f"run {run.id} was limited by time and cannot be resumed", "start a new run")
     if run.purpose.verb != verb:
         place = store_flag(store.location)
-        hint = f"go on with it by: misstep {run.purpose.command} --resume {run.id}{place}"
+        hint = f"resume it with: misstep {run.purpose.command} --resume {run.id}{place}"
         ours = KINDS[verb].command
         raise UsageError(f"run {run.id} is not from {ours}, but from {run.purpose.command}", hint)
     if run.summary:
@@ -137,7 +139,7 @@ def refuse_unfit(settings: StoreSettings, run: Run, given: Collection[str] = ())
     """
     refuse_foreign(settings, run, given)
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
-        hint = "put back what it said when the run began, or start the run again"
+        hint = "restore the original, or start a new run"
         raise UsageError(f"has changed since run {run.id} began", hint, where=run.settings.descriptions)
 
 

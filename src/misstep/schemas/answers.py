@@ -117,7 +117,7 @@ def form_of(filled: type[T], **narrower: dict[str, Any]) -> AnswerSchema[T]:
 
 
 def texts(least: int, most: int, pattern: str = "") -> dict[str, Any]:
-    """The schema of a list of texts."""
+    """The schema of a list of strings."""
     text = {"type": "string", **({"pattern": pattern} if pattern else {})}
     return {"type": "array", "items": text, "minItems": least, "maxItems": most}
 

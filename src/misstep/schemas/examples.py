@@ -135,7 +135,7 @@ def make_up(schema: Mapping[str, Any], dice: Dice, description: str = "") -> dic
         path = problem.path if isinstance(problem, _Impossible) else ()
         what = f"the parameter '{_shown(path)}'" if path else "the parameters together"
         raise UsageError(
-            f"no value can be made up for {what}", "give it an example or a default in its schema"
+            f"can't make up a value for {what}", "give it an example or a default in its schema"
         ) from None
     assert isinstance(made, dict)
     return made

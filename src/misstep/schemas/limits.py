@@ -32,7 +32,7 @@ class Misfit(msgspec.Struct, frozen=True):
         if self.unexpected is None:
             return f"{where or 'the value'} {self.says}"
         inside = f" in {where}" if where else ""
-        return f"nothing called {_shown(self.unexpected)} is expected{inside}"
+        return f"{_shown(self.unexpected)} is not expected{inside}"
 
 
 # Takes the keyword's value and the value to check.
@@ -94,7 +94,7 @@ def _unique_items(wanted: Any, value: Any) -> Misfit | None:
     if wanted is not True or not isinstance(value, list) or len(value) > MOST_COMPARED:
         return None
     twice = any(same(one, other) for place, one in enumerate(value) for other in value[:place])
-    return Misfit("must not hold anything twice") if twice else None
+    return Misfit("must not contain duplicates") if twice else None
 
 
 def _pattern(wanted: Any, value: Any) -> Misfit | None:

@@ -12,7 +12,7 @@ DEEPEST = 50  # nested references; only a schema that refers to itself has more
 MOST_LOOKS = 100_000  # parts of a value checked; only a hostile schema needs more
 
 TOO_DEEP = Misfit("is nested too deeply")
-TOO_MUCH = Misfit("is too much to look through")
+TOO_MUCH = Misfit("is too complex")
 
 
 def fits(schema: Mapping[str, Any], value: object, root: Mapping[str, Any] | None = None) -> str | None:
@@ -139,7 +139,7 @@ def _one_of(look: _Look, wanted: Any, schema: Mapping[str, Any], value: Any) -> 
         return None
     fitting = sum(look.misfit(each, value) is None for each in wanted)
     if fitting > 1:
-        return Misfit("must fit only one of the forms allowed")
+        return Misfit("must match only one of the allowed forms")
     return None if fitting else _any_of(look, wanted, schema, value)
 
 

@@ -73,7 +73,7 @@ class Database:
 
 def going_on(run: str, pid: int = 0) -> UsageError:
     process = f"process {pid}" if pid else "another process"
-    return UsageError(f"run {run} is going on in {process}", "wait for it, or stop it first")
+    return UsageError(f"run {run} is in progress in {process}", "wait for it to finish, or stop it first")
 
 
 T = TypeVar("T")
@@ -134,7 +134,7 @@ class Transactions:
         except sa.exc.DBAPIError as error:
             raise StoreError("the store can't be used", *self.database.explain(error), where=where) from error
         except (msgspec.MsgspecError, OddValue, UnicodeDecodeError, RecursionError) as error:
-            message = f"run {run} is damaged" if run else "the store holds something unreadable"
+            message = f"run {run} is damaged" if run else "the store contains unreadable data"
             raise StoreError(message, str(error), where=where) from error
 
 
@@ -159,5 +159,5 @@ def _exist(database: Database, connection: sa.Connection) -> bool:
     version = database.version(connection)
     if version not in (0, STORE_VERSION):
         other = "a newer misstep" if version > STORE_VERSION else "a misstep before 0.2"
-        raise NotAStore(f"a store of version {version}, made by {other}; this one knows {STORE_VERSION}")
+        raise NotAStore(f"a version {version} store, made by {other}; this version reads {STORE_VERSION}")
     return version != 0

@@ -56,7 +56,7 @@ def _why_not(path: Path) -> str:
     if path.is_dir():
         return "it is a folder"
     if not path.parent.is_dir():
-        return "there is no folder for it"
+        return "its folder does not exist"
     if path.is_file() and not (path.stat().st_mode & ANYBODY_WRITES and os.access(path, os.W_OK)):
         return "it is read-only"
     if (path.is_file() or not path.exists()) and not os.access(path.parent, os.W_OK):
@@ -155,7 +155,9 @@ def _put_back(path: Path, before: str) -> None:
     except OSError as error:
         kept = f"{path}.before"
         os.replace(before, kept)
-        raise UsageError("was left half written", f"what it held is in {kept}", where=str(path)) from error
+        raise UsageError(
+            "was left incomplete", f"its previous content is in {kept}", where=str(path)
+        ) from error
 
 
 def _copy_into(path: Path, source: str) -> None:
@@ -204,7 +206,7 @@ def read_lines(path: str, kind: type[T], name: str, version: int | None = None) 
     except OSError as error:
         raise UsageError("can't be read", error.strerror or str(error), where=path) from error
     if not where:
-        raise UsageError(f"there is no {name} in it", f"expected one {name} per line, as JSON", where=path)
+        raise UsageError(f"it contains no {name}", f"expected one {name} per line, as JSON", where=path)
 
 
 def _check_version(line: bytes, name: str, version: int, where: str) -> None:
@@ -227,7 +229,7 @@ def _decode(decoder: msgspec.json.Decoder[T], line: bytes, name: str, where: str
     except msgspec.ValidationError as error:
         raise UsageError(f"not a {name}: {error}", where=where) from error
     except msgspec.DecodeError as error:
-        cut = "" if line.endswith(b"\n") else "the line has no end: the file may have been cut short"
+        cut = "" if line.endswith(b"\n") else "the last line is incomplete: the file may be truncated"
         raise UsageError(f"not JSON: {error}", f"expected one {name} per line", cut, where=where) from error
     except RecursionError as error:
         raise UsageError(f"nested too deeply to be a {name}", where=where) from error
@@ -243,7 +245,7 @@ def write_lines(path: str, values: Iterable[msgspec.Struct]) -> None:
 
 CURVE_ENDING = ".json"
 LARGEST_CURVE = 1 << 20  # bytes
-CURVE_EXPECTED = "expected what plan capability --json has printed, or misstep show RUN --json of such a run"
+CURVE_EXPECTED = "expected the output of plan capability --json, or of misstep show RUN --json for such a run"
 
 
 def is_kept(name: str) -> bool:
@@ -263,9 +265,9 @@ def read_curve(path: str) -> Capability:
     except OSError as error:
         raise UsageError("can't be read", error.strerror or str(error), CURVE_EXPECTED, where=path) from error
     except (ValueError, RecursionError) as error:  # ValueError: not JSON, or not of this format
-        raise UsageError(f"is no capability curve: {error}", CURVE_EXPECTED, where=path) from error
+        raise UsageError(f"is not a capability curve: {error}", CURVE_EXPECTED, where=path) from error
     if wrong := _wrong_with(curve):
-        raise UsageError(f"is no capability curve: {wrong}", CURVE_EXPECTED, where=path)
+        raise UsageError(f"is not a capability curve: {wrong}", CURVE_EXPECTED, where=path)
     return curve
 
 
@@ -275,7 +277,7 @@ def _wrong_with(curve: Capability) -> str:
     if not sizes:
         return "it has no points"
     if any(one >= other for one, other in pairwise(sizes)):
-        return "numbers of actions do not rise"
+        return "numbers of actions must increase"
     for point in curve.curve:
         if wrong := _wrong_at(point):
             return f"{wrong} at {point.actions} actions"
@@ -289,8 +291,8 @@ def _wrong_at(point: Point) -> str:
     if judged > point.cases:
         return f"{judged} of {point.cases} cases were judged"
     if (point.success is None) != (judged == 0):
-        return "the rate does not belong to the counts"
+        return "the rate does not match the counts"
     if point.success is not None and abs(point.success - point.passed / judged) > 1e-6:
-        return "the rate does not belong to the counts"
+        return "the rate does not match the counts"
     low, high = point.interval
     return "the interval ends before it begins" if low > high else ""

@@ -57,6 +57,6 @@ def _parse(location: str) -> sa.URL:
     raise UsageError(
         "the address of the store can't be read",
         "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
-        "in names and passwords write @ as %40, : as %3A, / as %2F",
+        "write @ as %40, : as %3A and / as %2F in names and passwords",
         where=location.partition("://")[0] + "://…",
     ) from None

@@ -26,12 +26,12 @@ APPLICATION_ID = 0x6D737470  # "mstp", in the header of every store file
 
 _REASONS = {
     "not a database": ("it is not a SQLite file",),
-    "is full": ("the disk is full", "make room; what was kept before is safe"),
+    "is full": ("the disk is full", "free some space; stored data is safe"),
     "disk I/O error": (
-        "the disk refuses: I/O error, or a limit on file sizes",
-        "what was kept before is safe",
+        "I/O error, or a file size limit",
+        "stored data is safe",
     ),
-    "readonly database": ("it can't be written: file or folder is read-only",),
+    "readonly database": ("the file or its folder is read-only",),
     "is locked": ("another process has been writing to it for too long",),
     "malformed": ("the file is damaged",),
 }
@@ -56,7 +56,7 @@ class SqliteDatabase(Database):
                 self._path.parent.mkdir(parents=True, exist_ok=True)
             except OSError as error:
                 reason = error.strerror or str(error)
-                raise StoreError("the store can't be made", reason, where=self.location) from error
+                raise StoreError("the store can't be created", reason, where=self.location) from error
             self._mode = "mode=rwc"
         elif not self._path.exists() or (self._path.is_file() and not self._path.stat().st_size):
             raise NoStoreYet(self.location)
@@ -87,8 +87,8 @@ class SqliteDatabase(Database):
     def check(self) -> None:
         if self._identity is not None and self._found() != self._identity:
             raise StoreGone(
-                "the store was removed while the run was going on",
-                "what was kept before went with it",
+                "the store was deleted during the run",
+                "earlier results are lost",
                 where=self.location,
             )
 

@@ -66,15 +66,15 @@ class PassDemand(msgspec.Struct, frozen=True):
             return ""
         unjudged = summary.inconclusive + summary.errored
         if unjudged and (summary.success is None or summary.success >= asked):
-            return f"{unjudged} of {cases} cases could not be judged, where {percent(asked)} have to pass"
-        head = f"success is {percent(summary.success)}, where {percent(asked)} is asked for"
+            return f"{unjudged} of {cases} cases could not be judged; {percent(asked)} must pass"
+        head = f"success is {percent(summary.success)}, required {percent(asked)}"
         return f"{head}\n{self._reach(summary)}"
 
     def _reach(self, summary: Summary) -> str:
         within = f"95 % interval {from_to(summary.interval)}, chance level {percent(summary.chance)}"
         if summary.baselines:
             within += f", {baselines_in_words(summary.baselines)}"
-        luck = "the interval reaches what is asked for: more cases would tell whether this was bad luck"
+        luck = "the interval includes the required rate: run more cases to be sure"
         return f"{within}\n{luck}" if summary.interval[1] >= self.min_success else within
 
 
@@ -215,7 +215,7 @@ def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]],
         parts += [as_text(case_view(outcome, difficulty)), f"again: {again.one(outcome.case.id)}"]
     if rest := summary.cases - summary.passed - len(shown):
         parts.append(f"{counted(rest, 'more case')} did not pass")
-    return "\n\n".join([*parts, f"all of it: {again.show}"])
+    return "\n\n".join([*parts, f"Show all: {again.show}"])
 
 
 def tools_text(report: FuzzReport, again: Again) -> str:
@@ -237,7 +237,7 @@ NAME = 200  # characters
 REQUEST = 8_000
 ARGUMENTS = 300
 MOST_CALLS = 50
-HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all")
+HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated total")
 
 
 def planning_html(summary: Summary, failures: Sequence[Outcome], again: Again) -> str:
@@ -290,7 +290,7 @@ def _counts(summary: Summary) -> str:
     said = [
         agent_name(summary, NAME),
         f"95 % interval {from_to(summary.interval)}",
-        f"blind luck would reach {percent(summary.chance)}",
+        f"chance level {percent(summary.chance)}",
         *([f"baselines: {baselines_in_words(summary.baselines)}"] if summary.baselines else []),
         *easy_lines(summary.chance)[:1],
         *([f"failures: {kinds}"] if kinds else []),

@@ -77,7 +77,7 @@ def planning_subject(
     """The agent of a test. Raises `UsageError` for settings that only apply to agents given by name."""
     for name in OF_NAMED_AGENTS:
         if name in given and not isinstance(value, str):
-            raise UsageError(f"{name} is for agents that are named by a text", "leave it out")
+            raise UsageError(f"{name} requires an agent given by name", "leave it out")
     return agent_from(value, settings, origin)
 
 

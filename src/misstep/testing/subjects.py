@@ -49,9 +49,7 @@ def overlaid(
     for name in given:
         if name not in known:
             hint = (
-                "that setting is for something else"
-                if name in FIELDS
-                else did_you_mean(name, [*known, *also])
+                "that setting does not apply here" if name in FIELDS else did_you_mean(name, [*known, *also])
             )
             takes = "" if hint else f"it takes {', '.join(sorted([*known, *also]))}"
             raise UsageError(f"there is no '{name}' here", hint, takes, where=where)
@@ -97,7 +95,7 @@ def agent_from(value: Any, settings: Settings, origin: ObjectOrigin) -> SubjectU
         return SubjectUnderTest(None, settings.overlay({"agent": value}), True)
     if value is None:
         expected = ["expected one of:", *(f"  {kind}" for kind in KINDS)]
-        raise UsageError(f"{origin.name or 'None'} gives no agent", *expected)
+        raise UsageError(f"{origin.name or 'None'} returns no agent", *expected)
     home = origin.home_of(value)
     # A function without parameters is called anyway.
     spec = home.spec.removesuffix("()") if home else ""
@@ -113,7 +111,7 @@ def specs_from(value: Any, settings: StoreSettings, origin: ObjectOrigin) -> Seq
     """Specs of the tools that an object is or holds; a text is already a spec."""
     if value is None or value in ((), []):
         raise UsageError(
-            f"{origin.name or 'None'} gives no tools", "expected a tool, a list of them, or a spec"
+            f"{origin.name or 'None'} returns no tools", "expected a tool, a list of them, or a spec"
         )
     if isinstance(value, str):
         return [value]

@@ -51,8 +51,8 @@ class JoinedBench:
         return self._homes[tool].reach(tool)
 
 
-NOT_AN_OBJECT = "Error: the arguments of a call are a JSON object."
-STOPPED = "Error: the tool is not available any more."
+NOT_AN_OBJECT = "Error: the arguments must be a JSON object."
+STOPPED = "Error: the tool is no longer available."
 
 
 class LiveTools:

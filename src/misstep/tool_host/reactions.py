@@ -31,7 +31,7 @@ def died(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seco
     if isinstance(ended, say.Overrun):
         return _overran(ended, seconds)
     if ended is None:
-        return Reaction("died", detail="it ended more than its own process", seconds=seconds)
+        return Reaction("died", detail="it killed other processes", seconds=seconds)
     if ended.status == -signal.SIGXCPU:  # many threads can use up the CPU time before the call times out
         return hung(ended, limits, seconds)
     name, detail = _cause(ended.status)
@@ -45,7 +45,7 @@ def _overran(overrun: say.Overrun, seconds: float) -> Reaction:
     if overrun.what == "memory":
         detail = f"it had {overrun.amount // say.MEGABYTE:,} MB of memory"
         return Reaction("exhausted", detail=detail, seconds=seconds, memory=overrun.amount)
-    detail = f"it had {overrun.amount:,} {overrun.what}, more than it was allowed"
+    detail = f"it had {overrun.amount:,} {overrun.what}, more than allowed"
     return Reaction("died", detail=detail, seconds=seconds)
 
 
@@ -54,16 +54,16 @@ def _cause(status: int) -> tuple[str, str]:
     if status in _STATUSES:
         return _STATUSES[status]
     if status >= 0:
-        return "Exit", f"it ended its process with status {status}"
+        return "Exit", f"it exited with status {status}"
     names = {each.value: each.name for each in signal.Signals}
     name = names.get(-status, f"signal {-status}")
     return name, f"its process was ended by {name}"
 
 
 _STATUSES = {
-    say.LINE_CLOSED: ("Closed", "it closed the files of its process, the way to us among them"),
-    say.MEMORY_FULL: ("MemoryError", "it left no memory"),
-    say.BROKEN: ("Broken", "it changed the interpreter so that its process could not go on"),
+    say.LINE_CLOSED: ("Closed", "it closed its process's file descriptors"),
+    say.MEMORY_FULL: ("MemoryError", "it used up all memory"),
+    say.BROKEN: ("Broken", "it broke its interpreter"),
 }
 
 

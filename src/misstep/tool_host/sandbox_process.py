@@ -90,7 +90,7 @@ class SandboxProcess:
                 )
         except OSError as error:
             self._line.close()
-            hint = "give the path of the python in the environment that the tools are installed in"
+            hint = "give the path of the Python interpreter that has the tools installed"
             raise UsageError(f"'{python}' can't be run: {error.strerror or error}", hint) from error
 
     def load(self) -> say.ToolsLoaded:
@@ -169,15 +169,15 @@ def _program(python: str) -> str:
     """The absolute path of the interpreter, because the process starts in another folder."""
     found = shutil.which(os.path.expanduser(python))
     if found is None:
-        raise FileNotFoundError("there is no such program")
+        raise FileNotFoundError("no such program")
     return os.path.abspath(found)
 
 
 RELATIVE = "attempted relative import"
 READ_ONLY = "Read-only file system"
 WRITES = (
-    "the sandbox keeps it from writing: let it write to a copy of a folder, with --workspace DIR,",
-    "or do without the sandbox, with --sandbox none",
+    "the sandbox forbids writing here: pass --workspace DIR to let it write to a copy of a folder,",
+    "or run without the sandbox with --sandbox none",
 )
 
 
@@ -203,8 +203,8 @@ def _as_module(file: str, spec: str) -> str:
 
 
 HINTS = {
-    "code": "see what its import waits for: tools have to be there soon after it",
-    "server": "does the command start an MCP server? start it by hand to see what it waits for",
+    "code": "check what its import waits for",
+    "server": "does the command start an MCP server? run it by hand to see",
 }
 KEPT = 4096  # bytes of the process's output; only the end matters
 SHOWN = 12  # lines of it
@@ -294,11 +294,11 @@ class LoadWaiter:
             message = self._supervisor.receive(say.from_supervisor, GRACE)
             if isinstance(message, Unfit):
                 return unfit(self._python, readable(message.problem), readable(message.detail), "tools")
-            return UsageError(f"'{self._named}' needs too many {message.what} while it is loaded")
+            return UsageError(f"'{self._named}' needs too many {message.what} to load")
         words = self._printed_lines(printed)
         hint = f"is '{self._python}' a Python interpreter, or does the code end its own process?"
-        problem = f"the process broke off while '{self._named}' was loaded"
-        return UsageError(problem, *(words or [f"it said nothing: {hint}"]))
+        problem = f"the process ended while loading '{self._named}'"
+        return UsageError(problem, *(words or [f"no output: {hint}"]))
 
     def _printed_lines(self, printed: IO[bytes]) -> Sequence[str]:
         os.set_blocking(printed.fileno(), False)

@@ -99,7 +99,7 @@ def _tell_status(request: Request, error: HTTPException) -> Response:
     return answer
 
 
-_USUAL = {404: "there is no such page", 405: "this page takes no such request"}
+_USUAL = {404: "no such page", 405: "this page does not support that request"}
 
 
 LONGEST_FORM = 1_000  # bytes
@@ -115,7 +115,7 @@ class Secret:
     def check(self, form: dict[str, str]) -> None:
         """Check that a form was issued by this server since it started."""
         if not secrets.compare_digest(form.get("token", "").encode(), self.token.encode()):
-            raise HTTPException(403, "this form is of an earlier session: go back and reload the page")
+            raise HTTPException(403, "this form is from an earlier session: go back and reload the page")
 
 
 async def read_form(
@@ -126,7 +126,7 @@ async def read_form(
     try:
         given = parse_qs(body.decode(errors="replace"), max_num_fields=fields)
     except ValueError:
-        raise HTTPException(400, "that is more than a form of ours holds") from None
+        raise HTTPException(400, "the form is too large") from None
     return {name: values[0] for name, values in given.items()}
 
 
@@ -136,7 +136,7 @@ async def read_body(request: Request, longest: int) -> bytes:
     async for chunk in request.stream():
         body += chunk
         if len(body) > longest:
-            raise HTTPException(413, "that is more than a form of ours holds")
+            raise HTTPException(413, "the form is too large")
     return body
 
 
@@ -155,7 +155,7 @@ def _send(request: Request) -> Response:
     name = request.path_params["name"]
     content = _contents().get(name)
     if content is None:
-        raise HTTPException(404, "there is no such file")
+        raise HTTPException(404, "no such file")
     return Response(content, media_type=KINDS[f".{name.rpartition('.')[2]}"])
 
 

@@ -24,8 +24,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from misstep.adapters.hosting import LOOPBACK, NAMES, QUIET, is_loopback, listen
 
 SHUT = (
-    "this page is for those who have its address with the token: "
-    "open the one that misstep serve has printed, in this browser, or start it anew for another"
+    "this page needs the token: open the address that misstep serve printed in this browser, "
+    "or restart misstep serve for a new one"
 )
 
 
@@ -111,7 +111,7 @@ class OriginGuard:
     def _complaint(self, method: str, headers: Any) -> str:
         host = headers.get("host", "")
         if self._names is not None and not {host, host.rpartition(":")[0]} & {*self._names}:
-            return "this page is for this machine only: call it by 127.0.0.1 or localhost"
+            return "this page is for this machine only: use 127.0.0.1 or localhost"
         if method in ("GET", "HEAD"):
             return ""
         elsewhere = headers.get("sec-fetch-site", "same-origin") != "same-origin"

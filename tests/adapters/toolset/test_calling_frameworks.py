@@ -235,7 +235,9 @@ def test_tools_that_take_a_context_get_one(write: Write, binding: Binding) -> No
     path = write(CONTEXTS)
     answers = [tool.call({"city": "Oslo"}).text for tool in binding(f"{path}:tools").bounds]
     assert answers == ["Oslo ToolContext", "Oslo of_pydantic", "Oslo Context"]
-    with pytest.raises(UsageError, match="can't be called without 'tool_context', which no model gives"):
+    with pytest.raises(
+        UsageError, match="can't be called without 'tool_context', which a model does not provide"
+    ):
         binding(f"{path}:of_adk")
 
 
@@ -286,7 +288,7 @@ def test_what_a_context_holds_is_made_if_it_can_be(write: Write, binding: Bindin
     answers = [tool.call({"city": "Oslo"}).text for tool in binding(f"{path}:tools").bounds]
     assert answers == ["cornerOslo", "cornerOslo", "call-1Oslo"]
     for name in ("pydantic", "openai", "langchain"):
-        with pytest.raises(UsageError, match="from its framework, which can't be made up"):
+        with pytest.raises(UsageError, match="from its framework, which misstep can't provide"):
             binding(f"{path}:{name}")
 
 

@@ -125,9 +125,9 @@ def test_a_server_that_dies_and_is_started_again(
     ("how", "words"),
     [
         ("no content", "a result that is none by the protocol"),
-        ("wrong number", "an answer that nobody waits for"),
-        ("no message", 'JSON that is no message: {"fine": true}'),
-        ("chatter", "a line that is no JSON: calling the tool"),
+        ("wrong number", "a reply to no request"),
+        ("no message", 'JSON that is not a message: {"fine": true}'),
+        ("chatter", "a line that is not JSON: calling the tool"),
     ],
 )
 def test_nonsense(how: str, words: str, binding: Binding) -> None:
@@ -148,7 +148,7 @@ def test_chatter_before_any_call_is_noted(binding: Binding) -> None:
 
 
 def test_a_program_that_never_stops_talking_is_no_server() -> None:
-    with pytest.raises(UsageError, match="it prints lines that are no messages: garbage"):
+    with pytest.raises(UsageError, match="it prints lines that are not MCP messages: garbage"):
         bind("mcp:yes garbage")
 
 

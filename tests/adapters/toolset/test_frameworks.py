@@ -248,7 +248,7 @@ def test_collections_of_frameworks(code: str, name: str, names: list[str], write
 
 @pytest.mark.parametrize(("code", "kind"), [(OPENAI_AGENTS, "WebSearchTool"), (ADK, "GoogleSearchTool")])
 def test_tools_that_a_provider_carries_out(code: str, kind: str, write: Write) -> None:
-    with pytest.raises(UsageError, match=f"of the type {kind} is no tool that has a schema"):
+    with pytest.raises(UsageError, match=f"of the type {kind} is not a tool with a schema"):
         read(code, "hosted", write)
 
 

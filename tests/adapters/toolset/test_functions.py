@@ -337,12 +337,15 @@ def takes_unknown(thing: "NoSuchThing") -> None: ...  # type: ignore[name-define
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (takes_opaque, "the tool 'takes_opaque': 'thing' is of the type .*Opaque, which JSON can't hold"),
+        (
+            takes_opaque,
+            "the tool 'takes_opaque': 'thing' is of the type .*Opaque, which can't be written as JSON",
+        ),
         (with_parameter(list[Opaque]), "JSON can't hold"),
         (with_parameter(type[int]), "JSON can't hold"),
         (with_parameter(complex), "JSON can't hold"),
         (takes_unknown, "name 'NoSuchThing' is not defined"),
-        (max, "the function 'max' does not say what it takes"),
+        (max, "the function 'max' has no readable signature"),
     ],
 )
 def test_what_can_t_be_said(function: Any, words: str) -> None:

@@ -159,8 +159,8 @@ def test_servers_that_can_t_be_reached(target: str, words: str) -> None:
     [
         ([], "have to be an object"),
         ({"a": 5}, "Expected `object`"),
-        ({"a": {}}, "needs a command, or else a url"),
-        ({"a": {"command": "x", "url": "y"}}, "needs a command, or else a url"),
+        ({"a": {}}, "needs a command or a url"),
+        ({"a": {"command": "x", "url": "y"}}, "needs a command or a url"),
         ({"a": {"command": "x", "args": [1]}}, "Expected `str`"),
         ({"a": {"command": "${NO_SUCH_VARIABLE}"}}, "the environment has no NO_SUCH_VARIABLE"),
     ],

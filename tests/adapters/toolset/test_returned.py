@@ -56,7 +56,7 @@ def test_words(value: object, text: str) -> None:
 
 @pytest.mark.parametrize("value", [Hostile(), [Hostile()], {"a": Hostile()}])
 def test_objects_that_won_t_be_put_into_words(value: object) -> None:
-    assert "Hostile that can't be put into words: RuntimeError" in told(value).text
+    assert "Hostile that can't be converted to text: RuntimeError" in told(value).text
 
 
 def test_a_circle_has_words_too() -> None:

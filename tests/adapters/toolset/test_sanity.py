@@ -69,7 +69,7 @@ def test_keywords_that_make_no_sense_are_named(schema: dict[str, Any], keyword: 
     with pytest.raises(UsageError) as caught:
         only(schema)
     inside = f", in '{outer}'" if outer else ""
-    told = f"the schema of the tool 'search' has a value for '{keyword}' that makes no sense{inside}"
+    told = f"the schema of the tool 'search' has a value for '{keyword}' that is not valid{inside}"
     assert caught.value.message == told
 
 
@@ -119,7 +119,7 @@ def test_names_of_parameters_that_nobody_can_say(name: str) -> None:
     for schema in refused:
         with pytest.raises(UsageError) as caught:
             only(schema)
-        assert caught.value.message.endswith("of the tool 'search' can't be spoken of in a request")
+        assert caught.value.message.endswith("of the tool 'search' can't be named in a request")
         assert caught.value.message.isprintable()
 
 

@@ -198,10 +198,10 @@ def test_while_an_event_loop_runs(write: Write) -> None:
         ("number", "something of the type int is no tool", ":number"),
         ("wrong", "something of the type str is no tool", ":wrong[2]"),
         ("wrong_dict", "something of the type int is no tool", ":wrong_dict['b']"),
-        ("empty", "holds no tools", None),
+        ("empty", "contains no tools", None),
         ("nested", "lists within lists", None),
         ("needy", "Needy is a class", ":needy"),
-        ("Holder", "Holder is a class, which is no tool", ":Holder"),
+        ("Holder", "Holder is a class, not a tool", ":Holder"),
         ("look()", "can't be called without arguments", None),
         ("number()", "can't be called without arguments", None),
         ("no_json", "the schema of the tool 'odd' is no JSON", ":no_json"),
@@ -214,7 +214,7 @@ def test_while_an_event_loop_runs(write: Write) -> None:
         ("awkward", "raised RuntimeError: none of your business", None),
         ("broken", "raised RuntimeError: no key given", None),
         ("loook", "there is no 'loook' here", None),
-        ("", "names no object", None),
+        ("", "does not name an object", None),
     ],
 )
 def test_what_is_wrong_is_said(name: str, words: str, where: str | None, write: Write) -> None:

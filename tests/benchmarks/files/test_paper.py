@@ -110,7 +110,7 @@ def test_a_set_up_that_is_not_what_its_listing_says_is_doubted(folder: Path) -> 
             r"envs_art.yml:3 .*missing required field `setup_file`",
         ),
         (LIST.replace("setup_file", "set_up"), r"envs_art.yml:3 .*unknown field `set_up`"),
-        (LIST + "  setup_file: again.sh\n", r"envs_art.yml:6 .*'setup_file' is there twice"),
+        (LIST + "  setup_file: again.sh\n", r"envs_art.yml:6 .*'setup_file' appears twice"),
         (LIST + "nonsense\n", r"envs_art.yml:6 .*can't read 'nonsense'"),
         (LIST + "- setup_file:\n", r"envs_art.yml:6 .*can't read '- setup_file:'"),
         ("setup_file: x\n", r"envs_art.yml:1 .*can't read"),

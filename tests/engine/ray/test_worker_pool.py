@@ -255,7 +255,7 @@ def test_what_can_t_travel_is_refused(cluster: Any, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UsageError, match="can't be sent to other processes"):
         run(entering(cluster, partial(agents.failing, threading.Lock())))
     monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
-    with pytest.raises(UsageError, match="holds the value of a secret variable") as caught:
+    with pytest.raises(UsageError, match="contains the value of a secret environment variable") as caught:
         run(entering(cluster, partial(agents.slow, "sk-0123456789")))
     assert "sk-0123456789" not in str(caught.value)
 

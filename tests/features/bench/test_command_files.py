@@ -28,10 +28,10 @@ def test_a_run_is_shown_and_replayed(misstep: Command) -> None:
     assert "\nall                0   3  0.0 %   0.0 – 56.1 %           0\n" in tidy
     task = first_tasks(1)[0]
     assert f"failed  {task.id}  {task.kind}, {task.domain}, validation" in tidy
-    assert f"one in full: misstep show {json.loads(misstep('show', 'last', '--json').out)['run']}" in tidy
+    assert f"Details: misstep show {json.loads(misstep('show', 'last', '--json').out)['run']}" in tidy
     shown = misstep("show", f"last/{task.id}").out
     assert "what the agent did" in shown
-    assert "what is different" in shown
+    assert "differences" in shown
     found = json.loads(misstep("show", "last", task.id, "--json").out)
     assert (found["id"], found["verdict"], found["request"]) == (task.id, "failed", task.request)
     again = misstep("replay", f"last/{task.id[:7]}")
@@ -47,7 +47,7 @@ def test_a_run_is_shown_and_replayed(misstep: Command) -> None:
 def test_all_passed(misstep: Command) -> None:
     printed = misstep("bench", "files", "--agent", "sim:right", *FEW, "--display", "plain")
     assert printed.code == 0
-    assert re.search(r"\n\nall 3 tasks passed\n\nas a page: misstep report \w{6}\n$", printed.out)
+    assert re.search(r"\n\nall 3 tasks passed\n\nReport:   misstep report \w{6}\n$", printed.out)
     assert ": 3 tasks\n" in printed.err
     assert "3/3  passed 3  failed 0" in printed.err
 
@@ -72,16 +72,16 @@ def test_other_commands_say_that_a_run_is_none_of_theirs(misstep: Command) -> No
     ):
         printed = misstep(*words)
         assert (printed.code, printed.out) == (2, "")
-        assert f"run {run} is from bench files, which has no cases to plan for" in printed.err
+        assert f"run {run} is from bench files, which has no planning cases" in printed.err
         assert f"misstep show {run} shows it" in printed.err
     shown = misstep("show", run, "--by", "topic")
     assert (shown.code, shown.out) == (2, "")
-    assert f"run {run} is from bench files, which has no cases to plan for" in shown.err
+    assert f"run {run} is from bench files, which has no planning cases" in shown.err
     assert f"misstep show {run} shows it" in shown.err
     for form in ("sft", "dpo"):
         printed = misstep("export", run, "--format", form, "--out", "examples.jsonl")
         assert (printed.code, printed.out, os.path.exists("examples.jsonl")) == (2, "", False)
-        assert f"run {run} is from bench files, which has no cases to plan for" in printed.err
+        assert f"run {run} is from bench files, which has no planning cases" in printed.err
         assert "--format csv or parquet writes it as a table" in printed.err
 
 
@@ -110,7 +110,7 @@ def test_reports_are_written(tmp_path: Path, misstep: Command) -> None:
     bench(misstep, "sim:damage", "--report", "html,ndjson", "--report-dir", "out")
     (page,) = (tmp_path / "out").glob("*.html")
     text = page.read_text()
-    assert "Tasks that did not pass" in text
+    assert "Failed tasks" in text
     assert "0 of 3 judged tasks passed" in text
     (events,) = (tmp_path / "out").glob("*.ndjson")
     lines = [json.loads(line) for line in events.read_text().splitlines()]
@@ -122,18 +122,18 @@ def test_a_stopped_run_is_shown_and_goes_on(misstep: Command) -> None:
     given = ("--agent", "sim:right", *FEW, "--display", "none", "--budget-calls", "8")
     printed = misstep("bench", "files", *given)
     assert printed.code == 3
-    assert "the budget is used up: 8 of 8 calls" in printed.err
+    assert "the budget is exhausted: 8 of 8 calls" in printed.err
     shown = misstep("show", "last").out
     assert "unfinished: 1 of 3 tasks" in shown
     assert "1 of 3 tasks so far, which passed\n" in shown
     assert "1 of 3 tasks so far, which passed\n" in printed.out
     found = json.loads(misstep("show", "last", "--json").out)
     assert (found["tasks"], found["total"], found["passed"]) == (1, 3, 1)
-    assert "go on with:  misstep bench files --resume" in shown
+    assert "Resume: misstep bench files --resume" in shown
     wrong = misstep("bench", "files", "--resume", "last", "--split", "test")
-    assert (wrong.code, "--split can't go with --resume" in wrong.err) == (2, True)
+    assert (wrong.code, "--split can't be combined with --resume" in wrong.err) == (2, True)
     assert (
-        "--tools plain can't go with --resume"
+        "--tools plain can't be combined with --resume"
         in misstep("bench", "files", "--resume", "last", "--tools", "plain").err
     )
     assert misstep("plan", "test", "--resume", "last").code == 2
@@ -162,7 +162,7 @@ def test_an_outage_is_told(misstep: Command) -> None:
         printed = misstep("bench", "files", *given, "--retries", "0", "--display", "none")
     assert printed.code == 2
     assert "model is out" in printed.err
-    assert "go on with: misstep bench files --resume" in printed.err
+    assert "resume with: misstep bench files --resume" in printed.err
 
 
 @pytest.mark.parametrize(
@@ -170,9 +170,9 @@ def test_an_outage_is_told(misstep: Command) -> None:
     [
         (["--agent", "sim:right", "--kind", "mvoe"], "Did you mean 'move'?"),
         (["--agent", "sim:right", "--split", "tset"], "expected one of"),
-        (["--agent", "sim:rigth"], "known on benchmarks: sim:right, sim:idle, sim:damage"),
-        ([], "known on benchmarks: sim:right, sim:idle, sim:damage, react, tools"),
-        (["--agent", "sim"], "known on benchmarks: sim:right, sim:idle, sim:damage, react, tools"),
+        (["--agent", "sim:rigth"], "known agents: sim:right, sim:idle, sim:damage"),
+        ([], "known agents: sim:right, sim:idle, sim:damage, react, tools"),
+        (["--agent", "sim"], "known agents: sim:right, sim:idle, sim:damage, react, tools"),
         (
             ["--agent", "sim:right", "--domain", "acountant"],
             "Did you mean 'Accountant'?\n  known: Accountant",
@@ -193,7 +193,10 @@ def test_an_outage_is_told(misstep: Command) -> None:
             ["--agent", "sim:right", "--kind", "dates", "--domain", "Art", "--split", "validation"],
             "the split 'validation' has no task of such a kind in such a domain",
         ),
-        (["--agent", "sim:right", "--data", ".", "--split", "fresh"], "--split fresh can't go with --data"),
+        (
+            ["--agent", "sim:right", "--data", ".", "--split", "fresh"],
+            "--split fresh can't be combined with --data",
+        ),
     ],
 )
 def test_what_is_typed_wrong_is_told(misstep: Command, arguments: list[str], said: str) -> None:

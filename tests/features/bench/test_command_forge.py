@@ -45,7 +45,7 @@ def test_one_task_in_full(misstep: Command) -> None:
     [
         (("--agent", "sim:right", "--split", "fresh"), "always the same"),
         (("--agent", "sim:right", "--kind", "merge"), "there is no kind 'merge'"),
-        (("--agent", "sim:right", "--port", "0"), "--port 0 has no meaning without --serve"),
+        (("--agent", "sim:right", "--port", "0"), "--port 0 requires --serve"),
         (("--agent", "sim:rigth"), "did you mean 'sim:right'"),
         (("--agent", "sim:right", "--tools", "plian"), "did you mean 'plain'"),
         (("--agent", "sim:right", "--domain", "Art"), "No such option"),
@@ -55,10 +55,13 @@ def test_one_task_in_full(misstep: Command) -> None:
         ),
         (("--serve", "--port", "65536"), "--port  can't be '65536'\n  expected a whole number from 0 to"),
         (("--serve", "--port", "-1"), "--port  can't be '-1'"),
-        (("--serve", "--agent", "sim:right"), "--agent can't go with --serve\n  leave it out"),
-        (("--serve", "--count", "3", "--tools", "plain"), "--tools and --count can't go with --serve"),
-        (("--serve", "-A", "x=1"), "--agent-arg can't go with --serve"),
-        (("--serve", "--no-allow-network"), "--allow-network can't go with --serve"),
+        (("--serve", "--agent", "sim:right"), "--agent can't be combined with --serve\n  leave it out"),
+        (
+            ("--serve", "--count", "3", "--tools", "plain"),
+            "--tools and --count can't be combined with --serve",
+        ),
+        (("--serve", "-A", "x=1"), "--agent-arg can't be combined with --serve"),
+        (("--serve", "--no-allow-network"), "--allow-network can't be combined with --serve"),
     ],
 )
 def test_what_is_typed_wrong_is_told(misstep: Command, arguments: tuple[str, ...], said: str) -> None:

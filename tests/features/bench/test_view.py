@@ -117,7 +117,7 @@ def test_a_long_list_is_cut_and_says_so() -> None:
     text = shown(benchmark_view(report, "misstep show run", " --store x", 4))
     assert text.count("failed  fi") == 4
     assert "… and 26 more: misstep show run --most 30 --store x lists them all" in text
-    assert "one in full: misstep show run/fi0 --store x" in text
+    assert "Details: misstep show run/fi0 --store x" in text
     assert "… and 2 more" in text, "of five differences three are listed"
 
 
@@ -125,7 +125,7 @@ def test_what_an_agent_says_is_no_call_and_keeps_its_lines() -> None:
     task = replace(a_task(), trial=Trial("plain", answer="a.txt\nb <b>.txt"))
     assert "what the agent did\n  (no call)\n\nwhat it said\n  a.txt\n  b <b>.txt\n" in shown(task_view(task))
     page = run_page(RunPage(Tally().summary("run", "agent"), tuple(tasks(a_run(task), ""))))
-    calls, _, said = page.partition("What it said:")
+    calls, _, said = page.partition("Agent answer:")
     assert calls.endswith("<ol><li>(no call)</li></ol><p>")
     assert said.startswith("</p><pre>a.txt\nb &lt;b&gt;.txt</pre>")
 

@@ -39,7 +39,7 @@ def test_a_kept_curve_is_shown_like_its_run(misstep: Command) -> None:
     misstep(*PERFECT)
     run, curve = json.loads(Path(file).read_text())["run"], misstep("show", file, "--beside", "last").out
     assert without_hint(curve) in misstep("show", run, "--beside", "last").out
-    assert curve.endswith("as a page: misstep report kept.json\n")
+    assert curve.endswith("Report:   misstep report kept.json\n")
     assert misstep("show", file, "--json").out == Path(file).read_text()
 
 
@@ -118,37 +118,37 @@ def test_a_file_of_settings_that_asks_for_it_hinders_no_other_run(misstep: Comma
         (("report", "none.json"), "none.json  can't be read\n  No such file or directory\n  expected"),
         (
             ("show", "no.json"),
-            "no.json  is no capability curve: Object missing required field `agent`\n  expected",
+            "no.json  is not a capability curve: Object missing required field `agent`\n  expected",
         ),
         (("show", "newer.json"), "newer.json  a curve of version 2\n  this misstep reads version 1"),
-        (("show", "good.json", "--beside", "no.json"), "no.json  is no capability curve: "),
+        (("show", "good.json", "--beside", "no.json"), "no.json  is not a capability curve: "),
         (("show", "good.json", "--beside", "nothing"), "there is no run 'nothing'"),
         (
             ("show", "good.json", "--json", "--published"),
-            "--published can't go with --json\n  misstep show RUN --json prints each curve by itself",
+            "--published can't be combined with --json\n  misstep show RUN --json prints each curve separately",
         ),
-        ((*PERFECT, "--json", "--beside", "good.json"), "--beside can't go with --json"),
+        ((*PERFECT, "--json", "--beside", "good.json"), "--beside can't be combined with --json"),
         (
             ("show", "good.json", "--by", "topic"),
-            "good.json  --by can't go with a curve in a file\n  it has no",
+            "good.json  --by can't be combined with a curve in a file\n  it has no",
         ),
         (
             ("report", "good.json", "--baseline", "last"),
-            "good.json  --baseline can't go with a curve in a file\n  it has no cases",
+            "good.json  --baseline can't be combined with a curve in a file\n  it has no cases",
         ),
         (
             ("report", "good.json", "--report", "junit"),
-            "good.json  a curve makes no junit report\n  it has no cases: --report html is its page",
+            "good.json  a curve makes no junit report\n  it has no cases; use --report html",
         ),
         (
             ("show", "last", "--published"),
-            "--published can't go with a run of plan test\n  only a run of plan capability, or",
+            "--published can't be combined with a run of plan test\n  only a run of plan capability, or",
         ),
-        (("report", "last", "--beside", "good.json"), "--beside can't go with a run of plan test"),
-        (("show", "last", "--by", "topic", "--published"), "--published can't go with --by"),
+        (("report", "last", "--beside", "good.json"), "--beside can't be combined with a run of plan test"),
+        (("show", "last", "--by", "topic", "--published"), "--published can't be combined with --by"),
         (
             ("show", "last", "c1", "--beside", "x", "--published"),
-            "--beside and --published can't go with a case",
+            "--beside and --published can't be combined with a case",
         ),
     ],
 )

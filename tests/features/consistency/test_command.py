@@ -51,7 +51,7 @@ failed  road  buckets: 4 of inputs, 2 of outputs; answers judged wrong: 3 of 4
     2  9 of 10: it says 465 km
     3  2 of 10: it says 939 km; asked again: 2: it says 939 km
     4  2 of 10: it says 939 km; asked again: 2: it says 939 km
-  the pair that shows it
+  the pair that differs
     1  {"end": "Lyon", "start": "Paris"} → 939 km (2 of 10)
     2  {"end": "Lyon, France", "start": "Paris, France"} → 465 km (9 of 10)
 """
@@ -72,9 +72,9 @@ def test_a_run_is_shown_replayed_and_labelled(misstep: Command, server: Scripted
         {"requests": [2], "value": "465 km"},
     ]
     assert (one["scores"][0]["says"], one["scores"][1]["second"]) == ("wrong", None)
-    assert f"again: misstep replay {found['run']}/{one['id']}" in tidy
+    assert f"Replay: misstep replay {found['run']}/{one['id']}" in tidy
     detail = misstep("show", "last", one["id"][:5])
-    assert "what the agent answered" in detail.out
+    assert "agent answer" in detail.out
     assert json.loads(misstep("show", f"last/{one['id']}", "--json").out) == one
     again = misstep("replay", f"last/{one['id']}")
     assert again.code == 1
@@ -106,7 +106,7 @@ def test_nothing_wrong(tmp_path: Path, misstep: Command) -> None:
     with ScriptedServer(two_roads(with_country)) as server:
         printed = misstep(*given(server))
     assert printed.code == 0
-    assert "no set has failed" in printed.out
+    assert "no set failed" in printed.out
 
 
 def test_what_could_not_be_judged_is_told_and_is_no_failure(tmp_path: Path, misstep: Command) -> None:
@@ -122,8 +122,8 @@ def test_an_agent_whose_model_is_out_is_told_plainly(tmp_path: Path, misstep: Co
     with ScriptedServer(two_roads(faults=[None] * 4 + [Fault("500")])) as server:
         printed = misstep(*given(server))
     assert printed.code == 2
-    assert "the agent's model is out: openai/x answered 500" in printed.err
-    assert "go on with: misstep tool consistency --resume" in printed.err
+    assert "the agent's model is unavailable: openai/x answered 500" in printed.err
+    assert "resume with: misstep tool consistency --resume" in printed.err
 
 
 def test_an_agent_that_breaks_is_told_plainly(tmp_path: Path, misstep: Command) -> None:
@@ -132,8 +132,8 @@ def test_an_agent_that_breaks_is_told_plainly(tmp_path: Path, misstep: Command) 
         printed = misstep(*given(server))
     assert printed.code == 4
     told = " ".join(printed.out.split())
-    assert "the agent gave no answer 4 of 4 times, which tells nothing about the tool; the last time:" in told
-    assert "no set has failed; 1 set could not be judged" in told
+    assert "the agent gave no answer 4 of 4 times, which says nothing about the tool; last error:" in told
+    assert "no set failed; 1 set could not be judged" in told
 
 
 def test_reports_are_written(tmp_path: Path, misstep: Command, server: ScriptedServer) -> None:
@@ -141,7 +141,7 @@ def test_reports_are_written(tmp_path: Path, misstep: Command, server: ScriptedS
     assert misstep(*given(server, *more)).code == 0
     (page,) = (tmp_path / "out").glob("*.html")
     text = page.read_text()
-    assert "Sets that failed" in text
+    assert "Failed sets" in text
     assert "It is approximately 465 km." in text
     for fact in ("openai/x", "misstep tool consistency (toolfuzz)", "no sandbox", "300 s for each tool"):
         assert fact in text
@@ -164,13 +164,13 @@ def test_a_stopped_run_is_shown_and_goes_on(misstep: Command, server: ScriptedSe
     printed = misstep(*given(server, "--count", "2", "--budget-calls", "5"))
     assert printed.code == 3
     assert "How far is it from [start] to [end]?" in printed.out
-    assert "stopped before its end" in printed.out
-    assert "the budget is used up: 5 of 5 calls" in printed.err
+    assert "stopped early" in printed.out
+    assert "the budget is exhausted: 5 of 5 calls" in printed.err
     shown = misstep("show", "last")
     assert "unfinished: 0 of 1 tools\n" in shown.out
-    assert "go on with:  misstep tool consistency --resume" in shown.out
+    assert "Resume: misstep tool consistency --resume" in shown.out
     wrong = misstep("tool", "consistency", "--resume", "last", "--variants", "3", "--agent", "react")
-    told = "--agent and --variants can't go with --resume\n  leave them out\n"
+    told = "--agent and --variants can't be combined with --resume\n  leave them out\n"
     assert (wrong.code, wrong.err) == (2, told)
     assert misstep("tool", "fuzz", "--resume", "last").code == 2
     more = ("--budget-calls", "50", "--time-per-request", "180s", "--display", "none", "--json")
@@ -185,7 +185,7 @@ def test_an_outage_is_told(tmp_path: Path, misstep: Command) -> None:
     with ScriptedServer(two_roads(faults=[*[None] * (1 + PER_SET), Fault("500")])) as server:
         printed = misstep(*given(server, "--count", "2"))
     assert printed.code == 2
-    assert "go on with: misstep tool consistency --resume" in printed.err
+    assert "resume with: misstep tool consistency --resume" in printed.err
     assert "How far is it from [start] to [end]?" in printed.out
 
 
@@ -216,8 +216,8 @@ def test_whatever_a_tool_says_is_harmless(tmp_path: Path, misstep: Command) -> N
     ("arguments", "said"),
     [
         ([], "no tools were given"),
-        (["a.py:b", "--resume", "last"], "can't go with --resume"),
-        (["a.py:b", "--agent", "tools"], "no model was named"),
+        (["a.py:b", "--resume", "last"], "can't be combined with --resume"),
+        (["a.py:b", "--agent", "tools"], "no model given"),
         (
             ["a.py:b", "--model-role", "juge=x"],
             "known roles: agent, generator, judge\n  Did you mean 'judge'?",

@@ -151,7 +151,7 @@ def moody(prompt: str) -> object:
         ("humanise", always("\x1b[31m<garbage>"), "no messages were made"),
         ("majority", always(REFUSAL), "there is nothing to expect"),
         ("judge", always({"score": 11}), "no score was given"),
-        ("judge", moody, "the judge contradicts itself"),
+        ("judge", moody, "the judge's answers contradict each other"),
     ],
 )
 def test_models_that_are_of_no_use(tmp_path: Path, stage: Stage, answer: Answer, why: str) -> None:
@@ -166,7 +166,7 @@ def test_a_generator_that_is_late(tmp_path: Path) -> None:
     """The set that it kept waiting is open, and the others are made."""
     report = run(tmp_path, two_roads(faults=[None, Fault("hang")]), count=2, time_per_request=5.0)
     assert verdicts(report) == ["inconclusive", "failed"]
-    late = "no infills were made: openai/x gave no answer in 5 seconds; allow more with --time-per-request"
+    late = "no infills were made: openai/x gave no answer in 5 seconds; raise --time-per-request"
     assert report.sets[0].why == late
 
 
@@ -206,8 +206,8 @@ def test_tools_that_can_not_be_had(tmp_path: Path, spec: str, source: str, why: 
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"model": "", "model_base_url": ""}, "no model was named"),
-        ({"agent": ""}, "no agent was named"),
+        ({"model": "", "model_base_url": ""}, "no model given"),
+        ({"agent": ""}, "no agent given"),
         ({"agent": "sim:perfect"}, "can't use real tools"),
         ({"model": "openai/gpt-4o", "model_base_url": ""}, "OPENAI_API_KEY"),
         ({"context": "nowhere.txt"}, "can't be read as text"),
@@ -270,7 +270,7 @@ def test_an_agent_whose_model_is_out(tmp_path: Path) -> None:
     with listen() as listener:
         with ScriptedServer(two_roads(faults=[*[None] * 4, Fault("401")]), listener) as server:
             settings = settings_in(tmp_path, server.base_url, count=1)
-            with pytest.raises(ModelError, match="the agent's model is out: openai/x") as error:
+            with pytest.raises(ModelError, match="the agent's model is unavailable: openai/x") as error:
                 check_consistency(settings, [f"{tmp_path}/roads.py:road"])
         assert "--resume" in str(error.value)
         with ScriptedServer(two_roads(), listener) as server:
@@ -327,7 +327,7 @@ def test_an_outage_is_told_and_the_run_goes_on(tmp_path: Path) -> None:
         spec = f"{tmp_path}/roads.py:road"
         with pytest.raises(ModelError) as broken:
             check_consistency(settings, [spec])
-        assert "go on with: misstep tool consistency --resume" in str(broken.value)
+        assert "resume with: misstep tool consistency --resume" in str(broken.value)
         assert verdicts(view_consistency(settings, "last")) == ["failed"]
         with pytest.raises(ModelError):
             resumed(tmp_path, server)
@@ -385,7 +385,7 @@ def test_a_server_that_dies_in_the_middle_is_no_finding(tmp_path: Path) -> None:
     with ScriptedServer(two_roads()) as server:
         (one,) = on_server(tmp_path, server, "fragile").sets
     assert one.verdict == "inconclusive"
-    assert "request 1: the tool gave no answer: the process that it ran in ended with it" in one.why
+    assert "request 1: the tool did not answer: the process that it ran in ended with it" in one.why
 
 
 @pytest.mark.full
@@ -394,11 +394,11 @@ def test_a_server_that_is_gone_for_good_is_waited_for(
 ) -> None:
     monkeypatch.setattr("misstep.tool_host.host.PAUSE", 0.01)
     with ScriptedServer(two_roads()) as server:
-        with pytest.raises(UsageError, match=r"could not be tested any further: .*; what was found is kept"):
+        with pytest.raises(UsageError, match=r"could not be tested further: .*; findings are stored"):
             on_server(tmp_path, server, "doomed")
         (tool,) = view_consistency(settings_in(tmp_path, ""), "last").tools
         assert (tool.ended, tool.sets) == ("stopped", ())
-        assert "could not be tested any further" in tool.notes[-1]
+        assert "could not be tested further" in tool.notes[-1]
         (tmp_path / "doomed").unlink()
         (tmp_path / "gone").unlink()
         (tool,) = resumed(tmp_path, server).tools
@@ -470,7 +470,7 @@ def test_marks_for_one_tool_stop_nobody(tmp_path: Path) -> None:
     more = {"model": "openai/x", "prices": str(prices), "tokens_per_tool": 100, "usd_per_tool": 0.01}
     (tool,) = run(tmp_path, two_roads(), **more).tools
     assert tool.ended == "done"
-    assert [note.split(", over the mark of ")[1] for note in tool.notes] == ["100", "0.01"]
+    assert [note.split(", above the limit of ")[1] for note in tool.notes] == ["100", "0.01"]
 
 
 def test_every_role_has_its_price(tmp_path: Path) -> None:

@@ -67,7 +67,7 @@ def test_texts_from_outside_are_harmless_everywhere() -> None:
 
 def test_what_was_left_out_is_said() -> None:
     text = shown(set_detail(a_set(), "tool"))
-    assert "buckets of outputs, what does not matter left out" in text
+    assert "buckets of outputs, ignoring irrelevant differences" in text
     assert "3 of 10: plain; asked again: 4: plain" in text
 
 
@@ -75,8 +75,8 @@ def test_the_table_adds_up() -> None:
     report = a_run(a_set(), a_set("passed"), a_set("inconclusive"), ended="time")
     lines = shown(consistency_view(report, "misstep replay run", " --store x")).splitlines()
     assert lines[1].split() == ["tool", "3", "1", "1", "1", "1", "0", "1,200"]
-    assert any("time was up before all sets were made" in line for line in lines)
-    assert "  again: misstep replay run/abc --store x" in [line.rstrip() for line in lines]
+    assert any("time ran out before all sets were made" in line for line in lines)
+    assert "  Replay: misstep replay run/abc --store x" in [line.rstrip() for line in lines]
 
 
 def test_a_narrow_terminal_gets_everything() -> None:
@@ -108,6 +108,6 @@ def test_what_nobody_knows_is_not_called_sound() -> None:
     for report in (a_run(), a_run(ended="time"), a_run(a_set("inconclusive"))):
         page = run_page(RunPage(Tally().summary("run", "agent"), tuple(faulty_sets(report, ""))))
         for text in (shown(consistency_view(report, "again")), page):
-            assert "no set has failed" in text
+            assert "no set failed" in text
             assert "nothing is known about tool" in text
     assert "nothing is known" not in shown(consistency_view(a_run(a_set("passed")), "again"))

@@ -39,7 +39,7 @@ def crosstalk(misstep: Command, server: ScriptedServer, *given: str) -> Result:
 def test_a_run_is_shown(folder: Path, misstep: Command, server: ScriptedServer) -> None:
     printed = crosstalk(misstep, server, "--count", "2")
     assert printed.code == 1
-    assert "1 of 6 requests led to tools that were not meant: 16.7 %" in printed.out
+    assert "1 of 6 requests led to tools of other groups: 16.7 %" in printed.out
     lines = [line.strip() for line in printed.out.splitlines()]
     where = lines.index("meant for clock")
     assert lines[where + 1 : where + 3] == [NOISY, 'search_web({"query": "Rome"})']
@@ -69,7 +69,7 @@ def test_a_model_that_cannot_group_is_no_dead_end(folder: Path, misstep: Command
     assert printed.err.startswith("the tools could not be grouped: openai/x gave no usable answer in 3 tries")
     assert not {"\x1b", "\u202e"} & set(printed.err)
     assert "I'd rather not." in printed.err
-    assert "in a new run: --groups FILE\n  go on with: misstep tool crosstalk --resume" in printed.err
+    assert "in a new run: --groups FILE\n  resume with: misstep tool crosstalk --resume" in printed.err
     assert "see what was found" not in printed.err
 
 
@@ -94,7 +94,7 @@ def test_requests_of_an_earlier_run(folder: Path, misstep: Command, server: Scri
 def test_a_run_that_was_stopped_is_shown(folder: Path, misstep: Command, server: ScriptedServer) -> None:
     printed = crosstalk(misstep, server, "--count", "2", "--jobs", "1", "--budget-calls", "1")
     assert printed.code == 3
-    assert "clock: stopped before its end" in printed.out
+    assert "clock: stopped early" in printed.out
     assert "misstep tool crosstalk --resume" in printed.err
     again = misstep("tool", "crosstalk", "--resume", "last", "--budget-calls", "9", "--display", "plain")
     assert again.code == 1
@@ -105,11 +105,11 @@ def test_a_run_that_was_stopped_is_shown(folder: Path, misstep: Command, server:
     ("arguments", "told"),
     [
         ([], "no tools were given"),
-        (["desk.py:tools"], "no agent was named"),
+        (["desk.py:tools"], "no agent given"),
         (["desk.py:tools", "--agent", "sim:perfect"], "can't use real tools"),
-        (["desk.py:tools", "--agent", "tools"], "no model was named"),
-        (["desk.py:tools", "--resume", "last"], "can't go with --resume"),
-        (["--groups", "groups.toml", "--resume", "last"], "--groups can't go with --resume"),
+        (["desk.py:tools", "--agent", "tools"], "no model given"),
+        (["desk.py:tools", "--resume", "last"], "can't be combined with --resume"),
+        (["--groups", "groups.toml", "--resume", "last"], "--groups can't be combined with --resume"),
         (["desk.py:tools", "--agent", "tools", "--model", "local", "--groups", "no.toml"], "No such file"),
         (["desk.py:tools", "--agent", "tools", "--model", "local", "--groups", "groups.toml"], "search_web"),
         (["desk.py:tools", "--agent", "tools", "--model", "local", "--from", "x"], "there is no store here"),

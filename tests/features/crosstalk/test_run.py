@@ -107,7 +107,7 @@ def test_groups_that_will_not_do_are_proposed_again(tmp_path: Path) -> None:
     told = server.model_requests[2].body["messages"][-1]["content"]
     assert "there is no tool 'tell_tim' (Did you mean 'tell_time'?)" in told
     assert "the number of groups is 1" in told
-    assert "'search_web' is in no group" in told
+    assert "'search_web' is not in a group" in told
 
 
 def test_a_model_that_will_not_sort_tools(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_an_agent_that_breaks_is_no_finding(tmp_path: Path) -> None:
 def test_an_agent_whose_model_is_out(tmp_path: Path) -> None:
     out = plays(GOOD, eager, faults=[None, None, Fault("401")])
     with served(tmp_path, out) as (_, settings):
-        with pytest.raises(ModelError, match="the agent's model is out: ") as caught:
+        with pytest.raises(ModelError, match="the agent's model is unavailable: ") as caught:
             find_crosstalk(settings, write_tools(tmp_path))
         assert "--resume" in caught.value.hints[-1]
         assert len(resume_crosstalk(settings.overlay({"resume": "last"})).groups) == 3
@@ -259,5 +259,5 @@ def test_tools_that_are_gone_leave_their_group_undone(tmp_path: Path) -> None:
         run_budget = RunBudget(Budget(), Spent())
         crossing = CrosstalkTests(benches, settings, Prompts(), run_budget, {}, {"x": gone}, lambda _: None)
         crossing.cross(GroupReport("y", ("y",), ("x",), ended="stopped"), told.append)
-    assert crossing.lost[gone].startswith("could not be started again: ")
+    assert crossing.lost[gone].startswith("could not be restarted: ")
     assert told == []

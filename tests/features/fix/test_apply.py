@@ -49,7 +49,7 @@ def test_what_a_finished_run_has_proved_is_written_later(
     assert WORDS in source.with_name("new.toml").read_text()
     again = resumed(misstep, "--write")
     assert (again.code, source.read_text()) == (0, MENDED)
-    assert "nothing was written: the tools say so already" in again.err
+    assert "nothing was written: the docstrings are up to date" in again.err
     assert len(server.model_requests) == before
 
 
@@ -101,7 +101,7 @@ def test_a_function_that_is_another_by_now_is_left_alone(
         assert (printed.code, said in printed.err) == (2, True), printed.err
         assert source.read_text() == changed
         told = resumed(misstep, "--out", "new.toml")
-        assert (told.code, "is not what it was when they were tried" in told.err) == (0, True)
+        assert (told.code, "has changed since they were tested" in told.err) == (0, True)
     source.unlink()
     printed = resumed(misstep, "--write")
     assert (printed.code, "roads.py" in printed.err, source.exists()) == (2, True, False)
@@ -127,7 +127,7 @@ def test_words_tried_beside_others_are_not_written(source: Path, misstep: Comman
         assert misstep(*given(server, "fix", *more)).code == 0
     late = resumed(misstep, "--write")
     for printed in (early, late):
-        assert (printed.code, "--write can't go with --descriptions" in printed.err) == (2, True)
+        assert (printed.code, "--write can't be combined with --descriptions" in printed.err) == (2, True)
     assert source.read_text() == SOURCE
 
 
@@ -136,7 +136,7 @@ def test_a_run_that_was_stopped_shows_no_result(source: Path, misstep: Command) 
         asked(misstep, server)
         stopped = misstep(*given(server, "fix", *FIX, "--budget-calls", "10"))
         assert stopped.code == 3
-        assert "stopped before its end: nothing is proved yet" in stopped.out
+        assert "stopped early: nothing is proved yet" in stopped.out
         assert "what changes" not in stopped.out
         assert " \n" not in stopped.out
         assert WORDS not in stopped.out
@@ -162,9 +162,9 @@ def test_a_candidate_with_a_key_in_it_can_t_be_used(
     assert (printed.code, one["better"], source.read_text()) == (1, False, SOURCE)
     (candidate,) = one["candidates"]
     assert (candidate["description"], candidate["validation"]) == (None, None)
-    assert "holds the value of a secret variable" in candidate["why"]
+    assert "contains the value of a secret environment variable" in candidate["why"]
     assert not any("sk-nobodys" in each for each in told)
-    assert "holds the value of a secret variable" in misstep("show", "last").out
+    assert "contains the value of a secret environment variable" in misstep("show", "last").out
 
 
 def test_one_name_for_two_tools_is_refused_before_anything_is_asked(source: Path, misstep: Command) -> None:
@@ -175,7 +175,7 @@ def test_one_name_for_two_tools_is_refused_before_anything_is_asked(source: Path
             more = ("--bench", "files", "--strategy", "source")
             printed = misstep("tool", "fix", "roads.py:road", other, *model, *more)
             assert (printed.code, printed.out) == (2, "")
-            assert "the tool 'road' is there twice" in printed.err
+            assert "the tool 'road' appears twice" in printed.err
             assert f"{source}:road and in {source.parent}/{other}" in printed.err
         assert not server.model_requests
 

@@ -73,7 +73,7 @@ def test_answers_that_a_judge_finds_right_count(
     assert [one[when]["passed"] for when in ("before", "after")] == [1, 4]
     page = run_page(page_of(Settings(), "last"))
     assert "<h2>road</h2>" in page
-    assert "candidate 1 (findings) is better on what was held out: " in page
+    assert "candidate 1 (findings) is better on the held-out part: " in page
     assert BETTER["description"] in page
     anew = (tmp_path / "roads.py").read_text()
     assert anew == SOURCE.replace("How far it is by road from one city to another.", BETTER["description"])
@@ -104,7 +104,7 @@ def test_whoever_explores_without_end_is_stopped_after_five_rounds(tmp_path: Pat
 def test_other_words_are_told_to_the_agent(tmp_path: Path, misstep: Command, server: ScriptedServer) -> None:
     (tmp_path / "new.toml").write_text('[tools.road]\ndescription = "Name the country."\n')
     asked_so = misstep(*given(server, "consistency", "--count", "1", "--descriptions", "new.toml"))
-    assert (asked_so.code, "no set has failed" in asked_so.out) == (0, True)
+    assert (asked_so.code, "no set failed" in asked_so.out) == (0, True)
     listed = misstep("tool", "list", "roads.py:road", "--descriptions", "new.toml", "--json")
     assert json.loads(listed.out)["tools"][0]["tool"]["description"] == "Name the country."
     (tmp_path / "new.toml").write_text('[tools.rood]\ndescription = "x"\n')
@@ -132,7 +132,7 @@ def test_a_run_without_findings(tmp_path: Path, misstep: Command) -> None:
         asked(misstep, server)
         printed = misstep(*given(server, "fix", "--from", "last"))
         assert (printed.code, printed.out) == (2, "")
-        assert "no request of it ended badly" in printed.err
+        assert "none of its requests failed" in printed.err
         misstep("tool", "fuzz", "roads.py:road", *SHORT[:4], "--calls-per-tool", "5")
         printed = misstep(*given(server, "fix", "--from", "last"))
     assert (printed.code, "has put no request for road to an agent" in printed.err) == (2, True)
@@ -162,7 +162,7 @@ LAMBDA = SOURCE.replace("def road(", "def walk(").replace(
     ("source", "said"),
     [
         (SOURCE, "can't be written"),
-        (LAMBDA, "there is no function at line"),
+        (LAMBDA, "there is not a function at line"),
         (SOURCE.replace("by road from", '" "by road from').replace('"""', '"'), "put together"),
     ],
     ids=["read-only", "lambda", "put together"],
@@ -192,7 +192,7 @@ def test_a_file_that_has_changed_meanwhile_is_left_alone(tmp_path: Path, misstep
         asked(misstep, server)
         printed = misstep(*given(server, "fix", "--from", "last", "--candidates", "1", "--write"))
     assert (printed.code, "has changed since the run began" in printed.err) == (2, True)
-    assert "what was found: misstep show" in printed.err
+    assert "Results: misstep show" in printed.err
     assert (tmp_path / "roads.py").read_text() == changed
 
 
@@ -206,7 +206,7 @@ def test_words_that_the_tool_does_not_take_from_its_docstring(tmp_path: Path, mi
     with Travelling(**{"fix-findings": always(better)}).server as server:
         asked(misstep, server)
         printed = misstep(*given(server, "fix", "--from", "last", "--candidates", "1", "--write"))
-    assert (printed.code, "does not say what was written into its docstring" in printed.err) == (2, True)
+    assert (printed.code, "does not use its docstring as its description" in printed.err) == (2, True)
     assert (tmp_path / "roads.py").read_text() == source
 
 
@@ -214,8 +214,8 @@ def test_words_that_the_tool_does_not_take_from_its_docstring(tmp_path: Path, mi
     ("arguments", "said"),
     [
         ([], "no tools were given"),
-        (["a.py:b"], "no run was given whose findings are to be mended"),
-        (["a.py:b", "--resume", "last"], "can't go with --resume"),
+        (["a.py:b"], "no run with findings was given"),
+        (["a.py:b", "--resume", "last"], "can't be combined with --resume"),
         (["a.py:b", "--strategy", "luck"], "expected one or more of findings, description, source, explore"),
         (["a.py:b", "--candidates", "0"], "expected a whole number from 1"),
         (["plain", "--bench", "files"], "the strategy 'findings' needs a run"),
@@ -249,6 +249,6 @@ def test_descriptions_with_a_key_in_them_are_refused(
     model = ("--agent", "tools", "--model", "local", "--descriptions", "words.toml")
     printed = misstep("tool", "consistency", "f.py:f", *model)
     assert printed.code == 2
-    assert "holds the value of a secret variable" in printed.err
+    assert "contains the value of a secret environment variable" in printed.err
     assert "sk-nobodys" not in printed.err
     assert not (tmp_path / ".misstep").exists()

@@ -34,13 +34,13 @@ def test_words_are_printed_written_to_a_file_and_used_but_never_put_into_source(
         fix = ("--from", "last", "--candidates", "1")
         refused = misstep(*given(server, "fix", *fix, "--write", spec=spec))
         assert (refused.code, len(server.model_requests)) == (2, before)
-        assert "the tool 'road' is no function" in refused.err
+        assert "the tool 'road' is not a function" in refused.err
         printed = misstep(*given(server, "fix", *fix, spec=spec))
         assert printed.code == 0
         assert f"[tools.road]\ndescription = {json.dumps(WORDS)}" in printed.out
         assert misstep("tool", "fix", "--resume", "last", "--write").code == 2
         assert misstep("tool", "fix", "--resume", "last", "--out", "words.toml").code == 0
         again = misstep(*given(server, "consistency", *sets, "--descriptions", "words.toml", spec=spec))
-        assert (again.code, "no set has failed" in again.out) == (0, True)
+        assert (again.code, "no set failed" in again.out) == (0, True)
     assert (tmp_path / "served.py").read_text() == SERVER + SPEAKING
     assert (tmp_path / "chain.py").read_text() == CHAIN

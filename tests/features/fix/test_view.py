@@ -70,7 +70,7 @@ def test_what_is_not_better_is_said_to_be_so() -> None:
 
 def test_what_was_stopped_proves_nothing() -> None:
     text = shown(report(*OWN, *ANEW, ended="stopped"))
-    assert "stopped before its end: nothing is proved yet" in text
+    assert "stopped early: nothing is proved yet" in text
     assert [row[0] for row in rows(text)] == ["validation", "validation"]
 
 

@@ -43,7 +43,7 @@ def test_whoever_labels_sees_nothing_but_what_happened(person: Person) -> None:
         assert shown in printed.out
     told = (*HIDDEN, "never shown", "failed", "passed", "discover", "crash")
     assert not [word for word in told if word in printed.out]
-    assert "9 items left; go on with: misstep label" in printed.out
+    assert "9 items left; resume with: misstep label" in printed.out
     assert printed.out.startswith("Erroneous is what")
     assert max(map(len, printed.out.splitlines()[:3])) <= 100
 
@@ -118,7 +118,7 @@ def test_long_texts_are_cut_until_all_is_asked_for(misstep: Command, monkeypatch
         (("last", "--per-tool", "0"), "--per-tool"),
         (("last", "--web", "--port", "70000"), "--port"),
         (("last", "--port", "8000"), "--port is for --web"),
-        (("last", "--web", "--again"), "--again can't go with --web"),
+        (("last", "--web", "--again"), "--again can't be combined with --web"),
         (("last", "--json", "--web"), "asks for no labels"),
     ],
 )

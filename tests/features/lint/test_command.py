@@ -33,7 +33,7 @@ weather
   underspecified  parameters.unit
     takes only certain values, and nothing says that "celsius", "kelvin" are among them
     the code takes "celsius", "kelvin"
-    → list them as an enum, which is a Literal in Python
+    → list them as an enum (a Literal in Python)
 """
 
 
@@ -79,7 +79,7 @@ def test_definitions_are_only_read(tmp_path: Path, misstep: Command) -> None:
         ([], "missing argument"),
         (["mine.py:nothing"], "nothing"),
         (["mine.py:tools", "--only", "weathr"], "Did you mean 'weather'?"),
-        (["mine.py:tools", "--from", "never"], "there is no store here yet"),
+        (["mine.py:tools", "--from", "never"], "no store here yet"),
     ],
 )
 def test_mistakes_are_told(folder: Path, misstep: Command, arguments: list[str], told: str) -> None:

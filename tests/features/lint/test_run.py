@@ -69,7 +69,7 @@ def test_a_run_of_the_fuzzer_will_do(tmp_path: Path) -> None:
     ]
     assert report.notes == ()
     other = lint_tools(only.overlay({"only": ("tip_faulty",)}), [spec], run)
-    assert other.notes == (f"tip_faulty: run {run} knows nothing of it",)
+    assert other.notes == (f"tip_faulty: run {run} has no data on it",)
 
 
 @pytest.fixture(scope="module")

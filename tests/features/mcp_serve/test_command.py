@@ -30,7 +30,7 @@ def test_its_input_is_spared(misstep: Command, case: str) -> None:
         (["nonsense", "--cases", "cases.jsonl"], "there is no case 'nonsense'"),
         (["nonsense"], "names no case"),
         (["", "--cases", "cases.jsonl"], "could be any of several"),
-        (["last/x"], "there is no store here yet"),
+        (["last/x"], "no store here yet"),
         (["x", "--cases", "cases.jsonl", "--json"], "standard output belongs to the client"),
     ],
 )

@@ -79,7 +79,7 @@ def test_all_methods_on_one_tool(tmp_path: Path, misstep: Command, monkeypatch: 
     }
     assert told["runtime"][0]["calls_per_error"] == 1
     for each in (*told["runtime"], *told["correctness"]):
-        assert any(note.startswith("split_bill: ") and "over the mark of" in note for note in each["notes"])
+        assert any(note.startswith("split_bill: ") and "above the limit of" in note for note in each["notes"])
     assert {each["fdr"] for each in told["correctness"]} == {None}
     runs = list(dict.fromkeys(each["run"] for kind in ("runtime", "correctness") for each in told[kind]))
     assert len(runs) == 7
@@ -143,9 +143,9 @@ def test_what_the_paper_says_is_all_there() -> None:
     ("arguments", "told"),
     [
         ([], "no tools were given"),
-        (["bill.py:split_bill"], "no agent was named"),
-        (["bill.py:split_bill", "--agent", "tools"], "no model was named"),
-        (["--use", "last"], "is no finished test of tools through an agent"),
+        (["bill.py:split_bill"], "no agent given"),
+        (["bill.py:split_bill", "--agent", "tools"], "no model given"),
+        (["--use", "last"], "is not a finished test of tools through an agent"),
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, misstep: Command, arguments: list[str], told: str) -> None:

@@ -33,7 +33,7 @@ def test_a_dry_run_as_json(misstep: Command) -> None:
 
 def test_a_resumed_run_is_no_dry_run(misstep: Command) -> None:
     result = misstep("plan", "test", "--resume", "x", "--dry-run")
-    assert (result.code, result.err.splitlines()[0]) == (2, "--dry-run can't go with --resume")
+    assert (result.code, result.err.splitlines()[0]) == (2, "--dry-run can't be combined with --resume")
 
 
 def test_an_address_of_a_cluster_is_of_no_use_without_one(misstep: Command) -> None:
@@ -158,7 +158,7 @@ def agent(request, tools):
     (tmp_path / "agent.py").write_text(agent)
     result = misstep("plan", "test", "--agent", "agent.py:agent", "--jobs", "1", "--display", "none")
     assert result.code == 2
-    assert "the store was removed while the run was going on" in result.err
+    assert "the store was deleted during the run" in result.err
     assert "go on with" not in result.err
 
 

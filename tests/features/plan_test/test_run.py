@@ -210,7 +210,7 @@ def test_parallel_calls_can_be_forbidden(run: Any) -> None:
 
 
 def test_without_an_agent(tmp_path: Path) -> None:
-    with pytest.raises(misstep.UsageError, match="no agent was named"):
+    with pytest.raises(misstep.UsageError, match="no agent given"):
         misstep.run_agent(misstep.Settings(store=str(tmp_path / "store.db")))
     assert list(tmp_path.iterdir()) == []
 

@@ -104,14 +104,14 @@ REFUSED = {
 def test_what_makes_no_sense_is_refused_in_a_sentence(client: TestClient, path: str, body: bytes) -> None:
     answer = client.post(path, content=body)
     assert answer.status_code == 400
-    assert answer.json()["message"].startswith("this can't be played: ")
+    assert answer.json()["message"].startswith("invalid input: ")
     assert len(answer.json()["message"]) < 600
 
 
 def test_more_than_can_be_meant_is_not_read(client: TestClient) -> None:
     answer = client.post("/play", content=b" " * (LONGEST + 1))
     assert answer.status_code == 413
-    assert answer.json() == {"message": "that is more than a form of ours holds"}
+    assert answer.json() == {"message": "the form is too large"}
 
 
 def test_an_unknown_player_is_refused(client: TestClient) -> None:

@@ -38,7 +38,7 @@ both readings of the request agree
 vllm/x: 2 requests, TOKENS
 cost: 0.00 USD
 
-tools that are asked for
+requested tools
   a1  pay   “Pay the invoice”
   a2  ship  “ship the order”
   a3  mail  “Mail the customer”
@@ -51,7 +51,7 @@ plan
   1  pay
   2  ship
   3  mail
-  nothing has been called; the arguments are yours to fill in
+  nothing was called; fill in the arguments yourself
 """
 
 
@@ -97,7 +97,7 @@ the two readings of the request disagree
 vllm/x: 2 requests, TOKENS
 cost: 0.00 USD
 
-tools that are asked for
+requested tools
   a1  pay   “Pay the invoice”
   a2  ship  “ship the order”
   a3  mail  “Mail the customer”
@@ -105,21 +105,21 @@ tools that are asked for
 
 only the first reading says
   pay before ship   a1 < a2  “then ship the order”
-    the plan keeps to it anyway
+    the plan satisfies it anyway
   mail last of all  a3 = n   “Mail the customer last”
-    it speaks of tools that are not in the plan
+    it involves tools that are not in the plan
 
 only the second reading says
   ship before pay  a2 < a1  “ship”
     the plan does not; with it: ship → pay
 
-no constraint can say, and the plan does not heed
+not expressible as a constraint, ignored by the plan
   “then”
 
-plan in any order, for the readings agree on no constraint
+plan, in any order: the readings agree on no constraint
   1  pay
   2  ship
-  nothing has been called; the arguments are yours to fill in
+  nothing was called; fill in the arguments yourself
 """
 
 
@@ -150,7 +150,7 @@ def test_a_contradiction(repair: Repair) -> None:
         scripted([{**GOOD_RELATIONS, "constraints": ring}], [{"tools": entries}]), "--request", REQUEST
     )
     assert (result.code, result.err) == (1, "")
-    assert result.out.startswith("both readings agree, and no plan meets what they say\n")
+    assert result.out.startswith("both readings agree, and no plan satisfies them\n")
     told = result.out[result.out.index("what both readings say contradicts itself  (Z3 agrees)") :]
     assert "mail last of all" in told
     assert "mail before pay" in told
@@ -190,7 +190,7 @@ def test_what_drives_a_terminal_is_spelt_out(repair: Repair) -> None:
         ([], "missing option '--request'"),
         (["--request", ""], "the request is empty"),
         (["--request", "@nowhere.txt"], "nowhere.txt  can't be read"),
-        (["--request", "@latin.txt"], "latin.txt  is not a text in UTF-8"),
+        (["--request", "@latin.txt"], "latin.txt  is not UTF-8 text"),
         (["--request", "@huge.txt"], "more than 1,048,576 bytes"),
         (["--request", "x" * 60_000], "60,000 characters"),
         (["--request", "x", "--tools", "none.json"], "none.json"),
@@ -213,7 +213,7 @@ def test_a_model_that_can_t_do_it(repair: Repair) -> None:
     assert result.err == (
         "vllm/x gave no usable answer in 3 tries\n"
         "  in the first reading, the last time: There is no JSON object in the answer.\n"
-        "  take another model with --model, or a shorter request\n"
+        "  use another model with --model, or a shorter request\n"
     )
 
 

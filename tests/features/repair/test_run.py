@@ -341,7 +341,7 @@ def test_tools_are_never_called(ask: Ask, tmp_path: Path) -> None:
 def test_what_is_missing_is_asked_for(tools: str) -> None:
     with pytest.raises(UsageError, match="no tools were given"):
         repair(Settings(model="vllm/x"), REQUEST, lambda _: None)
-    with pytest.raises(UsageError, match="no model was named"):
+    with pytest.raises(UsageError, match="no model given"):
         repair(Settings(tools=tools), REQUEST, lambda _: None)
 
 

@@ -15,7 +15,7 @@ def test_a_port_that_is_taken(misstep: Command) -> None:
         printed = misstep("serve", "--port", str(port))
     assert (printed.code, printed.out) == (2, "")
     assert printed.err.startswith(f"--port  can't listen on 127.0.0.1:{port}: Address already in use")
-    assert printed.err.endswith("\n  port 0 takes any that is free\n")
+    assert printed.err.endswith("\n  port 0 picks a free one\n")
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_trouble_with_the_store_is_told_and_passes(settings: Settings) -> None:
         assert next(events)[0] == "progress"
         kept = path.rename(path.with_name("away.db"))
         said = next(told for name, told in events if name == "trouble")["said"]
-        assert "there is no store here yet" in said
+        assert "no store here yet" in said
         kept.rename(path)
         assert next(told for name, told in events if name == "progress")["done"] == 1
 

@@ -192,7 +192,7 @@ def test_a_run_has_a_session_of_its_own(launched: Launcher) -> None:
 def test_no_more_than_a_few_at_once(launched: Launcher) -> None:
     for _ in range(MOST_AT_ONCE):
         launched.start(LaunchOrder("slow.py:agent", count=1))
-    with pytest.raises(UsageError, match=f"{MOST_AT_ONCE} runs that were started here are going on"):
+    with pytest.raises(UsageError, match=f"{MOST_AT_ONCE} runs started here are still running"):
         launched.start(LaunchOrder("sim:greedy", count=1))
 
 

@@ -65,7 +65,7 @@ def test_one_shot_and_what_it_leaves_out(misstep: Command, tmp_path: Path) -> No
     assert 0 < left < 40
     assert result.err.splitlines()[-2:] == [
         f"{len(examples)} examples",
-        f"left out: {left} in which something has to be learnt from a result",
+        f"left out: {left} whose calls depend on earlier results",
     ]
     assert json.loads(misstep(*SFT, *mixed, "--json").out)["left_out"] == {"stepwise": left}
     for example in examples:
@@ -87,7 +87,7 @@ def test_our_own_check_passes_all_of_them(misstep: Command, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("plan", "synth", "--one-shot"), "--one-shot is about conversations\n  add --format sft"),
+        (("plan", "synth", "--one-shot"), "--one-shot requires --format sft\n  add --format sft"),
         ((*SFT, "--json"), "--json and the examples can't both go to standard output"),
         (("plan", "synth", "--format", "dpo"), "'dpo' is not one of"),
     ],

@@ -88,7 +88,7 @@ def test_what_synth_says_of_families_and_difficulty(misstep: Command) -> None:
 def test_a_timed_case_in_full_and_once_more(misstep: Command, tmp_path: Path) -> None:
     misstep("plan", "test", "--agent", "sim:stubborn", "--timed", "--actions", "5", "--count", "60", *QUIET)
     listed = misstep("show", "last").out
-    case = listed.split("one in full: misstep show ")[1].split()[1]
+    case = listed.split("Details: misstep show ")[1].split()[1]
     shown = misstep("show", "last", case)
     check_snapshot("show-timed-case", shown.out)
     again = misstep("replay", f"last/{case}")
@@ -200,4 +200,4 @@ def test_a_run_keeps_to_its_part(misstep: Command, tmp_path: Path) -> None:
     assert len(whole) == 20
     assert cases_of_last() == whole
     refused = misstep("plan", "test", "--resume", "last", "--part", "train")
-    assert refused.err.startswith("--part can't go with --resume")
+    assert refused.err.startswith("--part can't be combined with --resume")

@@ -28,7 +28,7 @@ def test_a_run_is_shown_replayed_and_written_as_tests(folder: Path, misstep: Com
     assert "regression tests are in test_mine.py" in printed.err
     assert "replay_calls" in (folder / "test_mine.py").read_text()
     (finding,) = json.loads(misstep("show", "last", "--json").out)["tools"][0]["findings"]
-    assert "the way there" in misstep("show", "last", finding["id"]).out
+    assert "steps" in misstep("show", "last", finding["id"]).out
     again = misstep("replay", f"last/{finding['id'][:6]}")
     assert again.code == 1
     assert "as before" in again.out
@@ -101,7 +101,7 @@ def test_only_a_run_on_tools_can_be_begun_with(folder: Path, misstep: Command) -
         assert printed.code == 2
         return printed.err
 
-    assert "there is no store here yet" in told("--from", "last")
+    assert "no store here yet" in told("--from", "last")
     misstep("plan", "test", "--agent", "sim:perfect", "--count", "1", "--display", "none")
     assert "there is no run 'abc'" in told("--from", "abc")
     assert "is not from tool fuzz, but from plan test" in told("--from", "last")
@@ -111,9 +111,9 @@ def test_only_a_run_on_tools_can_be_begun_with(folder: Path, misstep: Command) -
     ("arguments", "told"),
     [
         ([], "no tools were given"),
-        (["mine.py:tools", "--resume", "last"], "can't go with --resume"),
-        (["--from", "last", "--resume", "last"], "--from can't go with --resume"),
-        (["mine.py:tools", "--out", "x.py"], "--out is where tests go"),
+        (["mine.py:tools", "--resume", "last"], "can't be combined with --resume"),
+        (["--from", "last", "--resume", "last"], "--from can't be combined with --resume"),
+        (["mine.py:tools", "--out", "x.py"], "--out requires --emit pytest"),
         (["mine.py:nothing"], "nothing"),
         (["mine.py:tools", "--only", "shar"], "Did you mean 'share'?"),
         (["mine.py:tools", "--workspace", "nowhere"], "is not a folder"),
@@ -191,7 +191,7 @@ def test_what_was_not_tested_is_said_first_and_the_refusals_are_shown(folder: Pa
     assert printed.code == 4
     first = printed.out.splitlines()[0]
     assert re.fullmatch(r"[4-9]\d of 120 calls got past validation; 1 not tested: read_sheet", first)
-    assert "no defects were found; 1 tool not tested" in printed.out
+    assert "no defects found; 1 tool not tested" in printed.out
     assert "% of valid calls: ValueError: there is no sheet" in printed.out
     (tool, *_) = json.loads(misstep("show", "last", "--json").out)["tools"]
     refusal, *_ = tool["refusals"]

@@ -51,7 +51,7 @@ def test_a_crash_is_shown_with_its_request_and_replayed(
     assert printed.code == 1
     assert f"asked for with: {REQUEST}" in printed.out
     assert "through the agent (toolfuzz)" in printed.out
-    assert "of 1 put to the agent: 1 documented (100.0 %, 20.7 – 100.0 %)" in printed.out
+    assert "of 1 tried with the agent: 1 documented (100.0 %, 20.7 – 100.0 %)" in printed.out
     shown = json.loads(misstep("show", "last", "--json").out)
     (tool,) = shown["tools"]
     (finding,) = tool["findings"]
@@ -75,7 +75,7 @@ def test_the_sanity_check_is_shown_with_its_finding(misstep: Command, model: tup
     (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
     (finding,) = tool["findings"]
     lines = [line.strip() for line in misstep("show", f"last/{finding['id']}").out.splitlines()]
-    at = lines.index("told to make these very calls, with tools that do nothing, the agent did")
+    at = lines.index("instructed to make exactly these calls on inert tools, the agent made them")
     assert lines[at - 1] == f"{finding['id']} reached"
     assert lines[at + 1 : at + 3] == ['split_bill({"total": 120, "people": 0})', "Done."]
     assert finding["arguments"] == {"total": 0, "people": 0}, "the smallest call is what is shown"
@@ -87,7 +87,7 @@ def test_the_sanity_check_is_shown_with_its_finding(misstep: Command, model: tup
 def test_what_nobody_asked_is_no_share(tmp_path: Path, misstep: Command, model: tuple[str, ...]) -> None:
     page = ("--report", "html", "--report-dir", "out")
     printed = misstep("tool", "fuzz", "bills.py:split_bill", *model, *SHORT, *page, "--skip-sanity")
-    assert "of 1 put to the agent: – documented (nobody asked), 1 asked for (100.0 %" in printed.out
+    assert "of 1 tried with the agent: – documented (nobody asked), 1 asked for (100.0 %" in printed.out
     rows = [line.split() for line in printed.out.splitlines()]
     assert ["split_bill", "1", "–", "1", "1", "0"] in rows
     (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
@@ -109,7 +109,7 @@ def test_a_refusal_is_replayed_and_written_as_a_test_that_wants_it_taken(
     printed = misstep("tool", "fuzz", "bills.py:book_room", *model, *SHORT, *emit)
     assert printed.code == 1
     assert "refusal  ValueError" in printed.out
-    assert "the documentation lets an agent ask for this, and the tool refuses it" in printed.out
+    assert "the documentation allows this call, but the tool refuses it" in printed.out
     (finding,) = json.loads(misstep("show", "last", "--json").out)["tools"][0]["findings"]
     again = misstep("replay", f"last/{finding['id']}")
     assert (again.code, "as before" in again.out) == (1, True)
@@ -117,7 +117,7 @@ def test_a_refusal_is_replayed_and_written_as_a_test_that_wants_it_taken(
     taken = SOURCE.replace("if nights > 14:", "if nights > 1400:")
     (tmp_path / "bills.py").write_text(taken)
     mended = misstep("replay", f"last/{finding['id']}")
-    assert (mended.code, "before, it was: refusal" in mended.out) == (0, True)
+    assert (mended.code, "was before: refusal" in mended.out) == (0, True)
 
 
 def test_a_budget_ends_the_run_which_goes_on(
@@ -125,8 +125,8 @@ def test_a_budget_ends_the_run_which_goes_on(
 ) -> None:
     printed = misstep("tool", "fuzz", "bills.py:split_bill", *model, *SHORT, "--budget-tokens", "1")
     assert printed.code == 3
-    assert "go on with: misstep tool fuzz --resume" in printed.err
-    assert "stopped before its end" in printed.out
+    assert "resume with: misstep tool fuzz --resume" in printed.err
+    assert "stopped early" in printed.out
     shown = json.loads(misstep("show", "last", "--json").out)
     calls = shown["tools"][0]["calls"]
     more = ("--budget-tokens", "1000000", "--json", "--display", "none")
@@ -141,7 +141,7 @@ def test_a_baseline_is_reported_like_the_fuzzer(misstep: Command, model: tuple[s
     assert printed.code == 1
     assert "through the agent (greybox)" in printed.out
     assert "found by a natural request, seen once" in printed.out
-    assert "put to the agent" not in printed.out
+    assert "tried with the agent" not in printed.out
     (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
     assert (tool["calls"], tool["through_agent"]["method"]) == (0, "greybox")
     labels: dict[str, Any] = json.loads(misstep("label", "last", "--json").out)
@@ -153,7 +153,7 @@ def test_what_could_not_be_judged_is_not_called_sound(tmp_path: Path, misstep: C
     with ScriptedServer(plays({"crashes-whitebox": always("no")})) as server:
         given = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url)
         printed = misstep("tool", "fuzz", "bills.py:split_bill", *given, *SHORT, "--method", "whitebox")
-    assert "no defects were found; 1 could not be judged" in printed.out
+    assert "no defects found; 1 could not be judged" in printed.out
     assert misstep("runs").code == 0
 
 
@@ -176,4 +176,4 @@ def test_mistakes_are_told(tmp_path: Path, misstep: Command, given: tuple[str, .
 def test_what_a_run_has_fixed_can_not_be_changed(misstep: Command) -> None:
     printed = misstep("tool", "fuzz", "--resume", "last", "--method", "greybox")
     assert printed.code == 2
-    assert "--method can't go with --resume" in printed.err
+    assert "--method can't be combined with --resume" in printed.err

@@ -22,7 +22,7 @@ def test_what_nobody_knows_is_no_share() -> None:
     assert stage_cells(journey) == ["2", "–", "–", "–", "2"]
     told = survival_in_words([ToolReport("t", 1, journey=journey)])
     assert told == (
-        "of 2 put to the agent: – documented (not known), – asked for (not known), – reached (not known)"
+        "of 2 tried with the agent: – documented (not known), – asked for (not known), – reached (not known)"
     )
     nothing = {"count": None, "of": 0, "share": None, "low": None, "high": None}
     assert journey_as_json(journey)["stages"] == {
@@ -36,14 +36,14 @@ def test_shares_are_of_those_that_are_known() -> None:
     journey = AgentReach(passages=(UNCLEAR, NO_REQUESTS, REACHED, FORBIDDEN))
     assert stage_cells(journey) == ["4", "2", "1", "1", "2"]
     told = survival_in_words([ToolReport("t", 1, journey=journey)])
-    assert told.startswith("of 4 put to the agent: 2 of 3 documented (66.7 %, ")
+    assert told.startswith("of 4 tried with the agent: 2 of 3 documented (66.7 %, ")
     assert "1 of 2 asked for (50.0 %, " in told
     assert "1 of 2 reached (50.0 %, " in told
 
 
 def test_where_all_is_known_the_number_is_told_once() -> None:
     told = survival_in_words([ToolReport("t", 1, journey=AgentReach(passages=(REACHED, FORBIDDEN)))])
-    assert told.startswith("of 2 put to the agent: 1 documented (50.0 %, ")
+    assert told.startswith("of 2 tried with the agent: 1 documented (50.0 %, ")
     assert stage_cells(AgentReach()) == ["0", "0", "0", "0", "0"]
 
 

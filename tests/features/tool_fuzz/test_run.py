@@ -221,13 +221,13 @@ def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
     (place / "shop.py").write_text(SHOP + SPEAKING)
     server = f"mcp:{sys.executable} {place}/shop.py"
     given = settings_in(place, calls_per_tool=20, sandbox="none")
-    with pytest.raises(UsageError, match=r"could not be started again: .*; what was found is kept") as lost:
+    with pytest.raises(UsageError, match=r"could not be restarted: .*; findings are stored") as lost:
         fuzz_tools(given, [server, f"{place}/mine.py:lookup"])
     assert lost.value.where == server
     assert "misstep tool fuzz --resume" in str(lost.value)
     weigh, count, together, lookup = view_fuzzing(given, "last").tools
     assert [tool.ended for tool in (weigh, count, together, lookup)] == [*["stopped"] * 3, "calls"]
-    assert all(tool.notes[-1].startswith("could not be started again: ") for tool in (weigh, count, together))
+    assert all(tool.notes[-1].startswith("could not be restarted: ") for tool in (weigh, count, together))
     assert [(each.error, each.replayed) for each in weigh.unconfirmed] == [("process died", 0)]
     assert weigh.findings == ()
     assert (count.calls, together.calls, len(lookup.findings)) == (0, 0, 1)
@@ -236,7 +236,7 @@ def test_a_server_that_is_gone_for_good_ends_nothing_but_its_own_part(
     (place / "gone").unlink()
     report = resume_fuzzing(settings_in(place, resume="last"))
     assert [tool.calls for tool in report.tools] == [20] * 4
-    assert not any("could not be started again" in note for tool in report.tools for note in tool.notes)
+    assert not any("could not be restarted" in note for tool in report.tools for note in tool.notes)
     assert report.tools[0].findings == ()
 
 
@@ -257,7 +257,7 @@ def test_a_run_that_is_stopped_keeps_what_it_found(place: Path, how: signal.Sign
         process.send_signal(how)
         rest = process.stderr.read()
         assert process.wait() == 130
-    assert "go on with: misstep tool fuzz --resume" in rest
+    assert "resume with: misstep tool fuzz --resume" in rest
     report = view_fuzzing(settings_in(place, store=str(place / ".misstep" / "store.db")), "last")
     kept = [*report.findings, *report.unconfirmed]  # there may have been no time to replay it
     assert ("crash", "IndexError") in [(finding.kind, finding.error) for finding in kept]

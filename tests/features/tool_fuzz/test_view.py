@@ -78,7 +78,7 @@ def test_what_came_of_a_replay() -> None:
 
 def test_nothing_found_is_said() -> None:
     report = structs.replace(REPORT, tools=REPORT.tools[1:])
-    assert "no defects were found" in shown(fuzz_view(report, ""), 80)
+    assert "no defects found" in shown(fuzz_view(report, ""), 80)
 
 
 def test_json_has_the_agreed_fields() -> None:
@@ -175,6 +175,6 @@ def test_json_keeps_what_was_not_replayed_apart() -> None:
 def test_nothing_confirmed_is_no_defect() -> None:
     (_, plain, _) = grouped().tools
     report = FuzzReport("k3f9xa", (), (structs.replace(plain, findings=()),))
-    assert "no defects were found; 1 not confirmed" in shown(fuzz_view(report, ""), 100)
+    assert "no defects found; 1 not confirmed" in shown(fuzz_view(report, ""), 100)
     assert report.causes == []
     assert regression_tests(report, Settings(), "/x").count("def test_") == 0

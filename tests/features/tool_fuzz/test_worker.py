@@ -13,9 +13,7 @@ from misstep.runs.setup.workbenches import Target, Workbenches
 from tests.features.tool_fuzz.faulty_tools import TOOLS
 
 SETTINGS = Settings(timeout=10.0, calls_per_tool=5)
-BEFORE = ToolReport(
-    "lookup", 3, notes=("odd", "could not be started again: for now"), ended="stopped", place=4
-)
+BEFORE = ToolReport("lookup", 3, notes=("odd", "could not be restarted: for now"), ended="stopped", place=4)
 
 
 def told(spec: str, before: ToolReport | None = None, tool: str = "lookup") -> ToolReport:
@@ -39,14 +37,14 @@ def test_a_file_that_is_gone_leaves_its_tools_undone(tmp_path: Path, before: Too
     assert report.calls == (before.calls if before else 0)
     *others, why = report.notes
     assert others == (["odd"] if before else [])
-    assert why.startswith("could not be started again: ")
+    assert why.startswith("could not be restarted: ")
     assert "for now" not in why
 
 
 def test_tools_that_are_others_now_are_left_undone(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(TOOLS)
     report = told(f"{tmp_path}/mine.py:lookup", tool="look")
-    assert report.notes == ("could not be started again: its tools are not the same each time it is started",)
+    assert report.notes == ("could not be restarted: its tools differ between starts",)
 
 
 def test_calls_that_belong_together_are_granted_together() -> None:

@@ -93,7 +93,7 @@ def test_an_agent_that_recovers_is_not_stuck() -> None:
 def test_trouble_is_no_news_of_the_tool() -> None:
     assert trouble_with(Trial("", ended="timeout")) == "the agent did not answer: timeout"
     assert trouble_with(Trial("", error="boom", ended="error")) == "the agent did not answer: boom"
-    assert trouble_with(Trial("", (use("environment"),))) == "the tool can't work here: why"
+    assert trouble_with(Trial("", (use("environment"),))) == "the tool does not work in this environment: why"
     assert trouble_with(Trial("", (use("fine"),))) == ""
 
 

@@ -62,4 +62,8 @@ def test_a_tool_without_source_has_no_whitebox(roads: ToolHost) -> None:
         return [found async for found in ask_for_wrong_answers("whitebox", bare, models, trials, 2)]
 
     ((found,), prompts) = perform(roads, plays({}), work)
-    assert (found.verdict, found.why, prompts) == ("inconclusive", "the source of the tool is not known", [])
+    assert (found.verdict, found.why, prompts) == (
+        "inconclusive",
+        "the tool's source code is not available",
+        [],
+    )

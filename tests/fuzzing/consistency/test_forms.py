@@ -49,9 +49,9 @@ def test_templates() -> None:
         (["Add [1, 2]"], "'[1, 2]' is no placeholder: plain words stand between the brackets."),
         (
             ["From [a] to [a]"],
-            "'From [a] to [a]' has the same placeholder twice: give each a word of its own.",
+            "'From [a] to [a]' uses a placeholder twice: give each a different name.",
         ),
-        (["Who is [x]?", "who  is [X]?"], "'who  is [X]?' is there twice."),
+        (["Who is [x]?", "who  is [X]?"], "'who  is [X]?' appears twice."),
         (["Where is [city]?"], "'Where is [city]?' was used before."),
         ("Where?", "Expected `array`, got `str` - at `$.templates`"),
         ([1], "Expected `str`, got `int`"),
@@ -114,7 +114,7 @@ def test_as_many_messages_as_there_were() -> None:
     read = same_number_form(2).read
     assert read('{"requests": [" one", "two\\u0000"]}') == ("one", "two\ufffd")
     assert "There are 1 messages; there have to be 2" in told(read('{"requests": ["one"]}'))
-    assert "'ONE' is there twice." in told(read('{"requests": ["one", "ONE"]}'))
+    assert "'ONE' appears twice." in told(read('{"requests": ["one", "ONE"]}'))
     assert "A message is empty." in told(read('{"requests": ["one", " "]}'))
 
 

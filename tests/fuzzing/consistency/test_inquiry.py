@@ -109,7 +109,7 @@ def test_a_judge_who_contradicts_himself(roads: ToolHost) -> None:
 
     found, asked = examine(roads, plays({**GOOD, "judge": moody}, as_said))
     assert (found.verdict, asked["judge"]) == ("inconclusive", 8)
-    assert "request 1: the judge contradicts itself" in found.why
+    assert "request 1: the judge's answers contradict each other" in found.why
     assert found.evidence is None
 
 
@@ -155,9 +155,9 @@ def test_what_is_malformed_is_judged_again(roads: ToolHost, stage: Stage, bad: o
 @pytest.mark.parametrize(
     ("stage", "why"),
     [
-        ("emulate", "there is nothing to expect: "),
-        ("majority", "there is nothing to expect: "),
-        ("judge", "request 1: no score was given: "),
+        ("emulate", "no expectation could be formed: "),
+        ("majority", "no expectation could be formed: "),
+        ("judge", "request 1: not scored: "),
     ],
 )
 def test_a_model_that_will_not_judge(roads: ToolHost, stage: Stage, why: str) -> None:
@@ -262,7 +262,7 @@ def test_a_reason_to_decline_has_to_stand_in_the_documentation(
     found, _ = examine(roads, plays(answers, silent_once, instead("It is for roads only.")))
     assert found.verdict == verdict
     assert [each.request for each in found.declined] == ([1] if verdict == "failed" else [])
-    assert (f"request 1 declined since the documentation says “{quote}”" in found.why) == (
+    assert (f"request 1 declined because the documentation says “{quote}”" in found.why) == (
         verdict == "failed"
     )
 
@@ -288,7 +288,7 @@ def test_a_tool_that_lacks_its_key(roads: ToolHost) -> None:
 
     found, _ = examine(roads, plays({}, plan), tool="need_key", draft=SetDraft(TEMPLATE, {}, STIFF[:2]))
     assert found.verdict == "inconclusive"
-    assert "request 1: the tool can't work here: " in found.why
+    assert "request 1: the tool does not work in this environment: " in found.why
 
 
 def test_a_normaliser_decides_where_there_is_one(roads: ToolHost) -> None:
@@ -339,6 +339,6 @@ def test_an_answer_that_only_a_guess_speaks_against_is_not_wrong(roads: ToolHost
     }
     found, _ = examine(roads, plays(unsure, as_said))
     assert found.verdict == "inconclusive"
-    assert "request 1: nothing but a guess speaks against the answer" in found.why
+    assert "request 1: only a guess contradicts the answer" in found.why
     assert found.expectation is not None
     assert found.expectation.guessed

@@ -46,7 +46,7 @@ def test_what_is_malformed_is_made_again(roads: ToolHost, stage: Stage, bad: obj
 @pytest.mark.parametrize(
     ("stage", "why"),
     [
-        ("templates", "no templates were made: "),
+        ("templates", "no templates were generated: "),
         ("infills", "no infills were made: "),
         ("humanise", "no messages were made: "),
     ],

@@ -36,7 +36,7 @@ ORIGINAL = frozenset([WORD, TOPIC, SAME_DEMANDS])
 
 
 def runs() -> list[VariantRun]:
-    """Three of the same case, two without the word, one of them with other demands."""
+    """Three of the same case, two without the word, one of them with other constraints."""
     case = some_case()
     return [
         VariantRun(ORIGINAL, judged(case, "failed")),
@@ -52,7 +52,7 @@ def runs() -> list[VariantRun]:
     [
         (Guilty(WORD), "failed 2 of 3 runs with 'prior to', 1 of 2 without it"),
         (Guilty(TOPIC), "failed 3 of 5 runs on topic baker, 0 of 0 on others"),
-        (AllDemands(), "failed 2 of 4 runs that demand the same, 1 of 1 that do not"),
+        (AllDemands(), "failed 2 of 4 runs with the same constraints, 1 of 1 with others"),
         (Hopeless(), "failed 3 of 5 runs, whatever was changed"),
         (ConstantRate(), "failed 2 of 3 runs of the same case, 1 of 2 with something changed"),
     ],
@@ -69,10 +69,10 @@ def test_names() -> None:
 
     assert name(Guilty(WORD)) == "'prior to'"
     assert name(Guilty(TOPIC)) == "topic baker"
-    assert name(AllDemands(), Hopeless()) == "all constraints together or whatever is asked"
+    assert name(AllDemands(), Hopeless()) == "all constraints together or for any request"
     assert name(*[Guilty(WORD)] * 5) == "'prior to' or 'prior to' or 'prior to' or something else"
     # Beta(1, 2) with the first failure, three more and two that passed: Beta(5, 4)
-    assert name(ConstantRate()) == "fails 56 % of the time, whatever is changed"
+    assert name(ConstantRate()) == "fails 56 % of the time, whatever changes"
 
 
 def test_forms_are_named_with_their_sentences() -> None:

@@ -363,7 +363,7 @@ def test_a_stand_in_with_arguments_of_its_own_is_handed_values_too() -> None:
             ("a", {"start_time": "09:00", "\ud800": 1}),
             "'audit' was called with arguments that do not fit: there is no parameter '\\ud800'",
         ),
-        (("a", [1]), "'audit' was called with arguments that do not fit: they have to be a JSON object"),
+        (("a", [1]), "'audit' was called with arguments that do not fit: they must be a JSON object"),
         (("start_over", 1), "'start_over' was called with arguments that it does not take"),
         (at("zigzag", "08:00"), "'zigzag' was called, and no task asks for it"),
         (at("nothing", "08:00"), "there is no tool 'nothing'"),

@@ -273,5 +273,5 @@ def test_parts_by_their_names() -> None:
 @pytest.mark.parametrize("portion", PORTIONS[1:])
 def test_training_goes_with_nothing_that_is_unseen(portion: Portion) -> None:
     for both in (("train", portion), (portion, "train")):
-        with pytest.raises(UsageError, match=f"part train can't go with {portion}"):
+        with pytest.raises(UsageError, match=f"part train can't be combined with {portion}"):
             part_of(both)

@@ -19,7 +19,7 @@ from misstep.planning.synthesis.suite import Suite, make_case
         ),
         (
             Suite(0, 3, 5, exhaustive=True, recipe=Recipe(sentences=1)),
-            "an exhaustive suite needs as many sentences as it takes\n  leave sentences out",
+            "--exhaustive determines the number of sentences\n  omit --sentences",
         ),
         (
             Suite(0, 3, 7, recipe=Recipe(sentences=1)),

@@ -1,4 +1,4 @@
-"""A variant lacks what is to be avoided, and is otherwise as much like the case as can be."""
+"""A variant lacks what must be avoided, and is otherwise as much like the case as can be."""
 
 import msgspec
 import pytest

@@ -122,7 +122,7 @@ def test_unavailable() -> None:
         (("start_over", {}), "this is already the last attempt."),
         (("start_over", {"x": 1}), "the tool 'start_over' takes no arguments"),
         (("ask_price", {"task": "cooking"}), "'task' has to be one of audit, backup"),
-        (("ask_price", []), "they have to be a JSON object"),
+        (("ask_price", []), "they must be a JSON object"),
         (("nonsense", None), "there is no tool named 'nonsense'"),
     ],
     ids=lambda value: value[0] if isinstance(value, tuple) else "",

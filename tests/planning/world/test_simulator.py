@@ -374,7 +374,7 @@ def test_arguments_that_are_told(arguments: Any, fault: str | None) -> None:
 def test_arguments_of_an_own_tool_are_an_object_too(schema: dict[str, Any], arguments: Any) -> None:
     own = Case(CASE_VERSION, "x", 0, "t", "q", (Action("own", "own", "own", parameters=schema),), ())
     stage = Simulator(own)
-    assert stage.play("own", arguments).reason == "they have to be a JSON object"
+    assert stage.play("own", arguments).reason == "they must be a JSON object"
     assert stage.skip("own", arguments)
     assert faults(stage) == [(1, "arguments"), (2, "arguments")]
 

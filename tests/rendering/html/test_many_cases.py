@@ -62,5 +62,7 @@ def test_what_is_not_in_the_file_is_told() -> None:
             book,
         )
     )
-    assert "Details of 0 of 3 cases are in this file, failures first; misstep serve shows all." in source
+    assert (
+        "Details of 0 of 3 cases are in this file, failures first; misstep serve shows all of them." in source
+    )
     assert held(source)[1] == []

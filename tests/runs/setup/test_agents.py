@@ -165,7 +165,7 @@ def test_the_cache_saves_a_second_run_its_tokens() -> None:
 
 
 def test_no_model_named() -> None:
-    with pytest.raises(misstep.UsageError, match="no model was named"):
+    with pytest.raises(misstep.UsageError, match="no model given"):
         misstep.run_agent(misstep.Settings(agent="tools"))
 
 

@@ -126,10 +126,10 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
             "seed = 1\nrelative = 2\n",
             "misstep.toml:2  relative = 2 won't do\n  expected a number from 0 to 1",
         ),
-        ("topics = 7\n", "misstep.toml:1  topics = 7 won't do\n  expected a list of texts"),
+        ("topics = 7\n", "misstep.toml:1  topics = 7 won't do\n  expected a list of strings"),
         ("exhaustive = 'yes'\n", "misstep.toml:1  exhaustive = 'yes' won't do\n  expected true or false"),
         ("agent = [1]\n", "misstep.toml:1  agent = [1] won't do\n  expected a text"),
-        ("agent_args = 3\n", "misstep.toml:1  agent_args = 3 won't do\n  expected a table of texts"),
+        ("agent_args = 3\n", "misstep.toml:1  agent_args = 3 won't do\n  expected a table of strings"),
     ],
 )
 def test_mistakes_in_a_file_have_a_line(tmp_path: Path, text: str, complaint: str) -> None:
@@ -154,7 +154,7 @@ def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
         (
             "MISSTEP_JBOS",
             "3",
-            "MISSTEP_JBOS  is not a variable that misstep knows\n  Did you mean 'MISSTEP_JOBS'?",
+            "MISSTEP_JBOS  is not a misstep variable\n  Did you mean 'MISSTEP_JOBS'?",
         ),
         ("MISSTEP_AGENT_ARGS", "x", "MISSTEP_AGENT_ARGS  'x' is not a parameter\n  expected key=value"),
     ],

@@ -21,7 +21,7 @@ LATE = Trial("hi", ended="timeout", error="it was not done in 3 seconds (--time-
     ],
 )
 def test_a_model_that_is_out(error: str) -> None:
-    with pytest.raises(ModelError, match="the agent's model is out: "):
+    with pytest.raises(ModelError, match="the agent's model is unavailable: "):
         Outage().look_at(Trial("hi", ended="error", error=error), has_begun=True)
 
 

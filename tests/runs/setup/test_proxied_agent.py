@@ -94,7 +94,7 @@ def test_an_agent_that_goes_another_way_is_pointed_out() -> None:
     with ScriptedServer() as server:
         misstep.run_agent(settings(server, agent="watched_agent.py:elsewhere"), listen)
     assert notices == [
-        "4 cases did not ask their model through the recording proxy: does the agent use OPENAI_BASE_URL?"
+        "4 cases did not reach their model through the recording proxy: does the agent use OPENAI_BASE_URL?"
     ]
 
 

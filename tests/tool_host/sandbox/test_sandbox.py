@@ -102,7 +102,7 @@ def test_only_what_is_shown_is_there(tmp_path: Path) -> None:
 def test_there_are_only_so_many_processes(bench: ToolHost, what: str) -> None:
     reaction = react(bench, "eat", patience=100.0, what=what)
     assert reaction.ended == "died"
-    assert "processes, more than it was allowed" in reaction.detail
+    assert "processes, more than allowed" in reaction.detail
 
 
 def test_memory_ends(bench: ToolHost) -> None:

@@ -111,7 +111,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates and converts arguments as the tool does."""
     natives.check_unchanged(native, "ag2", "__call__", "register", "schemas")
     if native.model.is_generator:
-        raise natives.Unroutable("it gives its result in pieces")
+        raise natives.Unroutable("it streams its result")
     routed = copy.copy(native)
     routed.model = copy.copy(native.model)
     routed.model.call = natives.stand_in(native.model.call, described, toolbox.call, awaited=True)

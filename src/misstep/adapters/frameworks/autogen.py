@@ -153,7 +153,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool that validates arguments as the tool does; results are texts already."""
     natives.check_unchanged(native, "autogen_core", "run_json")
     if hasattr(native, "run_json_stream"):
-        raise natives.Unroutable("it gives its result in pieces")
+        raise natives.Unroutable("it streams its result")
 
     async def run(args: Any, cancellation_token: Any) -> str:  # noqa: ARG001
         return toolbox.call(described.name, args.model_dump(mode="json", exclude_unset=True))

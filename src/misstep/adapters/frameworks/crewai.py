@@ -17,7 +17,7 @@ from misstep.errors import UsageError
 
 PLACE = "{request}"
 FACTORY = "def make_agent(tools): return Agent(role=…, goal=…, backstory=…, llm=…, tools=tools)"
-CREW_HINT = f"write {PLACE} into the description of a task, where the request belongs"
+CREW_HINT = f"put {PLACE} into a task description, where the request belongs"
 
 
 def library(module: str = "hooks.dispatch") -> Any:
@@ -57,7 +57,7 @@ def _with_tools(native: Any, tools: list[Any]) -> Any:
 
 def _check_place(crew: Any) -> None:
     if not any(PLACE in task.description for task in crew.tasks):
-        raise UsageError("no task of the crew says where the request goes", CREW_HINT)
+        raise UsageError("no task description of the crew contains the request", CREW_HINT)
 
 
 def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:
@@ -95,7 +95,7 @@ def _started(native: Any, request: str, max_steps: int) -> Any:
         for member in native.agents:
             _raise_limit(member, max_steps)
         return native.kickoff(inputs={PLACE.strip("{}"): request})
-    raise UsageError(f"a {type(native).__name__} is neither an agent nor a crew of CrewAI", FACTORY)
+    raise UsageError(f"a {type(native).__name__} is neither a CrewAI agent nor a crew", FACTORY)
 
 
 def _raise_limit(native: Any, max_steps: int) -> None:
@@ -137,7 +137,7 @@ class _Watch:
             self.toolbox.begin_turn()
         except StepsExhausted:
             self.exhausted = True
-            raise library("hooks.dispatch").HookAborted("the turns are used up") from None
+            raise library("hooks.dispatch").HookAborted("no turns are left") from None
         if isinstance(context.executor, library("agents.agent_executor").AgentExecutor):
             self._reads_text = not context.executor.state.use_native_tools
             self._own_tools = {_spoken(tool.name) for tool in context.executor.tools} - set(self._names)

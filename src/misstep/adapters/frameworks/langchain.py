@@ -263,7 +263,7 @@ def _is_sync(part: Any) -> bool:
 def _input(native: Any, request: str) -> Any:
     """The request in the form that the runnable takes."""
     if not isinstance(native, library().runnables.Runnable):
-        raise UsageError(f"a {type(native).__name__} is no runnable of LangChain", f"expected: {FACTORY}")
+        raise UsageError(f"a {type(native).__name__} is not a LangChain runnable", f"expected: {FACTORY}")
     if _is_a(native, "AgentExecutor"):
         return {"input": request}
     if not _is_a(native, "Pregel"):

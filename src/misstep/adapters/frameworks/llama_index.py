@@ -123,7 +123,7 @@ def _watched(native: Any, watch: _Watch) -> Any:
         workflow.agents = {name: _watched(member, watch) for name, member in native.agents.items()}
         return workflow
     if not isinstance(native, library("agent.workflow").BaseWorkflowAgent):
-        raise UsageError(f"a {type(native).__name__} is no agent of LlamaIndex", FACTORY)
+        raise UsageError(f"a {type(native).__name__} is not a LlamaIndex agent", FACTORY)
     copied = native.model_copy(update={"streaming": False})
     object.__setattr__(copied, "take_step", watch.step(copied.take_step))
     return copied

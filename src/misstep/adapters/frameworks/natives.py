@@ -41,12 +41,14 @@ def imported(framework: str, extra: str, package: str, *modules: str, hint: str 
 
 def not_exchangeable(value: Any, factory: str, what: str = "") -> UsageError:
     what = what or f"a {type(value).__name__}"
-    return UsageError(f"the tools of {what} can't be exchanged", f"write a function that makes it: {factory}")
+    return UsageError(
+        f"the tools of {what} can't be replaced", f"write a function that creates it: {factory}"
+    )
 
 
 def unclear_holder(agents: int, factory: str) -> UsageError:
-    message = f"it isn't clear which of {agents} agents gets the tools"
-    return UsageError(message, f"write a function that makes it: {factory}")
+    message = f"can't tell which of the {agents} agents gets the tools"
+    return UsageError(message, f"write a function that creates it: {factory}")
 
 
 class Unroutable(Exception):
@@ -74,7 +76,7 @@ def check_unchanged(native: Any, package: str, *methods: str) -> None:
     for name in methods:
         home = str(getattr(getattr(type(native), name, None), "__module__", ""))
         if not f"{home}.".startswith(f"{package}."):
-            raise Unroutable(f"{type(native).__name__} has a way of its own to '{name}'")
+            raise Unroutable(f"{type(native).__name__} overrides '{name}'")
 
 
 def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool) -> Any:
@@ -107,10 +109,10 @@ def _rerouted(tool: Tool, loaded: tuple[Tool, Any], toolbox: Toolbox, reroute: R
     here, native = loaded
     try:
         if here != tool:
-            raise Unroutable("it is another one when it is loaded again")
+            raise Unroutable("loading it again gives another object")
         return reroute(native, tool, toolbox)
     except Exception as error:
-        toolbox.warn(f"the agent gets a tool like '{tool.name}' and not the object itself: {_told(error)}")
+        toolbox.warn(f"the agent gets a copy of '{tool.name}' instead of the object itself: {_told(error)}")
     return None
 
 
@@ -125,7 +127,7 @@ def _objects(origins: Mapping[str, Origin], toolbox: Toolbox, kind: str) -> _Loa
             loaded = _load(spec)
         toolbox.wait(time.monotonic() - began)  # not the agent's time
         if isinstance(loaded, str):
-            toolbox.warn(f"the agent gets tools like the user's and not the objects themselves: {loaded}")
+            toolbox.warn(f"the agent gets copies of the tools instead of the objects themselves: {loaded}")
         else:
             objects |= {name: loaded[name] for name in loaded if name in mine and mine[name].spec == spec}
     return objects

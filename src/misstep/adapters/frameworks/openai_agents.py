@@ -28,7 +28,7 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     sdk = library()
     native = build(natives.tools_for_framework(assignment, toolbox, "openai-agents", _mock_tool, _rerouted))
     if not isinstance(native, sdk.Agent):
-        message = f"a {type(native).__name__} is no Agent of the OpenAI Agents SDK"
+        message = f"a {type(native).__name__} is not an Agent of the OpenAI Agents SDK"
         raise UsageError(message, f"expected: {FACTORY}")
     try:
         result = await sdk.Runner.run(
@@ -60,8 +60,8 @@ def retool(value: Any) -> Build:
     if not isinstance(value, library().Agent):
         raise natives.not_exchangeable(value, FACTORY)
     if value.handoffs:
-        message = f"the agent '{value.name}' hands over to others, which have tools of their own"
-        raise UsageError(message, f"write a function that makes it: {FACTORY_OF_TWO}")
+        message = f"the agent '{value.name}' hands off to other agents, which have their own tools"
+        raise UsageError(message, f"write a function that creates it: {FACTORY_OF_TWO}")
     return lambda tools: value.clone(tools=tools, mcp_servers=[])
 
 

@@ -23,7 +23,7 @@ def library() -> Any:
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     native = build(natives.tools_for_framework(assignment, toolbox, "pydantic-ai", _mock_tool, _rerouted))
     if not isinstance(native, _Retooled | library().agent.AbstractAgent):
-        raise UsageError(f"a {type(native).__name__} is no agent of Pydantic AI", f"expected: {FACTORY}")
+        raise UsageError(f"a {type(native).__name__} is not a Pydantic AI agent", f"expected: {FACTORY}")
     limits = library().UsageLimits(request_limit=toolbox.max_steps)
     follower = _Follower(toolbox)
     try:
@@ -119,7 +119,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     from pydantic_core import to_jsonable_python
 
     if not isinstance(native, library().Tool):
-        raise natives.Unroutable(f"a {type(native).__name__} has no function of its own")
+        raise natives.Unroutable(f"a {type(native).__name__} has no function to call")
 
     async def call(arguments: dict[str, Any], _context: Any) -> str:
         return toolbox.call(described.name, to_jsonable_python(arguments, serialize_unknown=True))
@@ -143,7 +143,7 @@ def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]]
 
     schema = getattr(tool, "function_schema", None)
     if schema is None:
-        raise UsageError(f"'{tool.name}' has no function of its own that could be called")
+        raise UsageError(f"'{tool.name}' has no function to call")
     deps = context_of(schema.function, (RunContext,), tool.name)
     context: Any = RunContext(deps=deps, model=TestModel(), usage=RunUsage(), tool_name=tool.name)
 

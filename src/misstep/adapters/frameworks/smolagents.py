@@ -143,9 +143,9 @@ def rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     """A copy of a tool without setup, because it does nothing."""
     natives.check_unchanged(native, "smolagents", "__call__")
     if native.output_type in ("image", "audio"):
-        raise natives.Unroutable(f"what it gives is no text but {native.output_type}")
+        raise natives.Unroutable(f"it returns {native.output_type} instead of text")
     if [native.name] != [*identifiers([native.name]).values()]:
-        raise natives.Unroutable("no agent can have a tool of this name")
+        raise natives.Unroutable("no agent accepts a tool with this name")
     routed = copy.copy(native)
     routed.forward = _forward(described, toolbox)
     routed.is_initialized = True

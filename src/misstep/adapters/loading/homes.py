@@ -123,7 +123,7 @@ import pickle
 
 {name} = pickle.loads(base64.b85decode({data!r}))
 """
-ELSEWHERE = "give it as file.py:name, or as something that a module has a name for"
+ELSEWHERE = "pass it as file.py:name, or define it at the top level of a module"
 
 
 def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) -> str:
@@ -141,8 +141,10 @@ def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) ->
     else:
         data = _pickled(value, name)
         if any(secret.encode() in data for secret in secrets_in(os.environ)):
-            message = f"{name} holds a secret out of the environment, and secrets are never stored"
-            raise UsageError(message, "let it read the environment when it is called, and not before")
+            message = (
+                f"{name} contains the value of a secret environment variable, and secrets are never stored"
+            )
+            raise UsageError(message, "read the variable when it is called, not when it is defined")
         body = _PICKLED.format(name=known, data=base64.b85encode(data).decode())
     # Where this process looks for modules and a fresh interpreter elsewhere would not.
     usual = _fresh_paths() - {os.getcwd()}
@@ -176,7 +178,9 @@ def _pickled(value: Any, name: str) -> bytes:
     try:
         import cloudpickle
     except ImportError as error:
-        raise MissingExtra("cloudpickle, which hands objects to processes,", "fuzz", ELSEWHERE) from error
+        raise MissingExtra(
+            "cloudpickle, which sends objects to other processes,", "fuzz", ELSEWHERE
+        ) from error
     modules = list[ModuleType]()
     try:
         values = value if isinstance(value, list | tuple) else [value]
@@ -188,7 +192,7 @@ def _pickled(value: Any, name: str) -> bytes:
         data: bytes = cloudpickle.dumps(value)
         return data
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError, ValueError) as error:
-        raise UsageError(f"{name} can't be handed to another process: {error}", ELSEWHERE) from error
+        raise UsageError(f"{name} can't be sent to another process: {error}", ELSEWHERE) from error
     finally:
         for module in modules:
             cloudpickle.unregister_pickle_by_value(module)

@@ -15,9 +15,9 @@ from misstep.core.text import in_words
 from misstep.errors import UsageError
 
 KINDS = (
-    "an agent of a framework misstep knows",
+    "an agent of a supported framework",
     "def agent(request, tools)",
-    "def make_agent(tools), which gives an agent of a framework or a function of the request",
+    "def make_agent(tools), which returns an agent of a framework or a function of the request",
     "an object with a name and async def run(assignment, toolbox)",
 )
 WORDS_FOR_A_REQUEST = ("request", "prompt", "query", "question", "message", "input", "task", "text")
@@ -119,7 +119,7 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
     if inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
         raise UsageError(f"'{spec}' yields instead of returning an answer", *_expected())
     if not callable(value):
-        raise UsageError(f"'{spec}' is a {type(value).__name__}, which is no agent", *_expected())
+        raise UsageError(f"'{spec}' is a {type(value).__name__}, which is not an agent", *_expected())
     if (order := request_and_tools(value)) is not None:
         return LoadedAgent(PlainAgent(order, name))
     match required_parameters(value):
@@ -138,7 +138,7 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
 def _recognise_made(make: Callable[[], Any], name: str, spec: str) -> LoadedAgent:
     """Call a function without parameters, or a class, once; the result has to be an agent."""
     if inspect.isfunction(make) and inspect.signature(make).parameters:
-        raise UsageError(f"'{spec}' does not say that it takes a request and tools", *_expected())
+        raise UsageError(f"'{spec}' must take a request and tools", *_expected())
     made = make()
     if callable(made) and framework_of(made) is None and not required_parameters(made):
         raise UsageError(f"'{spec}' takes neither a request nor tools", *_expected())
@@ -171,13 +171,15 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
         made = make([])
     if inspect.iscoroutine(made):
         made.close()
-        raise UsageError(f"'{spec}' is async", "a function that makes an agent must be a plain one")
+        raise UsageError(
+            f"'{spec}' is async", "a function that creates an agent must be synchronous and return it"
+        )
     framework = framework_of(made)
     if framework:
         return LoadedAgent(framework.agent(make, name), framework)
     if callable(made) and len(required_parameters(made)) == 1:
         return LoadedAgent(PlainAgent(lambda request, tools: make(tools)(request), name))
-    raise UsageError(f"'{spec}' makes a {type(made).__name__}, which is no agent", *_expected())
+    raise UsageError(f"'{spec}' returns a {type(made).__name__}, which is not an agent", *_expected())
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:

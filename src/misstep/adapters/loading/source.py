@@ -28,7 +28,9 @@ def load_object(location: str) -> Any:
     """The object with this name in a file or module. Raises `UsageError` for any problem."""
     source, colon, name = location.rpartition(":")
     if not colon or not source or not name:
-        raise UsageError(f"'{location}' names no object", "expected file.py:name or package.module:name")
+        raise UsageError(
+            f"'{location}' does not name an object", "expected file.py:name or package.module:name"
+        )
     module = _load_file(source) if source.endswith(".py") else _load_module(source)
     value: Any = module
     for part in name.split("."):
@@ -52,7 +54,7 @@ def _is_of(value: Any, module: ModuleType) -> bool:
 def _load_file(source: str) -> ModuleType:
     path = Path(source).resolve()
     if not path.is_file():
-        raise UsageError("there is no such file", where=source)
+        raise UsageError("no such file", where=source)
     # Sibling modules can be imported, as if the file had been run.
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
@@ -99,7 +101,7 @@ def blaming(source: str) -> Iterator[None]:
         own = [frame for frame in frames if Path(frame.filename).name == Path(source).name]
         where = f"{source}:{own[-1].lineno}" if own else source
         told = Redactor(secrets_in(os.environ))(f"raised {type(error).__name__}: {error}")
-        elsewhere = "if it is installed in another environment, name its interpreter with --python"
+        elsewhere = "if it is installed in another environment, pass that interpreter with --python"
         hint = elsewhere if isinstance(error, ModuleNotFoundError) else ""
         raise UsageError(told, hint, where=where) from error
 

@@ -34,9 +34,9 @@ def split_command(command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
-        raise UsageError(f"the client's command can't be read: {error}", f"given: {command}") from None
+        raise UsageError(f"can't parse the command of the MCP client: {error}", f"given: {command}") from None
     if not words:
-        raise UsageError("the client has no command", EXAMPLE)
+        raise UsageError("the command of the MCP client is empty", EXAMPLE)
     return words
 
 
@@ -187,14 +187,18 @@ class McpAgent:
             if Path(program).is_file():
                 hint = f"chmod +x {shlex.quote(program)}"
                 raise UsageError(f"the client '{program}' can't be executed", hint)
-            raise UsageError(f"the client '{program}' is not to be found", EXAMPLE)
+            raise UsageError(f"MCP client '{program}' not found", EXAMPLE)
         braced = {name for word in self._words for name in re.findall(r"\{([a-z_]+)\}", word)}
         for name in sorted(braced - self._placeholders):
-            raise UsageError(f"nothing is known for {{{name}}} in the client's command", EXAMPLE)
+            raise UsageError(f"unknown placeholder {{{name}}} in the client's command", EXAMPLE)
         if "url" in self._placeholders and self._transport == "stdio":
-            raise UsageError("there is no {url} where the client starts its server itself", "use {config}")
+            raise UsageError(
+                "{url} is not available when the client starts the server itself", "use {config}"
+            )
         if not self._placeholders & {"config", "url"}:
-            raise UsageError("the client can't find the tools: its command has no {config}", EXAMPLE)
+            raise UsageError(
+                "the client can't find the tools: its command does not contain {config}", EXAMPLE
+            )
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         self.check()
@@ -217,7 +221,8 @@ class McpAgent:
         answer = self._answer(output)
         if not server.visited and not self._lazy:
             raise ClientFailed(
-                "the client never asked for the tools", "does it read {config}? if it may not: -A lazy=true"
+                "the client never listed the tools",
+                "does it read {config}? if it lists tools only when it needs them, add -A lazy=true",
             )
         return Answer(answer)
 

@@ -142,17 +142,17 @@ class Pipe:
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
-            return NoMessage("a line that is no JSON", line, True)
+            return NoMessage("a line that is not JSON", line, True)
         try:
             if HALVES in line.lower():
                 value = encodable(value)  # the SDK rejects lone surrogates as invalid JSON
             message = jsonrpc_message_adapter.validate_python(value, by_name=False)
         except (ValueError, RecursionError):
-            return NoMessage("JSON that is no message", line, False)
+            return NoMessage("JSON that is not a message", line, False)
         if not hasattr(message, "method"):
             number = str(getattr(message, "id", None))
             if number not in self._open:
-                return NoMessage("an answer that nobody waits for", line, False)
+                return NoMessage("a reply to no request", line, False)
             self._open.discard(number)
         return SessionMessage(message)
 
@@ -191,7 +191,7 @@ MOST_PAGES = 100  # of a list of tools
 SHOWN = 12  # lines of a server's error output
 AFTER_NONSENSE = 0.5  # seconds in which a valid reply may still follow an invalid one
 AFTER_CHATTER = 5.0  # the same after output that was not meant as a message
-STUMBLES = "which clients that take every line for a message stumble over"
+STUMBLES = "which breaks clients that parse every line as a message"
 
 
 class Connection:
@@ -280,7 +280,7 @@ class Connection:
         if not self._pipe or not self._pipe.chatter:
             return []
         name, chatter = self.redact(self.server.name), self.redact(self._pipe.chatter)
-        return [f"the server {name} prints lines that are no messages, {STUMBLES}: {chatter}"]
+        return [f"the server {name} prints lines that are not MCP messages, {STUMBLES}: {chatter}"]
 
     @property
     def ended(self) -> bool:
@@ -359,7 +359,7 @@ class Connection:
             cause = cause.exceptions[0]
         told = "no answer in time" if isinstance(cause, TimeoutError) else str(cause) or type(cause).__name__
         if self._pipe and self._pipe.flooded:
-            told = f"it prints lines that are no messages: {self._pipe.chatter}"
+            told = f"it prints lines that are not MCP messages: {self._pipe.chatter}"
         name = self.redact(self.server.name)
         message = f"the server {name} does not tell of its tools: {self.redact(told)}"
         return UsageError(message, *self._last_lines())

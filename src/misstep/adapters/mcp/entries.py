@@ -47,7 +47,7 @@ def server_of(target: str) -> McpServer:
     try:
         words = tuple(shlex.split(target))
     except ValueError as error:
-        raise UsageError(f"the server's command can't be read: {error}", f"given: {target}") from None
+        raise UsageError(f"can't parse the server's command: {error}", f"given: {target}") from None
     if not words:
         raise UsageError("the server has neither a command nor an address", EXAMPLE)
     return McpServer(f"'{target}'", words)
@@ -56,7 +56,7 @@ def server_of(target: str) -> McpServer:
 def servers_in(entries: Any, path: str) -> list[McpServer]:
     """The servers of an `mcp.json`, except disabled ones."""
     if not isinstance(entries, Mapping):
-        raise UsageError("its servers have to be an object, each under its name", where=path)
+        raise UsageError("expected an object with each server under its name", where=path)
     read = {name: _entry(value, f"{path}, server '{name}'") for name, value in entries.items()}
     return [_server(name, entry, path) for name, entry in read.items() if not entry.disabled]
 
@@ -67,7 +67,7 @@ def _entry(value: Any, where: str) -> _Entry:
     except msgspec.ValidationError as error:
         raise UsageError(str(error), where=where) from None
     if bool(entry.command) == bool(entry.url):
-        raise UsageError("needs a command, or else a url", where=where)
+        raise UsageError("needs a command or a url", where=where)
     return entry
 
 
@@ -95,7 +95,7 @@ def _filled(value: Any, where: str) -> Any:
     def replaced(found: re.Match[str]) -> str:
         given = os.environ.get(found["name"], found["default"])
         if given is None:
-            raise UsageError(f"the environment has no {found['name']}", where=where)
+            raise UsageError(f"the environment variable {found['name']} is not set", where=where)
         return given
 
     return _VARIABLE.sub(replaced, value) if isinstance(value, str) else value

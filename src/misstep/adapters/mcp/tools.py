@@ -122,7 +122,7 @@ async def _called(connection: Connection, name: str, arguments: dict[str, Any]) 
     except MCPError as error:
         raise await _meaning(connection, error) from error
     except ValidationError as error:
-        message = f"a result that is none by the protocol: {connection.redact(in_words(error))}"
+        message = f"a result that breaks the protocol: {connection.redact(in_words(error))}"
         raise Garbled(message) from error
 
 

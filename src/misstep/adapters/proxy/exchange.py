@@ -233,7 +233,7 @@ class Relay:
         version, _, place = rest.partition("/")
         link = self._attribution.at(key)
         if version != "v1" or not (link or secrets.compare_digest(key, self.key)):
-            await client.refuse(404, "misstep: there is nothing here.")
+            await client.refuse(404, "misstep: no such route.")
             return
         query: str = scope["query_string"].decode("ascii")
         target = f"{place}?{query}" if query else place

@@ -107,7 +107,8 @@ class Upstream:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(
-                f"'{address}' is no address of a server", "one looks like https://api.openai.com/v1"
+                f"'{address}' is not the address of a server",
+                "expected something like https://api.openai.com/v1",
             )
         self._address = address.rstrip("/")
         self._host = parts.hostname

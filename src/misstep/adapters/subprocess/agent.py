@@ -63,7 +63,7 @@ class AgentProcess:
                 )
             except OSError as error:
                 self._link.close()
-                hint = "give the path of the python in the environment that the agent is installed in"
+                hint = "give the path of the Python interpreter that has the agent installed"
                 raise UsageError(f"'{python}' can't be run: {error.strerror}", hint) from error
         self._printed = bytearray()
         self._bytes = 0  # of all output
@@ -115,7 +115,7 @@ class AgentProcess:
                     return self._answer(message)
                 self._pass_on(message, toolbox)
         except (say.LinkLost, ValueError) as error:
-            raise self._why_not_loaded("the agent's process broke off", error) from None
+            raise self._why_not_loaded("the agent's process ended unexpectedly", error) from None
 
     def kill(self) -> None:
         """Kill the process and all its descendants."""
@@ -145,7 +145,7 @@ class AgentProcess:
             case say.Finished() | say.Exhausted() | say.AgentRaised():
                 pass  # of an earlier case
             case say.Unfit() | say.Unloadable() | say.AgentLoaded():
-                raise ValueError(f"{type(message).__name__} out of turn")
+                raise ValueError(f"{type(message).__name__} at the wrong time")
             case _ if message.case != self._case:
                 pass
             case say.Misread():
@@ -160,7 +160,7 @@ class AgentProcess:
                 toolbox.warn(message.text)
 
     def _reply(self, question: say.Question, toolbox: Toolbox) -> say.QuestionReply:
-        """The toolbox's reply; threads left over from earlier cases are told that the turns are used up."""
+        """The toolbox's reply; threads left over from earlier cases are told that no turns are left."""
         number = question.question
         try:
             if question.case != self._case:
@@ -180,7 +180,7 @@ class AgentProcess:
     def _why_not_loaded(self, what: str, error: Exception) -> WorkerError:
         """How the process ended, with its last output; whatever is left of it is killed."""
         lost = isinstance(error, say.LinkLost)
-        cause = _cause(self._status(GRACE)) if lost else f"it made no sense: {error}"
+        cause = _cause(self._status(GRACE)) if lost else f"it sent an invalid message: {error}"
         self.kill()
         return WorkerError(f"{what}: {self._plain(cause)}", *self._printed_lines())
 
@@ -227,7 +227,7 @@ def unfit(python: str, problem: str, detail: str, users: str) -> UsageError:
 
 def _cause(status: int | None) -> str:
     if status is None:
-        return "it hung up"
+        return "it closed the connection"
     if status < 0:
         names = {each.value: each.name for each in signal.Signals}
         return f"it was ended by {names.get(-status, f'signal {-status}')}"

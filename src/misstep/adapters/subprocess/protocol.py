@@ -36,7 +36,7 @@ class TryCase(_Message, frozen=True, tag="work"):
 
 
 class QuestionReply(_Message, frozen=True, tag="reply"):
-    """The reply to a question: a turn number, the result of a call, or that the turns are used up."""
+    """The reply to a question: a turn number, the result of a call, or that no turns are left."""
 
     question: int
     turn: int = 0
@@ -149,7 +149,7 @@ class ProcessLink:
         """Raises `LinkLost`, or ValueError or TypeError for a message that cannot be encoded."""
         data = msgspec.json.encode(message) + b"\n"
         if len(data) > LONGEST:
-            raise ValueError(f"{len(data)} bytes are more than can be said at once")
+            raise ValueError(f"{len(data)} bytes are too many for one message")
         try:
             with self._sending:
                 self._line.sendall(data)
@@ -166,7 +166,7 @@ class ProcessLink:
             raise LinkLost from error
         if not data.endswith(b"\n"):
             if len(data) > LONGEST:
-                raise ValueError("a line without end")
+                raise ValueError("a line that is too long")
             raise LinkLost
         try:
             return decoder.decode(data)

@@ -54,7 +54,7 @@ class MessageDispatcher:
         return next(self._numbers)
 
     def ask(self, question: say.Question) -> say.QuestionReply:
-        """The reply to a question. Raises `StepsExhausted` if the turns are used up."""
+        """The reply to a question. Raises `StepsExhausted` if no turns are left."""
         answer = queue.SimpleQueue[say.QuestionReply]()
         self._asking[question.question] = answer
         try:

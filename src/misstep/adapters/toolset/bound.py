@@ -40,14 +40,14 @@ def bind(spec: str) -> Toolset:
 
 def _bound(tool: Described, value: Any, loop: Loop) -> BoundTool:
     if tool.kind == "definition" or value is None:
-        message = f"'{tool.name}' is only the definition of a tool: there is nothing to call"
+        message = f"'{tool.name}' is only a tool definition: there is nothing to call"
         hint = "for an MCP server, give the command that starts it: mcp:…"
         raise UsageError(message, hint, where=tool.where)
     if tool.kind != "function":
         return _framework_tool(tool, value, loop)
     if missing := missing_parameters(value, tool.tool.parameters["properties"]):
-        message = f"'{tool.name}' can't be called without {missing[0]!r}, which no model gives"
-        hint = "name a method of an object, or a function that makes the tool"
+        message = f"'{tool.name}' can't be called without {missing[0]!r}, which a model does not provide"
+        hint = "name a bound method, or a function that creates the tool"
         raise UsageError(message, hint, where=tool.where)
     return function_tool(tool, PlainCall(value, loop))
 

@@ -47,8 +47,8 @@ def _made(wanted: type, name: str) -> Any:
 
 def missing(name: str, what: str) -> UsageError:
     """The error for a tool that needs something only its surrounding program has."""
-    message = f"'{name}' needs something {what} from its framework, which can't be made up"
-    return UsageError(message, "wrap it in a function that gives it, and name that")
+    message = f"'{name}' needs something {what} from its framework, which misstep can't provide"
+    return UsageError(message, "wrap it in a function that provides it, and name that")
 
 
 MOST = 4_000  # characters of a result that are kept

@@ -198,8 +198,8 @@ def _told(tool: Any, schema: Any) -> _Told:
 
 
 KINDS = (
-    "a function, or a tool of a framework that misstep knows",
-    "a definition of a tool as OpenAI, Anthropic or MCP write it",
+    "a function, or a tool of a supported framework",
+    "a tool definition in OpenAI's, Anthropic's or MCP's format",
     "a list, tuple or dict of those, or a toolkit",
     "def make_tools() -> list[Tool], or any function with () after its name",
 )
@@ -210,7 +210,7 @@ DEEPEST = 8  # nesting of lists
 def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
     """All tools in the value. Raises `UsageError` for the first thing in it that is not a tool."""
     if deep > DEEPEST:
-        raise UsageError("lists within lists, without end", where=where)
+        raise UsageError("lists nested too deeply", where=where)
     if isinstance(value, Mapping):
         yield from _in_mapping(value, where, deep)
     elif isinstance(value, list | tuple):
@@ -230,7 +230,7 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
     elif is_callable_object(value):
         yield _function(value, where, type(value).__name__)
     else:
-        message = f"something of the type {type(value).__name__} is no tool that has a schema"
+        message = f"something of the type {type(value).__name__} is not a tool with a schema"
         raise UsageError(message, *_expected(), where=where)
 
 
@@ -260,12 +260,12 @@ def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
     """What an instance of the class is or holds, or the tool whose arguments a model class describes."""
     if any(hasattr(value, name) for name in (*TOOL_CLASSES, *LISTING)) or _is_action(value):
         if required_parameters(value):
-            raise UsageError(f"{value.__name__} is a class", "give an object of it", where=where)
+            raise UsageError(f"{value.__name__} is a class", "pass an instance", where=where)
         yield from collect(value(), where, deep + 1)
     elif (schema := model_schema(value)) is not None:
         yield FoundTool(where, value.__name__, value.__doc__, schema)
     else:
-        raise UsageError(f"{value.__name__} is a class, which is no tool", *_expected(), where=where)
+        raise UsageError(f"{value.__name__} is a class, not a tool", *_expected(), where=where)
 
 
 def _members(value: Any) -> Iterable[Any] | None:
@@ -292,11 +292,11 @@ def tool_defined(value: Mapping[str, Any], where: str) -> FoundTool | None:
     name, kind = value.get("name"), value.get("type")
     key = next((key for key in SCHEMAS if key in value), None)
     if key is None and isinstance(kind, str) and kind != "function":
-        raise UsageError(f"a '{kind}' is carried out by its provider, and has no schema", where=where)
+        raise UsageError(f"a '{kind}' runs at its provider and has no schema", where=where)
     if not isinstance(name, str):
         if key is None and kind is None:
             return None
-        raise UsageError("the definition of a tool has no name", where=where)
+        raise UsageError("a tool definition has no name", where=where)
     description = value.get("description")
     return FoundTool(
         where, name, description if isinstance(description, str) else None, value[key] if key else None
@@ -322,7 +322,7 @@ def tools_in_file(path: str) -> list[FoundTool]:
         inner = result if isinstance(result, Mapping) else value
         value = inner.get("tools", [value])
     if not isinstance(value, list):
-        raise UsageError("holds no tools", EXPECTED, where=path)
+        raise UsageError("contains no tools", EXPECTED, where=path)
     return [_defined(each, f"{path}[{place}]") for place, each in enumerate(value)]
 
 
@@ -339,6 +339,6 @@ def _defined(value: Any, where: str) -> FoundTool:
     found = tool_defined(value, where) if isinstance(value, Mapping) else None
     if found is None:
         raise UsageError(
-            "is no definition of a tool", "expected OpenAI's, Anthropic's or MCP's shape", where=where
+            "is not a tool definition", "expected OpenAI's, Anthropic's or MCP's format", where=where
         )
     return found

@@ -188,11 +188,11 @@ def usable(
 
 def _check_tools(found: Sequence[FoundTool], spec: str) -> None:
     if not found:
-        raise UsageError(f"'{spec}' holds no tools")
+        raise UsageError(f"'{spec}' contains no tools")
     places = dict[str, str]()
     for tool in found:
         if not tool.name.strip() or not tool.name.isprintable() or len(tool.name) > LONGEST_NAME:
-            raise UsageError(f"{tool.name[:LONGEST_NAME]!r} is no name for a tool", where=tool.where)
+            raise UsageError(f"{tool.name[:LONGEST_NAME]!r} is not a valid tool name", where=tool.where)
         if tool.name in places:
             raise UsageError(
                 f"two tools are called '{tool.name}'", f"one is {places[tool.name]}, the other {tool.where}"
@@ -250,15 +250,15 @@ def _check_keywords(tool: FoundTool, schema: dict[str, Any]) -> None:
     if misused is not None:
         *outer, keyword = misused
         inside = f", in {'.'.join(outer)!r}" if outer else ""
-        raise _wrong(tool, f"has a value for '{keyword}' that makes no sense{inside}")
+        raise _wrong(tool, f"has a value for '{keyword}' that is not valid{inside}")
 
 
 def _check_names(tool: FoundTool, names: Sequence[str]) -> None:
     for name in names:
         if not name.strip() or not name.isprintable() or "`" in name:
             raise UsageError(
-                f"the parameter {name!r} of the tool '{tool.name}' can't be spoken of in a request",
-                "expected a name on one line that has no backtick in it",
+                f"the parameter {name!r} of the tool '{tool.name}' can't be named in a request",
+                "expected a name on one line, without backticks",
                 where=tool.where,
             )
 

@@ -116,8 +116,8 @@ class _Reader:
             schema = self._definitions.schema(hint)
         except Inexpressible:
             kind = inspect.formatannotation(hint)
-            message = f"'{parameter.name}' is of the type {kind}, which JSON can't hold"
-            hint = "give it another type, or wrap the function in one that a model can call"
+            message = f"'{parameter.name}' is of the type {kind}, which can't be written as JSON"
+            hint = "change its type, or wrap the function in one that a model can call"
             raise UsageError(f"the tool '{self._name}': {message}", hint, where=self._where) from None
         if _is_field(parameter.default):
             schema = marked(schema, [parameter.default])
@@ -129,7 +129,7 @@ class _Reader:
     def _parameters(self) -> list[inspect.Parameter]:
         signature = signature_of(self._function)
         if signature is None:
-            message = f"the function '{self._name}' does not say what it takes"
+            message = f"the function '{self._name}' has no readable signature"
             raise UsageError(message, "wrap it in a function of your own", where=self._where)
         parameters = list(signature.parameters.values())
         return parameters[1:] if parameters and parameters[0].name in OWNERS else parameters
@@ -138,8 +138,10 @@ class _Reader:
         try:
             return hints_of(self._function)
         except NameError as error:
-            message = f"a type hint of the tool '{self._name}' can't be read: {error}"
-            raise UsageError(message, "import it where the program runs, too", where=self._where) from None
+            message = f"a type hint of the tool '{self._name}' can't be resolved: {error}"
+            raise UsageError(
+                message, "import it at run time, not only for type checking", where=self._where
+            ) from None
 
 
 def _is_field(default: Any) -> bool:

@@ -83,7 +83,8 @@ def _find_in_code(spec: str) -> list[FoundTool]:
 def _made(make: Any, location: str) -> Any:
     if not callable(make) or required_parameters(make):
         raise UsageError(
-            f"'{location}' can't be called without arguments", "a function that makes tools takes none"
+            f"'{location}' can't be called without arguments",
+            "a function that creates tools must take no arguments",
         )
     return settled(make())
 

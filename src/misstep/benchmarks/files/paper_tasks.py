@@ -51,11 +51,11 @@ def read_text(path: Path) -> str:
         if not path.is_file():
             raise UsageError("no such file", ABSENT, where=str(path))
         if path.stat().st_size > MOST_READ:
-            hint = "expected a short text: is it the file that is meant?"
+            hint = "expected a short text: is this the right file?"
             raise UsageError(f"the file has more than {MOST_READ:,} bytes", hint, where=str(path))
         return path.read_text(encoding="utf-8")
     except OSError as error:
-        hint = "see that you may read it, and that it is no loop of links"
+        hint = "check its permissions, and that it is not a loop of symbolic links"
         raise UsageError(f"can't be read: {error.strerror}", hint, where=str(path)) from error
     except UnicodeDecodeError as error:
         hint = f"save it as UTF-8, without the byte 0x{error.object[error.start]:02x} at place {error.start}"
@@ -73,7 +73,7 @@ def _mappings(text: str, path: Path) -> Iterator[tuple[int, dict[str, str]]]:
             found.append((number, {}))
         if field["key"] in found[-1][1]:
             hint = "take one of them out, or begin another environment with '- '"
-            raise UsageError(f"'{field['key']}' is there twice", hint, where=f"{path}:{number}")
+            raise UsageError(f"'{field['key']}' appears twice", hint, where=f"{path}:{number}")
         found[-1][1][field["key"]] = field["value"]
     yield from found
 

@@ -10,7 +10,7 @@ def langchain_tools() -> list[Any]:
     try:
         from langchain_community.agent_toolkits import FileManagementToolkit
     except ImportError as error:
-        hint = "pip install langchain-community brings it; --python names an interpreter that has it"
+        hint = "pip install langchain-community, or pass an interpreter that has it with --python"
         raise UsageError("langchain-community is not installed", hint) from error
     tools: list[Any] = FileManagementToolkit(root_dir=".").get_tools()
     return tools

@@ -235,7 +235,7 @@ class ForgeServer(ThreadingHTTPServer):
         except OSError as error:
             raise UsageError(
                 f"can't listen on {HOST}:{port}: {error.strerror}",
-                "port 0 takes any that is free",
+                "port 0 picks a free one",
                 where="--port",
             ) from None
         self.answering: Answering = _closed

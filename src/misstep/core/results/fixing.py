@@ -164,7 +164,7 @@ def _parse_wording(name: str, given: object, where: str) -> Wording:
 
 def _table(given: object, place: str, where: str) -> dict[str, Any]:
     if not isinstance(given, dict):
-        raise UsageError(f"{place} is no table but {_kind(given)}", EXPECTED, where=where)
+        raise UsageError(f"{place} must be a table, not {_kind(given)}", EXPECTED, where=where)
     return given
 
 
@@ -175,7 +175,7 @@ def _kind(given: object) -> str:
 
 def _text(given: object, place: str, where: str) -> str:
     if not isinstance(given, str):
-        raise UsageError(f"{place} is no text but {_kind(given)}", "write it in quotes", where=where)
+        raise UsageError(f"{place} must be a string, not {_kind(given)}", "write it in quotes", where=where)
     if len(given) > MOST_TEXT:
         message = f"{place} has {len(given):,} characters"
         raise UsageError(message, f"at most {MOST_TEXT:,} can be offered to a model", where=where)
@@ -414,7 +414,7 @@ def settle(attempts: Iterable[FixAttempt], before: Iterable[FixAttempt]) -> list
     used = {each.trying for each in before if each.verdict == "passed" and each.called}
     works = any([each.called and each.verdict == "passed" for each in own])
     return [
-        structs.replace(each, verdict="failed", why="the tool is not called any more")
+        structs.replace(each, verdict="failed", why="the tool is no longer called")
         if each.verdict == "passed" and not each.called and (each.trying in used or not works)
         else each
         for each in own

@@ -29,11 +29,9 @@ class SynthSettings(ProblemSettings, OutputSettings):
 class CheckSettings(ProblemSettings, LimitSettings, RunSettings):
     """`misstep plan check`."""
 
-    plans: Annotated[
-        str, about("A file of plans, or of trajectories: messages, Inspect logs, OTLP JSON.")
-    ] = ""
-    case: Annotated[str, about("The case that plans belong to which don't say so themselves.")] = ""
-    verify: Annotated[bool, about("Judge every plan with Z3 as well and stop if the two disagree.")] = False
+    plans: Annotated[str, about("File of plans or trajectories: messages, Inspect logs, OTLP JSON.")] = ""
+    case: Annotated[str, about("Case of plans that do not name one.")] = ""
+    verify: Annotated[bool, about("Also judge with Z3, and stop if the two disagree.")] = False
 
 
 class PlanTestSettings(ProblemSettings, AgentRunSettings):
@@ -43,20 +41,16 @@ class PlanTestSettings(ProblemSettings, AgentRunSettings):
 class CapabilitySettings(PlanTestSettings):
     """`misstep plan capability`."""
 
-    per_pair: Annotated[
-        int, Meta(ge=1, le=10_000), about("Cases for each pair of actions in a capability curve.")
-    ] = 20
-    most_cases: Annotated[
-        int, Meta(ge=1, le=10**6), about("Most cases for one number of actions in a capability curve.")
-    ] = 300
-    threshold: Annotated[Share, about("Success under which a capability curve ends.")] = 0.2
-    full: Annotated[bool, about("Go on under the threshold, to the last number of actions.")] = False
-    adaptive: Annotated[bool, about("Choose numbers of actions where they tell most, and stop early.")] = (
-        False
-    )
+    per_pair: Annotated[int, Meta(ge=1, le=10_000), about("Cases per pair of actions.")] = 20
+    most_cases: Annotated[int, Meta(ge=1, le=10**6), about("Maximum cases per number of actions.")] = 300
+    threshold: Annotated[Share, about("Stop when success falls below this rate.")] = 0.2
+    full: Annotated[bool, about("Measure all numbers of actions, even below the threshold.")] = False
+    adaptive: Annotated[bool, about("Choose the most informative numbers of actions and stop early.")] = False
     width: Annotated[
         Annotated[float, Meta(gt=0, le=20)] | None,
-        about("How narrow --adaptive gets the interval of the 50 % point (default: like all cases would)."),
+        about(
+            "Interval width of the 50 % point at which --adaptive stops (default: that of all cases)."
+        ),
     ] = None
 
 
@@ -64,20 +58,20 @@ class SearchSettings(SettingsGroup):
     """How sure to be of what is found by running an agent again and again."""
 
     confidence: Annotated[
-        float, Meta(ge=0.5, le=0.9999), about("How sure to be of a cause, or of a step in shrinking.")
+        float, Meta(ge=0.5, le=0.9999), about("Confidence required for a cause or a shrinking step.")
     ] = 0.95
     most_runs: Annotated[
         Annotated[int, Meta(ge=1, le=10**6)] | None,
-        about("Most runs of the agent for one failure (60, or 500 to shrink it)."),
+        about("Maximum agent runs per failure (default: 60; 500 for plan shrink)."),
     ] = None
 
 
 class DissectSettings(SearchSettings, AgentRunSettings):
     """`misstep plan dissect`."""
 
-    method: Annotated[Literal["sequential", "pdoctor"], about("How causes are found.")] = "sequential"
-    sample: Annotated[int, Meta(ge=1, le=10**6), about("Most failures to look into.")] = 100
-    mutations: Annotated[int, Meta(ge=1, le=1000), about("Mutations of each kind in the method pdoctor.")] = 5
+    method: Annotated[Literal["sequential", "pdoctor"], about("Method for finding causes.")] = "sequential"
+    sample: Annotated[int, Meta(ge=1, le=10**6), about("Maximum failures to analyse.")] = 100
+    mutations: Annotated[int, Meta(ge=1, le=1000), about("Mutations of each kind (method pdoctor).")] = 5
 
 
 class ShrinkSettings(SearchSettings, AgentRunSettings):
@@ -87,32 +81,30 @@ class ShrinkSettings(SearchSettings, AgentRunSettings):
 class ToolFuzzSettings(ToolRunSettings):
     """`misstep tool fuzz`."""
 
-    requests_per_crash: Annotated[
-        int, Meta(ge=1, le=100), about("How many natural requests are tried for each defect of a tool.")
-    ] = 3
-    skip_sanity: Annotated[
-        bool, about("Put defects to the agent without asking whether the documentation allows them.")
-    ] = False
+    requests_per_crash: Annotated[int, Meta(ge=1, le=100), about("Natural requests to try per defect.")] = 3
+    skip_sanity: Annotated[bool, about("Skip the check whether the documentation allows a failing call.")] = (
+        False
+    )
 
 
 class ConsistencySettings(ToolRunSettings):
     """`misstep tool consistency`."""
 
-    variants: Annotated[int, Meta(ge=2, le=100), about("Synonymous requests in a set.")] = 5
+    variants: Annotated[int, Meta(ge=2, le=100), about("Paraphrases per set.")] = 5
     checks: Annotated[
         tuple[Check, ...],
-        about("What has to say that a set is faulty: inputs, outputs, judge."),
+        about("Checks that must find a set inconsistent: inputs, outputs, judge."),
     ] = CHECKS
-    normalise: Annotated[bool, about("Take results for equal that differ in spelling and rounding only.")] = (
-        False
-    )
-    context: Annotated[str, about("A file about where the tools work, for whoever writes requests.")] = ""
+    normalise: Annotated[bool, about("Ignore differences in spelling and rounding.")] = False
+    context: Annotated[
+        str, about("Text file about the tools' environment, shown to the model that writes requests.")
+    ] = ""
 
 
 class CrosstalkSettings(ToolRunSettings):
     """`misstep tool crosstalk`."""
 
-    groups: Annotated[str, about("A file with the tools of each group, by its name.")] = ""
+    groups: Annotated[str, about("File that lists the tools of each group.")] = ""
 
 
 class TaskSettings(SettingsGroup):
@@ -120,11 +112,11 @@ class TaskSettings(SettingsGroup):
 
     split: Annotated[
         Literal["validation", "test", "all", "fresh"],
-        about("Which tasks of a benchmark; fresh ones are made from the seed."),
+        about("Tasks to run; fresh ones are generated from the seed."),
     ] = "test"
-    kinds: Annotated[tuple[str, ...], about("A kind of task; may be repeated (default: all).")] = ()
-    domains: Annotated[tuple[str, ...], about("A domain of tasks; may be repeated (default: all).")] = ()
-    data: Annotated[str, about("A folder with tasks on files in the layout of the ToolFuzz paper.")] = ""
+    kinds: Annotated[tuple[str, ...], about("Kind of task; repeatable (default: all).")] = ()
+    domains: Annotated[tuple[str, ...], about("Domain of tasks; repeatable (default: all).")] = ()
+    data: Annotated[str, about("Folder with file tasks in the ToolFuzz paper's layout.")] = ""
 
 
 class BenchSettings(TaskSettings, ToolRunSettings):
@@ -134,13 +126,13 @@ class BenchSettings(TaskSettings, ToolRunSettings):
 class FixSettings(BenchSettings):
     """`misstep tool fix`."""
 
-    candidates: Annotated[int, Meta(ge=1, le=1000), about("How many descriptions are tried for a tool.")] = 10
+    candidates: Annotated[int, Meta(ge=1, le=1000), about("Descriptions to try per tool.")] = 10
     strategy: Annotated[
         tuple[Strategy, ...],
-        about(f"What descriptions are written from, one or more of {', '.join(STRATEGIES)}."),
+        about(f"Sources for new descriptions, one or more of {', '.join(STRATEGIES)}."),
     ] = ("findings",)
     bench: Annotated[
-        Literal["files", "forge"] | None, about("A benchmark to score descriptions on, rather than requests.")
+        Literal["files", "forge"] | None, about("Benchmark to score descriptions on, instead of requests.")
     ] = None
 
 

@@ -102,34 +102,32 @@ class SettingsGroup:
 class AgentSettings(SettingsGroup):
     """The agent under test."""
 
-    agent: Annotated[str, about("The agent under test, e.g. sim:perfect.")] = ""
-    agent_args: Annotated[dict[str, str], about("A parameter of the agent, key=value; may be repeated.")] = {}  # noqa: RUF012
-    prompt: Annotated[str, about("A template for the words round the request (react, tools, …).")] = ""
-    python: Annotated[str, about("An interpreter to run the agent in, in processes of its own.")] = ""
-    record_proxy: Annotated[
-        bool, about("Record what the agent's framework hides, between it and its model.")
-    ] = False
+    agent: Annotated[str, about("Agent under test, e.g. my_agent.py:agent or sim:greedy.")] = ""
+    agent_args: Annotated[dict[str, str], about("Agent parameter; repeatable.")] = {}  # noqa: RUF012
+    prompt: Annotated[str, about("Prompt template file (built-in agents).")] = ""
+    python: Annotated[str, about("Python interpreter to run the agent in, in separate processes.")] = ""
+    record_proxy: Annotated[bool, about("Record the agent's model traffic with a local proxy.")] = False
 
 
 class ModelSettings(SettingsGroup):
     """Models, and how they are asked."""
 
-    model: Annotated[str, about("The agent's model, e.g. openai/gpt-4o, ollama/llama3 or local.")] = ""
-    model_base_url: Annotated[str, about("A server with OpenAI's interface that has the model.")] = ""
+    model: Annotated[str, about("Model, e.g. openai/gpt-4o, ollama/llama3 or local.")] = ""
+    model_base_url: Annotated[str, about("URL of an OpenAI-compatible server.")] = ""
     model_roles: Annotated[
-        dict[str, str], about("A model for a role, e.g. judge=openai/gpt-4o; may be repeated.")
+        dict[str, str], about("Model for a role, e.g. judge=openai/gpt-4o; repeatable.")
     ] = {}  # noqa: RUF012
-    temperature: Annotated[float, Meta(ge=0, le=2), about("How much a model leaves to chance.")] = 0.0
+    temperature: Annotated[float, Meta(ge=0, le=2), about("Sampling temperature.")] = 0.0
     retries: Annotated[
         Annotated[int, Meta(ge=0, le=100)] | None,
-        about(f"How often a failed model request is tried again ({RETRIES})."),
+        about(f"Retries of a failed model request (default: {RETRIES})."),
     ] = None
-    requests: Annotated[int, Meta(ge=1, le=10_000), about("Most model requests in flight.")] = 16
+    requests: Annotated[int, Meta(ge=1, le=10_000), about("Maximum concurrent model requests.")] = 16
     requests_per_minute: Annotated[
-        Annotated[int, Meta(ge=1, le=10**9)] | None, about("Most model requests started in a minute.")
+        Annotated[int, Meta(ge=1, le=10**9)] | None, about("Maximum model requests per minute.")
     ] = None
-    cache: Annotated[bool, about("Keep replies of models, and don't ask the same thing twice.")] = False
-    prices: Annotated[str, about("A file that says what models cost.")] = ""
+    cache: Annotated[bool, about("Cache model replies.")] = False
+    prices: Annotated[str, about("File with model prices.")] = ""
 
     @property
     def most_retries(self) -> int:
@@ -140,75 +138,67 @@ class SampleSettings(SettingsGroup):
     """How many cases or requests there are, and the seed they are drawn with."""
 
     seed: Annotated[
-        int, Meta(ge=0, le=2**53 - 1), about("Random seed: the same seed gives the same run.")
+        int, Meta(ge=0, le=2**53 - 1), about("Random seed; the same seed gives the same run.")
     ] = 0
     count: Annotated[
         Annotated[int, Meta(ge=1, le=10**9)] | None,
-        about("How many cases (100, or one per order if exhaustive)."),
+        about("Number of cases (default: 100, or one per partial order with --exhaustive)."),
     ] = None
 
 
 class ProblemSettings(SampleSettings):
     """The planning problems."""
 
-    cases: Annotated[str, about("A file of cases to use instead of synthesising them.")] = ""
-    actions: Annotated[Span, about("How many actions a problem has.")] = Span(3, 5)
+    cases: Annotated[str, about("File of cases to use instead of synthesising them.")] = ""
+    actions: Annotated[Span, about("Number of actions per problem.")] = Span(3, 5)
     family: Annotated[
         tuple[Family, ...],
-        about(f"What problems are about, one or more of {', '.join(FAMILIES)}."),
+        about(f"Kinds of constraints, one or more of {', '.join(FAMILIES)}."),
     ] = ("order",)
-    timed: Annotated[bool, about("Order and time: the same as --family order,time.")] = False
-    attempts: Annotated[int, Meta(ge=1, le=10), about("Attempts at a timed problem.")] = 3
-    distractors: Annotated[int, Meta(ge=0, le=15), about("Tools that nobody needs.")] = 0
-    tools: Annotated[str, about("Tools of your own to make problems of; they are never called.")] = ""
-    difficulty: Annotated[
-        tuple[str, ...], about("What cases have to meet, e.g. chain>=3; may be repeated.")
-    ] = ()
-    topics: Annotated[tuple[str, ...], about("A topic to draw from; may be repeated (default: all).")] = ()
+    timed: Annotated[bool, about("Same as --family order,time.")] = False
+    attempts: Annotated[int, Meta(ge=1, le=10), about("Attempts allowed at a timed problem.")] = 3
+    distractors: Annotated[int, Meta(ge=0, le=15), about("Number of distractor tools.")] = 0
+    tools: Annotated[str, about("Build problems from your own tools (never called).")] = ""
+    difficulty: Annotated[tuple[str, ...], about("Difficulty bound, e.g. chain>=3; repeatable.")] = ()
+    topics: Annotated[tuple[str, ...], about("Topic; repeatable (default: all).")] = ()
     part: Annotated[
         tuple[Portion, ...],
-        about(
-            f"What models may learn from (train), or what is kept back: {', '.join(ASPECTS)} (default: all)."
-        ),
+        about(f"Training part (train) or held-out parts: {', '.join(ASPECTS)} (default: all)."),
     ] = ()
-    sentences: Annotated[int, Meta(ge=0, le=100), about("Most sentences (0: actions minus one).")] = 0
-    iterations: Annotated[Positive, about("How often a sentence is tried.")] = 50
-    redundancy: Annotated[Share, about("Rate of sentences that repeat what is implied.")] = 0.0
-    group: Annotated[Positive, about("Most actions that share a place in a clause.")] = 3
+    sentences: Annotated[int, Meta(ge=0, le=100), about("Maximum sentences (0: one fewer than actions).")] = 0
+    iterations: Annotated[Positive, about("Attempts to find each sentence.")] = 50
+    redundancy: Annotated[Share, about("Rate of redundant sentences.")] = 0.0
+    group: Annotated[Positive, about("Maximum actions grouped in one clause.")] = 3
     relative: Annotated[Share, about("Rate of relative clauses.")] = 0.2
-    request: Annotated[str, about("The template of the request around the problem.")] = "role-play"
-    exhaustive: Annotated[bool, about("Cover every partial order, each shape once.")] = False
+    request: Annotated[str, about("Request template around the problem.")] = "role-play"
+    exhaustive: Annotated[bool, about("Cover every partial order up to isomorphism.")] = False
 
 
 class LimitSettings(SettingsGroup):
     """Limits of one case or call, and how many of them run at a time."""
 
-    jobs: Annotated[int, Meta(ge=1, le=10_000), about("Cases in flight at a time.")] = 8
-    timeout: Annotated[float, Meta(gt=0, le=1e9), about("Seconds allowed for one case.")] = 180.0
-    max_steps: Annotated[Positive, about("Turns the agent is allowed in one case.")] = 50
+    jobs: Annotated[int, Meta(ge=1, le=10_000), about("Cases run concurrently.")] = 8
+    timeout: Annotated[float, Meta(gt=0, le=1e9), about("Timeout for one case, in seconds.")] = 180.0
+    max_steps: Annotated[Positive, about("Maximum agent turns per case.")] = 50
     parallel: Annotated[
         Literal["ordered", "forbid"],
-        about("Calls made in one turn: count in the order given, or are an error."),
+        about("Parallel calls in one turn: judged in the order given, or an error."),
     ] = "ordered"
-    messages: Annotated[bool, about("Keep the raw messages between agent and model.")] = False
+    messages: Annotated[bool, about("Store the messages between agent and model.")] = False
 
 
 class BudgetSettings(SettingsGroup):
     """The most that a run may use."""
 
     budget_usd: Annotated[
-        Annotated[float, Meta(gt=0, le=1e9)] | None, about("The most that a run may cost.")
+        Annotated[float, Meta(gt=0, le=1e9)] | None, about("Maximum cost in US dollars.")
     ] = None
-    budget_tokens: Annotated[
-        Annotated[int, Meta(ge=1, le=10**15)] | None, about("The most tokens that a run may use.")
-    ] = None
+    budget_tokens: Annotated[Annotated[int, Meta(ge=1, le=10**15)] | None, about("Maximum tokens.")] = None
     budget_time: Annotated[
         Annotated[float, Meta(gt=0, le=1e9)] | None,
-        about("The longest that a run may take, e.g. 90 or 1h30m."),
+        about("Maximum duration, e.g. 90s or 1h30m."),
     ] = None
-    budget_calls: Annotated[
-        Annotated[int, Meta(ge=1, le=10**15)] | None, about("The most tool calls that a run may make.")
-    ] = None
+    budget_calls: Annotated[Annotated[int, Meta(ge=1, le=10**15)] | None, about("Maximum tool calls.")] = None
 
     @property
     def budget(self) -> Budget:
@@ -218,26 +208,28 @@ class BudgetSettings(SettingsGroup):
 class ClusterSettings(SettingsGroup):
     """Where cases run."""
 
-    on: Annotated[
-        Literal["local", "ray"], about("Where cases run: in this process, or on a Ray cluster.")
-    ] = "local"
-    ray_address: Annotated[str, about("The Ray cluster (default: a local one of our own).")] = ""
+    on: Annotated[Literal["local", "ray"], about("Where to run cases: this process or a Ray cluster.")] = (
+        "local"
+    )
+    ray_address: Annotated[str, about("Address of the Ray cluster (default: start a local one).")] = ""
 
 
 class TracingSettings(SettingsGroup):
     """Where traces of cases are sent."""
 
-    otlp: Annotated[str, about("An OTLP/HTTP endpoint to send a trace of each case to.")] = ""
-    otlp_content: Annotated[bool, about("Send requests, arguments, results and answers too.")] = False
+    otlp: Annotated[str, about("OTLP/HTTP endpoint for a trace of each case.")] = ""
+    otlp_content: Annotated[bool, about("Include requests, arguments, results and answers in traces.")] = (
+        False
+    )
 
 
 class StoreSettings(SettingsGroup):
     """The store that runs are kept in."""
 
     trust_store: Annotated[
-        bool, about("Use agents, interpreters, tools and servers that only a store from elsewhere names.")
+        bool, about("Allow agents, interpreters, tools and servers named by a store from another machine.")
     ] = False
-    store: Annotated[str, about("Where runs are kept.")] = ".misstep/store.db"
+    store: Annotated[str, about("Store for runs.")] = ".misstep/store.db"
 
 
 class ViewSettings(StoreSettings):
@@ -245,11 +237,9 @@ class ViewSettings(StoreSettings):
 
     beside: Annotated[
         tuple[str, ...],
-        about("A capability run, or a FILE.json with a curve, to show in the same figure; may be repeated."),
+        about("Capability run or curve file (.json) to show in the same figure; repeatable."),
     ] = ()
-    published: Annotated[
-        bool, about("Show beside a curve what the PDoctor paper says of GPT-3.5 and GPT-4.")
-    ] = False
+    published: Annotated[bool, about("Show the PDoctor paper's figures for GPT-3.5 and GPT-4.")] = False
 
 
 class OutputSettings(SettingsGroup):
@@ -257,29 +247,28 @@ class OutputSettings(SettingsGroup):
 
     report: Annotated[
         tuple[Report, ...],
-        about(f"A report to write, one or more of {', '.join(get_args(Report))}."),
+        about(f"Reports to write, one or more of {', '.join(get_args(Report))}."),
     ] = ()
-    report_dir: Annotated[str, about("Where reports are written; - is standard output.")] = "misstep-report"
-    step_summary: Annotated[
-        bool, about("Add what came of a run to $GITHUB_STEP_SUMMARY, where that is set.")
-    ] = True
-    display: Annotated[
-        Literal["auto", "rich", "plain", "none"], about("How progress is shown on stderr.")
-    ] = "auto"
-    json: Annotated[bool, about("Print one JSON object, the summary, on stdout.")] = False
-    out: Annotated[str, about("Where to write; standard output if left out.")] = ""
+    report_dir: Annotated[str, about("Folder for reports; - for standard output.")] = "misstep-report"
+    step_summary: Annotated[bool, about("Append the result to $GITHUB_STEP_SUMMARY if it is set.")] = True
+    display: Annotated[Literal["auto", "rich", "plain", "none"], about("Progress display on stderr.")] = (
+        "auto"
+    )
+    json: Annotated[bool, about("Print the summary as JSON on stdout.")] = False
+    out: Annotated[str, about("Output file (default: standard output).")] = ""
 
 
 class RunSettings(ViewSettings, OutputSettings):
     """What every run has: its store, its reports, and when it counts as failed."""
 
-    resume: Annotated[str, about("Go on with a run that was cut short.")] = ""
-    dry_run: Annotated[bool, about("Say what the run would come to, and don't start it.")] = False
+    resume: Annotated[str, about("Resume an interrupted run.")] = ""
+    dry_run: Annotated[bool, about("Estimate cost and time without running.")] = False
     fail_on: Annotated[
-        str | None, about("When to exit with 1: any, none or threshold:RATE (any; none beside --baseline).")
+        str | None,
+        about("When to exit with 1: any, none or threshold:RATE (default: any; none with --baseline)."),
     ] = None
     baseline: Annotated[
-        str, about("An earlier run of the same command; exit with 1 if this one is significantly worse.")
+        str, about("Earlier run to compare with; exit 1 if this one is significantly worse.")
     ] = ""
 
 
@@ -299,53 +288,53 @@ class AgentRunSettings(
 class ToolSettings(SettingsGroup):
     """The tools under test, and the sandbox they run in."""
 
-    only: Annotated[
-        tuple[str, ...], about("The name of a tool to fuzz; may be repeated (default: all).")
-    ] = ()
+    only: Annotated[tuple[str, ...], about("Tool to fuzz; repeatable (default: all).")] = ()
     memory: Annotated[
-        int, Meta(ge=64, le=10**6), about("Megabytes that a tool may use beyond what loading it took.")
+        int, Meta(ge=64, le=10**6), about("Memory limit per tool in MB, beyond what loading it took.")
     ] = 1024
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
-        about("Sandbox for tools; auto needs bubblewrap, none runs them with all your rights."),
+        about(
+            "Sandbox for tools under test; auto uses bubblewrap, none runs them with all your permissions."
+        ),
     ] = "auto"
-    allow_network: Annotated[bool, about("Let tools use the network.")] = False
+    allow_network: Annotated[bool, about("Allow tools to use the network.")] = False
     allow_read: Annotated[
-        tuple[str, ...], about("A file or folder that tools may read in the sandbox; may be repeated.")
+        tuple[str, ...], about("File or folder that tools may read in the sandbox; repeatable.")
     ] = ()
-    workspace: Annotated[str, about("A folder of which tools get a copy to work in.")] = ""
-    descriptions: Annotated[str, about("A file that describes tools in other words than their own.")] = ""
+    workspace: Annotated[str, about("Folder copied as the tools' working directory.")] = ""
+    descriptions: Annotated[str, about("File with tool descriptions to use instead of their own.")] = ""
 
 
 class ToolLimits(SettingsGroup):
     """How long tools are fuzzed, and which run to begin with."""
 
-    time_per_tool: Annotated[
-        float, Meta(gt=0, le=1e9), about("How long to fuzz each tool, e.g. 90s or 5m.")
-    ] = 300.0
+    time_per_tool: Annotated[float, Meta(gt=0, le=1e9), about("Time to fuzz each tool, e.g. 90s or 5m.")] = (
+        300.0
+    )
     calls_per_tool: Annotated[
-        Annotated[int, Meta(ge=1, le=10**12)] | None, about("Most calls to fuzz each tool with.")
+        Annotated[int, Meta(ge=1, le=10**12)] | None, about("Maximum calls per tool.")
     ] = None
-    from_run: Annotated[str, about("A run of tool fuzz to begin with what it has found and kept.")] = ""
+    from_run: Annotated[str, about("Seed from an earlier fuzz run's findings and corpus.")] = ""
 
 
 class RequestSettings(SettingsGroup):
     """Natural requests to an agent that has the tools."""
 
-    prompts: Annotated[str, about("A folder with templates of your own for what models are asked.")] = ""
+    prompts: Annotated[str, about("Folder with your own prompt templates.")] = ""
     time_per_request: Annotated[
         Annotated[float, Meta(gt=0, le=1e9)] | None,
-        about(f"How long the agent, or a model, may take over one request ({TIME_PER_REQUEST:g}s)."),
+        about(f"Timeout for one request to the agent or a model (default: {TIME_PER_REQUEST:g}s)."),
     ] = None
     tokens_per_tool: Annotated[
-        int, Meta(ge=1, le=10**15), about("Tokens for each tool beyond which the report says so.")
+        int, Meta(ge=1, le=10**15), about("Tokens per tool above which the report warns.")
     ] = 25_000
     usd_per_tool: Annotated[
-        float, Meta(gt=0, le=1e9), about("Dollars for each tool beyond which the report says so.")
+        float, Meta(gt=0, le=1e9), about("US dollars per tool above which the report warns.")
     ] = 0.10
     tool_method: Annotated[
         ToolMethod,
-        about("How requests are come by; greybox and whitebox only ask a model for them."),
+        about("How requests are generated; greybox and whitebox only ask a model for them."),
     ] = "toolfuzz"
 
     @property

@@ -98,9 +98,9 @@ def _expected(name: str) -> str:
         case msgspec.inspect.BoolType():
             return "true or false"
         case msgspec.inspect.VarTupleType():
-            return "a list of texts"
+            return "a list of strings"
         case msgspec.inspect.DictType():
-            return "a table of texts"
+            return "a table of strings"
         case _:
             return "a text"
 

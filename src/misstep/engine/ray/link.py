@@ -131,8 +131,8 @@ def _unreachable(address: str, error: Exception) -> MisstepError:
         )
     return UsageError(
         f"the Ray cluster at {address} can't be reached: {reason}",
-        "auto is the cluster that this machine belongs to, ray://HOST:10001 one elsewhere (with ray[client])",
-        "one that asks for a token needs RAY_AUTH_MODE=token and the token in this environment, too",
-        "without --ray-address one is started here for the run",
+        "use auto for the cluster of this machine, or ray://HOST:10001 for a remote one (needs ray[client])",
+        "a cluster with token authentication needs RAY_AUTH_MODE=token and the token in this environment",
+        "without --ray-address a local cluster is started for the run",
         where="--ray-address",
     )

@@ -124,7 +124,7 @@ class _ActorRateLimiter:
             while not entering.done():
                 await wait(TURN, meter, entered)
             if (began := float(entering.result())) == NO_PLACE:
-                raise ModelError("the cluster has given this worker up")
+                raise ModelError("the cluster no longer knows this worker")
             return began
         finally:
             entering.cancel()

@@ -84,7 +84,7 @@ class Flight:
 
 MakeWorker: TypeAlias = Callable[[RateLimiters], AbstractAsyncContextManager[Execute]]
 
-NEEDS = "every node needs misstep, the files and packages of the agent, and its keys in the environment"
+NEEDS = "every node needs misstep, the agent's files and packages, and its keys in the environment"
 
 
 class RayWorker:

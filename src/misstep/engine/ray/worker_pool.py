@@ -152,7 +152,7 @@ BEAT = 0.2  # seconds between two reports of a worker
 NEWS_PER_SECOND = 100  # reports from all workers together, so that many workers don't overload the driver
 SILENCE = 600.0  # seconds without a report after which a worker counts as lost: a case blocks it
 MOST_CALLS = 100_000  # concurrent calls of one actor, including those that wait for a slot
-HINT = "name it with --agent file.py:name, and each worker makes its own"
+HINT = "pass --agent file.py:name, so that each worker loads it"
 
 
 class RayWorkerPool:
@@ -213,7 +213,7 @@ class RayWorkerPool:
             if ended.failure:
                 raise error_of(ended.failure)
             if ended.outcome is None:
-                raise InternalError(f"a worker stopped case {case.id} by itself")
+                raise InternalError(f"a worker stopped case {case.id} unexpectedly")
             return ended.outcome
         return self._lost(case, f"the worker process died {MOST_LOSSES} times while running this case")
 
@@ -246,7 +246,7 @@ class RayWorkerPool:
         try:
             while unready < MOST_LOSSES:
                 unready = 0 if await self._run_worker(slot) else unready + 1
-            raise MisstepError(f"a worker died {MOST_LOSSES} times while it prepared the agent", NEEDS)
+            raise MisstepError(f"a worker died {MOST_LOSSES} times while loading the agent", NEEDS)
         except MisstepError as error:
             self._slots.close(slot, error)
             if self._entered:
@@ -326,5 +326,7 @@ def _pack(ray: Any, make: MakeWorker) -> bytes:
         reason = Redactor(secrets)(str(error))
         raise UsageError(f"the agent can't be sent to other processes: {reason}", HINT) from error
     if any(secret.encode() in packed for secret in secrets):
-        raise UsageError("the agent holds the value of a secret variable, which would travel with it", HINT)
+        raise UsageError(
+            "the agent contains the value of a secret environment variable, which would be sent with it", HINT
+        )
     return packed

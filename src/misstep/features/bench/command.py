@@ -56,23 +56,23 @@ def _tell(served: Forge, as_json: bool) -> None:
 def _refuse_vain() -> None:
     """Refuse options that were typed and would be ignored; a settings file is shared by all commands."""
     if vain := typed(lambda name: name not in TAKEN):
-        hint = f"leave {'it' if len(vain) == 1 else 'them'} out: the forge by itself takes --port and --json"
-        raise UsageError(f"{' and '.join(vain)} can't go with --serve", hint)
+        hint = f"leave {'it' if len(vain) == 1 else 'them'} out: --serve takes only --port and --json"
+        raise UsageError(f"{' and '.join(vain)} can't be combined with --serve", hint)
 
 
 ABOUT = {
     **ABOUT_TRYING,
     "agent": f"{ABOUT_TRYING['agent']}; sim:right, sim:idle and sim:damage need no model.",
-    "count": "How many tasks at most (default: all; 100 fresh ones).",
-    "seed": "Same seed, same fresh tasks.",
-    "jobs": "Tasks at a time.",
+    "count": "Maximum tasks (default: all, or 100 fresh ones).",
+    "seed": "Random seed for fresh tasks.",
+    "jobs": "Tasks run concurrently.",
 }
 # Models in other roles are not used here, and the agent's calls are seen without a proxy.
 UNUSED = ("model_roles", "record_proxy", "workspace")
 ABOUT_FORGE = {
     **ABOUT,
-    "split": "Which tasks of the benchmark.",
-    "count": "How many tasks at most (default: all).",
+    "split": "Tasks to run.",
+    "count": "Maximum tasks (default: all).",
 }
 NO_FORGE = ("data", "domains", "seed")  # its tasks are fixed, and have no domain
 OPTIONS = tuple(
@@ -98,10 +98,7 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
 
 
 @click.command("files")
-@tools_option(
-    "Tools to work with: plain (ours, the default), shell, langchain, or file.py:name, mcp:COMMAND; may be "
-    "repeated."
-)
+@tools_option("Tools to use: plain (default), shell, langchain, file.py:name or mcp:COMMAND; repeatable.")
 @settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
 def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
     """Run an agent on tasks with files.
@@ -114,11 +111,9 @@ def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
 
 
 @click.command("forge")
-@tools_option(
-    "Tools to work with: plain (ours, the default), langchain, or file.py:name, mcp:COMMAND; may be repeated."
-)
-@click.option("--serve", is_flag=True, help="Leave the forge running for people to try, until Ctrl-C.")
-@click.option("--port", type=PORT, help="Where --serve leaves it (default: any free one).")
+@tools_option("Tools to use: plain (default), langchain, file.py:name or mcp:COMMAND; repeatable.")
+@click.option("--serve", is_flag=True, help="Keep the forge running until Ctrl-C, to try by hand.")
+@click.option("--port", type=PORT, help="Port for --serve (default: a free one).")
 @settings_options(
     *[name for name in OPTIONS if name not in NO_FORGE],
     *GATE,
@@ -138,14 +133,14 @@ def forge(settings: BenchSettings, tools: tuple[str, ...], serve: bool, port: in
     if serve:
         return serve_forge(port or 0, settings.json)
     if port is not None:
-        raise UsageError(f"--port {port} has no meaning without --serve", "add --serve, or leave --port out")
+        raise UsageError(f"--port {port} requires --serve", "add --serve, or omit --port")
     return run("forge", settings, tools)
 
 
 def run(benchmark: Benchmark, settings: BenchSettings, tools: tuple[str, ...]) -> int:
     if settings.resume and tools:
         raise UsageError(
-            f"--tools {tools[0]} can't go with --resume", "the run to be resumed knows its tools"
+            f"--tools {tools[0]} can't be combined with --resume", "a resumed run has its own tools"
         )
     exit_policy = ExitPolicy(settings, benchmark)
     report = followed(
@@ -173,7 +168,7 @@ def show_part(settings: RunSettings, run: str, name: str) -> None:
         return
     console = Console()
     console.print(task_view(task))
-    hint(console, f"again: misstep replay {quoted(f'{stored.id}/{task.name}')}{way_to(settings.store)}")
+    hint(console, f"Replay: misstep replay {quoted(f'{stored.id}/{task.name}')}{way_to(settings.store)}")
 
 
 def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
@@ -188,7 +183,7 @@ def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
         console = Console()
         console.print(task_view(after))
         same = before.verdict == after.verdict
-        hint(console, f"{'as before' if same else 'before, it was'}: {before.verdict}")
+        hint(console, f"{'as before' if same else 'was before'}: {before.verdict}")
     return int(after.verdict != "passed")
 
 

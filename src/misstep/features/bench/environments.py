@@ -72,7 +72,7 @@ GONE = "the folder of the task is gone"
 BLOCK = 512  # bytes, as the system counts them
 MOST_BYTES = 256 << 20
 MOST_ENTRIES = 50_000
-OVERFULL = f"more than {MOST_BYTES >> 20} MB or {MOST_ENTRIES:,} files were put there, so it was emptied"
+OVERFULL = f"more than {MOST_BYTES >> 20} MB or {MOST_ENTRIES:,} files were written there, so it was emptied"
 
 
 class TaskFolder:
@@ -173,7 +173,7 @@ def check_task_agent(settings: AgentRunSettings) -> None:
     _refuse_unknown(settings.agent)
     if settings.agent.startswith("sim:"):
         for name in settings.agent_args:
-            raise UsageError(f"{settings.agent} has no parameter '{name}'", "it takes no parameters")
+            raise UsageError(f"{settings.agent} has no parameter '{name}'", "it has no parameters")
     elif settings.agent in PARADIGMS:
         find_agent(agent_settings(settings))  # it needs its key from the first task on
     else:
@@ -186,10 +186,10 @@ def _refuse_unknown(name: str) -> None:
     known = [*(f"sim:{manner}" for manner in MANNERS), *PARADIGMS]
     if name in known or (own and kind != "sim"):
         return
-    listed = [f"known on benchmarks: {', '.join(known)}"]
+    listed = [f"known agents: {', '.join(known)}"]
     listed.append("or your own: file.py:name, package.module:name, mcp:COMMAND")
     if not name:
-        raise UsageError("no agent was named", "give one with --agent", *listed)
+        raise UsageError("no agent given", "pass one with --agent", *listed)
     raise UsageError(f"unknown agent '{name}'", did_you_mean(name, known), *listed)
 
 
@@ -223,7 +223,7 @@ class EnvPool:
             offered = [tool.name for host in lent.hosts for tool in host.tools]
         for name in offered:
             if offered.count(name) > 1:
-                hint = "an agent could not tell them apart: leave one out"
+                hint = "an agent can't tell them apart: omit one"
                 raise UsageError(f"there are two tools '{name}'", hint)
         refuse_unknown_tools(conditions_of(self._settings).wordings, offered)
         if self._settings.agent not in ("sim:right", "sim:damage"):
@@ -231,9 +231,7 @@ class EnvPool:
         steps = [step for task in self.suite.tasks[:SHOWING] for step in self.suite.solve(task).steps]
         for step in steps:
             if step.tool not in offered:
-                hint = (
-                    "it makes calls of the benchmark's usual tools: leave out --tools, or name another agent"
-                )
+                hint = "it calls the benchmark's own tools: omit --tools, or use another agent"
                 raise UsageError(f"{self._settings.agent} needs a tool '{step.tool}'", hint)
 
     @contextmanager

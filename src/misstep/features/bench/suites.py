@@ -112,8 +112,8 @@ class PaperBenchmark:
                 yield _PaperEnv(folder, host, self._known)
 
     def solve(self, task: Task) -> Solution:
-        hint = "simulated agents know nothing of it: name one that can read"
-        raise UsageError(f"nobody knows how task '{task.id}' of the paper is done", hint)
+        hint = "simulated agents can't do it: use a real one"
+        raise UsageError(f"no solution is known for task '{task.id}' of the paper", hint)
 
 
 class _PaperEnv(_FileEnv):
@@ -199,13 +199,13 @@ def find_suite(benchmark: Benchmark, settings: BenchSettings) -> BenchmarkSuite:
     is_fresh = settings.split == "fresh"
     if benchmark == "forge":
         if is_fresh:
-            hint = "take --split validation, test or all"
-            raise UsageError("the tasks on the forge are always the same", hint)
+            hint = "use --split validation, test or all"
+            raise UsageError("the forge benchmark has a fixed set of tasks", hint)
         return ForgeBenchmark(chosen(forge_tasks(), settings))
     if settings.data:
         if is_fresh:
-            hint = "the folder has all tasks that there are"
-            raise UsageError("--split fresh can't go with --data", hint)
+            hint = "the folder contains a fixed set of tasks"
+            raise UsageError("--split fresh can't be combined with --data", hint)
         known = read_paper(Path(settings.data))
         return PaperBenchmark(known, chosen([each.task for each in known], settings), settings)
     return FileBenchmark(_fresh(settings) if is_fresh else chosen(public_tasks(), settings))
@@ -223,12 +223,14 @@ def chosen(tasks: Iterable[Task], settings: BenchSettings) -> Sequence[Task]:
     """
     split = [task for task in tasks if settings.split in ("all", task.split)]
     if not split:
-        raise UsageError(f"there are no tasks in the split '{settings.split}'", "--split all takes every one")
+        raise UsageError(
+            f"there are no tasks in the split '{settings.split}'", "use --split all for every task"
+        )
     kinds = _meant("kind", settings.kinds, {task.kind for task in split})
     domains = _meant("domain", settings.domains, {task.domain for task in split})
     left = [task for task in split if task.kind in kinds and task.domain in domains]
     if not left:
-        hint = "leave out --kind or --domain, or take --split all"
+        hint = "omit --kind or --domain, or use --split all"
         raise UsageError(f"the split '{settings.split}' has no task of such a kind in such a domain", hint)
     return left[: settings.count]
 
@@ -236,7 +238,7 @@ def chosen(tasks: Iterable[Task], settings: BenchSettings) -> Sequence[Task]:
 def _fresh(settings: BenchSettings) -> Sequence[Task]:
     count = settings.count or FRESH
     if count > MOST_FRESH:
-        hint = f"at most {MOST_FRESH:,} are made for a run; another --seed makes others"
+        hint = f"at most {MOST_FRESH:,} per run; use another --seed for others"
         raise UsageError(f"{count:,} fresh tasks are too many", hint, where="--count")
     kinds = _meant("kind", settings.kinds, KINDS)
     return FreshTasks(settings.seed, count, kinds, _meant("domain", settings.domains, load_domains()))

@@ -64,13 +64,13 @@ def _all_passed(report: BenchmarkReport) -> Text:
 
 
 def task_view(task: TaskReport) -> RenderableType:
-    """A task in full: the request, what the agent did and said, what differs."""
+    """A task in full: the request, the calls and answer of the agent, what differs."""
     parts: list[RenderableType] = [_head(task), Padding(Text(plain_lines(task.request, WHOLE)), (1, 0, 0, 2))]
     if task.trial is not None:
-        parts.append(section("what the agent did", Group(*map(_use, uses_in_words(task.trial)))))
-        parts.append(section("what it said", Text(plain_lines(last_words(task.trial), WHOLE))))
+        parts.append(section("agent calls", Group(*map(_use, uses_in_words(task.trial)))))
+        parts.append(section("agent answer", Text(plain_lines(last_words(task.trial), WHOLE))))
     if task.why:
-        parts.append(section("what is different", Group(*[Text(plain(line, WHOLE)) for line in task.why])))
+        parts.append(section("differences", Group(*[Text(plain(line, WHOLE)) for line in task.why])))
     return Trimmed(Group(*parts))
 
 
@@ -197,7 +197,7 @@ def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
         yield page_section("Domains", grid(("domain", *HEADINGS), map(Row, domains)))
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss:
-        yield page_section("Tasks that did not pass", *_amiss(amiss, report.run, place))
+        yield page_section("Failed tasks", *_amiss(amiss, report.run, place))
 
 
 def _amiss(amiss: Sequence[TaskReport], run: str, place: str) -> Iterator[Markup]:
@@ -215,8 +215,8 @@ def _task(task: TaskReport, again: str) -> Markup:
     parts = [element("ul", *[element("li", text(line, MOST_ON_PAGE)) for line in task.why])]
     if task.trial is not None:
         did = [element("li", *_use_on_page(*words)) for words in uses_in_words(task.trial)]
-        parts += [element("p", "What the agent did:"), element("ol", *did)]
-        parts += [element("p", "What it said:"), element("pre", lines(last_words(task.trial), MOST_ON_PAGE))]
+        parts += [element("p", "Agent calls:"), element("ol", *did)]
+        parts += [element("p", "Agent answer:"), element("pre", lines(last_words(task.trial), MOST_ON_PAGE))]
     return element(
         "details", head, *parts, element("p", "Again:"), element("pre", lines(plain(again)), class_="command")
     )

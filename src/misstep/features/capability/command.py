@@ -57,7 +57,7 @@ def capability(settings: CapabilitySettings) -> int:
     if settings.dry_run:
         return announce(settings, lambda: (settings, estimate_capability(settings)))
     if settings.width is not None and not settings.adaptive:
-        raise UsageError("--width is for --adaptive", "add --adaptive, or leave it out")
+        raise UsageError("--width is for --adaptive", "add --adaptive, or omit it")
     refuse_curves_in_json(settings)
     settings = settle_others(settings)
     with watched(settings) as listeners:
@@ -83,7 +83,7 @@ def _show(settings: RunSettings, measured: Capability) -> None:
     if unjudged:
         hint(console, f"{counted(unjudged, 'case')} could not be judged: misstep show {measured.run}{place}")
     if sum(measured.errors.values()):
-        hint(console, f"why it fails: misstep plan dissect {measured.run}{place}")
+        hint(console, f"Find causes: misstep plan dissect {measured.run}{place}")
     else:
         point_to_page(console, measured.run, place)
 
@@ -96,7 +96,7 @@ def show_kept(settings: RunSettings, path: str) -> None:
         return
     console = Console()
     show_curves(console, settings, curve)
-    hint(console, f"as a page: misstep report {quoted(path)}")
+    hint(console, f"Report:   misstep report {quoted(path)}")
 
 
 def report_kept(settings: RunSettings, path: str) -> int:
@@ -105,7 +105,7 @@ def report_kept(settings: RunSettings, path: str) -> int:
     for kind in settings.report:
         if kind != "html":
             raise UsageError(
-                f"a curve makes no {kind} report", "it has no cases: --report html is its page", where=path
+                f"a curve has no {kind} report", "it has no cases; use --report html", where=path
             )
     check_reports(settings)
     name, _ = os.path.splitext(os.path.basename(path))
@@ -119,5 +119,5 @@ def report_kept(settings: RunSettings, path: str) -> int:
 def _refuse_cases(path: str, *names: str) -> None:
     if vain := typed(lambda name: name in names):
         raise UsageError(
-            f"{' and '.join(vain)} can't go with a curve in a file", "it has no cases", where=path
+            f"{' and '.join(vain)} can't be combined with a curve in a file", "it has no cases", where=path
         )

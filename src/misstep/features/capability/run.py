@@ -68,8 +68,8 @@ def _work(settings: CapabilitySettings) -> RunWork:
     for name, given in vain.items():
         if given:
             raise UsageError(
-                f"{name} has no place in a capability curve",
-                "the number of actions says which cases there are: leave it out",
+                f"{name} does not apply to plan capability",
+                "the numbers of actions determine the cases: omit it",
             )
     suite = suite_of(settings)
     design = Design(

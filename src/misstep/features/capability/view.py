@@ -142,7 +142,7 @@ def limit_in_words(curve: Capability) -> str:
 def misfit_in_words(curve: Capability) -> str:
     if not curve.fit or curve.fit.misfit is None or curve.fit.misfit >= MISFIT:
         return ""
-    return f"the curve does not fit the points ({p_in_words(curve.fit.misfit)}): go by the points"
+    return f"the fitted curve does not match the points ({p_in_words(curve.fit.misfit)}): rely on the points"
 
 
 def level_name(level: Level) -> str:

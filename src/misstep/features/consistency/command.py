@@ -32,9 +32,9 @@ from misstep.store.location import way_to
 USUAL = {**USUALLY_TRYING, "count": SETS}
 ABOUT = {
     **ABOUT_TRYING,
-    "only": "The name of a tool to test; may be repeated (default: all).",
-    "count": "How many sets of requests for each tool.",
-    "time_per_tool": "How long to test each tool, e.g. 90s or 5m.",
+    "only": "Tool to test; repeatable (default: all).",
+    "count": "Paraphrase sets per tool.",
+    "time_per_tool": "Time per tool, e.g. 90s or 5m.",
 }
 
 
@@ -93,7 +93,7 @@ def show_part(settings: RunSettings, run: str, name: str) -> None:
         return
     console = Console()
     console.print(set_detail(one, tool.name))
-    hint(console, f"again: misstep replay {stored.id}/{one.id}{way_to(settings.store)}")
+    hint(console, f"Replay: misstep replay {stored.id}/{one.id}{way_to(settings.store)}")
 
 
 def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
@@ -107,7 +107,7 @@ def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
         console = Console()
         console.print(set_view(after, tool.name))
         same = before.verdict == after.verdict
-        hint(console, f"{'as before' if same else 'before, it was'}: {before.verdict}")
+        hint(console, f"{'as before' if same else 'was before'}: {before.verdict}")
     return int(after.verdict == "failed")
 
 
@@ -124,6 +124,6 @@ def _show(settings: RunSettings, report: ConsistencyRun, ending: CommandResult) 
         console.print(consistency_view(report, f"misstep replay {report.run}", way_to(settings.store)))
         ending.show(console)
         if any(tool.verdict == "failed" for tool in report.tools):
-            hint(console, f"are they right? misstep label {report.run}{way_to(settings.store)}")
+            hint(console, f"Label them: misstep label {report.run}{way_to(settings.store)}")
         else:
             point_to_page(console, report.run, way_to(settings.store))

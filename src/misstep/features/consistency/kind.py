@@ -64,7 +64,7 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
         ]
         common = sorted(before.keys() & after.keys())
         if not common:
-            raise nothing_in_common(baseline, run, "set", "make both with the same seed and --cache")
+            raise nothing_in_common(baseline, run, "set", "run both with the same seed and --cache")
         pairing = pairing_of([(before[name], after[name]) for name in common])
         significant = pairing.p < SIGNIFICANT
         return Held(
@@ -81,14 +81,14 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
 def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: ReportSource) -> Issue:
     sides = (("wrong", one.evidence.wrong), ("right", one.evidence.right)) if one.evidence else ()
     told = {
-        f"{which} way of asking": plain(f"{side.request} → {side.inputs} → {side.answer}", TEXT)
+        f"{which} paraphrase": plain(f"{side.request} → {side.inputs} → {side.answer}", TEXT)
         for which, side in sides
         if side is not None
     }
     return Issue(
         id=one.id,
         rule="tool/consistency",
-        title=f"set {one.id}: requests that mean the same are served differently",
+        title=f"set {one.id}: paraphrases get different answers",
         text=plain(one.why, TEXT),
         identity=one.id,
         subject=plain(tool, NAME),

@@ -57,7 +57,7 @@ from misstep.tool_host.host import ToolHost
 
 SETS = 5  # for each tool by default
 MOST_CONTEXT = 20_000  # characters
-LOST = "could not be tested any further"
+LOST = "could not be tested further"
 
 Ended: TypeAlias = Literal["done", "time", "stopped"]
 News: TypeAlias = ConsistencyReport | tuple[str, PromptSet]  # a set comes with the name of its tool

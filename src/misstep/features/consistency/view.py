@@ -30,9 +30,9 @@ from misstep.rendering.trial import deeds_as_json, tokens_as_json, unanswered
 MOST = 500  # characters of a text in a list
 WHOLE = 4_000  # where a set is shown in full
 MOST_LINES = 12  # of the arguments or the result of a tool
-NONE_FAILED = "no set has failed"
+NONE_FAILED = "no set failed"
 HEADINGS = ("sets", "failed", "passed", "inconclusive", "groups", "calls", "tokens")
-ENDINGS = {"done": "", "time": "time was up before all sets were made", "stopped": "stopped before its end"}
+ENDINGS = {"done": "", "time": "time ran out before all sets were made", "stopped": "stopped early"}
 
 
 def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> RenderableType:
@@ -88,7 +88,7 @@ def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
     parts += [hanging(f"{number}", plain(request, most)) for number, request in enumerate(one.requests, 1)]
     parts += _buckets(one.buckets, "", most)
     if one.normalised is not None:
-        parts += _buckets(one.normalised, ", what does not matter left out", most)
+        parts += _buckets(one.normalised, ", ignoring irrelevant differences", most)
     if one.expectation is not None:
         expected = "expected (a guess)" if one.expectation.guessed else "expected"
         parts.append(Text(f"{expected}: {plain(one.expectation.statement, most)}"))
@@ -101,7 +101,7 @@ def set_view(one: PromptSet, tool: str, most: int = MOST) -> RenderableType:
             scored = "" if side.score is None else f" ({side.score} of 10)"
             said = few_lines(f"{side.inputs} → {side.outputs}{scored}", most, MOST_LINES)
             sides.append(hanging(str(side.number), said))
-        parts.append(_listed("the pair that shows it", sides))
+        parts.append(_listed("the pair that differs", sides))
     return Trimmed(Group(head, Padding(Group(*parts), (0, 0, 0, 2), expand=False)))
 
 
@@ -113,10 +113,10 @@ def set_detail(one: PromptSet, tool: str) -> RenderableType:
             hanging(str(number), plain(trial.answer or trial.error or trial.ended, WHOLE))
             for number, trial in enumerate(one.trials, 1)
         ]
-        parts.append(section("what the agent answered", Group(*said)))
+        parts.append(section("agent answer", Group(*said)))
     if one.expectation is not None:
         expected = [Text(plain(answer, WHOLE)) for answer in one.expectation.answers]
-        parts.append(section("what could be expected", Group(*expected)))
+        parts.append(section("expected", Group(*expected)))
     return Trimmed(Group(*parts))
 
 
@@ -131,7 +131,7 @@ def score_in_words(score: Score) -> str:
     """The score; both scores and the reasons if there were two."""
     if score.second is None:
         return f"{score.score} of 10: {score.reason}"
-    return f"{score.score} of 10: {score.reason}; asked again: {score.second}: {score.second_reason}"
+    return f"{score.score} of 10: {score.reason}; asked again, {score.second}: {score.second_reason}"
 
 
 def numbers_of(bucket: Bucket) -> str:
@@ -249,7 +249,7 @@ def faulty_sets(report: ConsistencyRun, place: str) -> Iterator[Markup]:
     failed = [(tool.name, each) for tool in report.tools for each in tool.faulty]
     if failed:
         shown = [_set(each, name, f"misstep replay {report.run}/{each.id}{place}") for name, each in failed]
-        yield page_section("Sets that failed", *shown)
+        yield page_section("Failed sets", *shown)
     else:
         yield element("p", text(nothing_failed(report.tools)))
     unclear = [(tool.name, each) for tool in report.tools for each in tool.having("inconclusive")]
@@ -270,7 +270,7 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
         *_bucket_tables(one.buckets, ""),
     ]
     if one.normalised is not None:
-        parts += _bucket_tables(one.normalised, ", what does not matter left out")
+        parts += _bucket_tables(one.normalised, ", ignoring irrelevant differences")
     if one.expectation is not None:
         heading = "Expected (a guess)" if one.expectation.guessed else "Expected"
         parts.append(element("p", f"{heading}: ", text(one.expectation.statement, MOST_ON_PAGE)))
@@ -283,7 +283,7 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
             given, got = _as_it_was(side.inputs), _as_it_was(side.outputs)
             rows.append(Row((str(side.number), given, got, text(side.answer, MOST_ON_PAGE))))
         headings = ("request", "input", "output", "answer")
-        parts.append(grid(headings, rows, names=4, caption="the pair that shows it"))
+        parts.append(grid(headings, rows, names=4, caption="the pair that differs"))
     return element("details", head, *parts, element("pre", lines(plain(again)), class_="command"))
 
 

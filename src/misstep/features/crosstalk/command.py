@@ -19,9 +19,9 @@ from misstep.store.location import way_to
 USUAL = {**USUALLY_TRYING, "count": COUNT}
 ABOUT = {
     **ABOUT_TRYING,
-    "count": "How many requests for each group.",
-    "from_run": "A run of tool consistency, or tool fuzz --agent, to take requests from.",
-    "jobs": "Groups tried at a time.",
+    "count": "Requests per group.",
+    "from_run": "Take requests from an earlier run of tool consistency or tool fuzz --agent.",
+    "jobs": "Groups tested concurrently.",
 }
 WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_per_tool")
 
@@ -42,7 +42,7 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
 def crosstalk(settings: CrosstalkSettings, specs: tuple[str, ...]) -> int:
     """Find tools an agent calls for unrelated requests.
 
-    Requests that are meant for one group of tools are put to the agent with the tools of all other groups
+    Requests that are meant for one group of tools are given to the agent with the tools of all other groups
     only: whatever it calls then was not meant. SPEC is as for `tool fuzz`. Groups come from a file, or from
     a model that has read what is said about the tools; requests from a model, or from an earlier run.
     """

@@ -52,7 +52,7 @@ def _activation(trial: Trial, report: GroupReport, home: ReportSource) -> Issue:
     return Issue(
         id=report.name,
         rule="tool/crosstalk",
-        title=f"{', '.join(tools)} called for what {plain(report.name, NAME)} is for",
+        title=f"{', '.join(tools)} called for {plain(report.name, NAME)} requests",
         text=plain(trial.request, TEXT),
         identity="\0".join((report.name, trial.request, *tools)),
         subject=tools[0],

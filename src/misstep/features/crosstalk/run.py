@@ -53,7 +53,7 @@ from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
 
 COUNT = 5  # requests for each group
-LOST = "could not be started again"
+LOST = "could not be restarted"
 
 
 @dataclass
@@ -87,7 +87,7 @@ class CrosstalkTests:
         except Over:
             return ()
         except Unusable as error:
-            hint = "say which tools belong together in a file, in a new run: --groups FILE"
+            hint = "start a new run with --groups FILE to group the tools yourself"
             message = f"the tools could not be grouped: {error.message}"
             raise Unusable(message, *error.hints, hint) from error
 
@@ -201,10 +201,12 @@ class _Tools:
         names = Counter(tool.name for _, tool in found)
         for spec, tool in found:
             if names[tool.name] > 1:
-                hint = "an agent could not tell them apart: leave one of them out"
+                hint = "an agent can't tell them apart: omit one of them"
                 raise UsageError(f"there is more than one tool '{tool.name}'", hint, where=spec)
         if len(found) < FEWEST:
-            raise UsageError("there is only one tool", "cross-talk takes two groups of tools", where=specs[0])
+            raise UsageError(
+                "there is only one tool", "crosstalk needs at least two groups of tools", where=specs[0]
+            )
         self.described = {tool.name: tool for _, tool in found}
         self.specs = {tool.name: spec for spec, tool in found}
 
@@ -232,7 +234,7 @@ def _hold(
             left = [report for report in session.kept.values() if report.ended == "stopped"]
             for name in (name for group in left for name in (*group.tools, *group.offered)):
                 if name not in tools.described:
-                    raise UsageError(f"there is no tool '{name}' any more", "the run was begun with it")
+                    raise UsageError(f"the tool '{name}' no longer exists", "the run started with it")
             workers = Workers[GroupReport, GroupReport](tests.cross, run_budget, settings.jobs)
             with closing(workers.work(left)) as found:
                 yield from found
@@ -266,7 +268,7 @@ def _with_requests(
         why = "" if drawn else f"run {source} has no requests for its tools"
         made.append(msgspec.structs.replace(group, requests=drawn, why=why))
     if not any([group.requests for group in made]):
-        hint = "misstep tool consistency makes some, and so does misstep tool fuzz --agent"
+        hint = "run misstep tool consistency or misstep tool fuzz --agent first"
         raise UsageError("has no requests for any of these tools", hint, where=f"--from {source}")
     return made
 

@@ -43,7 +43,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
             matrix.add_column(Text(name), justify="right", overflow="fold")
         for group_name, *cells in rows:
             matrix.add_row(Text(group_name), *cells)
-        parts.append(section("requests of each group that led to tools of others", matrix))
+        parts.append(section("requests of each group that led to tools of other groups", matrix))
         activations = _table("tool", TOOL_HEADINGS)
         activations.add_column("meant for", overflow="fold")
         for name, *numbers, meant in map(tool_cells, called):
@@ -134,7 +134,7 @@ def outcome_in_words(report: CrosstalkReport) -> str:
     if not report.judged:
         return "no request could be judged"
     low, high = wilson(report.activating, report.judged)
-    said = f"{report.activating} of {counted(report.judged, 'request')} led to tools that were not meant"
+    said = f"{report.activating} of {counted(report.judged, 'request')} led to tools of other groups"
     share = f"{percent(report.activating / report.judged)}, 95 % interval {percent(low)} to {percent(high)}"
     return f"{said}: {share}"
 
@@ -178,7 +178,7 @@ def remarks(report: CrosstalkReport) -> list[str]:
         reasons = [group.why] if group.why else []
         reasons += [trial.error or trial.ended for trial in group.trials if not trial.is_usable]
         reasons += group.notes
-        reasons += ["stopped before its end"] if group.ended == "stopped" else []
+        reasons += ["stopped early"] if group.ended == "stopped" else []
         if reasons:
             said = "; ".join(plain(reason, LONGEST_REASON) for reason in dict.fromkeys(reasons))
             told.append(f"{_name(group.name)}: {said}")
@@ -206,9 +206,9 @@ def noise(report: CrosstalkReport) -> Iterator[Markup]:
     if not called:
         return
     names, rows = matrix_cells(report)
-    yield page_section("Which group led to which", grid(("meant for", *names), map(Row, rows)))
+    yield page_section("Calls between groups", grid(("meant for", *names), map(Row, rows)))
     tools = [Row(tool_cells(tool)) for tool in called]
-    yield page_section("Tools that were not meant", grid(("tool", *TOOL_HEADINGS, "meant for"), tools))
+    yield page_section("Tools called by mistake", grid(("tool", *TOOL_HEADINGS, "meant for"), tools))
     led = [(group.name, trial) for group in report.groups for trial in group.activating]
     more = [element("p", f"… and {len(led) - MOST_ON_PAGE:,} more.", class_="dim")]
     shown = list[Markup]()
@@ -220,4 +220,4 @@ def noise(report: CrosstalkReport) -> Iterator[Markup]:
         did = [element("li", lines(line, MOST)) for line in trial_in_words(trial)]
         meant = element("p", "meant for ", text(name, 100))
         shown.append(element("details", head, meant, element("ol", *did)))
-    yield page_section("Requests that led there", *shown, *(more if len(led) > MOST_ON_PAGE else []))
+    yield page_section("Requests", *shown, *(more if len(led) > MOST_ON_PAGE else []))

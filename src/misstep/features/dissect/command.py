@@ -20,14 +20,14 @@ SHOWN = 10
 @click.argument("run", required=False)
 @click.argument("cases", nargs=-1)
 @settings_options(*INQUIRY, "seed", *BUDGETS, "agent", "python", *RUNNING, preset=TYPED, about=ABOUT_TYPED)
-@click.option("--most", type=MOST, default=SHOWN, show_default=True, help="How many failures to list.")
+@click.option("--most", type=MOST, default=SHOWN, show_default=True, help="Maximum failures to list.")
 def dissect(settings: DissectSettings, run: str | None, cases: tuple[str, ...], most: int) -> int:
     """Find out why an agent failed.
 
     It is run again on cases that differ in one respect. RUN is the run whose failures are analysed; CASES are
     some of them (default: a sample).
     """
-    run = subject(settings, run, "the run whose failures are to be looked into")
+    run = subject(settings, run, "the run to analyse")
     if "/" in run:
         run, *cases_too = run.split("/", 1)
         cases = (*cases_too, *cases)
@@ -54,8 +54,8 @@ def _show(settings: RunSettings, found: Dissection, most: int) -> None:
         return
     console, place = Console(), way_to(settings.store)
     if not found.failures:
-        none = f"run {found.of} has no failure within the agent's capability"
-        nothing = "nothing is known yet" if found.run else none
+        none = f"run {found.of} has no failures within the agent's capability"
+        nothing = "nothing found yet" if found.run else none
         console.print(nothing, style="dim", highlight=False)
         return
     console.print(causes_table([found]))
@@ -70,4 +70,4 @@ def _show(settings: RunSettings, found: Dissection, most: int) -> None:
         )
     first = next((failure.case for failure in found.failures if failure.agent_runs), None)
     if first:
-        hint(console, f"as small as can be: misstep plan shrink {case_words(found.of, first)}{place}")
+        hint(console, f"Minimise: misstep plan shrink {case_words(found.of, first)}{place}")

@@ -22,24 +22,24 @@ from misstep.store import files
 from misstep.store.files import opened
 
 LIBRARIES = ("site-packages", "dist-packages")
-OVERRIDE = "leave out --write: what is found is printed, or written with --out, for --descriptions"
+OVERRIDE = "omit --write: the descriptions are printed, or written with --out for --descriptions"
 ANY_WORDS = Wording("Other words.")
 
 
 def refuse_overridden(settings: ToolSettings) -> None:
     """Raise a `UsageError` if a file overrides descriptions, since the source would not be what is tested."""
     if settings.descriptions:
-        hint = "what the source says would not be what was tried: use --out"
-        raise UsageError("--write can't go with --descriptions", hint)
+        hint = "the source would differ from what was tested: use --out"
+        raise UsageError("--write can't be combined with --descriptions", hint)
 
 
 def refuse_unwritable(reports: Iterable[FixReport]) -> None:
     changes = dict[str, list[DocstringChange]]()
     for report in reports:
         if not report.file:
-            raise UsageError(f"the tool '{report.tool}' is no function", OVERRIDE, where="--write")
+            raise UsageError(f"the tool '{report.tool}' is not a function", OVERRIDE, where="--write")
         if any(part in LIBRARIES for part in report.file.split(os.sep)):
-            raise UsageError("belongs to a package that is installed", OVERRIDE, where=report.file)
+            raise UsageError("belongs to an installed package", OVERRIDE, where=report.file)
         files.refuse_unwritable(report.file, OVERRIDE)
         changes.setdefault(report.file, []).append(change_of(report, ANY_WORDS))
     for file, some in changes.items():
@@ -49,9 +49,9 @@ def refuse_unwritable(reports: Iterable[FixReport]) -> None:
 def refuse_changed(report: FixReport) -> None:
     """Raise a `UsageError` if a function has changed since the search for its description started."""
     if not report.digest or digest_at(report.file, report.line) != report.digest:
-        hint = f"the words were tried with what '{report.tool}' was: start again, or use the override (--out)"
+        hint = "the description was tested with the old code: start a new run, or use --out"
         where = f"{report.file}:{report.line}"
-        raise UsageError("has changed since the run began: nothing was written", hint, where=where)
+        raise UsageError("has changed since the run started: nothing was written", hint, where=where)
 
 
 def change_of(report: FixReport, wording: Wording) -> DocstringChange:
@@ -163,7 +163,7 @@ def _write_all(texts: Mapping[str, tuple[bytes, bytes]], check: Callable[[], Non
     try:
         for file, (original, anew) in texts.items():
             if read_data(file) != original:
-                raise UsageError("has changed just now: nothing was written", "try again", where=file)
+                raise UsageError("changed a moment ago: nothing was written", "try again", where=file)
             written.append(file)
             with opened(file) as target:
                 target.write(anew)
@@ -184,8 +184,8 @@ def _rewritten(file: str, reports: Sequence[FixReport]) -> tuple[bytes, bytes]:
     try:
         return original, anew.encode(encoding)
     except UnicodeEncodeError as error:
-        hint = "nothing was written; use the override (--out)"
-        raise UsageError(f"can't hold the new words in {encoding}", hint, where=file) from error
+        hint = "nothing was written; write an override file with --out"
+        raise UsageError(f"can't store the new description in {encoding}", hint, where=file) from error
 
 
 def _loaded(settings: ToolRunSettings, specs: Sequence[str]) -> _Tools:
@@ -198,8 +198,8 @@ def _placed(report: FixReport, tools: _Tools) -> FixReport:
     """The report with the current location of its function."""
     tool = next((each for (_, name), each in tools.items() if name == report.tool), None)
     if tool is None:
-        hint = "it was there when the run began: use the override (--out)"
-        raise UsageError(f"there is no tool '{report.tool}' any more", hint, where=report.file)
+        hint = "it existed when the run started: write an override file with --out"
+        raise UsageError(f"the tool '{report.tool}' no longer exists", hint, where=report.file)
     source = tool.source if tool.kind == "function" else None
     file, line = (os.path.realpath(source.file), source.line) if source else ("", 0)
     return structs.replace(report, file=file, line=line)
@@ -212,14 +212,14 @@ def _is_said(report: FixReport, tools: _Tools) -> bool:
 
 def _check(before: _Tools, after: _Tools, reports: Sequence[FixReport]) -> None:
     """Check that the tools have their new descriptions, and that all others are unchanged."""
-    hint = "everything is as it was; use the override (--out)"
+    hint = "nothing was changed; write an override file with --out"
     for report in reports:
         if not _is_said(report, after):
-            message = f"the tool '{report.tool}' does not say what was written into its docstring"
+            message = f"the tool '{report.tool}' does not use its docstring as its description"
             raise UsageError(message, hint, where=report.file)
     mended = {report.tool for report in reports}
     for place, tool in before.items():
         now = after.get(place)
         if place[1] not in mended and (now is None or wording_of(now.tool) != wording_of(tool.tool)):
-            message = f"the tool '{place[1]}', which nobody has tried, would say something else too"
+            message = f"the tool '{place[1]}'would change as well, and it was not tested"
             raise UsageError(message, hint, where=place[0])

@@ -24,17 +24,17 @@ from misstep.store.location import way_to
 
 ABOUT = {
     **ABOUT_TRYING,
-    "only": "The name of a tool to mend; may be repeated (default: all that went wrong).",
-    "from_run": "A run of tool consistency, or tool fuzz --agent, whose findings are to be mended.",
-    "count": "Most requests or tasks in each part (default: all).",
-    "out": "Where to write the better descriptions, for --descriptions.",
-    "jobs": "Requests at a time.",
+    "only": "Tool to fix; repeatable (default: all with failures).",
+    "from_run": "Run of tool consistency or tool fuzz --agent with the findings to fix.",
+    "count": "Maximum requests or tasks per part (default: all).",
+    "out": "File for the better descriptions, for use with --descriptions.",
+    "jobs": "Requests run concurrently.",
 }
 
 
 @click.command("fix")
 @click.argument("specs", metavar="SPEC...", nargs=-1)
-@click.option("--write", is_flag=True, help="Put better descriptions into the docstrings of functions.")
+@click.option("--write", is_flag=True, help="Write better descriptions into the functions' docstrings.")
 @settings_options(
     "only",
     "from_run",
@@ -62,7 +62,7 @@ def fix(settings: FixSettings, specs: tuple[str, ...], write: bool) -> int:
     """
     check_specs(settings, specs)
     if settings.json and settings.out == "-":
-        raise UsageError("--out - can't go with --json", "the JSON object has the override in it")
+        raise UsageError("--out - can't be combined with --json", "the JSON output contains the override")
     refuse_unwritable(settings.out, "name another file with --out")
     run = followed(
         watched(settings),
@@ -105,10 +105,10 @@ def _put_in_place(settings: RunSettings, run: FixRun, write: bool) -> None:
     if not (write or settings.out):
         if run.better:
             command = f"misstep tool fix --resume {run.run}{way_to(settings.store)}"
-            print(f"\nto put it in place: {command} --write, or --out FILE", file=sys.stderr)
+            print(f"\nApply it: {command} --write, or --out FILE", file=sys.stderr)
         return
     if not run.better:
-        print("nothing was written: no description is better on what was held out", file=sys.stderr)
+        print("nothing was written: no description is better on the held-out part", file=sys.stderr)
         return
     if path := settings.out:
         for report in run.tools:
@@ -118,14 +118,14 @@ def _put_in_place(settings: RunSettings, run: FixRun, write: bool) -> None:
         write_text(path, override_of(run))
         print(f"better descriptions are in {plain(path)}: use them with --descriptions", file=sys.stderr)
         for place in changed_since(run):
-            print(f"{plain(place)} is not what it was when they were tried", file=sys.stderr)
+            print(f"{plain(place)} has changed since they were tested", file=sys.stderr)
     if write:
         try:
             files = apply_fixes(settings, run)
         except UsageError as error:
-            error.hints = (*error.hints, f"what was found: misstep show {run.run}{way_to(settings.store)}")
+            error.hints = (*error.hints, f"Results: misstep show {run.run}{way_to(settings.store)}")
             raise
         for file in files:
             print(f"better descriptions were written to {plain(file)}", file=sys.stderr)
         if not files:
-            print("nothing was written: the tools say so already", file=sys.stderr)
+            print("nothing was written: the docstrings are up to date", file=sys.stderr)

@@ -34,7 +34,7 @@ class FixRuns(ReportedRuns[FixReport]):
             id=report.name,
             rule="tool/fix",
             title="no better description was found",
-            text=f"{counted(len(report.usable), 'description')} tried in place of the tool's own",
+            text=f"{counted(len(report.usable), 'description')} tried instead of the tool's own",
             identity=report.name,
             subject=plain(report.tool, NAME),
             replay=home.show,

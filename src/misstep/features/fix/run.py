@@ -100,8 +100,8 @@ def prepared(
     )
     where = f"run {knowledge.run.id}"
     if not wanted:
-        hint = "there is nothing to be mended, going by that run"
-        raise UsageError("no request of it ended badly", hint, where=where)
+        hint = "that run has nothing to fix"
+        raise UsageError("none of its requests failed", hint, where=where)
     for place, (target, tool, evidence) in enumerate(wanted):
         try:
             reports.append(_report(target, tool, *split(evidence, settings.seed, settings.count), place))
@@ -128,9 +128,9 @@ def _refuse_nothing(
     where, names = f"--from {settings.from_run}", ", ".join(target.name for target, _, _ in found[:5])
     if not {each.partition(" of ")[0] for each in knowledge.tools} & {tool.name for _, tool, _ in found}:
         hint = f"it is about {', '.join(knowledge.tools[:10]) or 'no tool'}"
-        raise UsageError(f"run {knowledge.run.id} knows nothing of {names}", hint, where=where)
+        raise UsageError(f"run {knowledge.run.id} has no data on {names}", hint, where=where)
     hint = "name a run of misstep tool consistency, or of misstep tool fuzz with --agent"
-    message = f"run {knowledge.run.id} has put no request for {names} to an agent"
+    message = f"run {knowledge.run.id} has no agent requests for {names}"
     raise UsageError(message, hint, "or score on a benchmark: --bench files", where=where)
 
 
@@ -142,7 +142,9 @@ def _tasks(settings: FixSettings) -> tuple[Trying, ...]:
     trying = [Trying(each.id, each.request, parts[each.split], "task") for each in tasks]
     found = limited(trying, settings.seed, settings.count)
     if len({each.part for each in found}) < len(parts):
-        raise UsageError("there are not tasks in both parts of the benchmark", "leave out --kind or --domain")
+        raise UsageError(
+            "the selected tasks are not in both parts of the benchmark", "omit --kind or --domain"
+        )
     return found
 
 
@@ -227,12 +229,10 @@ def _refuse_early(settings: FixSettings, suite: BenchmarkSuite | None) -> Prompt
     refuse_secrets(settings)
     if not settings.from_run and not settings.bench:
         hint = "name it with --from: a run of misstep tool consistency, or of misstep tool fuzz --agent"
-        raise UsageError(
-            "no run was given whose findings are to be mended", hint, "or score with --bench files"
-        )
+        raise UsageError("no run with findings was given", hint, "or score with --bench files")
     if not settings.from_run and "findings" in settings.strategy:
         hint = "name a run with --from, or other strategies: --strategy description,source,explore"
-        raise UsageError("the strategy 'findings' needs a run that has some", hint)
+        raise UsageError("the strategy 'findings' needs a run with findings", hint)
     if suite is None:
         refuse_missing(settings)
     else:
@@ -254,8 +254,8 @@ def _prepared(
     for name in offered if settings.bench else [report.tool for report in reports]:
         both = [spec for spec, tools in found.items() if name in [each.name for each in tools]]
         if len(both) > 1:  # the description of one would be taken for that of the other
-            message = f"the tool '{name}' is there twice: in {both[0]} and in {both[1]}"
-            raise UsageError(message, "words are found by the name of their tool: give one of these only")
+            message = f"the tool '{name}' exists twice: in {both[0]} and in {both[1]}"
+            raise UsageError(message, "descriptions are matched by tool name: give only one of these")
     return [(report, specs_of[report.name]) for report in reports]
 
 

@@ -196,7 +196,7 @@ class DescriptionSearch:
         yield from self._propose()
         yield from self._score("validation", [ORIGINAL, *[each.number for each in self.report.usable]])
         if not self.agent_session.is_over() and (chosen := self.report.chosen):
-            yield Notice(f"{self.report.tool}: candidate {chosen.number} is the best, and is tested now")
+            yield Notice(f"{self.report.tool}: candidate {chosen.number} is the best; testing it")
             yield from self._score("test", [ORIGINAL, chosen.number])
         if not self.agent_session.is_over():
             yield self._kept(ended="done")
@@ -274,7 +274,7 @@ class DescriptionSearch:
                 yield self._kept(attempts=(*self.report.attempts, attempt))
         for number in numbers:
             rate = self.report.standing(number, part).rate
-            who = "its own words" if number == ORIGINAL else f"candidate {number}"
+            who = "its own description" if number == ORIGINAL else f"candidate {number}"
             yield Notice(f"{self.report.tool}: {who}: {rate.passed} of {rate.judged} on {part}")
 
 
@@ -286,4 +286,6 @@ def without_secrets(report: FixReport) -> FixReport:
 def _without_secret(candidate: Candidate) -> Candidate:
     if candidate.wording is None or masked(candidate.wording) == candidate.wording:
         return candidate
-    return structs.replace(candidate, wording=None, why="It holds the value of a secret variable.")
+    return structs.replace(
+        candidate, wording=None, why="It contains the value of a secret environment variable."
+    )

@@ -97,16 +97,16 @@ def _row(standing: Standing) -> tuple[str, ...]:
 
 def outcome_in_words(report: FixReport) -> str:
     if report.ended != "done":
-        return "stopped before its end: nothing is proved yet"
+        return "stopped early: nothing is proved yet"
     if report.verdict == "inconclusive":
-        return "nothing that the agent did could be judged: nothing is proved"
+        return "none of the agent's runs could be judged: nothing is proved"
     duel, chosen = report.duel, report.chosen
     if duel is None or chosen is None:
-        return "no candidate did better than what the tool says itself"
+        return "no candidate did better than the tool's own description"
     told = f"{len(duel.gained)} gained, {len(duel.lost)} lost, p = {duel.p:.3g} (exact McNemar)"
     if duel.is_better:
-        return f"candidate {_titled(chosen)} is better on what was held out: {told}"
-    return f"candidate {_titled(chosen)} is no better on what was held out: {told}; nothing is to be changed"
+        return f"candidate {_titled(chosen)} is better on the held-out part: {told}"
+    return f"candidate {_titled(chosen)} is no better on the held-out part: {told}; nothing to change"
 
 
 def _titled(candidate: Candidate) -> str:
@@ -180,7 +180,7 @@ MOST_ON_PAGE = 4_000  # characters of a text
 def wordings(run: FixRun, place: str) -> Iterator[Markup]:
     """For each tool the scores of its candidates, the result, the description before and after."""
     if run.better:
-        yield element("p", "To put what is better in place:")
+        yield element("p", "To apply the better descriptions:")
         yield element("pre", text(f"misstep tool fix --resume {run.run}{place} --write"), class_="command")
     for report in run.tools:
         yield page_section(
@@ -197,7 +197,7 @@ def _tool_on_page(report: FixReport) -> Iterator[Markup]:
         )
     for note in report.notes:
         yield element("p", text(note), class_="caption")
-    yield _words("What the tool says itself", report.original)
+    yield _words("The tool's own description", report.original)
     chosen = report.chosen
     if chosen is not None:
         yield _words(f"Candidate {chosen.number}", report.words_of(chosen.number), opened=True)

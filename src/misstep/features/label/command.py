@@ -26,17 +26,17 @@ MORE = "   a all of it"
 
 @click.command("label")
 @click.argument("run")
-@click.option("--labeller", help="Who labels (default: your login name).")
+@click.option("--labeller", help="Name of the labeller (default: your login name).")
 @click.option(
     "--per-tool",
     type=WholeNumber(1, 10**6),
     default=PER_TOOL,
     show_default=True,
-    help="How many discoveries of each tool.",
+    help="Discoveries per tool.",
 )
-@click.option("--again", is_flag=True, help="Begin with the first item, though it has a label.")
-@click.option("--web", is_flag=True, help="Label in a browser, on a page that only this machine can see.")
-@click.option("--port", type=PORT, help="Which port to take with --web (default: a free one).")
+@click.option("--again", is_flag=True, help="Start over from the first item, keeping labels.")
+@click.option("--web", is_flag=True, help="Label in a browser, on a page only this machine can open.")
+@click.option("--port", type=PORT, help="Port for --web (default: a free one).")
 @settings_options("store", "json")
 def label(
     settings: RunSettings,
@@ -70,11 +70,11 @@ def label(
 def _refuse_vain(json: bool, again: bool, web: bool, port: int | None) -> None:
     """Refuse flags that would be ignored next to others, or without them."""
     if json and (again or web):
-        raise UsageError("--json prints what is known so far, and asks for no labels", "leave the rest out")
+        raise UsageError("--json only prints the labels so far", "omit the other options")
     if web and again:
-        raise UsageError("--again can't go with --web", "on the page, Back leads to every item")
+        raise UsageError("--again can't be combined with --web", "use Back on the page instead")
     if port is not None and not web:
-        raise UsageError("--port is for --web", "add --web, or leave it out")
+        raise UsageError("--port is for --web", "add --web, or omit it")
 
 
 def go_through(
@@ -135,7 +135,7 @@ def _close(labelling: Labelling, console: Console, command: str) -> None:
     left = len(labelling.items) - len(labelling.answers())
     console.print()
     if left:
-        hint(console, f"{counted(left, 'item')} left; go on with: {command}", gap=False)
+        hint(console, f"{counted(left, 'item')} left; resume with: {command}", gap=False)
     else:
         console.print(labels_view(labelling.report()))
         hint(console, f"to change labels: {command} --again")
@@ -152,7 +152,7 @@ def _serve(labelling: Labelling, port: int) -> None:
     try:
         from misstep.features.label.pages import serve_labelling
     except ImportError as error:
-        raise MissingExtra("the page to label on", "web", "without --web it goes on this terminal") from error
+        raise MissingExtra("the page to label on", "web", "omit --web to label on this terminal") from error
     serve_labelling(
         labelling, port, lambda place: print(f"{place.shown}\nCtrl-C ends it", file=sys.stderr, flush=True)
     )
@@ -162,4 +162,4 @@ def _login_name() -> str:
     try:
         return getpass.getuser()
     except (OSError, KeyError, ImportError) as error:
-        raise UsageError("you have no login name here", "say who labels with --labeller") from error
+        raise UsageError("you have no login name here", "name the labeller with --labeller") from error

@@ -19,8 +19,8 @@ SHORT_LINES = 12
 WHOLE = 200_000
 NOTHING = "(nothing)"
 QUESTION = (
-    "Erroneous is what does not do right by the person who asks: a wrong or missing answer, a tool that was "
-    "given something else than was meant, a result that is no result. One such request is enough."
+    "Erroneous means the user was served badly: a wrong or missing answer, a tool called with the wrong "
+    "arguments, or an unusable result. One such request is enough."
 )
 
 
@@ -91,7 +91,7 @@ def labels_view(report: LabelReport) -> RenderableType:
     for agreement in report.agreements:
         pair = f"{plain(agreement.first)} and {plain(agreement.second)}"
         parts.append(section(pair, _agreement(agreement)))
-    parts.append(Text(f"\n{TERMS}" if report.opinions else "nobody has labelled any yet", style="dim"))
+    parts.append(Text(f"\n{TERMS}" if report.opinions else "no labels yet", style="dim"))
     return Trimmed(Group(*parts))
 
 
@@ -104,9 +104,9 @@ def rate_in_words(rate: Rate) -> str:
 
 def kappa_in_words(agreement: Agreement) -> str:
     if not agreement.equal.total:
-        return "not known: no item has a label of both"
+        return "unknown: no item was labelled by both"
     if agreement.kappa is None:
-        return "not known: both gave one and the same label only"
+        return "unknown: both gave only one and the same label"
     low, high = agreement.interval
     return f"{agreement.kappa:.2f} ({low:.2f} – {high:.2f})"
 

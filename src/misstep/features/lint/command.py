@@ -21,7 +21,7 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
 
 @click.command("lint")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@click.option("--from", "run", default="", metavar="RUN", help="A run of `tool fuzz` to take evidence from.")
+@click.option("--from", "run", default="", metavar="RUN", help="Fuzz run to take evidence from.")
 @settings_options(
     *("only", "calls_per_tool", "time_per_tool", "timeout", "memory"),
     *LOADING,
@@ -50,7 +50,7 @@ def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
         console = Console()
         console.print(lint_view(report))
         them = "it" if len(report.tools) == 1 else "them"
-        hint(console, f"what breaks {them}: misstep tool fuzz {' '.join(map(quoted, specs))}")
+        hint(console, f"Fuzz {them}: misstep tool fuzz {' '.join(map(quoted, specs))}")
     for note in report.notes:
         click.echo(plain(note), err=True)
     return ending.leave()

@@ -101,7 +101,7 @@ def _recalled(settings: ToolRunSettings, specs: Sequence[str], run: str) -> _Loo
     with Store(settings.store) as store:
         reports = {report.name: report for report in store.tool_reports(store.find_run(run).id)}
     tools = {target.name: target.among(found[target.spec])[0] for target in _alone(found, settings)}
-    return tools, reports, [f"{name}: run {run} knows nothing of it" for name in tools if name not in reports]
+    return tools, reports, [f"{name}: run {run} has no data on it" for name in tools if name not in reports]
 
 
 def _called(settings: ToolRunSettings, specs: Sequence[str]) -> _Looks:
@@ -135,7 +135,7 @@ def _looked_at(
         try:
             return dict(pool.map(look, targets))
         except KeyboardInterrupt:
-            raise Interrupted("it was stopped before all tools were looked at") from None
+            raise Interrupted("it stopped before all tools were checked") from None
         finally:
             stop.set()
 

@@ -30,8 +30,8 @@ from misstep.store.files import write_lines
 @click.command("serve")
 @click.argument("case")
 @click.option("--http", is_flag=True, help="Serve over streamable HTTP instead of standard input and output.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen with --http.")
-@click.option("--port", type=PORT, default=0, help="Which port to take with --http (0: a free one).")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on with --http.")
+@click.option("--port", type=PORT, default=0, help="Port for --http (0: a free one).")
 @settings_options("cases", "max_steps", "parallel", "out", "store", "json")
 def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) -> int:
     """Serve the mock tools of one case and judge the calls.
@@ -41,7 +41,10 @@ def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) 
     error; --out keeps the calls as a plan for misstep plan check.
     """
     if settings.json and not http:
-        raise UsageError("standard output belongs to the client", "leave --json out, or serve with --http")
+        raise UsageError(
+            "--json requires --http: standard output belongs to the client",
+            "omit --json, or add --http",
+        )
     spare_inputs(settings, "plan")
     found = find_case(settings, case)
     console = Console(stderr=True)
@@ -68,7 +71,9 @@ def find_case(settings: CheckSettings, name: str) -> Case:
         raise UsageError(problem, did_you_mean(name, cases), where=settings.cases)
     run, slash, case = name.partition("/")
     if not slash or not case:
-        raise UsageError(f"'{name}' names no case", "expected RUN/CASE, or a case's id beside --cases FILE")
+        raise UsageError(
+            f"'{name}' does not name a case", "expected RUN/CASE, or a case's id beside --cases FILE"
+        )
     return view_case(settings, run, case)[1].case
 
 

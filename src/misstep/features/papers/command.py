@@ -21,17 +21,13 @@ SHARED = (*[name for name in AGENTS if name not in ("agent", "model")], "actions
 CURVES = ("per_pair", "most_cases", "method", "sample", "mutations", "most_runs")
 RUNNING = ("jobs", *BUDGETS, "store", "display", "json")
 
-agents_option = click.option(
-    "--agent", "agents", multiple=True, metavar="AGENT", help="An agent; may be repeated."
-)
-models_option = click.option(
-    "--model", "models", multiple=True, metavar="MODEL", help="A model; may be repeated."
-)
+agents_option = click.option("--agent", "agents", multiple=True, metavar="AGENT", help="Agent; repeatable.")
+models_option = click.option("--model", "models", multiple=True, metavar="MODEL", help="Model; repeatable.")
 use_option = click.option(
     "--use",
     multiple=True,
     metavar="RUN",
-    help="A finished run of plan capability, to be used as it is; may be repeated.",
+    help="Finished run of plan capability to reuse; repeatable.",
 )
 
 
@@ -79,7 +75,7 @@ def _every(
         raise UsageError("no agent was given", "name one or more, e.g. --agent react --agent tools")
     if settings.dry_run:
         raise UsageError(
-            "an experiment has no dry run", "misstep plan capability --dry-run tells what a curve comes to"
+            "--dry-run is not supported here", "misstep plan capability --dry-run estimates one curve"
         )
     return [
         settings.overlay({"agent": agent, "model": model})
@@ -104,17 +100,15 @@ def _carry_out(question: Question, several: Sequence[Settings], used: Sequence[s
 
 ABOUT = {
     **ABOUT_TRYING,
-    "only": "The name of a tool to test; may be repeated (default: all).",
-    "time_per_tool": "How long each method may take over a tool, e.g. 90s or 5m.",
-    "count": "How many requests, or sets of them, for each tool and method.",
+    "only": "Tool to test; repeatable (default: all).",
+    "time_per_tool": "Time per tool and method, e.g. 90s or 5m.",
+    "count": "Requests, or sets of requests, per tool and method.",
 }
 
 
 @click.command("toolfuzz")
 @click.argument("specs", metavar="SPEC...", nargs=-1)
-@click.option(
-    "--use", multiple=True, metavar="RUN", help="A finished run to be used as it is; may be repeated."
-)
+@click.option("--use", multiple=True, metavar="RUN", help="Finished run to reuse; repeatable.")
 @settings_options(
     "only",
     *TRYING,

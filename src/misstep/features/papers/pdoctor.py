@@ -100,7 +100,7 @@ def examine_agents(
         dissected += [_dissected(settings, curve, listeners) for curve in measured]
     except (Interrupted, BudgetExceeded) as error:
         uses = "".join(f" --use {curve.run}" for curve in measured)
-        way = f"then, with every finished curve: misstep paper {question}{uses} --use RUN …"
+        way = f"then, with all finished curves: misstep paper {question}{uses} --use RUN …"
         raise type(error)(error.message, *error.hints, way) from error
     return Replication(
         question,
@@ -121,7 +121,7 @@ def _stored_curve(settings: StoreSettings, name: str) -> Capability:
     with Store(settings.store) as store:
         run = store.find_run(name)
     if run.purpose.verb != "capability" or not run.summary:
-        raise UsageError(f"run {run.id} is no finished run of plan capability", where="--use")
+        raise UsageError(f"run {run.id} is not a finished run of plan capability", where="--use")
     return view_capability(settings, run.id)
 
 

@@ -135,11 +135,11 @@ class _Runs:
             if run.purpose.verb not in ("fuzz", "consistency") or not run.summary or not run.settings.agent:
                 hint = "expected runs of misstep tool fuzz --agent and misstep tool consistency"
                 raise UsageError(
-                    f"run {run.id} is no finished test of tools through an agent", hint, where="--use"
+                    f"run {run.id} is not a finished test of tools through an agent", hint, where="--use"
                 )
         if len({(run.purpose.tools, run.settings.agent, run.settings.model) for run in self._left}) > 1:
             hint = "methods are compared on the same tools, with the same agent and the same model"
-            raise UsageError("these runs have not the same in common", hint, where="--use")
+            raise UsageError("these runs differ in tools, agent or model", hint, where="--use")
 
     def take(self, verb: str, layer: Layer) -> Run | None:
         for run in self._left:
@@ -151,8 +151,8 @@ class _Runs:
 
     def refuse_rest(self) -> None:
         for run in self._left:
-            hint = "one run for each method will do; sets have to be judged with --checks judge"
-            raise UsageError(f"run {run.id} has no place in the comparison", hint, where="--use")
+            hint = "use one run per method; sets must be judged with --checks judge"
+            raise UsageError(f"run {run.id} can't be used in the comparison", hint, where="--use")
 
 
 def _compared(
@@ -189,7 +189,7 @@ def _on_answers(
     sizes = [len(group.sets) for sets in judged for group in group_sets(sets)]
     failed = {each.id for sets in judged for each in sets if each.verdict == "failed"}
     late = [
-        f"{tool.name}: time was up before all sets were made" for tool in run.tools if tool.ended == "time"
+        f"{tool.name}: time ran out before all sets were made" for tool in run.tools if tool.ended == "time"
     ]
     return MethodResult(
         method,

@@ -116,13 +116,15 @@ def _notes(comparison: MethodComparison) -> list[str]:
         "UE: unique errors; TC/UE: calls of tools for each; TUE-CI: 95 % interval of all that can be found",
     ]
     made = sum(comparison.fuzzer_calls.values())
-    told += [f"TC are the calls that the agent made; fuzzing made {made:,} beside them"] if made else []
+    told += [f"TC counts the agent's calls; fuzzing made {made:,} more"] if made else []
     if comparison.correctness:
-        told.append("wrong answers count as one where evidence differs in the same respect, which is a guess")
+        told.append(
+            "wrong answers with the same differing evidence count as one error, which is an approximation"
+        )
         if any([result.method == "consistency" and result.fdr for result in comparison.correctness]):
             told.append(
-                "FDR of consistency only is a hint: labels are drawn by what the judge calls erroneous, so "
-                "that sets which it passes are too few among them, and those it could not judge are missing"
+                "FDR of consistency only is a rough estimate: labels are sampled from what the judge calls "
+                "erroneous, so sets that it passes are under-represented and unjudged ones are missing"
             )
         if all([result.fdr is None for result in comparison.correctness]):
             told.append("FDR needs people: misstep label RUN, then this command with --use RUN for every run")

@@ -95,12 +95,12 @@ def _show(console: Console, summary: Summary, examples: list[Outcome], settings:
         hint(console, line, gap=line.startswith("warning"))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
-        console.print("\n[bold]the first that did not pass[/]" if hidden else "")
+        console.print("\n[bold]first failures[/]" if hidden else "")
         console.print(failures_table(examples))
-        hint(console, f"all of them: misstep show {summary.run}{place}")
+        hint(console, f"Show all:  misstep show {summary.run}{place}")
         hint(
             console,
-            f"one again:   misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
+            f"Replay:    misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
             gap=False,
         )
 
@@ -108,10 +108,10 @@ def _show(console: Console, summary: Summary, examples: list[Outcome], settings:
 def _next_step(summary: Summary, settings: AgentRunSettings) -> str:
     """The suggested next command: why it fails, or at which size it would start to fail."""
     if summary.failed:
-        return f"why:         misstep plan dissect {summary.run}{way_to(settings.store)}"
+        return f"Why:       misstep plan dissect {summary.run}{way_to(settings.store)}"
     words = ["--agent", summary.agent, *(["--model", summary.model] if summary.model else [])]
     words += [word for key, value in settings.agent_args.items() for word in ("-A", f"{key}={value}")]
-    return f"how far it gets: misstep plan capability {' '.join(map(quoted, words))}"
+    return f"Capability: misstep plan capability {' '.join(map(quoted, words))}"
 
 
 def _check_lines(summary: Summary) -> list[str]:

@@ -96,6 +96,6 @@ def _find_done(store: Store, run: Run) -> Sequence[int]:
     same = run.digest in (b"", bytes(digest))
     if not same or (len(done), sum(done)) != (run.total, run.done):
         source = run.settings.cases or run.settings.tools or "this version of misstep"
-        hint = f"{source} gives other cases than those it was started with: start a new run"
+        hint = f"{source} gives different cases than it started with; start a new run"
         raise UsageError(f"run {run.id} can't be resumed", hint)
     return done

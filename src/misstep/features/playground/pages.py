@@ -172,7 +172,7 @@ def judge_calls(case: Case, steps: Sequence[PlayerStep | Planned]) -> Outcome:
 
 def let_try(case: Case, player: str) -> Outcome:
     if player not in PLAYERS:
-        raise UsageError(f"'{player}' can't be asked to try", f"expected one of {', '.join(PLAYERS)}")
+        raise UsageError(f"'{player}' is not available here", f"expected one of {', '.join(PLAYERS)}")
     agent = simulated_agent(player.removeprefix("sim:"), {})
     return asyncio.run(execute_once(agent, Settings(), case))
 
@@ -211,12 +211,12 @@ YOU, RIGHT = "you", "right"
 ABOUT = {  # a short description of each family, to choose from
     "order": "before, after",
     "time": "a clock, durations",
-    "data": "values handed on",
+    "data": "values passed between calls",
     "adjacent": "right after, first, last",
     "choice": "either, or",
     "repeat": "twice, at most",
     "budget": "prices",
-    "dynamic": "tools that fail, news",
+    "dynamic": "failing tools, announcements",
 }
 
 K = TypeVar("K")
@@ -294,9 +294,9 @@ def _told(kind: type[K], make: Callable[[K], dict[str, Any]]) -> Any:
             try:
                 asked = msgspec.json.decode(body, type=kind)
             except msgspec.ValidationError as error:
-                raise HTTPException(400, plain(f"this can't be played: {error}", 500)) from None
+                raise HTTPException(400, plain(f"invalid input: {error}", 500)) from None
             except (msgspec.DecodeError, RecursionError):
-                raise HTTPException(400, "this can't be played: expected JSON") from None
+                raise HTTPException(400, "invalid input: expected JSON") from None
             told = await run_in_threadpool(make, asked)
         except HTTPException as error:
             told, status = {"message": error.detail}, error.status_code

@@ -18,7 +18,7 @@ MOST_BYTES = 1 << 20  # maximum size of a request
 
 @click.command("repair")
 @click.option(
-    "--request", "given", required=True, metavar="TEXT|@FILE|-", help="The request; - is standard input."
+    "--request", "given", required=True, metavar="TEXT|@FILE|-", help="Request text; - reads standard input."
 )
 @settings_options(
     "tools",
@@ -36,9 +36,9 @@ MOST_BYTES = 1 << 20  # maximum size of a request
     about={
         "tools": "Tools that the plan may use (never called).",
         "model": "Model that reads the request, e.g. openai/gpt-4o, ollama/llama3 or local.",
-        "timeout": "Seconds allowed for one reading.",
-        "budget_usd": "The most that both readings may cost.",
-        "budget_tokens": "The most tokens that both readings may use.",
+        "timeout": "Timeout for one reading, in seconds.",
+        "budget_usd": "Maximum cost of both readings, in US dollars.",
+        "budget_tokens": "Maximum tokens for both readings.",
     },
 )
 def repair(settings: Settings, given: str) -> int:
@@ -73,4 +73,4 @@ def _request(given: str) -> str:
     except OSError as error:
         raise UsageError("can't be read", error.strerror or str(error), where=where) from error
     except UnicodeDecodeError as error:
-        raise UsageError("is not a text in UTF-8", str(error), where=where) from error
+        raise UsageError("is not UTF-8 text", str(error), where=where) from error

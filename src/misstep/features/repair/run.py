@@ -92,10 +92,10 @@ class _Readers:
             raise ModelError(
                 error.message,
                 f"in the {which} reading, {error.hints[0]}",
-                "take another model with --model, or a shorter request",
+                "use another model with --model, or a shorter request",
             ) from None
         except Late as error:
-            raise ModelError(error.message, "allow more with --timeout") from None
+            raise ModelError(error.message, "raise --timeout") from None
 
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
         """Refuse a request that the budget might not cover."""
@@ -106,8 +106,8 @@ class _Readers:
         if lacking:
             used = self.client.usage.input + self.client.usage.output
             raise BudgetExceeded(
-                f"the budget has no room for another request: {used:,} tokens are used",
-                f"it takes two readings, each of a request or more: {lacking[0]} MORE",
+                f"the budget does not allow another request: {used:,} tokens are used",
+                f"two readings are needed, each of at least one request: raise {lacking[0]}",
             )
 
 

@@ -62,7 +62,7 @@ def repair_view(report: RepairReport) -> RenderableType:
     parts += _conflicts(report)
     if report.beyond:
         words = Text("\n").join([_quoted(quote) for quote in report.beyond])
-        parts.append(section("no constraint can say, and the plan does not heed", words))
+        parts.append(section("not expressible as a constraint, ignored by the plan", words))
     parts.append(_plan(report))
     return Group(*parts)
 
@@ -71,7 +71,7 @@ def _headline(report: RepairReport) -> Text:
     if not report.agree:
         return Text("the two readings of the request disagree", style="bold yellow")
     if not report.consistent:
-        return Text("both readings agree, and no plan meets what they say", style="bold red")
+        return Text("both readings agree, and no plan satisfies them", style="bold red")
     return Text("both readings of the request agree", style="bold green")
 
 
@@ -83,7 +83,7 @@ def _needs(needs: Sequence[ToolLine]) -> RenderableType:
         if need.said_by != "both":
             with_it = f"; with it: {_arrows(need.instead)}" if need.instead else ""
             lines.append(Text(f"    only in the {need.said_by} reading, not in the plan{with_it}", "yellow"))
-    return section("tools that are asked for", Text("\n").join(lines) if lines else Text("none", "dim"))
+    return section("requested tools", Text("\n").join(lines) if lines else Text("none", "dim"))
 
 
 def _rules(rules: Sequence[RuleLine]) -> Text:
@@ -100,15 +100,15 @@ def _rules(rules: Sequence[RuleLine]) -> Text:
 def _consequence(effect: Effect, instead: Sequence[str]) -> str:
     match effect:
         case "kept":
-            return "the plan keeps to it anyway"
+            return "the plan satisfies it anyway"
         case "changes":
             return f"the plan does not; with it: {_arrows(instead)}"
         case "contradicts":
             return "the plan does not; with it there is none"
         case "aside":
-            return "it speaks of tools that are not in the plan"
+            return "it involves tools that are not in the plan"
         case "unplanned":
-            return "there is no plan to keep to it"
+            return "there is no plan to satisfy it"
     assert_never(effect)
 
 
@@ -124,7 +124,7 @@ def _plan(report: RepairReport) -> RenderableType:
     title = "plan"
     if not report.agree:
         agreed = any(rule.said_by == "both" for rule in report.constraints)
-        any_order = "plan in any order, for the readings agree on no constraint"
+        any_order = "plan, in any order: the readings agree on no constraint"
         title = "plan for what both readings say" if agreed else any_order
     if report.plan is None:
         return section(title, Text("none: the constraints contradict each other", style="red"))
@@ -132,7 +132,7 @@ def _plan(report: RepairReport) -> RenderableType:
         return section(title, Text("nothing to call", style="dim"))
     width = len(str(len(report.plan)))
     steps = [f"{number:>{width}}  {plain(tool)}" for number, tool in enumerate(report.plan, 1)]
-    note = Text("nothing has been called; the arguments are yours to fill in", style="dim")
+    note = Text("nothing was called; fill in the arguments yourself", style="dim")
     return section(title, Group(Text("\n".join(steps)), note))
 
 

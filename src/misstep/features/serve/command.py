@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from misstep.web.server import Address
 
 USUAL_PORT = 7357
-READ_ALONG = "without https in front, others on the network can read along"
+READ_ALONG = "without an HTTPS proxy in front, others on the network can read the traffic"
 
 
 @click.command("serve")
@@ -23,12 +23,10 @@ READ_ALONG = "without https in front, others on the network can read along"
     "--host",
     default=LOOPBACK[0],
     show_default=True,
-    help="Address to listen on; 0.0.0.0 lets other machines in.",
+    help="Address to listen on; 0.0.0.0 allows other machines.",
 )
-@click.option("--no-token", is_flag=True, help="Let every user of this machine in without a token.")
-@click.option(
-    "--port", type=PORT, default=USUAL_PORT, show_default=True, help="Which port to take (0: a free one)."
-)
+@click.option("--no-token", is_flag=True, help="Allow every user of this machine without a token.")
+@click.option("--port", type=PORT, default=USUAL_PORT, show_default=True, help="Port (0: a free one).")
 @click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
 @settings_options(*CURVES_BESIDE, "store")
 def serve(settings: Settings, host: str, no_token: bool, port: int, opening: bool) -> int:
@@ -38,7 +36,7 @@ def serve(settings: Settings, host: str, no_token: bool, port: int, opening: boo
     pages, unless --host says otherwise.
     """
     if no_token and not is_loopback(host):
-        raise UsageError("--no-token requires a loopback address", f"leave --host {host} out, or --no-token")
+        raise UsageError("--no-token requires a loopback address", f"omit --host {host} or --no-token")
     try:
         from misstep.features.serve.server import serve_site
     except ImportError as error:

@@ -99,7 +99,7 @@ class Launcher:
             going = sum(not each.ended.is_set() for each in self._launches.values())
             if going >= MOST_AT_ONCE:
                 raise UsageError(
-                    f"{going} runs that were started here are going on", "wait for one to end, or stop one"
+                    f"{going} runs started here are still running", "wait for one to finish, or stop one"
                 )
             self._count += 1
             self._launches[self._count] = self._launch(order)
@@ -142,7 +142,7 @@ class Launcher:
         if order.agent == self._settings.agent and self._settings.cases:
             raise UsageError(
                 f"the settings say that cases come from {self._settings.cases}",
-                "leave that out where you start misstep serve, or start the run on the command line",
+                "omit that setting when starting misstep serve, or start the run on the command line",
             )
         if order.count > MOST_CASES:
             hint = "start larger runs on the command line"

@@ -82,11 +82,11 @@ class Starting:
         """Redirect to the run as soon as it exists."""
         progress = self._launcher.wait(request.path_params["number"], PATIENCE)
         if progress is None:
-            raise HTTPException(404, "there is no such start: it may have been before the server was")
+            raise HTTPException(404, "unknown start: it may be from before the server was restarted")
         if progress.run:
             return see_other(run_path(progress.run))
         if progress.ended:
-            said = progress.said or "The run has ended before it began, and said nothing."
+            said = progress.said or "The run ended before it started, without a message."
             return self._ask(request, USUAL, said)
         return show(request, "waiting.html", said=plain_lines(progress.said))
 
@@ -94,7 +94,7 @@ class Starting:
         self._secret.check(await read_form(request))
         run = request.path_params["run"]
         if not await run_in_threadpool(self._launcher.stop, run):
-            raise HTTPException(404, "no such run was started here, or it has ended")
+            raise HTTPException(404, "no such run was started here, or it has finished")
         return see_other(run_path(run))
 
     def _ask(self, request: Request, given: dict[str, str], wrong: str = "") -> Response:

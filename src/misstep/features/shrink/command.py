@@ -23,7 +23,7 @@ from misstep.store.location import way_to
 @click.command("shrink")
 @click.argument("run", required=False)
 @click.argument("case", required=False)
-@click.option("--emit", type=click.Choice(["pytest"]), help="Write a regression test as well, to --out.")
+@click.option("--emit", type=click.Choice(["pytest"]), help="Also write a regression test to --out.")
 @settings_options(
     "confidence",
     "most_runs",
@@ -40,7 +40,7 @@ def shrink(settings: ShrinkSettings, run: str | None, case: str | None, emit: st
 
     RUN and CASE name the failure, as two words or as RUN/CASE.
     """
-    run = subject(settings, run, "the run and the case to be shrunk")
+    run = subject(settings, run, "the run and case to shrink")
     if "/" in run and case is None:
         run, case = run.split("/", 1)
     if not settings.resume and not (run and case):
@@ -66,9 +66,9 @@ def shrink(settings: ShrinkSettings, run: str | None, case: str | None, emit: st
 def _check_place(settings: OutputSettings, emit: str | None) -> None:
     """Check before the run starts that its test can be written."""
     if settings.out and not emit:
-        raise UsageError("--out is where a regression test goes", "add --emit pytest, or leave it out")
+        raise UsageError("--out requires --emit pytest", "add --emit pytest, or omit it")
     if emit and settings.out == "-":
-        raise UsageError("the test can't go to standard output", "name a file with --out")
+        raise UsageError("the test can't be written to standard output", "name a file with --out")
     if emit:
         refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
 
@@ -89,4 +89,4 @@ def _show(settings: RunSettings, run: str, found: Reduction) -> None:
     console.print(reduction_view(found))
     if found.outcome:
         place = way_to(settings.store)
-        hint(console, f"again: misstep replay {quoted(f'{run}/{found.outcome.case.id}')}{place}")
+        hint(console, f"Replay: misstep replay {quoted(f'{run}/{found.outcome.case.id}')}{place}")

@@ -36,7 +36,7 @@ class ShrinkRuns(PlanningRuns):
             return RunPage(summary, tuple(planning_parts(summary)))
         smallest = bundle_of_one(settings, run.id, found.outcome) if found.outcome else None
         # The pass rate on changed cases says nothing about the agent.
-        shown = [smallest.single("The smallest that still fails")] if smallest else []
+        shown = [smallest.single("Smallest request that still fails")] if smallest else []
         return RunPage(summary, (sections.counts(summary), *shown), smallest)
 
 

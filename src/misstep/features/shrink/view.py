@@ -22,9 +22,9 @@ def reduction_view(reduction: Reduction) -> RenderableType:
     if outcome is None:
         if reduction.complaint and not reduction.tried:
             why = plain(reduction.complaint, 300)
-            return Text(f"The case could not be run again, so nothing is known: {why}")
+            return Text(f"The case could not be replayed: {why}")
         tried = counted(reduction.tried, "further run")
-        return Text(f"The case did not fail like that again in {tried}: there is nothing to make smaller.")
+        return Text(f"The case did not fail this way again in {tried}, so there is nothing to shrink.")
     before, after = reduction.before, reduction.after
     sizes = {"action": before.actions, "sentence": before.sentences, "constraint": before.constraints}
     was = ", ".join(counted(size, what) for what, size in sizes.items())
@@ -45,13 +45,13 @@ def reduction_view(reduction: Reduction) -> RenderableType:
 def _certainty(reduction: Reduction) -> str:
     if reduction.unjudged:
         steps = counted(reduction.unjudged, "step")
-        return f"{steps} to smaller ones could not be judged: {plain(reduction.complaint, 300)}"
+        return f"{steps} to smaller requests could not be judged: {plain(reduction.complaint, 300)}"
     if not reduction.minimal:
-        return "there may be a smaller one: not everything could be tried (--most-runs allows more)"
+        return "there may be a smaller one: raise --most-runs to try everything"
     if reduction.otherwise:
-        other = f"{reduction.otherwise} of them fail in another way"
-        return f"every step to a smaller or plainer one was tried: none fails like that, {other}"
-    return "every step to a smaller or plainer one was tried, and passed"
+        other = f"{reduction.otherwise} of them fail differently"
+        return f"every smaller or simpler request was tried: none fails this way, {other}"
+    return "every smaller or simpler request was tried, and passed"
 
 
 # Settings that define the agent; all others are about the run in which the failure was found.
@@ -108,7 +108,7 @@ def regression_test(reduction: Reduction, settings: Settings) -> str:
     It runs wherever the agent is found under the name in the settings. A `ValueError` if nothing failed.
     """
     if reduction.outcome is None:
-        raise ValueError("what did not fail again makes no test")
+        raise ValueError("the case did not fail again, so there is no test to write")
     case, verdict, usual = reduction.outcome.case, reduction.outcome.verdict, Settings()
     given = {name: getattr(settings, name) for name in _FACTS}
     facts = {name: value for name, value in given.items() if value != getattr(usual, name)}

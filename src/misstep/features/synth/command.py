@@ -138,14 +138,14 @@ class CaseExamples:
     "form",
     type=click.Choice(SYNTH_FORMATS),
     default="cases",
-    help="Problems, or conversations in which they are solved, to train models on (sft).  [default: cases]",
+    help="Output: problems (cases), or conversations that solve them for training (sft).  [default: cases]",
 )
 @one_shot_option
 @settings_options(*SYNTHESIS, "out", "json")
 def synth(settings: Settings, form: SynthFormat, one_shot: bool) -> int:
     """Synthesise planning problems as JSON lines."""
     if one_shot and form == "cases":
-        raise UsageError("--one-shot is about conversations", "add --format sft, or leave --one-shot out")
+        raise UsageError("--one-shot requires --format sft", "add --format sft, or omit --one-shot")
     one_output(settings, "cases" if form == "cases" else "examples")
     stats = SuiteStats()
     cases = stats.watch(synthesise(settings))

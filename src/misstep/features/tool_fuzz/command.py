@@ -34,13 +34,13 @@ from misstep.store.location import way_to
 
 ABOUT = {
     **ABOUT_TRYING,
-    "count": f"How many requests greybox and whitebox ask for, for each tool ({REQUESTS}).",
+    "count": f"Requests per tool for greybox and whitebox (default: {REQUESTS}).",
 }
 
 
 @click.command("fuzz")
 @click.argument("specs", metavar="SPEC...", nargs=-1)
-@click.option("--emit", type=click.Choice(["pytest"]), help="Write the findings as tests as well, to --out.")
+@click.option("--emit", type=click.Choice(["pytest"]), help="Also write the findings as tests to --out.")
 @settings_options(
     *FUZZING,
     *TRYING,
@@ -63,12 +63,12 @@ def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -
     toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a bubblewrap sandbox: they can't write to
     your files, and read only their own. --sandbox none runs them with all your rights instead.
 
-    With --agent, each defect is put to the agent: would a natural request ever lead there? With --method
+    With --agent, each defect is tried with the agent: would a natural request ever lead there? With --method
     greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.
     """
     check_specs(settings, specs)
     if settings.out and not emit:
-        raise UsageError("--out is where tests go", "add --emit pytest, or leave it out")
+        raise UsageError("--out requires --emit pytest", "add --emit pytest, or omit it")
     if emit:
         refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
     exit_policy = ExitPolicy(settings, "fuzz")
@@ -107,12 +107,12 @@ def show_part(settings: RunSettings, run: str, name: str) -> None:
         return
     console = Console()
     console.print(finding_detail(finding, passage))
-    hint(console, f"again: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
+    hint(console, f"Replay: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
 
 
 def _write_tests(settings: RunSettings, report: FuzzReport) -> None:
     if not report.findings:
-        print("there is no finding to make a test of", file=sys.stderr)
+        print("there are no findings to write tests for", file=sys.stderr)
         return
     path = settings.out or f"test_misstep_{report.run}.py"
     own = find_run(settings, report.run).settings
@@ -141,6 +141,6 @@ def replay_part(settings: RunSettings, run: str, name: str) -> int:
         console = Console()
         console.print(finding_view(before))
         console.print(judged_view(after))
-        hint(console, "as before" if same else f"before, it was: {before.kind}, {before.error}")
+        hint(console, "as before" if same else f"was before: {before.kind}, {before.error}")
     harmless = ("fine", "environment") if is_refusal else ("fine", "refused", "environment")
     return int(after.ruling not in harmless)

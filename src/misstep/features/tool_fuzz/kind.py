@@ -74,7 +74,7 @@ def _fuzzed(report: ToolReport, home: ReportSource, causes: Mapping[str, Cause])
         flaws.append(_defect(finding, seen[finding.identity], home, causes[finding.cause]))
         seen[finding.identity] += 1
     untested = [] if report.is_tested else [not_tested(report)]
-    reason = "; ".join((*untested, *report.notes)) or "what was put to the agent could not be judged"
+    reason = "; ".join((*untested, *report.notes)) or "the agent's runs could not be judged"
     return tool_item(report.name, verdict_on(report), report.seconds, flaws, reason)
 
 
@@ -103,7 +103,7 @@ def _hold_findings(store: Store, baseline: str, run: str) -> Held:
     before, after = store.tool_reports(baseline), store.tool_reports(run)
     tested = {report.name for report in after}
     if not tested & {report.name for report in before}:
-        raise nothing_in_common(baseline, run, "tool", "fuzz the same tools in both")
+        raise nothing_in_common(baseline, run, "tool", "fuzz the same tools in both runs")
     old = [finding for report in before if report.name in tested for finding in report.findings]
     own = [finding for report in after for finding in report.findings]
     new, gone = _beyond(own, old), _beyond(old, own)

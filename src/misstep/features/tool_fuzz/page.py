@@ -27,8 +27,8 @@ from misstep.rendering.html.sections import page_section
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
 
-HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated in all", "environment", "lines run")
-PUT = ("put to the agent", *STAGES, "unclear")
+HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated total", "environment", "lines run")
+PUT = ("tried with the agent", *STAGES, "unclear")
 CALLS = 20_000  # characters
 MOST_PASSAGES = 200
 
@@ -60,7 +60,7 @@ def _through_agent(tools: Sequence[ToolReport]) -> Markup:
     parts.append(grid(("tool", *EFFORT), [Row((text(name, 100), *effort_cells(one))) for name, one in own]))
     if missed := not_reached(tools):
         lists = [element("li", text(told)) for told in missed[:MOST_PASSAGES]]
-        parts.append(element("details", element("summary", "What was not reached"), element("ul", *lists)))
+        parts.append(element("details", element("summary", "Not reached"), element("ul", *lists)))
     return page_section(f"Through the agent ({methods_in_words(tools)})", *parts)
 
 

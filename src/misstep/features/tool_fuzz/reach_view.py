@@ -19,7 +19,7 @@ from misstep.rendering.words import interval
 MOST_WHY = 300  # characters of a reason
 
 STAGES = ("documented", "asked for", "reached")
-EFFORT = ("errors", "calls", "calls each", "est. in all", "tokens")
+EFFORT = ("errors", "calls", "calls each", "est. total", "tokens")
 NOTHING = "–"
 
 
@@ -78,7 +78,7 @@ def survival_in_words(tools: Sequence[ToolReport]) -> str:
     """The share of all defects that passes each stage, with its interval; empty if there are none."""
     found = survivals(journeys_of(tools))
     put = found[0].put
-    return f"of {put} put to the agent: {', '.join(each.words for each in found)}" if put else ""
+    return f"of {put} tried with the agent: {', '.join(each.words for each in found)}" if put else ""
 
 
 def journeys_of(tools: Iterable[ToolReport]) -> list[AgentReach]:
@@ -184,7 +184,7 @@ def passage_view(passage: ReachAttempt) -> RenderableType:
     lines = [Text(fate_in_words(passage))]
     if passage.rehearsal is not None:
         lines.append(
-            Text("told to make these very calls, with tools that do nothing, the agent did", style="dim")
+            Text("instructed to make exactly these calls on inert tools, the agent made them", style="dim")
         )
         lines += [Text(f"  {line}") for line in trial_in_words(passage.rehearsal)]
     return section("through the agent", Group(*lines))

@@ -30,7 +30,7 @@ from misstep.runs.setup.workbenches import Target
 from misstep.tool_host.host import ToolHost
 
 REQUESTS = 20  # requests that a model is asked for directly, unless --count is given
-LEFT = "not put to the agent"
+LEFT = "not tried with the agent"
 
 Keep = Callable[[ToolReport], None]
 
@@ -152,7 +152,7 @@ class _Progress:
         known = {each.id for each in findings}
         kept = [note for note in self._before.notes if MARK not in note and LEFT not in note]
         notes = [*kept, *self._agent_session.marks_passed(journey.usage), *self.notes]
-        notes += [f"time was up: {left} {LEFT}"] if left else []
+        notes += [f"time ran out: {left} {LEFT}"] if left else []
         return structs.replace(
             self._before,
             journey=journey,

@@ -93,11 +93,11 @@ def _refuse_early(settings: ToolFuzzSettings) -> Prompts | None:
     if not settings.agent:
         if settings.tool_method != "toolfuzz" or settings.skip_sanity:
             flag = "--skip-sanity" if settings.skip_sanity else f"--method {settings.tool_method}"
-            raise UsageError(f"{flag} is about requests to an agent", "name it with --agent")
+            raise UsageError(f"{flag} requires --agent", "add --agent")
         return None
     if settings.from_run and settings.tool_method != "toolfuzz":
-        hint = "leave out one of them: what an earlier run has kept is for the fuzzer to begin with"
-        raise UsageError(f"--from can't go with --method {settings.tool_method}", hint)
+        hint = "omit one of them: the corpus of an earlier run only seeds the fuzzer"
+        raise UsageError(f"--from can't be combined with --method {settings.tool_method}", hint)
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     refuse_missing(settings)

@@ -40,10 +40,10 @@ MOST_NAMED = 10  # tools that were not tested
 MOST_MISSED = 6  # places in the code that were never reached
 Column: TypeAlias = Callable[[ToolReport], Text | str]
 
-UNCONFIRMED = "not confirmed: seen while fuzzing, and there was no time to replay it"
+UNCONFIRMED = "not confirmed: seen while fuzzing, but there was no time to replay it"
 
 STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"}
-ENDINGS = {"exhausted": "nothing more to try", "stopped": "stopped before its end"}
+ENDINGS = {"exhausted": "nothing more to try", "stopped": "stopped early"}
 
 
 def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
@@ -82,7 +82,7 @@ def headline(report: FuzzReport) -> str:
     found, waiting = len(report.findings), len(report.unconfirmed)
     unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
     told = [f"{counted(len(report.causes), 'cause')} at {counted(found, 'place')}"] if found else []
-    told += [] if found else ["no defects were found"]
+    told += [] if found else ["no defects found"]
     told += [f"{waiting} not confirmed"] if waiting else []
     told += [f"{unclear} could not be judged"] if unclear and not found else []
     told += [f"{counted(len(report.untested), 'tool')} not tested"] if report.untested and not found else []
@@ -114,8 +114,8 @@ def not_tested(tool: ToolReport) -> str:
     if not tool.calls:
         return "not tested: no call was made"
     if not tool.refused:
-        return f"not tested: something in the environment kept all {tool.calls:,} calls from being served"
-    rest = " or failed for want of something in the environment" if tool.environment else ""
+        return f"not tested: all {tool.calls:,} calls failed because of the environment"
+    rest = " or failed because something is missing in the environment" if tool.environment else ""
     return f"not tested: all {tool.calls:,} calls were refused{rest}"
 
 
@@ -173,13 +173,13 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
     parts: list[RenderableType] = [finding_view(finding)]
     if finding.original != finding.calls:
         first = Group(*[Text(written_call(call)) for call in finding.original])
-        parts.append(section("what showed it first", first))
+        parts.append(section("first seen with", first))
     if finding.frames:
         way = [
             Text(plain(f"{each.file}:{each.line} in {each.function}"), style="" if each.own else "dim")
             for each in finding.frames
         ]
-        parts.append(section("the way there", Group(*way)))
+        parts.append(section("steps", Group(*way)))
     if passage is not None:
         parts.append(passage_view(passage))
     return Trimmed(Group(*parts))
@@ -334,7 +334,7 @@ COLUMNS: Sequence[tuple[str, Column]] = (
     ("found", found),
     ("refused", lambda tool: f"{tool.refused:,}"),
     ("calls each", calls_each),
-    ("est. in all", in_all),
+    ("est. total", in_all),
     ("env.", lambda tool: f"{tool.environment:,}"),
     ("lines run", lines_run),
 )

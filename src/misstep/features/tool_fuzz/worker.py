@@ -62,9 +62,7 @@ def find_seed_corpus(store: Store, name: str) -> SeedCorpus:
     try:
         return SeedCorpus(store.tool_reports(run))
     except (ValueError, RecursionError) as error:
-        raise StoreError(
-            f"run {run} is damaged", f"calls that it kept: {error}", where=store.location
-        ) from error
+        raise StoreError(f"run {run} is damaged", f"corpus: {error}", where=store.location) from error
 
 
 def _written(calls: Sequence[Invocation]) -> str:
@@ -83,7 +81,7 @@ LEAST_TRIAGE = 30.0  # seconds
 FUZZING = 0.2  # of the time for a tool, if an agent gets the rest
 LOOKS = 2  # attempts to reach a server before it is given up
 NAP = 0.2  # seconds between two checks whether to keep waiting
-LOST = "could not be started again"
+LOST = "could not be restarted"
 NOTHING_KEPT = SeedCorpus()
 
 News: TypeAlias = Finding | ToolReport

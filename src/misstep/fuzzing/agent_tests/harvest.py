@@ -42,7 +42,7 @@ from misstep.fuzzing.triage.defect_index import chao1
 MOST = 10  # candidates per tool, most frequent first
 CUT = " more characters)"  # how a truncated message ends
 FEWEST = 3  # words that a pattern needs to match other messages
-SAID = "the documentation lets an agent ask for this, and the tool refuses it"
+SAID = "the documentation allows this call, but the tool refuses it"
 
 _WORD = re.compile(r"\w{2,}")
 
@@ -250,7 +250,7 @@ async def ask_for_crashes(
             wanted = min(AT_A_TIME, count - len(run))
             ideas += () if waiting else await ask_outright("crashes", means, tool, models, wanted, ideas)
         except Unusable as error:
-            why = f"no {'more ' if ideas else ''}requests were made: {told(error)}"
+            why = f"no {'more ' if ideas else ''}requests were generated: {told(error)}"
             yield ReachAttempt("", "inconclusive", why, matter="request")
             return
         for request in waiting:

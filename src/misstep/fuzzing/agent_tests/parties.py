@@ -63,7 +63,7 @@ async def confirmed(trial: Trial, trials: AgentTrials) -> Trial:
     for place, use in enumerate(trial.uses):
         if not shows_defect(use):
             continue
-        why = f"{use.judged.error} was seen, but not again from a fresh start"
+        why = f"{use.judged.error} was seen once, but not after a fresh start"
         uses[place] = structs.replace(use, judged=Judged("environment", why), replayed=REPLAYS)
         for times in range(1, REPLAYS + 1):
             if is_same(await trials.make(trial.calls_up_to(place)), use.judged):
@@ -86,5 +86,5 @@ def trouble_with(trial: Trial) -> str:
         return f"the agent did not answer: {cut(trial.error or trial.ended, SHOWN)}"
     for use in trial.uses:
         if use.judged.ruling == "environment":
-            return f"the tool can't work here: {cut(use.judged.why, SHOWN)}"
+            return f"the tool does not work in this environment: {cut(use.judged.why, SHOWN)}"
     return ""

@@ -98,9 +98,11 @@ def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
 def done_instead(rehearsal: Trial, calls: Sequence[Invocation]) -> str:
     """Describe what the agent did instead of the call, when that says nothing about the documentation."""
     for last in others_among(rehearsal.uses, calls)[-1:]:
-        return f"the agent, told to make the call, made another: {last.tool}({cut(last.arguments, SHOWN)})"
+        return (
+            f"the agent, instructed to make the call, made another: {last.tool}({cut(last.arguments, SHOWN)})"
+        )
     said = cut(rehearsal.answer.strip(), SHOWN)
-    return f"the agent did not make the call, and named nothing that forbids it: {said or '(no answer)'}"
+    return f"the agent did not make the call, and named no rule against it: {said or '(no answer)'}"
 
 
 def _is_call(use: Use, call: Invocation) -> bool:
@@ -134,7 +136,7 @@ async def judge_refusal(
     """
     calls = trial.calls_up_to(place)
     if (await trials.make(calls)).ruling not in REFUSALS:
-        return structs.replace(passage, why="it was refused, but not again from a fresh start")
+        return structs.replace(passage, why="it was refused once, but not after a fresh start")
     about = {
         "tools": documentation_for(calls, trials.tools),
         "request": fenced(trial.request),
@@ -149,7 +151,7 @@ async def judge_refusal(
     except Unusable as error:
         return structs.replace(passage, why=f"the refusal was not judged: {told(error)}")
     if second.foreseen:
-        return structs.replace(passage, why="the judge contradicts itself about the refusal")
+        return structs.replace(passage, why="the judge's answers about the refusal contradict each other")
     return structs.replace(passage, fate="reached", why=cut(opinion.reason, SHOWN))
 
 
@@ -214,7 +216,7 @@ class ReachStages:
             about, form = self._about(finding, calls), requests_form(self.count)
             requests = await self.models.ask("generator", "request", form, **about, count=str(self.count))
         except Unusable as error:
-            return structs.replace(passage, why=f"no requests were made: {told(error)}")
+            return structs.replace(passage, why=f"no requests were generated: {told(error)}")
         return await self._tried(finding, calls, structs.replace(passage, requests=requests))
 
     async def _rehearsed(self, finding: Finding, passage: ReachAttempt) -> tuple[ReachAttempt, Calls]:
@@ -239,7 +241,7 @@ class ReachStages:
                     declined.append(rehearsal)
         for rehearsal, why in unclear[:1]:
             return structs.replace(passage, why=why, rehearsal=rehearsal), ()
-        why = f"the agent would not make the call: {cut(declined[0].answer, SHOWN)}"
+        why = f"the agent declined to make the call: {cut(declined[0].answer, SHOWN)}"
         told = structs.replace(passage, fate="undocumented", why=why, documented=False, rehearsal=declined[0])
         return told, ()
 

@@ -74,7 +74,7 @@ class Prompts:
 
 
 def _own_templates(folder: str) -> dict[str, tuple[str, str]]:
-    """The user's texts by stage, each with its path. A file that belongs to no stage is an error."""
+    """The user's texts by stage, each with its path. A file that is not a known prompt is an error."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(".txt"))
     except OSError as error:
@@ -84,7 +84,7 @@ def _own_templates(folder: str) -> dict[str, tuple[str, str]]:
         stage, path = name.removesuffix(".txt"), os.path.join(folder, name)
         if stage not in STAGES:
             hint = f"known stages: {', '.join(STAGES)}"
-            raise UsageError("belongs to no stage", hint, did_you_mean(stage, STAGES), where=path)
+            raise UsageError("is not a known prompt", hint, did_you_mean(stage, STAGES), where=path)
         found[stage] = read_template(path), path
     return found
 

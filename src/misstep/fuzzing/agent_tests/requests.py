@@ -103,7 +103,7 @@ def requests_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple[
 
 def lacking(means: Outright, tool: Described) -> str:
     """Why a model cannot be asked by these means; empty if it can."""
-    return "the source of the tool is not known" if means == "whitebox" and tool.source is None else ""
+    return "the tool's source code is not available" if means == "whitebox" and tool.source is None else ""
 
 
 async def ask_outright(
@@ -132,7 +132,7 @@ async def make_requests(
             "generator", "crosstalk", requests_form(count), tools=documentation_of(tools), count=str(count)
         )
     except Unusable as error:
-        return (), f"no requests were made: {told(error)}"
+        return (), f"no requests were generated: {told(error)}"
     return made, ""
 
 
@@ -153,7 +153,7 @@ async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[To
         groups = tuple(ToolGroup(tidy(each.name), tuple(dict.fromkeys(each.tools))) for each in form.groups)
         wrong = wrong_with_groups(groups, known)
         named = {tool for group in groups for tool in group.tools}
-        wrong += [f"{quoted(tool)} is in no group" for tool in known if tool not in named]
+        wrong += [f"{quoted(tool)} is not in a group" for tool in known if tool not in named]
         return FormatError(". ".join(wrong) + ".") if wrong else groups
 
     said = [(tool.name, cut(tool.tool.description, MOST_DESCRIPTION) or "(no description)") for tool in tools]
@@ -164,11 +164,11 @@ async def propose_groups(tools: Sequence[Described], models: Models) -> tuple[To
 def wrong_with_groups(groups: Sequence[ToolGroup], known: Collection[str]) -> list[str]:
     """Reasons why these groups cannot be tested against each other; empty if they can."""
     times = Counter(group.name for group in groups)
-    wrong = [f"the group {quoted(name)} is there twice" for name, count in times.items() if count > 1]
+    wrong = [f"the group {quoted(name)} appears twice" for name, count in times.items() if count > 1]
     for group in groups:
         name = quoted(group.name)
         if not group.name.strip() or len(group.name) > LONGEST_NAME:
-            wrong.append(f"{name} is no name for a group: 1 to {LONGEST_NAME} characters will do")
+            wrong.append(f"{name} is not a valid group name: use 1 to {LONGEST_NAME} characters")
         if not group.tools:
             wrong.append(f"the group {name} is empty")
         for tool in group.tools:
@@ -176,10 +176,10 @@ def wrong_with_groups(groups: Sequence[ToolGroup], known: Collection[str]) -> li
                 hint = did_you_mean(tool, known)
                 wrong.append(f"there is no tool {quoted(tool)}{f' ({hint})' if hint else ''}")
     if len(groups) < FEWEST:
-        wrong.append(f"the number of groups is {len(groups)}, and two are the fewest")
+        wrong.append(f"there are {len(groups)} groups; at least two are needed")
     if not wrong:
         wrong += [
-            f"nothing is left beside the group {quoted(group.name)}: each tool shares a group with one of it"
+            f"no tool is outside the group {quoted(group.name)}"
             for group in groups
             if not offered_beside(group, groups)
         ]

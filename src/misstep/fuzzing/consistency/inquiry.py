@@ -52,8 +52,8 @@ from misstep.fuzzing.consistency.making import (
 
 SILENT = ("hang", "protocol")  # rulings on calls without an answer
 DOUBTS = {
-    "contradiction": "the judge contradicts itself",
-    "guess": "nothing but a guess speaks against the answer",
+    "contradiction": "the judge's answers contradict each other",
+    "guess": "only a guess contradicts the answer",
 }
 ENDINGS = ("process died", "memory", "CPU")  # errors that leave no result to compare
 
@@ -77,7 +77,7 @@ def incomparable(trial: Trial, tool: str) -> str:
     if trouble := trouble_with(structs.replace(trial, uses=uses)):
         return trouble
     silent = [use for use in uses if use.judged.ruling in SILENT or use.judged.error in ENDINGS]
-    return f"the tool gave no answer: {cut(silent[0].judged.why, SHOWN)}" if silent else ""
+    return f"the tool did not answer: {cut(silent[0].judged.why, SHOWN)}" if silent else ""
 
 
 class _Inquiry:
@@ -128,7 +128,7 @@ class _Inquiry:
                     self._declined[number] = decline
                     return
         except Unusable as error:
-            why = f"{why}, and nobody could say why: {told(error)}"
+            why = f"{why}, for an unknown reason: {told(error)}"
         self._trouble.append(f"request {number}: {why}")
         self._trials = {each: trial for each, trial in self._trials.items() if each != number}
 
@@ -137,7 +137,7 @@ class _Inquiry:
             requests = [trial.request for trial in self._trials.values()]
             self._expectation = await expect(requests, self._tool, self._models)
         except Unusable as error:
-            self._trouble.append(f"there is nothing to expect: {told(error)}")
+            self._trouble.append(f"no expectation could be formed: {told(error)}")
             return None
         for number, trial in self._trials.items():
             try:
@@ -145,7 +145,7 @@ class _Inquiry:
                     await judge_answer(number, trial, self._tool.name, self._expectation, self._models)
                 )
             except Unusable as error:
-                self._trouble.append(f"request {number}: no score was given: {told(error)}")
+                self._trouble.append(f"request {number}: not scored: {told(error)}")
         return judge_says(self._scores, complete=not self._trouble)
 
     def _reason(self, verdict: Judgement) -> str:
@@ -159,7 +159,7 @@ class _Inquiry:
         inputs, outputs = len(self._deciding.inputs), len(self._deciding.outputs)
         said = [f"buckets: {inputs} of inputs, {outputs} of outputs"]
         said += [
-            f"request {each.request} declined since the documentation says “{cut(each.quote, SHOWN)}”"
+            f"request {each.request} declined because the documentation says “{cut(each.quote, SHOWN)}”"
             for each in self._declined.values()
         ]
         if self._scores:
@@ -219,7 +219,7 @@ def judge_again(one: PromptSet, checks: Collection[Check]) -> PromptSet:
     return structs.replace(one, verdict=verdict, evidence=evidence)
 
 
-EXPECTED = "What to expect, according to the documentation of the tool"
+EXPECTED = "Expected result according to the tool's documentation"
 
 
 async def expect(requests: Sequence[str], tool: Described, models: Models) -> Expectation:
@@ -249,7 +249,7 @@ async def judge_answer(number: int, trial: Trial, tool: str, expected: Expectati
     An answer is wrong only if the judge says so for both orders of the two, and not by a guess alone. Raises
     `Unusable`.
     """
-    kind = "This expectation is a guess; nobody could know without the tool" if expected.guessed else EXPECTED
+    kind = "This expectation is a guess; it can't be known without the tool" if expected.guessed else EXPECTED
     known = (
         f"What the tool returned:\n{fenced(outputs_in_words(trial, tool, MOST_SHOWN))}",
         f"{kind}:\n{fenced(expected.statement)}",
@@ -316,7 +316,7 @@ async def ask_for_wrong_answers(
     try:
         requests += () if requests else await ask_outright("answers", means, tool, models, count)
     except Unusable as error:
-        why = f"no requests were made: {told(error)}"
+        why = f"no requests were generated: {told(error)}"
         yield PromptSet(set_id(tool.name, ()), "inconclusive", why)
         return
     put = {request for each in before for request in each.requests}

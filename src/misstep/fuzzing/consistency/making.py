@@ -135,7 +135,7 @@ def templates_form(count: int, used: Collection[str] = ()) -> AnswerSchema[tuple
     def make(form: _Templates) -> tuple[str, ...] | FormatError:
         templates = tuple(map(tidy, form.templates))
         wrong = [said for each in templates if (said := _wrong_with(each))]
-        wrong += [f"{quoted(each)} is there twice." for each in _repeated(templates)]
+        wrong += [f"{quoted(each)} appears twice." for each in _repeated(templates)]
         wrong += [f"{quoted(each)} was used before." for each in templates if alike(each) in before]
         if not templates:
             wrong.append("There are no templates.")
@@ -171,10 +171,10 @@ def same_number_form(count: int) -> AnswerSchema[tuple[str, ...]]:
 
     def make(form: _Requests) -> tuple[str, ...] | FormatError:
         requests = tuple(map(tidy, form.requests))
-        wrong = [f"{quoted(each)} is there twice." for each in _repeated(requests)]
+        wrong = [f"{quoted(each)} appears twice." for each in _repeated(requests)]
         wrong += [_too_long(each, MOST_SAID) for each in requests if len(each) > MOST_SAID]
         if len(requests) != count:
-            wrong.append(f"There are {len(requests)} messages; there have to be {count}, in the same order.")
+            wrong.append(f"There are {len(requests)} messages; there must be {count}, in the same order.")
         if not all(requests):
             wrong.append("A message is empty.")
         good = _fresh(requests, MOST_SAID)
@@ -204,14 +204,14 @@ def _wrong_with(template: str) -> str:
     if not names:
         return f"{quoted(template)} has no placeholder in square brackets."
     if odd := [name for name in names if not _PLAIN_WORDS.fullmatch(name)]:
-        return f"{quoted(f'[{odd[0]}]')} is no placeholder: plain words stand between the brackets."
+        return f"{quoted(f'[{odd[0]}]')} is not a placeholder: only plain words go between the brackets."
     if _repeated(names):
-        return f"{quoted(template)} has the same placeholder twice: give each a word of its own."
+        return f"{quoted(template)} uses a placeholder twice: give each a different name."
     return ""
 
 
 def _wrong_with_infills(name: str, infills: Sequence[str], before: Collection[str]) -> list[str]:
-    wrong = [f"{quoted(each)} is there twice for {quoted(f'[{name}]')}." for each in _repeated(infills)]
+    wrong = [f"{quoted(each)} appears twice for {quoted(f'[{name}]')}." for each in _repeated(infills)]
     wrong += [f"{quoted(each)} was used before." for each in infills if alike(each) in before]
     wrong += [_too_long(each, MOST_INFILL) for each in infills if len(each) > MOST_INFILL]
     if not all(infills):
@@ -235,7 +235,7 @@ def _fresh(texts: Sequence[str], most: int, before: Collection[str] = ()) -> tup
 
 
 def _too_long(text: str, most: int) -> str:
-    return f"{quoted(text)} is too long: at most {most:,} characters are taken."
+    return f"{quoted(text)} is too long: at most {most:,} characters are allowed."
 
 
 def _repeated(texts: Sequence[str]) -> list[str]:
@@ -270,7 +270,7 @@ class Approach(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.checks:
-            raise UsageError("no check is left", f"known checks: {', '.join(CHECKS)}", where="--checks")
+            raise UsageError("no check is possible", f"known checks: {', '.join(CHECKS)}", where="--checks")
 
 
 NOTHING = "(nothing)"
@@ -313,7 +313,7 @@ async def make_sets(
             try:
                 new = await _templates(tool, models, approach, count - made, templates)
             except Unusable as error:
-                yield SetDraft(why=f"no templates were made: {told(error)}")
+                yield SetDraft(why=f"no templates were generated: {told(error)}")
                 return
             templates += new
         for template in new:
@@ -378,7 +378,7 @@ async def _checked(draft: SetDraft, tool: Described, models: Models) -> SetDraft
     try:
         found = await models.ask("judge", "same", same_form(len(requests)), **places)
     except Unusable as error:
-        why = f"it is not known whether the messages mean the same: {told(error)}"
+        why = f"could not check whether the messages mean the same: {told(error)}"
         return structs.replace(draft, why=why)
     alike = tuple(each for number, each in enumerate(requests, 1) if number not in found.different)
     if len(alike) < FEWEST:

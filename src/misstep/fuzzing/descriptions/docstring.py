@@ -73,13 +73,13 @@ def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
     first = function.body[0]
     if first_line(first) <= max(function.lineno, _end_of_head(function)):
         raise UsageError(
-            "has its body on the line of its head", "move the body to lines of its own", where=where
+            "has its body on the same line as its def", "move the body to its own lines", where=where
         )
     begin = starts[first_line(first) - 1]
     column = _offset(text, begin, first.col_offset)
     indent, newline = text[begin:column], _end_of(text[starts[first_line(first) - 2] : begin])
     if indent.strip():
-        raise UsageError("has two statements on one line", "give each its own", where=where)
+        raise UsageError("has two statements on one line", "put each on its own line", where=where)
     if ast.get_docstring(function, clean=False) is None:
         return DocstringPlace(begin, begin, indent, newline)
     literal: ast.expr = first.value  # type: ignore[attr-defined]
@@ -153,12 +153,12 @@ def find_function(text: str, line: int, where: str) -> ast.FunctionDef | ast.Asy
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError("is not Python that can be read", str(error), where=where) from error
+        raise UsageError("is not valid Python", str(error), where=where) from error
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and first_line(node) == line:
             return node
-    hint = "a lambda, a class or an object has no docstring of its own: use the override (--out)"
-    raise UsageError(f"there is no function at line {line}", hint, where=where)
+    hint = "a lambda, class or object has no docstring to edit: write an override file with --out"
+    raise UsageError(f"there is not a function at line {line}", hint, where=where)
 
 
 def first_line(node: ast.stmt) -> int:
@@ -199,7 +199,7 @@ def _taken_apart(literal: str, where: str) -> tuple[str, str, str]:
     tokens = tokenize.generate_tokens(io.StringIO(f"({literal})").readline)
     found = _LITERAL.fullmatch(literal)
     if found is None or sum(token.type == tokenize.STRING for token in tokens) != 1:
-        raise UsageError("has a docstring that is put together", "write it as one text", where=where)
+        raise UsageError("has a docstring that is concatenated", "write it as one string", where=where)
     return found["prefix"], found["quotes"], found["inner"]
 
 
@@ -312,7 +312,7 @@ def rewrite(text: str, changes: Sequence[DocstringChange]) -> str:
     lines = [change.line for change in changes]
     for change in changes:
         if lines.count(change.line) > 1:
-            hint = "name the function by one spec only"
+            hint = "name the function only once"
             raise UsageError("would get two descriptions at once", hint, where=change.where)
     for change in sorted(changes, key=lambda change: change.line, reverse=True):  # keeps line numbers valid
         text = _edited(text, change)
@@ -325,8 +325,8 @@ def _edited(text: str, change: DocstringChange) -> str:
         anew = text[: place.start] + written(each, _lines(each, change.wording)) + text[place.end :]
         if _is_right(text, anew, change):
             return anew
-    hint = "write it by hand, or use the override (--out)"
-    raise UsageError("has a docstring into which these words can't be put", hint, where=change.where)
+    hint = "edit it by hand, or write an override file with --out"
+    raise UsageError("has a docstring that can't be edited automatically", hint, where=change.where)
 
 
 def _is_right(text: str, anew: str, change: DocstringChange) -> bool:

@@ -175,7 +175,7 @@ def _verdict(trial: Trial, tool: str) -> tuple[Judgement, str]:
     if use := is_bad(trial, tool):
         return "failed", f"{use.judged.ruling}: {use.judged.message or use.judged.why or use.result}"
     if trial.ended != "answered":
-        return "failed", f"the agent did not come to an end: {trial.ended}"
+        return "failed", f"the agent did not finish: {trial.ended}"
     trouble = trouble_with(trial)
     return ("inconclusive", trouble) if trouble else ("passed", "")
 
@@ -196,11 +196,11 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
     untried = [name for name in groups if name not in bad and not all(each.tried for each in groups[name])]
     good = [name for name in groups if name not in bad and name not in untried]
     if not bad:
-        hint = "there is nothing to be mended, going by that run"
-        raise UsageError("no request of it ended badly", hint)
+        hint = "that run has nothing to fix"
+        raise UsageError("none of its requests failed", hint)
     if len(bad) + len(untried) < LEAST:
-        message = "only one request, or set of requests, ended badly, and all others were tried"
-        hint = "one is needed to choose a description by, and one to judge it by: a longer run finds more"
+        message = "only one request, or set of requests, failed"
+        hint = "two are needed, one to choose a description and one to judge it: a longer run finds more"
         raise UsageError(message, hint, "or score on a benchmark: --bench files")
     dice = Dice(derive_seed(seed, "fix"))
     ordered = [name for names in (bad, untried, good) for name in dice.shuffled(sorted(names))]

@@ -99,18 +99,18 @@ def _wrong_with(wording: Wording, tool: Described) -> list[str]:
     if not wording.description:
         wrong.append("The description is empty.")
     if wording.words > MOST_WORDS:
-        wrong.append(f"There are {wording.words} words in all; at most {MOST_WORDS} will do.")
+        wrong.append(f"There are {wording.words} words in total; the maximum is {MOST_WORDS}.")
     if (count := wording.characters) > MOST_CHARACTERS:
-        wrong.append(f"There are {count:,} characters in all; at most {MOST_CHARACTERS:,} will do.")
+        wrong.append(f"There are {count:,} characters in total; the maximum is {MOST_CHARACTERS:,}.")
     if parse_docstring(wording.description or "").text != wording.description:
-        wrong.append("Leave out sections such as 'Args:': parameters have descriptions of their own.")
+        wrong.append("Omit sections such as 'Args:': parameters have their own descriptions.")
     return wrong
 
 
 def _repeated(wording: Wording, tool: Described, used: Sequence[Wording]) -> list[str]:
     if wording.description == tool.tool.description and not wording.parameters:
         return ["That is what the tool says already."]
-    return ["That has been proposed before: say something else."] if wording in used else []
+    return ["That was proposed before: write something else."] if wording in used else []
 
 
 EXAMPLES = 8  # examples per question to a model

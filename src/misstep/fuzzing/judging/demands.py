@@ -144,17 +144,17 @@ def excuse_for(schema: Mapping[str, Any], message: str, given: GivenValues) -> s
     """Why this refusal does not contradict the schema, completing "were refused, …"; empty if it does."""
     beyond = load_wording().beyond
     if mentions(beyond.own_words, message):
-        return "by a rule of the tool's own that it put into words"
+        return "by a rule of the tool that its message states"
     if mentions(beyond.unknown_names, message):
-        return "since they name what the tool does not know"
+        return "because they name something the tool does not know"
     if (breach := find_breach(schema, given.arguments, schema)) and breach[0] == "format":
-        return f"since the schema asks for another format at {'.'.join(map(str, breach[1]))}"
+        return f"because the schema requires another format at {'.'.join(map(str, breach[1]))}"
     if _named_with_more_to_it(schema, message):
-        return "and the schema asks for a format or pattern there"
+        return "and the schema requires a format or pattern there"
     if _holds_no_text(given.arguments):
-        return "since they hold a text that is not valid Unicode"
+        return "because they contain invalid Unicode"
     if _is_extreme(given.arguments):
-        return "since they hold a number or a depth that not every program takes"
+        return "because they contain a number or depth that not every program accepts"
     return ""
 
 
@@ -165,9 +165,9 @@ def refused_by_system(reaction: Reaction, given: GivenValues) -> str:
         len(text) > LONG_NAME / 4 and len(text.encode(errors="surrogatepass")) > LONG_NAME
         for text in given.texts
     ):
-        return "the operating system takes no name or argument of this length"
+        return "the operating system does not allow a name or argument of this length"
     if _NOT_WRITABLE.search(said) and not all(text.isascii() for text in given.texts):
-        return "the file system can't write this name"
+        return "the file system does not allow this name"
     return ""
 
 
@@ -186,7 +186,7 @@ def asked_to_take_long(described: Described, given: GivenValues, seconds: float)
     if asked:
         return ""
     slow = _SLOW_NAME.search(_snake(described.name)) or _SLOW_WORDS.search(described.tool.description)
-    return "its name or description says that it takes long" if slow else ""
+    return "its name or description says that it is slow" if slow else ""
 
 
 def _seconds(name: str, value: Any) -> float | None:
@@ -254,17 +254,17 @@ def find_suspicion(described: Described, message: str, given: GivenValues, error
     words, text = load_wording().suspicion, message[:MOST_READ]
     about = _documentation(described)
     if found := _said_by_tool(words.certain, text, about, given):
-        return f"its words are about the inside of the tool ({found})"
+        return f"the message exposes the tool's internals ({found})"
     if compiled(words.vague).match(text) and not names_call(described, text, given):
-        return "its words say nothing about the call"
+        return "the message says nothing about the call"
     # Related to the call, or by a word stem to the documentation.
     related = names_call(described, text, given) or any(
         word[:STEM] in _stems(about) for word in _content(text)
     )
     if not related and (found := _said_by_tool(words.likely, text, about, given)):
-        return f"its words are about the inside of the tool ({found})"
+        return f"the message exposes the tool's internals ({found})"
     if error in words.types and not related and not compiled(words.refusing).search(text):
-        return f"{error} names no argument, and its words have nothing to do with what the tool is for"
+        return f"{error} names no argument, and the message is unrelated to the tool's purpose"
     return ""
 
 

@@ -30,23 +30,26 @@ def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
     detail = reaction.detail
     match end:
         case "hung":
-            why = f"it gave no answer and was given up: {detail or 'the time for one call was over'}"
+            why = f"it did not answer and was stopped: {detail or 'timeout for one call'}"
             hang = _ended("hang", "hang", why, reaction)
             if not reaction.computed:
                 return hang
             # A blow-up with the signature of the hang: it is the same defect on a slower machine.
             spent = f"{reaction.computed:.1f} seconds of processor time for {size:,} characters of arguments"
             return replace(
-                hang, ruling="blow-up", why=f"it computed until it was given up: {spent}", error="CPU"
+                hang,
+                ruling="blow-up",
+                why=f"it was still computing when it was stopped: {spent}",
+                error="CPU",
             )
         case "exhausted":
-            why = f"it wanted more memory than it was allowed: {detail or 'the limit was reached'}"
+            why = f"it exceeded the memory limit: {detail or 'limit reached'}"
             return _ended("blow-up", "memory", why, reaction)
         case "died":
             return _judge_death(reaction)
         case "garbled":
             said = in_short(detail)
-            why = f"what came back is no answer by the rules of the protocol: {said}"
+            why = f"the reply breaks the protocol: {said}"
             return Judged("protocol", why, f"protocol: {normalise(detail)}", "protocol", message=said)
         case _:
             assert_never(end)
@@ -57,8 +60,8 @@ def _judge_death(reaction: Reaction) -> Judged:
     if reaction.detail.startswith(UNREACHABLE):
         return Judged("environment", said, "environment: unreachable", "unreachable")
     if mentions(load_wording().types.memory, reaction.detail) or "memory" in reaction.detail.lower():
-        return _ended("blow-up", "memory", f"it was ended for want of memory: {said}", reaction)
-    why = f"the process that it ran in ended with it: {said or 'nobody knows why'}"
+        return _ended("blow-up", "memory", f"it was killed for lack of memory: {said}", reaction)
+    why = f"its process died: {said or 'reason unknown'}"
     return _ended("crash", DIED, why, reaction)
 
 
@@ -80,12 +83,12 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
     if reaction.structured is None:
         if described.kind != "mcp" or find_error(reaction.text, False) is not None:
             return None
-        why = "it has an output schema, and gave a result without structured content"
+        why = "it has an output schema, but its result has no structured content"
         return Judged("schema", why, "output: nothing structured", "output schema")
     try:
         value = json.loads(reaction.structured)
     except (ValueError, RecursionError) as error:
-        why = f"its structured result is no JSON: {in_short(str(error))}"
+        why = f"its structured result is not JSON: {in_short(str(error))}"
         return Judged("schema", why, "output: no JSON", "output schema")
     misfit = fits(described.output, value)
     # A framework may convert results to text, if the schema allows it; None cannot be converted.
@@ -95,7 +98,7 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
     if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)) or is_worded:
         return None
     promise = "output schema" if described.kind == "mcp" else "type hint"
-    why = f"its result is not what its {promise} promises: {in_short(misfit)}"
+    why = f"its result does not match its {promise}: {in_short(misfit)}"
     return Judged("schema", why, f"output: {normalise(misfit)}", promise, message=in_short(misfit))
 
 

@@ -226,7 +226,7 @@ def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int 
     return start if ends and fails_vaguely(text[:start]) else None
 
 
-UNANSWERED = "nothing answers where it wants to connect to"
+UNANSWERED = "connection refused: nothing is listening there"
 
 _ERRNO = re.compile(r"\[Errno (-?\d+)\]")
 _QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
@@ -244,10 +244,10 @@ def judge_raised(raised: Raised, given: GivenValues) -> Judged:
     """Judge an exception by its type, by whose code raised it, and by its message."""
     kinds = _kinds(raised)
     if load_wording().types.exits.intersection(kinds):
-        why = f"{raised.kind} left the tool, which would end the process that the agent runs in"
+        why = f"{raised.kind} is not handled and would end the agent's process"
         return _defect(raised, why)
     if "MemoryError" in kinds:
-        return _defect(raised, f"it wanted more memory than there is{_at(raised)}", "blow-up")
+        return _defect(raised, f"it ran out of memory{_at(raised)}", "blow-up")
     if raised.deliberate:
         return _judge_deliberate(raised, given)
     if reason := _environment(raised, given, set(kinds)):
@@ -262,21 +262,21 @@ def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
     message, shown = raised.message.strip(), in_short(raised.message)
     told = read_error(message, bare=False, said=given.texts) if message else None
     if raised.kind == "AssertionError":
-        return _defect(raised, f"its own code{_at(raised)} says itself that this must not happen")
+        return _defect(raised, f"its own code{_at(raised)} states that this must not happen")
     before, colon, _ = message.partition(": ")
     explains = bool(colon) and " " in before.strip() and not _VAGUE.search(before)
     if told is not None and told.sort == "crash" and not (explains and "Traceback" not in message):
-        why = f"{raised.kind} was raised around another exception, and says no more than that one"
+        why = f"{raised.kind} wraps another exception without adding information"
         return _defect(raised, why)
     if told is not None and told.sort == "environment":
         return Judged("environment", f"{told.why}: {shown}", f"environment: {told.why}", raised.kind)
     plain = message.strip("'\"")
     is_echo = any(plain == text.strip("'\"") for text in given.texts) and " " not in plain.strip()
     if raised.kind in load_wording().types.general and (not message or is_echo):
-        why = f"its own code{_at(raised)} raised {raised.kind} without a word about what is wrong"
+        why = f"its own code{_at(raised)} raised {raised.kind} without saying what is wrong"
         return _defect(raised, why)
     said = f"{raised.kind}: {shown}" if message else raised.kind
-    why = f"the tool said what was wrong, which is an answer and no defect: {said}"
+    why = f"the tool reported what was wrong, which is not a defect: {said}"
     return Judged("refused", why, signature_of(raised), raised.kind, message=shown)
 
 
@@ -288,13 +288,13 @@ def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
     if "OSError" in kinds and (errno := _ERRNO.search(message)):
         return _by_errno(int(errno.group(1)), message, given, kinds)
     if "KeyError" in kinds:
-        return "a variable of the environment is not set" if _looked_into_environ(raised, given) else ""
+        return "an environment variable is not set" if _looked_into_environ(raised, given) else ""
     if kinds & {"ModuleNotFoundError", "ImportError"}:
-        return "" if _names_given(message, given) else "something is not installed here"
+        return "" if _names_given(message, given) else "a package is not installed"
     if status := _EXIT_STATUS.search(message):
-        return "a program is missing here" if status.group(1) in {"126", "127"} else ""
+        return "a program is not installed" if status.group(1) in {"126", "127"} else ""
     if kinds & types.environment:
-        return UNANSWERED if "Connect" in raised.kind else "the environment lacks what it needs"
+        return UNANSWERED if "Connect" in raised.kind else "the environment lacks something it needs"
     if "TimeoutError" in kinds:
         foreign = (frame.file for frame in raised.frames if not frame.own)
         return UNANSWERED if any(map(_NETWORK_FILES.search, foreign)) else ""
@@ -304,13 +304,13 @@ def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
 def _by_errno(number: int, message: str, given: GivenValues, kinds: set[str]) -> str:
     errno = load_wording().errno
     if number < 0 or kinds & {"gaierror", "herror"}:
-        return "there is no network"
+        return "no network"
     if number == errno.missing:
         is_given = _names_given(message, given) or not _QUOTED.search(message)
-        return "" if is_given else "a file or program is missing here"
+        return "" if is_given else "a file or program is missing"
     if number in errno.network:
         return UNANSWERED
-    return "the sandbox does not allow it" if number in errno.sandbox else ""
+    return "the sandbox forbids it" if number in errno.sandbox else ""
 
 
 def _names_given(message: str, given: GivenValues) -> bool:
@@ -342,13 +342,13 @@ def _defect(raised: Raised, why: str, ruling: Ruling = "crash") -> Judged:
 def _deed(raised: Raised) -> str:
     """What the tool's own code did, as far as the frames show."""
     if not any(frame.own for frame in raised.frames):
-        return "nobody handled it"
+        return "it was not handled"
     last, deeds = raised.frames[-1], load_wording().deeds
     if last.own:
-        deed = next((deeds[name] for name in _kinds(raised) if name in deeds), "brought it about")
+        deed = next((deeds[name] for name in _kinds(raised) if name in deeds), "caused it")
         return f"its own code{_at(raised)} {deed} and did not handle it"
     called = f"{last.function} ({spot(last).partition(' in ')[0]})"
-    return f"its own code{_at(raised)} called {called}, and did not handle what came of it"
+    return f"its own code{_at(raised)} called {called} and did not handle its exception"
 
 
 def _at(raised: Raised) -> str:

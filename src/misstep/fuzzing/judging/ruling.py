@@ -42,7 +42,7 @@ MUCH_MEMORY = 512 << 20  # bytes
 MUCH_TEXT = 16 << 20  # characters
 SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
 
-HIDDEN = "the agent is not told what was wrong (the MCP SDK passes on the words of a ToolError alone)"
+HIDDEN = "the agent is not told what was wrong (the MCP SDK forwards only the message of a ToolError)"
 
 FINE = Judged("fine")
 
@@ -78,7 +78,7 @@ def judge(
         return _suspected(judged, described, given, reaction.raised)
     if judged.ruling == "crash" and not fits and reaction.ended != "died":
         said = f"{judged.error}: {judged.message}" if judged.message else judged.error
-        why = f"the schema forbids these arguments, and the tool did not take them: {said}"
+        why = f"the schema forbids these arguments, and the tool refused them: {said}"
         return Judged("refused", why)
     return judged
 
@@ -93,14 +93,14 @@ def _suspected(judged: Judged, described: Described, given: GivenValues, raised:
         return judged
     error = judged.error or "refusal"
     signature = judged.signature or f"{error}: {normalise_for(judged.message, given)}"
-    why = f"the arguments fit the schema and were refused, but {reason}"
+    why = f"the arguments match the schema and were refused, but {reason}"
     where = place_of(raised) if raised is not None else ""
     return Judged("suspicious-refusal", why, signature, error, where, judged.message)
 
 
 def _judge_exception(described: Described, given: GivenValues, fits: bool, raised: Raised | None) -> Judged:
     if raised is None:
-        return Judged("crash", "an exception left the tool", "exception", "exception")
+        return Judged("crash", "unhandled exception", "exception", "exception")
     if not raised.frames and described.kind == "mcp":  # a client's message about an error reply
         return _judge_words(described, raised.message, given, fits, bare=True)
     if raised.validation or load_wording().types.validation & {raised.kind, *raised.bases}:
@@ -127,7 +127,7 @@ def _judge_returned(
     if words is None and described.kind != "function" and not is_refusal(reaction.text):
         demand = broken_demand(described.tool.parameters, given.arguments) or broken
         if is_clear(demand, described.tool.parameters, given.arguments):
-            why = f"the schema forbids these arguments ({demand}), and it took them without a word"
+            why = f"the schema forbids these arguments ({demand}), but the tool accepted them"
             return Judged("acceptance", why, f"acceptance: {demand}", "silent acceptance", message=demand)
     return _blown_up(size, reaction) or FINE
 
@@ -147,7 +147,7 @@ def _judge_handled(described: Described, given: GivenValues, reaction: Reaction)
         if is_told_in(reaction.text, raised, given, by_name=not speaks_of_errors(described)):
             place = f" at {judged.where.partition(' in ')[0]}" if judged.where else ""
             said = in_short(reaction.text)
-            why = f"{raised.kind}{place} was caught, and stands in the reply: {said}"
+            why = f"{raised.kind}{place} was caught and returned in the reply: {said}"
             return structs.replace(judged, why=why)
     return None
 
@@ -206,19 +206,19 @@ def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
     message = in_short(told.message)
     match told.sort:
         case "validation" | "refused":
-            why = f"the tool said what was wrong, which is an answer and no defect: {message}"
+            why = f"the tool reported what was wrong, which is not a defect: {message}"
             return Judged("refused", why, message=message)
         case "output":
-            why = f"it gave a result that is not what its output schema promises: {message}"
+            why = f"its result does not match its output schema: {message}"
             signature = f"output: {normalise_for(told.message, given)}"
             return Judged("schema", why, signature, "output schema", message=message)
         case "environment":
             why, signature = f"{told.why}: {message}", f"environment: {told.why}"
             return Judged("environment", why, signature, message=message)
         case "crash" if told.error == "hidden exception":
-            why = f"an exception left the tool, and {HIDDEN}: {message}"
+            why = f"unhandled exception, and {HIDDEN}: {message}"
         case "crash":
-            why = f"it let an exception through to whoever called it ({told.error}): {message}"
+            why = f"unhandled exception reached the caller ({told.error}): {message}"
         case _:
             assert_never(told.sort)
     signature = told.error
@@ -231,10 +231,10 @@ def _judge_refusal(described: Described, message: str, given: GivenValues, fits:
     """Judge arguments that were refused before the tool ran."""
     said = in_short(message)
     if not fits:
-        return Judged("refused", f"the arguments do not fit the schema, and were refused: {said}")
+        return Judged("refused", f"the arguments do not match the schema and were refused: {said}")
     if reason := excuse_for(described.tool.parameters, message, given):
         return Judged("refused", f"the arguments were refused, {reason}: {said}")
-    why = f"the arguments fit the schema that it advertises, and were refused all the same: {said}"
+    why = f"the arguments match its schema, but were refused: {said}"
     return Judged("schema", why, f"{REFUSED}{normalise_for(message, given)}", error, message=said)
 
 
@@ -243,7 +243,7 @@ def _blown_up(size: int, reaction: Reaction) -> Judged | None:
         return None
     given = f"for {size:,} characters of arguments"
     if reaction.memory >= MUCH_MEMORY:
-        why = f"it took {reaction.memory >> 20:,} MB of memory {given}"
+        why = f"it used {reaction.memory >> 20:,} MB of memory {given}"
         return Judged("blow-up", why, "memory", "memory", message=why)
     if reaction.size >= MUCH_TEXT:
         why = f"it returned {reaction.size:,} characters {given}"

@@ -148,7 +148,7 @@ def _wants(answer: CallAnswer) -> Iterator[Want]:
     is_short = re.search(r"index out of range|values to unpack|substring not found", message)
     # An escaped character may be the cause instead.
     if is_short and "\\u" not in answer.arguments and _APART.search(answer.code):
-        yield Want("has to be made up of certain parts", _LAYOUT, tuple(texts))
+        yield Want("must consist of certain parts", _LAYOUT, tuple(texts))
     found = _KEY.fullmatch(message) if error == "KeyError" else None
     objects = [name for name, value in values.items() if _is_object(value)]
     if found and objects and found["key"] not in answer.arguments:

@@ -284,9 +284,9 @@ def wrong_choices(subject: LintSubject) -> Iterator[Remark]:
             yield from _hidden_choices(part, read.known)
             only = read.only or part.choices
             if refused := [each for each in part.choices if each is not None and each not in only]:
-                message = f"the schema offers {_listed(refused)}, which the code refuses"
-                evidence = f"the code takes {_listed(only)}"
-                yield Remark("choices", "ill", part.where, message, evidence, "take it out of the schema")
+                message = f"the schema lists {_listed(refused)}, which the code refuses"
+                evidence = f"the code accepts {_listed(only)}"
+                yield Remark("choices", "ill", part.where, message, evidence, "remove it from the schema")
             yield from _hidden_choices(part, [each for each in seen.known if each not in read.known], SEEN)
         elif part.types <= {"string", "integer", "null"}:
             yield from _hidden(subject, part, read) if read.only else _hidden(subject, part, seen, SEEN)
@@ -310,8 +310,8 @@ def _hidden_choices(part: SchemaPart, known: Sequence[Any], how: str = "") -> It
     kinds = {type(each) for each in part.choices}
     hidden = [each for each in known if type(each) in kinds and each != "" and each not in part.choices]
     if hidden:
-        message = f"the code knows {_listed(hidden)}, which the schema does not offer"
-        advice = "offer it in the schema, or take it out of the code"
+        message = f"the code accepts {_listed(hidden)}, which the schema does not list"
+        advice = "add it to the schema, or remove it from the code"
         evidence = f"the schema has {_listed(part.choices)}{how}"
         yield Remark("choices", "under", part.where, message, evidence, advice)
 
@@ -323,9 +323,9 @@ def _hidden(subject: LintSubject, part: SchemaPart, compared: Compared, how: str
     if not missing or len(only) > MOST_LISTED:
         return
     are = "is" if len(missing) == 1 else "are"
-    message = f"takes only certain values, and nothing says that {_listed(missing)} {are} among them"
-    advice = "list them as an enum, which is a Literal in Python"
-    yield Remark("choices", "under", part.where, message, f"the code takes {_listed(only)}{how}", advice)
+    message = f"accepts only certain values, but {_listed(missing)} {are} not documented"
+    advice = "list them as an enum (a Literal in Python)"
+    yield Remark("choices", "under", part.where, message, f"the code accepts {_listed(only)}{how}", advice)
 
 
 def _listed(values: Sequence[Any]) -> str:

@@ -33,9 +33,9 @@ def needless_demands(subject: LintSubject) -> Iterator[Remark]:
         if finding.kind == "acceptance" and len(finding.calls) == 1:
             keyword, _, place = finding.message.partition(" at ")
             where = f"parameters.{place}" if place else "parameters"
-            message = f"the schema demands {keyword}, the tool does not"
-            advice = "let the schema allow it, or the tool refuse it"
-            evidence = f"{finding.calls[0].arguments} was taken without a word"
+            message = f"the schema requires {keyword}, but the tool does not"
+            advice = "relax the schema, or make the tool refuse it"
+            evidence = f"{finding.calls[0].arguments} was accepted"
             yield Remark("acceptance", "over", where, message, evidence, advice)
 
 
@@ -146,8 +146,8 @@ def _refused_choice(subject: LintSubject, answer: CallAnswer) -> Remark | None:
             continue
         looked_up = answer.error == "KeyError" and answer.message == repr(value)
         if looked_up or (_UNWELCOME.search(answer.message) and _quotes(answer.message, value)):
-            message = f"the schema offers {json.dumps(value)}, which the tool does not take"
-            return Remark("choices", "ill", part.where, message, answer.evidence, "take it out of the schema")
+            message = f"the schema lists {json.dumps(value)}, which the tool refuses"
+            return Remark("choices", "ill", part.where, message, answer.evidence, "remove it from the schema")
     return None
 
 
@@ -158,7 +158,7 @@ def _of_crash(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     wanted = [part for part in subject.top if part.name in want.names]
     where = wanted[0].where if len(wanted) == 1 else "parameters"
     which = "" if len(wanted) == 1 else "one of them "
-    return _remark(where, f"{which}{want.words}, which nothing says", answer)
+    return _remark(where, f"{which}{want.words}, which is not documented", answer)
 
 
 def _of_refusal(subject: LintSubject, answer: CallAnswer) -> Remark | None:
@@ -170,11 +170,11 @@ def _of_refusal(subject: LintSubject, answer: CallAnswer) -> Remark | None:
     reason = cut(answer.message, REASON)  # tells two constraints of one parameter apart
     if len(named) > 1:
         names = ", ".join(part.name for part in named[:-1]) + f" and {named[-1].name}"
-        message = f"{names} depend on each other in a way that is not documented: {reason}"
+        message = f"{names} depend on each other, which is not documented: {reason}"
         return _remark("parameters", message, answer)
     candidates = named or [part for part in subject.top if part.name in answer.values] or subject.top
     where = candidates[0].where if len(candidates) == 1 else "parameters"
-    return _remark(where, f"has a constraint that is not documented: {reason}", answer)
+    return _remark(where, f"has an undocumented constraint: {reason}", answer)
 
 
 def _quotes(message: str, word: str) -> bool:
@@ -182,7 +182,7 @@ def _quotes(message: str, word: str) -> bool:
 
 
 def _remark(where: str, message: str, answer: CallAnswer) -> Remark:
-    advice = "say it in the description, and in the schema where it can be said there"
+    advice = "state it in the description, and in the schema where possible"
     return Remark("constraint", "under", where, message, answer.evidence, advice)
 
 

@@ -21,13 +21,13 @@ _PARAMETER = re.compile(r"[a-zA-Z0-9_.-]*")
 def refused_names(subject: LintSubject) -> Iterator[Remark]:
     """Tool names that OpenAI or Anthropic refuse, and parameter names that Anthropic refuses."""
     if problem := _problem(subject.name, _TOOL):
-        message = f"{problem} OpenAI and Anthropic take in the name of a tool"
-        advice = f"use a-z, A-Z, 0-9, _ and -, {LONGEST_NAME} at the most"
+        message = f"{problem} OpenAI and Anthropic allow in a tool name"
+        advice = f"use a-z, A-Z, 0-9, _ and -, at most {LONGEST_NAME} characters"
         yield Remark("name", "ill", "name", message, cut(repr(subject.name), 200), advice)
     for part in subject.parts:
         if problem := _problem(part.name, _PARAMETER):
-            message = f"{problem} Anthropic takes in the name of a parameter"
-            advice = f"use a-z, A-Z, 0-9, _, . and -, {LONGEST_NAME} at the most"
+            message = f"{problem} Anthropic allows in a parameter name"
+            advice = f"use a-z, A-Z, 0-9, _, . and -, at most {LONGEST_NAME} characters"
             yield Remark("name", "ill", part.where, message, cut(repr(part.name), 200), advice)
 
 
@@ -50,8 +50,8 @@ def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
         known |= {each.arg for each in (*arguments_of(function), function.args.vararg) if each is not None}
     for name, text in subject.documented.items():
         if name not in known:
-            message = f"documents '{name}', which is no parameter"
-            advice = did_you_mean(name, names) or "take it out, or add the parameter"
+            message = f"documents '{name}', which is not a parameter"
+            advice = did_you_mean(name, names) or "remove it, or add the parameter"
             yield Remark("phantom", "ill", "description", message, f"“{name}: {text}”", advice)
 
 
@@ -68,8 +68,8 @@ def missing_description(subject: LintSubject) -> Iterator[Remark]:
     fresh = [word for word in said if word not in name]
     if fresh and (len(said) >= FEWEST or len(fresh) >= FRESH):
         return
-    message = "says next to nothing" if said else "there is none: an agent has only the name to go by"
-    advice = "say what the tool does, when to use it, and what it gives back"
+    message = "says almost nothing" if said else "is missing: an agent only sees the name"
+    advice = "say what the tool does, when to use it, and what it returns"
     evidence = f"“{subject.description.strip()}”" if subject.description.strip() else ""
     yield Remark("description", "under", "description", message, evidence, advice)
 
@@ -77,7 +77,7 @@ def missing_description(subject: LintSubject) -> Iterator[Remark]:
 def long_description(subject: LintSubject) -> Iterator[Remark]:
     length = len(subject.description)
     if length > LONGEST_DESCRIPTION:
-        message = f"is longer than the {LONGEST_DESCRIPTION:,} characters that OpenAI takes"
+        message = f"is longer than the {LONGEST_DESCRIPTION:,} characters that OpenAI allows"
         yield Remark("length", "over", "description", message, f"{length:,} characters", "make it shorter")
 
 
@@ -96,7 +96,7 @@ def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
             continue  # a discriminator of an object type
         others = [each.name for each in subject.parts if each.description or each.name in described]
         evidence = f"others have one: {', '.join(others[:5])}" if others else ""
-        advice = "say what it means, and in which unit or format"
+        advice = "say what it means, and its unit or format"
         yield Remark("parameter", "under", part.where, "has no description", evidence, advice)
 
 
@@ -115,12 +115,12 @@ def twins_of(subject: LintSubject, others: Sequence[LintSubject]) -> Iterator[Re
     """Names or descriptions that this tool shares with others of the set."""
     name, said = _bare(subject)
     if alike := [other.name for other in others if name and _bare(other)[0] == name]:
-        message = "can't be told from the name of another tool"
-        advice = "give them names that differ in a word, not in how it is written"
+        message = "is too similar to another tool's name"
+        advice = "give them names that differ in a word, not in spelling"
         yield Remark("twins", "ill", "name", message, ", ".join(dict.fromkeys(alike)), advice)
     if alike := [other.name for other in others if said and _bare(other)[1] == said]:
-        message = "is that of another tool as well: nothing says which of them to use"
-        advice = "say what this one does that the other does not"
+        message = "is the same as another tool's: nothing says which one to use"
+        advice = "say how they differ"
         yield Remark("twins", "ill", "description", message, ", ".join(dict.fromkeys(alike)), advice)
 
 
@@ -131,7 +131,7 @@ def _bare(subject: LintSubject) -> tuple[str, str]:
     return name, " ".join(words) if len(words) >= SHORTEST else ""
 
 
-ADVICE = "say the same everywhere"
+ADVICE = "make them agree"
 
 # Only unambiguous values: a quotation, a number without a unit, a truth value.
 _SAID_DEFAULT = re.compile(
@@ -239,7 +239,7 @@ def _mentioned(part: SchemaPart) -> Iterator[Any]:
 
 
 def _on_example(where: str, message: str, value: str, misfit: str) -> Remark:
-    advice = "give one that fits, or let the schema take it"
+    advice = "give one that fits, or relax the schema"
     evidence = f"{cut(value, LONGEST)}: {cut(misfit, LONGEST)}"
     return Remark("example", "ill", where, message, evidence, advice)
 
@@ -278,14 +278,14 @@ def broken_promises(subject: LintSubject) -> Iterator[Remark]:
 def _wrong_type(part: SchemaPart, text: str) -> Iterator[Remark]:
     types = part.types
     if types == {"array"} and (found := _SEPARATED.search(text)):
-        yield _on_promise(part, "is an array, but the description asks for a text", found[0])
+        yield _on_promise(part, "is an array, but the description asks for a string", found[0])
     if types and types <= {"array", "object"} and (found := _JSON_TEXT.search(text)):
-        message = "is JSON itself, but the description asks for a text that holds some"
+        message = "takes JSON, but the description asks for a JSON string"
         yield _on_promise(part, message, found[0])
     if types and types <= {"integer", "number"} and (found := _WRITTEN_DATE.search(text)):
-        yield _on_promise(part, "is a number, but the description asks for a written date", found[0])
+        yield _on_promise(part, "is a number, but the description asks for a date string", found[0])
     if part.schema.get("format") == "date-time" and (found := _DAY_ALONE.search(text)):
-        yield _on_promise(part, "is a point in time, but the description asks for a day alone", found[0])
+        yield _on_promise(part, "is a date and time, but the description asks for a date", found[0])
 
 
 def _bounds(part: SchemaPart, text: str) -> Iterator[Remark]:
@@ -318,15 +318,15 @@ def _wanted(part: SchemaPart, text: str) -> Iterator[Remark]:
     if part.required and not part.may_be_null:
         stated = stated_default(text, part)
         if found := _OPTIONAL.search(text):
-            message = "has to be given, but the description says that it may be left out"
+            message = "is required, but the description says it is optional"
             yield _on_promise(part, message, found[0])
         elif stated and "default" not in part.schema:
-            message = "has to be given, but the description says what it is by default"
+            message = "is required, but the description states a default"
             yield _on_promise(part, message, stated[1])
     elif not part.required and part.schema.get("default") is None and (found := _REQUIRED.search(text)):
-        yield _on_promise(part, "may be left out, but the description says that it is required", found[0])
+        yield _on_promise(part, "is optional, but the description says it is required", found[0])
 
 
 def _on_promise(part: SchemaPart, message: str, words: str) -> Remark:
-    advice = "change the one or the other: an agent can't follow both"
+    advice = "change one of them: an agent can't follow both"
     return Remark("promise", "ill", part.where, message, f"“{' '.join(words.split()).strip()}”", advice)

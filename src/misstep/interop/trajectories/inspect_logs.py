@@ -37,11 +37,11 @@ def read_packed(path: str) -> Iterator[Trajectory]:
         with zipfile.ZipFile(path) as packed:
             names = [each for each in packed.infolist() if SAMPLE.fullmatch(each.filename)]
             if not names:
-                raise UsageError("no Inspect log, or one without samples", where=path)
+                raise UsageError("not an Inspect log, or one without samples", where=path)
             for each in names:
                 yield _read_sample(_unpack(packed, each, path), f"{path}, {each.filename}")
     except (zipfile.BadZipFile, EOFError, OSError) as error:
-        hint = "the file may have been cut short"
+        hint = "the file may be truncated"
         raise UsageError(f"not an Inspect log: {error}", hint, where=path) from error
 
 
@@ -57,9 +57,11 @@ def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
         with packed.open(entry) as file:
             data = file.read(LARGEST + 1)
     except NotImplementedError as error:
-        raise MissingExtra("what unpacks this Inspect log", "inspect", f"it is {path}") from error
+        raise MissingExtra(
+            "zstandard, which unpacks this Inspect log,", "inspect", f"it is {path}"
+        ) from error
     if len(data) > LARGEST:
-        raise UsageError("a sample that says to be smaller than it is", where=where)
+        raise UsageError("a sample larger than its header says", where=where)
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError) as error:

@@ -71,7 +71,7 @@ def _trajectories(value: Any, where: str) -> Iterator[Trajectory]:
         try:
             plan = msgspec.convert(value, Transcript)
         except msgspec.ValidationError as error:
-            raise UsageError("nothing that is known here", EXPECTED, where=where) from error
+            raise UsageError("an unknown format", EXPECTED, where=where) from error
         yield Trajectory(where, plan.calls, (plan.case,), "", plan.ended, plan.answer, plan.error, plan.usage)
 
 
@@ -99,8 +99,8 @@ def _values(path: str) -> Iterator[tuple[str, Any]]:
 def _whole(path: str) -> Any:
     size = os.path.getsize(path)
     if size > LARGEST:
-        hint = "written as one JSON object per line it may be of any size"
-        raise UsageError(f"{size:,} bytes, and not of lines", hint, where=path)
+        hint = "write one JSON object per line: such a file may have any size"
+        raise UsageError(f"{size:,} bytes, not in JSON lines", hint, where=path)
     with open(path, "rb") as file:
         value, problem = _decoded(file.read().removeprefix(codecs.BOM_UTF8))
     if problem:

@@ -42,7 +42,7 @@ def read_traces(values: Iterable[tuple[str, Any]], path: str) -> Iterator[Trajec
     found = [each for spans in traces.values() for each in _agents(spans)]
     if not found:
         hint = f"expected spans whose gen_ai.operation.name is {TOOL}"
-        raise UsageError("no agent and no tool in these traces", hint, where=path)
+        raise UsageError("these traces contain no agent and no tool calls", hint, where=path)
     yield from found
 
 

@@ -89,8 +89,8 @@ class Cases:
         case = self._find(trajectory)
         if trajectory.is_silent and trajectory.calls and plain_order(case) is None:
             raise UsageError(
-                f"the arguments of its calls are left out, and case {case.id} is about more than order",
-                "record them: with --otlp-content, or as your own instrumentation has it",
+                f"its calls have no arguments, which case {case.id} needs",
+                "record them with --otlp-content, or in your own instrumentation",
                 where=trajectory.where,
             )
         return case, Transcript(
@@ -114,14 +114,14 @@ class Cases:
             return self._known[self._given]
         if alike:
             ids = ", ".join(case.id for case in alike[:3])
-            hint = f"the request is that of {ids}: say which in its metadata, or with --case"
+            hint = f"the request belongs to {ids}: name one in the metadata, or with --case"
             raise UsageError("belongs to one of several cases", hint, where=trajectory.where)
         named = f" ({', '.join(trajectory.names[:3])})" if trajectory.names else ""
         raise UsageError(
-            f"belongs to no case that is known{named}",
+            f"does not belong to a known case{named}",
             f"{self._source} has {len(self._known)} cases; they are found by their id in the metadata or by "
             "the text of the request",
-            "say which with --case ID",
+            "name it with --case ID",
             where=trajectory.where,
         )
 

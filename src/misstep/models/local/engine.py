@@ -45,7 +45,7 @@ def runtime() -> Runtime:
     try:
         import xllamacpp
     except ImportError as error:
-        raise Unavailable(f"the embedded model does not start: {error}") from error
+        raise Unavailable(f"the embedded model failed to start: {error}") from error
     finally:
         if undecided:
             del os.environ[POLICY]
@@ -128,7 +128,7 @@ class Engine:
             try:
                 self._server = xllamacpp.Server(parameters)
             except RuntimeError as error:
-                raise Unavailable(f"the embedded model does not start: {error}") from error
+                raise Unavailable(f"the embedded model failed to start: {error}") from error
         # A server that is closed before it has started to serve hangs for ever, so wait until it serves.
         self.write(WritingJob((0,), max_tokens=1), lambda: False)
 
@@ -229,7 +229,7 @@ def _written(chunks: list[dict[str, Any]]) -> WrittenText:
     choices = [choice for chunk in chunks for choice in chunk["choices"]]
     reported = next((chunk["usage"] for chunk in reversed(chunks) if chunk.get("usage")), None)
     if reported is None:
-        raise ModelError("the embedded model broke off")
+        raise ModelError("the embedded model stopped unexpectedly")
     cached = reported["prompt_tokens_details"]["cached_tokens"]
     return WrittenText(
         "".join([choice["text"] for choice in choices]),

@@ -35,7 +35,7 @@ def check_constraints(case: Case) -> None:
     for index, constraint in enumerate(case.constraints):
         for action in actions_of(constraint):
             if action not in ids:
-                _refuse(index, f"speaks of an unknown action {action!r}", f"known: {', '.join(ids)}")
+                _refuse(index, f"refers to an unknown action {action!r}", f"known: {', '.join(ids)}")
         _check_sentence(case, index, constraint.sentence)
     checker = _Checker(case)
     for index, constraint in enumerate(case.constraints):
@@ -97,7 +97,9 @@ class _Checker:
         match constraint:
             case Before(announced=announced):
                 if announced and announced not in self._case.world.announcements:
-                    _refuse(index, f"is announced by {announced!r}", "world.announcements has nothing of it")
+                    _refuse(
+                        index, f"is announced by {announced!r}", "world.announcements does not contain it"
+                    )
             case Window(time=time):
                 self._check_time(index, time)
             case Handover():
@@ -137,17 +139,17 @@ class _Checker:
     def _check_time(self, index: int, time: int) -> None:
         day = self._case.world.day
         if day is None:
-            _refuse(index, "speaks of a time", "world.day says when the day begins and ends")
+            _refuse(index, "mentions a time", "world.day says when the day begins and ends")
         if not day[0] <= time <= day[1]:
-            expected = f"the day is from {day[0]} to {day[1]}, {clock(day[0])} to {clock(day[1])}"
-            _refuse(index, f"speaks of minute {time}", expected)
+            expected = f"the day runs from {day[0]} to {day[1]}, {clock(day[0])} to {clock(day[1])}"
+            _refuse(index, f"mentions minute {time}", expected)
 
     def _check_handover(self, index: int, constraint: Handover) -> None:
         giver, taker, parameter = constraint.giver, constraint.taker, constraint.parameter
         self._check_due(index, giver)
         self._check_in_service(index, giver)
         if taker in self._replacing:
-            _refuse(index, f"hands something to the stand-in {taker!r}", "name the action that it replaces")
+            _refuse(index, f"passes a value to the stand-in {taker!r}", "name the action that it replaces")
         if not NAME.fullmatch(parameter) or (self._case.world.day and parameter == START_TIME):
             expected = f"1 to 64 letters, digits, '_' or '-', not {START_TIME}"
             _refuse(index, f"has the parameter {parameter!r}", f"expected {expected}")
@@ -179,13 +181,13 @@ class _Checker:
             _refuse(index, f"asks for {action!r} {times} times", f"expected 2 to {MOST_TIMES}")
         source = self._optional.get(action)
         if source is not None and not isinstance(self._case.constraints[source], Condition):
-            _refuse(index, f"repeats {action!r}", f"constraint {source} says that it may be left out")
+            _refuse(index, f"repeats {action!r}", f"constraint {source} makes it optional")
         self._check_once(index, "repeat", action)
 
     def _check_due(self, index: int, action: str) -> None:
         source = self._optional.get(action)
         if source is not None:
-            _refuse(index, f"relies on {action!r}", f"constraint {source} says that it may be left out")
+            _refuse(index, f"relies on {action!r}", f"constraint {source} makes it optional")
 
     def _check_in_service(self, index: int, *actions: str) -> None:
         for action in actions:
@@ -196,7 +198,7 @@ class _Checker:
         """Refuse a second constraint of the same kind about the same actions."""
         if said in self._seen:
             subject = ", ".join(repr(name) for name in said[1:])
-            _refuse(index, f"says of {subject} what constraint {self._seen[said]} has said", "leave one out")
+            _refuse(index, f"repeats constraint {self._seen[said]} for {subject}", "omit one")
         self._seen[said] = index
 
 
@@ -233,7 +235,7 @@ def _check_own_tool(case: Case, action: Action, parameters: dict[str, Any]) -> N
     misfit = fits(parameters, arguments)
     if misfit is not None:
         raise UsageError(
-            f"the tool {action.tool!r} can't be called with what is said of it", f"as far as known: {misfit}"
+            f"the tool {action.tool!r} can't be called with its arguments", f"as far as known: {misfit}"
         )
 
 

@@ -46,8 +46,8 @@ def _check_beginnings(case: Case) -> None:
             beginnings += _count_beginnings(demands)
         if beginnings > MOST_BEGINNINGS:
             raise UsageError(
-                "the case is too large to be looked through",
-                "take fewer actions, or say more about their order",
+                "the case is too large to check",
+                "use fewer actions, or constrain their order further",
             )
 
 
@@ -106,7 +106,7 @@ def check_world(case: Case) -> None:
 def _check_known(what: str, named: Iterable[str], ids: list[str]) -> None:
     for action in named:
         if action not in ids:
-            raise UsageError(f"{what} speaks of an unknown action {action!r}", f"known: {', '.join(ids)}")
+            raise UsageError(f"{what} refers to an unknown action {action!r}", f"known: {', '.join(ids)}")
 
 
 def _check_limits(what: str, number: int, least: int, most: int = MOST, limit: str = "") -> None:
@@ -119,7 +119,7 @@ def _check_limits(what: str, number: int, least: int, most: int = MOST, limit: s
 def _check_day(world: World, ids: list[str]) -> None:
     if world.day is None:
         if world.durations:
-            raise UsageError("world.durations without world.day", "give the day, or leave the durations out")
+            raise UsageError("world.durations without world.day", "add the day, or omit the durations")
         return
     begin, end = world.day
     if not 0 <= begin < end <= DAY:
@@ -188,7 +188,7 @@ def _check_actions(case: Case) -> None:
             )
         if action.tool in special:
             raise UsageError(
-                f"tool name {action.tool!r} is taken", "it is what misstep calls a tool of its own"
+                f"tool name {action.tool!r} is taken", "misstep uses it for one of its own tools"
             )
 
 
@@ -214,7 +214,7 @@ def _check_announced(demands: Demands) -> None:
         if not all([order.add(earlier, unit) for earlier in bits(mask)]):
             raise UsageError(
                 f"what {demands.roles[voice]!r} announces contradicts something else",
-                f"it has to be possible whenever it is announced, and binds {demands.roles[unit]!r}",
+                f"it must be possible whenever it is announced, and affects {demands.roles[unit]!r}",
             )
 
 
@@ -250,9 +250,9 @@ def _survey(case: Case) -> Survey:
     try:
         found = survey([action.id for action in case.actions], case.constraints, case.world)
     except TooManyPlans as error:
-        raise UsageError("the case is too large to be looked through", *error.hints) from error
+        raise UsageError("the case is too large to check", *error.hints) from error
     if not found.witness:
-        raise UsageError("no plan can satisfy the case", "whatever is chosen, in whatever order it is done")
+        raise UsageError("no plan can satisfy the case", "whichever options are chosen, in any order")
     return found
 
 

@@ -293,10 +293,10 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
         case AllDemands():
             yield Check((said,), True, "in other words")
             if demands := of(elements, "constraint"):
-                yield Check((demands,), False, "with other demands")
+                yield Check((demands,), False, "with other constraints")
         case Hopeless():
             fewer = [each for each in of(elements, "size") if least_of([each.name], ACTIONS)]
-            yield Check((said.union(fewer), frozenset(fewer), said), True, "with as little as can be asked")
+            yield Check((said.union(fewer), frozenset(fewer), said), True, "in the smallest request")
         case ConstantRate():
             yield Check((SAME,), False, "of the same case", tries=_MOST_RERUNS)
 

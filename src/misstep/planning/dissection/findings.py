@@ -144,7 +144,7 @@ def give_evidence(
             return seen
         case AllDemands():
             same, other = _parted(runs, lambda run: SAME_DEMANDS in run.condition)
-            return f"failed {_count(same)} runs that demand the same, {_count(other)} that do not"
+            return f"failed {_count(same)} runs with the same constraints, {_count(other)} with others"
         case Hopeless():
             return f"failed {_count(runs)} runs, whatever was changed"
         case ConstantRate() | Several() | Fragile():
@@ -163,7 +163,7 @@ def give_contradiction(hypothesis: Hypothesis, fails: bool, about: str, runs: Se
         return f"{suspect} fits, but it was not tried {about}"
     passed = sum([not run.failed for run in runs])
     seen = f"passed {passed} of {len(runs)}" if fails else f"failed {_count(runs)}"
-    return f"{suspect} fits, but it {seen} runs {about}: something else has a part in it"
+    return f"{suspect} fits, but it {seen} runs {about}: something else contributes"
 
 
 def give_odds(causes: Mapping[Cause, float], runs: int) -> str:
@@ -180,11 +180,11 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[VariantRun]) 
         case AllDemands():
             return "all constraints together"
         case Hopeless():
-            return "whatever is asked"
+            return "for any request"
         case ConstantRate():
             failed = sum(run.failed for run in runs)
             rate = expected(CHANCE, failed + 1, len(runs) - failed)  # with the first failure
-            return f"fails {100 * rate:.0f} % of the time, whatever is changed"
+            return f"fails {100 * rate:.0f} % of the time, whatever changes"
         case Several() | Fragile():
             return ""
         case _:

@@ -91,7 +91,7 @@ class RequestText(msgspec.Struct, frozen=True):
 Condition: TypeAlias = frozenset[Element | RequestText]
 
 # In every run whose constraints are equivalent to those of the failed case.
-SAME_DEMANDS = Element("constraint", "the same demands")
+SAME_DEMANDS = Element("constraint", "the same constraints")
 
 
 # Prior failure rates. With the guilty element: half of all faults occur always or nearly so, the others

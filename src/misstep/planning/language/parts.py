@@ -52,8 +52,8 @@ def part_of(portions: Sequence[Portion]) -> LanguagePart:
     if "train" in portions and len(set(portions)) > 1:
         others = ", ".join([portion for portion in portions if portion != "train"])
         raise UsageError(
-            f"part train can't go with {others}",
-            f"take train, which is what a model may be trained on, or {others}, which it then has not seen",
+            f"--part train can't be combined with {others}",
+            f"use train for training data, or {others} for held-out data",
         )
     return LanguagePart(**{aspect: "unseen" if aspect in portions else "seen" for aspect in ASPECTS})
 

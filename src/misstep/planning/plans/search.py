@@ -135,7 +135,7 @@ class _Search:
 
 
 def _too_many() -> TooManyPlans:
-    return TooManyPlans(f"there are more than {MOST_STATES:,} ways to begin", "take fewer actions")
+    return TooManyPlans(f"there are more than {MOST_STATES:,} partial plans", "take fewer actions")
 
 
 MOST_NEAREST = 5_000  # limit, because the nearest plan is optional and must not cost more than the verdict

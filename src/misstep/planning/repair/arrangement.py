@@ -122,8 +122,8 @@ def confirm(tools: Sequence[str], conflict: Sequence[ReadingRule]) -> bool:
         return False
     if answer == "yes":
         raise InternalError(
-            "Z3 finds a plan where there is to be none",
-            "this is a bug in misstep: please report it with the request and what was read out of it",
+            "Z3 finds a plan where the fast path finds none",
+            "this is a bug in misstep: please report it with the request and its readings",
         )
     return answer == "no"
 

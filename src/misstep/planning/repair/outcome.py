@@ -151,7 +151,7 @@ def _plan(
     if not _meets(plan, tools, said):
         raise InternalError(
             "the plan does not meet the constraints that it was made for",
-            "this is a bug in misstep: please report it with the request and what was read out of it",
+            "this is a bug in misstep: please report it with the request and its readings",
         )
     return plan
 

@@ -244,8 +244,8 @@ def why_senseless(tools: Sequence[str], constraints: Sequence[Constraint]) -> st
         listed = "; ".join([f"{i}: {msgspec.json.encode(c).decode()}" for i, c in enumerate(constraints)])
         hints = f" ({'; '.join(error.hints)})" if error.hints else ""
         return (
-            f"The constraints make no sense together: {error.message}{hints}. They are numbered so: {listed}."
-            " What can't be said by constraints belongs into `beyond`."
+            f"The constraints contradict each other: {error.message}{hints}. Their numbers: {listed}."
+            " What constraints can't express belongs in `beyond`."
         )
     return ""
 

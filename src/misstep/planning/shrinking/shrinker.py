@@ -141,7 +141,7 @@ def shrink(outcome: Outcome, confidence: float = 0.95, most_runs: int = 500) -> 
     """
     case, verdict = outcome.case, outcome.verdict
     if verdict.verdict != "failed" or verdict.error is None:
-        raise UsageError(f"case {case.id} has not failed", "only what fails can be made smaller")
+        raise UsageError(f"case {case.id} has not failed", "only a failed case can be shrunk")
     ledger = FailureCounter(verdict.error, most_runs)
     return _Shrinking(_Candidate(take_apart(case), case), ledger, confidence).inquire()
 

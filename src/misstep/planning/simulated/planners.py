@@ -52,12 +52,12 @@ def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
     for key in options:
         known = [field.name for field in msgspec.structs.fields(planner)]
         if key not in known:
-            hint = f"it takes {', '.join(known)}" if known else "it takes no parameters"
+            hint = f"it takes {', '.join(known)}" if known else "it has no parameters"
             raise UsageError(f"sim:{kind} has no parameter '{key}'", hint, did_you_mean(key, known))
     try:
         return SimulatedAgent(f"sim:{kind}", msgspec.convert(dict(options), planner, strict=False))
     except msgspec.ValidationError as error:
-        raise UsageError(f"sim:{kind} can't be set up with {dict(options)}", str(error)) from error
+        raise UsageError(f"sim:{kind} can't be created with {dict(options)}", str(error)) from error
 
 
 class Perfect(msgspec.Struct, frozen=True):

@@ -144,8 +144,8 @@ def draft_problem(
             if problem is not None:
                 return problem
     raise UsageError(
-        f"no problem with {size} actions was found in {TRIES} tries for {', '.join(families)}",
-        "take more actions, fewer families, more sentences or more attempts",
+        f"no problem with {size} actions was found in {TRIES} attempts for {', '.join(families)}",
+        "use more actions, fewer families, more sentences or more attempts",
     )
 
 

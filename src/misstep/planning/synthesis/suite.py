@@ -117,13 +117,13 @@ class Suite(msgspec.Struct, frozen=True):
         if room and self.high > room:
             raise UsageError(
                 f"{self.high} actions are too many for sentences = {sentences}",
-                f"a sentence is sure to hold {ACTIONS_PER_SENTENCE} new actions: allow more sentences",
+                f"each sentence introduces up to {ACTIONS_PER_SENTENCE} actions: raise --sentences",
             )
         least = len(self.families) + ("budget" in self.families and "choice" not in self.families)
         if sentences and sentences < least:
             raise UsageError(
                 f"sentences = {sentences} is too few for {', '.join(self.families)}",
-                f"they take at least {least}: allow more sentences",
+                f"they need at least {least}: raise --sentences",
             )
 
     def _check_part(self) -> None:
@@ -131,49 +131,49 @@ class Suite(msgspec.Struct, frozen=True):
             self._check_structures()
         side = self.part.topics
         if self.tools and side == "unseen":
-            raise UsageError("tools of your own have no topic", "leave topics out of part")
+            raise UsageError("your own tools have no topic", "omit topics from --part")
         offered = topics_of(side) if side else self.topics
         for topic in self.topics:
             if topic not in offered:
                 other = "seen" if side == "unseen" else "unseen"
                 raise UsageError(
                     f"topic {topic} is {other} in training, but part asks for {side} topics",
-                    f"leave topic out, or take one of {', '.join(offered)}",
+                    f"omit --topic, or use one of {', '.join(offered)}",
                 )
 
     def _check_structures(self) -> None:
         if "order" not in self.families or self.low < LEAST_ACTIONS:
             raise UsageError(
-                "there are no unseen structures to these problems",
-                f"take the family order, and {LEAST_ACTIONS} actions or more",
+                "these problems have no held-out structures",
+                f"use --family order and at least {LEAST_ACTIONS} actions",
             )
         if self.exhaustive:
             raise UsageError(
-                "some of all the orders take no sentence that could be unseen",
-                "leave exhaustive out, or structures out of part",
+                "some of the orders can't be stated with held-out sentences",
+                "omit --exhaustive, or structures from --part",
             )
 
     def _check_exhaustive(self) -> None:
         if self.families != ("order",) or self.tools or self.difficulty:
             raise UsageError(
-                "an exhaustive suite is about every order there is",
-                "leave out family, timed, tools and difficulty",
+                "--exhaustive covers orders only",
+                "omit --family, --timed, --tools and --difficulty",
             )
         if self.recipe.sentences:
-            raise UsageError("an exhaustive suite needs as many sentences as it takes", "leave sentences out")
+            raise UsageError("--exhaustive determines the number of sentences", "omit --sentences")
 
     def _check_tools(self) -> None:
         for family in BOUND_TO_OURS:
             if family in self.families:
                 raise UsageError(
-                    f"family {family} can't be asked of tools of your own",
-                    "it needs tools that take what it is about: leave tools out, or the family",
+                    f"family {family} can't be combined with --tools",
+                    "it needs tools with special parameters: omit --tools or the family",
                 )
         if self.topics:
-            raise UsageError("tools of your own have no topic", "leave topic out")
+            raise UsageError("your own tools have no topic", "omit --topic")
         for tool in self.tools:
             if tool.name in (START_OVER, ASK_PRICE):
-                raise UsageError(f"tool {tool.name} has a name that misstep needs itself", "rename it")
+                raise UsageError(f"tool {tool.name} has a name that misstep reserves", "rename it")
             _make_up(tool, Dice(self.seed))
 
 
@@ -187,12 +187,12 @@ def make_case(suite: Suite, index: int) -> Case:
         seed = derive_seed(first, "again", attempt)
     if suite.difficulty:
         raise UsageError(
-            f"none of {TRIES:,} cases has the difficulty asked for",
-            "ask for less, or for more actions or other families",
+            f"none of {TRIES:,} cases meets the difficulty bounds",
+            "relax the bounds, or use more actions or other families",
         )
     raise UsageError(
-        f"none of {TRIES:,} cases has structures of the part asked for",
-        "ask for other actions or families, or for another part",
+        f"none of {TRIES:,} cases has structures of the requested part",
+        "use other actions or families, or another part",
     )
 
 

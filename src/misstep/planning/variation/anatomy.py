@@ -150,10 +150,10 @@ def take_apart(case: Case) -> Anatomy:
     except UsageError as error:
         raise _refusal(case, error.message, *error.hints) from error
     if whole is None:
-        raise _refusal(case, "it can't be solved by what is told, or leaves an action out")
+        raise _refusal(case, "it can't be solved from its text, or omits an action")
     for part in ("query", "constraints", "world"):
         if getattr(whole, part) != getattr(case, part):
-            raise _refusal(case, f"its sentences come to another {part.removesuffix('s')}")
+            raise _refusal(case, f"its sentences give another {part.removesuffix('s')}")
     return anatomy
 
 
@@ -218,7 +218,7 @@ def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:
 def _dissect(case: Case) -> Anatomy:
     paragraph = read_skeleton(case.skeleton, case.constraints)
     if mentioned(paragraph) - {*range(len(case.actions))}:
-        raise UsageError("its skeleton speaks of more actions than there are")
+        raise UsageError("its skeleton refers to more actions than there are")
     topic = _topic(case)
     return Anatomy(
         seed=case.seed,
@@ -238,7 +238,7 @@ def _topic(case: Case) -> Topic:
     is_own = any(action.parameters is not None for action in case.actions)
     topic = {ASSISTANT.name: ASSISTANT}.get(case.topic) if is_own else load_topics().get(case.topic)
     if topic is None:
-        raise UsageError(f"its topic {shown(case.topic)} is none of misstep's")
+        raise UsageError(f"its topic {shown(case.topic)} is unknown")
     return topic
 
 

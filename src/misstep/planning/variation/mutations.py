@@ -25,7 +25,7 @@ DRAFTS = 20  # tries, after which there is assumed to be only one way to say som
 
 
 def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> Anatomy | None:
-    """The case with another phrase in every slot whose phrase is to be avoided; all others are kept.
+    """The case with another phrase in every slot whose phrase must be avoided; all others are kept.
 
     A phrase is given by its singular or its plural. None if a slot has no other phrase.
     """

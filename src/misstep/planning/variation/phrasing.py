@@ -160,7 +160,7 @@ def _uncapitalised(text: str) -> str:
 
 
 class NothingLeft(LookupError):
-    """There is no way to say something without what is to be avoided."""
+    """There is no way to say something without what must be avoided."""
 
 
 def heard_mood(words: Iterable[Option]) -> Mood:
@@ -183,10 +183,10 @@ class Choosing:
         self._heard = {sound for word in heard for sound in word.sounds}
 
     def draw(self, options: tuple[Option, ...]) -> Option:
-        """One of the options; `NothingLeft` if every one is to be avoided."""
+        """One of the options; `NothingLeft` if every one must be avoided."""
         allowed = [option for option in options if not self.avoids(option)]
         if not allowed:
-            raise NothingLeft(f"every phrase that fits is to be avoided, such as {options[:1]}")
+            raise NothingLeft(f"every phrase that fits must be avoided, such as {options[:1]}")
         allowed = list(in_mood(tuple(allowed), self._mood))
         fresh = [option for option in allowed if self._heard.isdisjoint(option.sounds)]
         option = self.dice.pick(fresh or allowed)

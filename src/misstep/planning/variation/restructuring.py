@@ -84,7 +84,7 @@ def _in_other_form(said: Phrased, avoid: Collection[str], choosing: Choosing) ->
         return [said]
     allowed = [form for form in choosing.dice.shuffled(FORMS) if form not in avoid]
     if not allowed:
-        raise NothingLeft("every form of a clause is to be avoided")
+        raise NothingLeft("every form of a clause must be avoided")
     allowed.sort(key=lambda form: form != _KIN.get(said.clause.form))
     for form in allowed:
         for way in (_put(said, form), _put(turned(said), form)):
@@ -240,7 +240,7 @@ def restructure(said: Sequence[Worded], avoid: Collection[str], choosing: Choosi
 def _hung(appointment: Appointment, words: Drawn, said: list[Worded], choosing: Choosing) -> list[Worded]:
     ways = ways_to_hang(appointment, [each.sentence for each in said])
     if not ways:
-        raise NothingLeft("there is no clause for a time to hang on")
+        raise NothingLeft("no clause can carry a time")
     number, sentence = choosing.dice.pick(ways)
     kept = draw_words(sentence, Keeping((*said[number].words, *words), choosing))
     return [*said[:number], Worded(sentence, kept), *said[number + 1 :]]
@@ -293,7 +293,7 @@ class _Rewriter:
                 forms = [form, *self._choosing.dice.shuffled(NEIGHBOUR_FORMS)]
                 allowed = [each for each in forms if f"adjacent {each}" not in self._avoid]
                 if not allowed:
-                    raise NothingLeft("every form for neighbours is to be avoided")
+                    raise NothingLeft("every form for neighbours must be avoided")
                 return [self._kept(msgspec.structs.replace(part, form=allowed[0]), words)]
             case Free(Group(actions)) if LIST in self._avoid:
                 return [self._kept(Free(Group((action,))), words) for action in actions]
@@ -325,7 +325,7 @@ class _Rewriter:
             alone = [msgspec.structs.replace(said, actions=(action,)) for action in said.actions]
             return [part for each in alone for part in self._time(each, words)]
         if not forms:
-            raise NothingLeft("every form for times is to be avoided")
+            raise NothingLeft("every form for times must be avoided")
         forms.sort(key=lambda form: (form == "relative", form != said.form))
         if forms[0] == "relative":
             self.homeless.append((said, words))

@@ -1,4 +1,4 @@
-"""Other sentences for a case: for the same demands, for another order of about the same size, or arranged."""
+"""Other sentences for a case: for the same constraints, another order of about the same size, or arranged."""
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import product

@@ -15,7 +15,7 @@ _KINDS: dict[type, str] = {str: "a string", int: "an integer"}
 _NOTHING: dict[str, type] = {}
 _TIMED: dict[str, type] = {START_TIME: str}
 _TASK: dict[str, type] = {TASK: str}
-_NO_OBJECT = "they have to be a JSON object"
+_NO_OBJECT = "they must be a JSON object"
 
 
 class ToolEntry(msgspec.Struct, frozen=True):

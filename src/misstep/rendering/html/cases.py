@@ -274,7 +274,7 @@ def _call(outcome: Outcome, moves: Sequence[CallEffect], number: int) -> dict[st
     }
 
 
-NO_SCRIPTS = "The list of cases needs scripts. On a terminal, this shows them:"
+NO_SCRIPTS = "The list of cases needs JavaScript. On a terminal:"
 
 
 def bind(digests: Sequence[CaseDigest], archive: Archive, again: str) -> "CaseBundle":
@@ -303,7 +303,11 @@ class CaseBundle(msgspec.Struct, frozen=True):
     def section(self) -> Markup:
         size, kept = len(self.index["id"]), self.index["kept"]
         told = f"Details of {kept:,} of {size:,} cases are in this file, failures first"
-        note = [element("p", f"{told}; misstep serve shows all.", class_="caption")] if kept < size else []
+        note = (
+            [element("p", f"{told}; misstep serve shows all of them.", class_="caption")]
+            if kept < size
+            else []
+        )
         place = element("div", id="cases", data_base=self.base)
         return page_section("Cases", *note, self._without_scripts(), place)
 

@@ -89,7 +89,7 @@ def success(summary: Summary, unit: str = "case") -> Markup:
     if summary.success is None:
         return element("p", f"No {unit} was judged, so there is no success rate.")
     words = f"{summary.passed} of {judged} judged {unit}s passed; 95 % interval {from_to(summary.interval)}"
-    chance = "" if summary.chance is None else f"; blind luck would reach {percent(summary.chance)}"
+    chance = "" if summary.chance is None else f"; chance level {percent(summary.chance)}"
     if summary.baselines:
         chance += f"; baselines: {baselines_in_words(summary.baselines)}"
     return together(

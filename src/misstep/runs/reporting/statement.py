@@ -34,7 +34,7 @@ def state(
     entries, counts = _entries(settings, view, ReportSource(run, place))
     on_tools, unit = run.purpose.kind.group == "tool", run.purpose.kind.unit
     done = f"{run.done} of {run.total} {unit}s" if run.total else counted(run.done, unit)
-    unfinished = f"the run {'is going on' if view.live else 'has not come to its end'}: {done}"
+    unfinished = f"the run {'is still running' if view.live else 'did not finish'}: {done}"
     return RunReport(
         run=run.id,
         command=run.purpose.command,

@@ -131,6 +131,6 @@ class ReportedRuns(_Compared, Generic[R]):
 
     def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
         raise UsageError(
-            f"run {run.id} is one of {run.purpose.command}, which has no episodes of an agent",
-            f"--format {form} takes runs on planning and benchmarks; csv and parquet take all",
+            f"run {run.id} is one of {run.purpose.command}, which has no agent transcripts",
+            f"--format {form} supports planning and benchmark runs; csv and parquet support all",
         )

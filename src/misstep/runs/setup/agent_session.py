@@ -22,7 +22,7 @@ from misstep.runs.setup.trying import Trier
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
 
-MARK = "over the mark of"
+MARK = "above the limit of"
 NAP = 0.2  # seconds between two checks whether to stop
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def agent_settings(settings: AgentGroup) -> AgentGroup:
     kind, _, rest = settings.agent.partition(":")
     if kind == "sim":
         hint = f"use an agent that reads requests: {', '.join(PARADIGMS)}, or your own (file.py:name)"
-        raise UsageError(f"'{settings.agent}' can't use real tools", hint, where="--agent")
+        raise UsageError(f"'{settings.agent}' can't call real tools", hint, where="--agent")
     if not rest and settings.agent not in PARADIGMS:
         raise unknown_agent(settings.agent, list(PARADIGMS))
     return settings if rest and kind != "mcp" else settings.overlay({"python": ""})
@@ -144,8 +144,8 @@ class AgentSession:
         for model in unpriced_models(self._settings, usage) if has_limit else ():
             if model not in self._told:
                 self._told.add(model)
-                mark = f"the mark of {self._settings.usd_per_tool:g} USD for each tool can't be kept"
-                self._tell(f"not known what {model} costs, so {mark}: say it with --prices")
+                mark = f"the limit of {self._settings.usd_per_tool:g} USD per tool can't be checked"
+                self._tell(f"the price of {model} is unknown, so {mark}: add it with --prices")
         return notes
 
 

@@ -31,15 +31,15 @@ def find_agent(
         if SECRET_NAME.search(key):
             raise UsageError(
                 f"the parameter '{key}' would be stored with the run",
-                "put secrets into environment variables",
+                "put secrets in environment variables",
                 where="--agent-arg",
             )
     kind, _, rest = settings.agent.partition(":")
     theirs = _black_box if kind == "mcp" else _own_agent
     if settings.prompt and settings.agent not in PARADIGMS:
-        raise UsageError(f"'{settings.agent}' has words of its own", "leave --prompt out")
+        raise UsageError(f"'{settings.agent}' has its own prompt", "leave --prompt out")
     if settings.python and (not rest or kind in ("sim", "mcp")):
-        raise UsageError(f"'{settings.agent}' is not a file of yours", "leave --python out")
+        raise UsageError(f"'{settings.agent}' is not a file", "leave --python out")
     if settings.record_proxy:
         if kind == "sim" or not rest:
             raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
@@ -86,7 +86,7 @@ def _react(settings: AgentSettings, open_one: OpenModel) -> Agent:
     prompt = load_template("react", settings.prompt, places, places)
     model, by_completion = open_one(), options.mode == "completion"
     if by_completion and not getattr(model, "completes", True):
-        raise UsageError(f"{model.name} does not continue texts", "react chats with it: -A mode=chat")
+        raise UsageError(f"{model.name} does not support text completion", "add -A mode=chat to chat with it")
     return ReactAgent(model, prompt, by_completion)
 
 
@@ -99,8 +99,8 @@ def _with_tools(name: str, verb: str) -> Paradigm:
         prompt = load_template("tools", settings.prompt, ())
         model = open_one()
         if not hasattr(model, verb):
-            hint = "take --agent tools, or a server with OpenAI's interface"
-            raise UsageError(f"{model.name} does not offer what '{settings.agent}' needs", hint)
+            hint = "use --agent tools, or an OpenAI-compatible server"
+            raise UsageError(f"{model.name} does not support what '{settings.agent}' needs", hint)
         return make(model, prompt, _options(settings, ToolOptions).parallel)
 
     return made
@@ -167,7 +167,7 @@ def _options(settings: AgentSettings, kind: Any) -> Any:
             f"{name} is {' or '.join(map(str, get_args(each))) or 'true or false'}"
             for name, each in get_type_hints(kind).items()
         ]
-        raise UsageError(f"{settings.agent} can't be set up with {given}", *choices) from error
+        raise UsageError(f"{settings.agent} can't be created with {given}", *choices) from error
 
 
 def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
@@ -175,5 +175,5 @@ def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
     own = "or your own: file.py:name, package.module:name, mcp:COMMAND"
     listed = [f"known agents: {', '.join(known)}", own]
     if not name:
-        return UsageError("no agent was named", "give one with --agent", *listed)
+        return UsageError("no agent given", "pass one with --agent", *listed)
     return UsageError(f"unknown agent '{name}'", *listed, did_you_mean(name, known))

@@ -57,8 +57,10 @@ def _from_files(directory: Path) -> dict[str, Any]:
 def _from_file(key: str, value: object, where: str) -> Any:
     """A setting from a project's file, which may come from the same place as a store."""
     if key == "trust_store":
-        hint = f"say --trust-store, or set {PREFIX}TRUST_STORE: a project could bring both file and store"
-        raise UsageError("'trust_store' can't be set in a project's file", hint, where=where)
+        hint = (
+            f"use --trust-store or {PREFIX}TRUST_STORE: a project could contain both the file and the store"
+        )
+        raise UsageError("'trust_store' can't be set in a project file", hint, where=where)
     return parse_setting(key, value, where)
 
 
@@ -80,9 +82,7 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
         name = variable.removeprefix(PREFIX).lower()
         if name not in FIELDS:
             known = [PREFIX + field.upper() for field in FIELDS]
-            raise UsageError(
-                "is not a variable that misstep knows", did_you_mean(variable, known), where=variable
-            )
+            raise UsageError("is not a misstep variable", did_you_mean(variable, known), where=variable)
         values[name] = parse_text(name, [text] if "," not in text else text.split(","), text, variable)
     return values
 

@@ -50,7 +50,7 @@ def open_model(
     model = name_model(settings, role)
     if model is None:
         raise UsageError(
-            "no model was named", "give one with --model: provider/model, or local, which needs no key"
+            "no model given", "pass one with --model: provider/model, or local, which needs no key"
         )
     if model.provider == "local":
         from misstep.models.local.model import LocalModel
@@ -97,11 +97,11 @@ def refuse_blind_budget(settings: AgentRunSettings) -> None:
 
 def _unpriced(model: ModelName | None) -> UsageError:
     if model is None:
-        hint = "name the model that your agent uses with --model, for its price"
-        return UsageError("a budget in money needs to know what the agent's model costs", hint)
+        hint = "name the agent's model with --model to get its price"
+        return UsageError("--budget-usd needs the price of the agent's model", hint)
     return UsageError(
-        f"a budget in money needs a price, and nobody has said what {model} costs",
-        "give it in a file with --prices:",
+        f"--budget-usd needs a price, and the price of {model} is unknown",
+        "add it in a file with --prices:",
         f"  [{model.provider}]",
         f'  "{model.model}" = [1.00, 4.00]   # dollars per million tokens: input, output',
     )
@@ -114,12 +114,12 @@ def refuse_secrets(settings: AgentRunSettings) -> None:
     descriptions = settings.descriptions if isinstance(settings, ToolSettings) else ""
     said = read_text(descriptions)
     if redact(said) != said:
-        hint = "what tools are described by is stored with the run, and shown to models"
-        raise UsageError("holds the value of a secret variable", hint, where=descriptions)
+        hint = "tool descriptions are stored with the run and shown to models"
+        raise UsageError("contains the value of a secret environment variable", hint, where=descriptions)
     kept = settings.overlay({"store": shown(settings.store)})  # it is stored without its password
     text = encode_settings(kept).decode()
     if redact(text) != text:
         raise UsageError(
-            "the settings hold the value of a secret variable, and settings are stored",
-            "let the agent read it from its environment",
+            "the settings contain the value of a secret environment variable, and settings are stored",
+            "let the agent read it from the environment",
         )

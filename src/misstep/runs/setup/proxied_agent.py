@@ -59,7 +59,7 @@ class WatchedAgent:
         if self._proxy.unseen:
             variable = next(iter(self._variables("")))
             self._tell(
-                f"{self._proxy.unseen} cases did not ask their model through the recording proxy: "
+                f"{self._proxy.unseen} cases did not reach their model through the recording proxy: "
                 f"does the agent use {variable}?"
             )
         await (self._agent or self._proxy).close()

@@ -58,7 +58,7 @@ class RoleModels:
 
 
 MOST_LATE = 3  # late answers in a row before the model is given up
-MORE_TIME = "allow more with --time-per-request"
+MORE_TIME = "raise --time-per-request"
 
 
 class LateTolerantModels:
@@ -117,7 +117,7 @@ class Outage:
         """Raise a `ModelError` if the model is unavailable. An agent that `has_begun` has made a call."""
         if is_out(trial.error):
             raise ModelError(
-                f"the agent's model is out: {cut(trial.error.removeprefix('Unavailable: '), SHOWN)}"
+                f"the agent's model is unavailable: {cut(trial.error.removeprefix('Unavailable: '), SHOWN)}"
             )
         with self._lock:
             self._late = self._late + 1 if trial.ended == "timeout" and not has_begun else 0

@@ -68,7 +68,7 @@ class Trier:
                 if world.failure is not None:
                     raise world.failure
                 if world.is_stopped:
-                    self._admit()  # what the agent did without its tools is not a result
+                    self._admit()  # what an agent does without its tools is not a result
                 return trial
 
     async def rehearse(self, request: str, tools: Sequence[str]) -> Trial:
@@ -84,7 +84,7 @@ class Trier:
         reactions = list(self._bench.run([Probe(call) for call in calls if self._grant()]))
         if len(reactions) < len(calls):
             self._admit()
-            return Judged("environment", "the tools are not available any more")
+            return Judged("environment", "the tools are no longer available")
         return masked(judge_calls_of(self._bench.tools)(calls[-1], reactions[-1]))
 
     async def _try(self, request: str, world: _Used) -> Trial:
@@ -102,8 +102,8 @@ class Trier:
         made = recorder.transcript("", answer, broken)
         seconds = round(time.monotonic() - began, 6)
         limits = {
-            "iterations": f"it was not done after {self._settings.max_steps:,} steps (--max-steps)",
-            "timeout": f"it was not done in {self._settings.request_seconds:g} seconds (--time-per-request)",
+            "iterations": f"it did not finish within {self._settings.max_steps:,} turns (--max-steps)",
+            "timeout": f"it did not finish within {self._settings.request_seconds:g} s (--time-per-request)",
         }
         error = made.error or limits.get(made.ended, "")
         trial = masked(Trial(request, tuple(world.uses), made.answer, made.ended, error, made.usage, seconds))

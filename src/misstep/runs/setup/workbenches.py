@@ -98,7 +98,7 @@ class Target(msgspec.Struct, frozen=True):
         """Those of the tools that belong to it; a `UsageError` unless all of them are there."""
         found = [tool for tool in tools if tool.name in self.tools]
         if len(found) < len(self.tools):
-            raise UsageError("its tools are not the same each time it is started", where=self.spec)
+            raise UsageError("its tools differ between starts", where=self.spec)
         return found
 
 

@@ -29,7 +29,7 @@ INSTALL = (
     if sys.platform == "linux"
     else "bubblewrap runs on Linux only"
 )
-WITHOUT = 'to call tools without a sandbox: --sandbox none, or sandbox = "none" in misstep.toml'
+WITHOUT = 'to run tools without a sandbox, use --sandbox none, or sandbox = "none" in misstep.toml'
 
 
 class Sandbox(msgspec.Struct, frozen=True):
@@ -62,10 +62,10 @@ def sandbox_for(spec: str, conditions: CallConditions) -> Sandbox:
     """The sandbox for these conditions. Raises `UsageError` if it is unavailable and not turned off."""
     for given in (conditions.workspace, conditions.folder):
         if given and not os.path.isdir(given):
-            raise UsageError("there is no such folder", where=given)
+            raise UsageError("no such folder", where=given)
     for path in conditions.allow_read:
         if not os.path.exists(os.path.expanduser(path)):
-            raise UsageError("there is no such file or folder", where=f"--allow-read {path}")
+            raise UsageError("no such file or folder", where=f"--allow-read {path}")
     if conditions.shelter == "none":
         return _plain(spec, conditions)
     found = find_bubblewrap()
@@ -78,7 +78,7 @@ def refuse_remote(spec: str, conditions: CallConditions) -> None:
     """Raise `UsageError` for a remote server, unless the sandbox is turned off."""
     remote = [server.url for server in servers_meant(spec) or () if server.url]
     if remote and conditions.shelter != "none":
-        raise UsageError(f"no sandbox reaches the tools of {remote[0]}: they run on that server", WITHOUT)
+        raise UsageError(f"the tools of {remote[0]} run on that server, outside any sandbox", WITHOUT)
 
 
 def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) -> Sandbox:
@@ -105,7 +105,7 @@ def _plain(spec: str, conditions: CallConditions) -> Sandbox:
     scratch_dir = ScratchDir()
     root = scratch_dir.path
     return Sandbox(
-        words=f"no sandbox: a process of its own, {_memory(conditions.limits)}",
+        words=f"no sandbox: a separate process, {_memory(conditions.limits)}",
         environment=environment_for(spec, conditions, f"{root}/home", f"{root}/tmp"),
         folder=conditions.folder or f"{root}/work",
         roots=(root,),

@@ -125,7 +125,7 @@ def test_an_outage_is_nobodys_failure_and_the_run_goes_on(tmp_path: Path, fault:
         settings = settings_in(tmp_path, **scripted(server))
         with pytest.raises(ModelError, match="model is out") as broken:
             run_benchmark("files", settings, ())
-        assert "go on with: misstep bench files --resume" in str(broken.value)
+        assert "resume with: misstep bench files --resume" in str(broken.value)
         assert verdicts(view_benchmark(settings, "last")) == ["passed"]
         assert verdicts(resumed(tmp_path)) == ["passed"] * 3
 
@@ -164,7 +164,7 @@ def test_an_agent_that_never_comes_back_has_failed(tmp_path: Path) -> None:
     (task,) = run(tmp_path, agent=f"{tmp_path}/mine.py:agent", count=1, time_per_request=0.2).tasks
     assert task.verdict == "failed"
     assert task.why[0] == "it was not done in 0.2 seconds (--time-per-request)"
-    assert len(task.why) > 1, "what is different is told as well"
+    assert len(task.why) > 1, "differences is told as well"
 
 
 SERVER = """
@@ -198,7 +198,7 @@ def test_a_server_that_is_gone_for_good_is_waited_for(
         settings = settings_in(tmp_path, **scripted(server), count=2)
         with pytest.raises(UsageError, match="can't be reached") as lost:
             run_benchmark("files", settings, [f"mcp:{sys.executable} {tmp_path}/served.py"])
-        assert "go on with: misstep bench files --resume" in str(lost.value)
+        assert "resume with: misstep bench files --resume" in str(lost.value)
         (tmp_path / "doomed").unlink()
         (tmp_path / "gone").unlink()
         assert [task.calls for task in resumed(tmp_path).tasks] == [2, 2]

@@ -40,7 +40,7 @@ def test_what_the_documentation_does_not_allow(place: Path) -> None:
     )
     (passage,) = told.journey.passages
     assert (passage.fate, passage.documented) == ("undocumented", False)
-    assert passage.why == "the agent would not make the call: nobody is no people"
+    assert passage.why == "the agent declined to make the call: nobody is no people"
     assert told.tool.findings[0].request == ""
     assert told.stages["request"] == 0
 
@@ -49,7 +49,7 @@ def test_an_agent_that_says_nothing_about_the_documentation(place: Path) -> None
     told = reproduce(place, plays(GOOD, agent({}, lambda _: False), answer_to=lambda _: REFUSAL))
     (passage,) = told.journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", None)
-    said = "the agent did not make the call, and named nothing that forbids it: "
+    said = "the agent did not make the call, and named no rule against it: "
     assert passage.why == f"{said}{REFUSAL}"
 
 
@@ -59,7 +59,7 @@ def test_an_agent_that_makes_another_call(place: Path) -> None:
         place, plays(GOOD, lambda *_: [other], answer_to=lambda _: "people")
     ).journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", None)
-    assert passage.why.startswith("the agent, told to make the call, made another: split_bill(")
+    assert passage.why.startswith("the agent, instructed to make the call, made another: split_bill(")
 
 
 def test_natural_arguments_are_what_the_agent_is_told_to_use(place: Path) -> None:

@@ -38,12 +38,12 @@ def test_a_model_that_is_out_is_an_error_and_the_run_goes_on(place: Path) -> Non
     ("fault", "after"), [("401", 1), ("500", 4)], ids=["no key for a rehearsal", "no server for a request"]
 )
 def test_an_agent_whose_model_is_out(place: Path, fault: FaultKind, after: int) -> None:
-    """It says nothing about the tool: what was found is kept, and the run goes on once the model is back."""
+    """It says nothing about the tool: findings are stored, and the run goes on once the model is back."""
     with listen() as listener:
         script = plays(GOOD, SPLITS, faults=[*[None] * after, *[Fault(fault)] * 2])
         with ScriptedServer(script, listener) as server:
             settings = settings_in(place, server.base_url)
-            with pytest.raises(ModelError, match="the agent's model is out: openai/x") as error:
+            with pytest.raises(ModelError, match="the agent's model is unavailable: openai/x") as error:
                 fuzz_tools(settings, [f"{place}/bills.py:split_bill"])
         assert "--resume" in str(error.value)
         (begun,) = view_fuzzing(settings, "last").tools
@@ -136,7 +136,7 @@ def test_time_for_a_tool_is_a_hard_limit(place: Path) -> None:
     script = plays(GOOD, SPLITS, faults=[None, None, None, Fault("hang")])
     told = reproduce(place, script, time_per_tool=2.0, calls_per_tool=20)
     assert (told.tool.ended, told.journey.left, told.journey.passages) == ("time", 1, ())
-    assert "time was up: 1 not put to the agent" in told.tool.notes
+    assert "time was up: 1 not tried with the agent" in told.tool.notes
 
 
 SLOW = '''
@@ -160,5 +160,5 @@ def test_what_it_takes_to_confirm_a_defect_counts_for_the_tool(place: Path) -> N
 
 def test_marks_are_notes(place: Path) -> None:
     told = reproduce(place, plays(GOOD, SPLITS), tokens_per_tool=1)
-    assert any("tokens were used, over the mark of 1" in note for note in told.tool.notes)
+    assert any("tokens were used, above the limit of 1" in note for note in told.tool.notes)
     assert told.tool.findings[0].request == REQUEST

@@ -1,4 +1,4 @@
-"""Values that people use are put to the agent before the smallest call that breaks the tool."""
+"""Values that people use are tried with the agent before the smallest call that breaks the tool."""
 
 import json
 from collections.abc import Sequence

@@ -49,7 +49,7 @@ def test_templates_of_the_users_own(place: Path) -> None:
     with pytest.raises(UsageError, match="unknown place"):
         reproduce(place, plays({}), prompts=str(own))
     (own / "request.txt").rename(own / "requests.txt")
-    with pytest.raises(UsageError, match="belongs to no stage"):
+    with pytest.raises(UsageError, match="is not a known prompt"):
         reproduce(place, plays({}), prompts=str(own))
 
 

@@ -63,7 +63,7 @@ def test_refusals_that_are_no_findings(place: Path) -> None:
     assert passage.why.startswith("the refusal was not judged: ")
     told, passage = booked(place, surprised(True), second=foreseen(True))
     assert (passage.fate, told.stages["foretold"], told.tool.findings) == ("inconclusive", 1, ())
-    assert passage.why == "the judge contradicts itself about the refusal"
+    assert passage.why == "the judge's answers about the refusal contradict each other"
 
 
 def test_two_tools_at_once(place: Path) -> None:

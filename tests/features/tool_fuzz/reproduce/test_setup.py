@@ -14,11 +14,11 @@ from tests.fuzzing.agent_tests.scripted_roles import plays
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"tool_method": "whitebox", "from_run": "last"}, "--from can't go with --method whitebox"),
+        ({"tool_method": "whitebox", "from_run": "last"}, "--from can't be combined with --method whitebox"),
         ({"agent": "", "tool_method": "greybox"}, "--method greybox is about requests to an agent"),
         ({"agent": "", "skip_sanity": True}, "--skip-sanity is about requests to an agent"),
         ({"agent": "sim:perfect"}, "can't use real tools"),
-        ({"model": "", "agent": "tools"}, "no model was named"),
+        ({"model": "", "agent": "tools"}, "no model given"),
         ({"budget_usd": 1.0}, "nobody has said what openai/x costs"),
     ],
 )

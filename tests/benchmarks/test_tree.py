@@ -49,11 +49,11 @@ def test_what_is_laid_is_read_back(tmp_path: Path) -> None:
         ("a//b", "it has an empty part"),
         ("a/", "it has an empty part"),
         ("./a", "it has an empty part"),
-        ("a\0b", "it holds a NUL character"),
+        ("a\0b", "it contains a NUL character"),
         ("a\udc80", "it can't be written as UTF-8"),
         ("a/" + "n" * 256, "more than 255 bytes"),
-        ("latest/out.txt", "it leads through 'latest', which is no folder"),
-        ("notes.txt/out.txt", "it leads through 'notes.txt', which is no folder"),
+        ("latest/out.txt", "it leads through 'latest', which is not a folder"),
+        ("notes.txt/out.txt", "it leads through 'notes.txt', which is not a folder"),
     ],
 )
 def test_a_path_that_leads_elsewhere_is_refused_before_anything_is_written(
@@ -190,9 +190,12 @@ def _as_nobody() -> Iterator[None]:
         ({"notes.txt": File(b"one\ntwo\n")}, "changed: notes.txt: line 3 is empty, should be 'three'"),
         (
             {"notes.txt": File(b"one\ntwo\nthree")},
-            "changed: notes.txt: ends after line 3, should go on with empty",
+            "changed: notes.txt: ends after line 3, should continue with empty",
         ),
-        ({"notes.txt": File(b"one\ntwo\nthree\n\n")}, "changed: notes.txt: goes on after line 4 with empty"),
+        (
+            {"notes.txt": File(b"one\ntwo\nthree\n\n")},
+            "changed: notes.txt: continues after line 4 with empty",
+        ),
         ({"notes.txt": File(b"")}, "changed: notes.txt: is empty, should be 14 bytes long"),
         ({"a\nb.txt": File(b"x\0\xff")}, r"changed: a\nb.txt: is 3 bytes long, should be empty"),
         ({"notes.txt": None, "Notes.txt": TREE["notes.txt"]}, "misplaced: Notes.txt should be notes.txt"),

@@ -1,5 +1,7 @@
 """Help texts: every summary is whole, and every option speaks of its own command."""
 
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -7,8 +9,10 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from misstep.cli import cli
+from misstep.cli.help import MisstepCommand
 
 
 def groups(
@@ -26,15 +30,68 @@ def help_of(command: click.Command, name: str = "misstep") -> str:
     return command.get_help(click.Context(command, info_name=name, terminal_width=80))
 
 
+def summaries(group: click.Group) -> list[str]:
+    """The lines of help that name a command."""
+    names = group.list_commands(click.Context(group))
+    return [
+        line for line in help_of(group).splitlines() if line.startswith("  ") and line.split()[0] in names
+    ]
+
+
+def commands(group: click.Group = cli, path: str = "misstep") -> Iterator[tuple[str, MisstepCommand]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, f"{path} {name}")
+        else:
+            assert isinstance(command, MisstepCommand)
+            yield f"{path} {name}", command
+
+
+EVERY = pytest.mark.parametrize(("path", "command"), [pytest.param(*each, id=each[0]) for each in commands()])
+
+
 @pytest.mark.parametrize(
     ("path", "group"), list(groups()), ids=lambda each: "-".join(each) if isinstance(each, tuple) else ""
 )
 def test_no_summary_is_cut_off(path: tuple[str, ...], group: click.Group) -> None:
-    summaries = help_of(group).split("Commands:\n")[1].splitlines()
-    assert len(summaries) == len(group.list_commands(click.Context(group)))  # none takes two lines
-    for summary in summaries:
-        assert summary.endswith("."), summary
-        assert not summary.endswith(("...", "Fig.")), summary
+    lines = summaries(group)
+    assert len(lines) == len(group.list_commands(click.Context(group)))  # none takes two lines
+    for line in lines:
+        assert line.endswith("."), line
+        assert not line.endswith(("...", "Fig.")), line
+
+
+def options_in(text: str) -> list[str]:
+    """The options that help lists, by their last name."""
+    return re.findall(r"^  (?:-\w, )?(--[\w-]+)", text.split("\nOptions:\n")[1], re.M)
+
+
+@EVERY
+def test_help_shows_the_options_that_matter_and_help_all_the_rest(path: str, command: MisstepCommand) -> None:
+    context = click.Context(command, info_name=path, terminal_width=80)
+    own = {each.opts[-1] for each in command.get_params(context) if isinstance(each, click.Option)}
+    short = options_in(command.get_help(context))
+    assert len(short) <= 15, short
+    assert not {*command.shown} - {each.name for each in command.params}
+    assert bool(command.shown) == ("--help-all" in short)
+    if command.shown:
+        done = CliRunner().invoke(command, ["--help-all"])
+        assert done.exit_code == 0
+        assert sorted(options_in(done.output)) == sorted(own)  # each once
+    else:
+        assert sorted(short) == sorted(own)
+
+
+@EVERY
+def test_every_command_has_two_examples_that_it_accepts(path: str, command: MisstepCommand) -> None:
+    assert len(command.examples) >= 2
+    for example in command.examples:
+        assert len(example) <= 90
+        words = shlex.split(example.split(" >")[0])
+        assert " ".join(words[: len(path.split())]) == path
+        command.make_context(path, words[len(path.split()) :])
 
 
 def test_options_of_repair_speak_of_requests_and_not_of_cases() -> None:
@@ -52,7 +109,7 @@ def test_options_of_repair_speak_of_requests_and_not_of_cases() -> None:
     ("path", "group"), list(groups()), ids=lambda each: "-".join(each) if isinstance(each, tuple) else ""
 )
 def test_summaries_are_those_of_the_commands(path: tuple[str, ...], group: click.Group) -> None:
-    context, shown = click.Context(group), help_of(group).split("Commands:\n")[1]
+    context, shown = click.Context(group), "\n".join(summaries(group))
     for name in group.list_commands(context):
         command = group.get_command(context, name)
         assert command is not None

@@ -174,7 +174,7 @@ def test_plans_of_our_own_name_their_case(tmp_path: Path) -> None:
     outcome = one(tmp_path)
     (tmp_path / "plans").write_bytes(msgspec.json.encode(outcome.transcript))
     assert not is_foreign(str(tmp_path / "plans"))
-    with pytest.raises(UsageError, match="leave --case out"):
+    with pytest.raises(UsageError, match="omit --case"):
         checked(tmp_path, tmp_path / "plans", case=outcome.case.id)
 
 

@@ -179,7 +179,7 @@ def test_tools_of_ones_own() -> None:
     [
         ([{**ORDER, "announced": "a3"}], {}, "constraint 0 is announced by 'a3'\n  world.announcements does not contain it"),
         ([{**ORDER, "announced": "a2"}], {"announcements": {"a2": "X."}}, "constraint 0 names an action twice\n  given: a1, a2, a2"),
-        ([ORDER], {"announcements": {"a3": "X."}}, "world.announcements.a3 binds nobody\n  expected a constraint announced by it"),
+        ([ORDER], {"announcements": {"a3": "X."}}, "world.announcements.a3 has no constraint\n  expected a constraint announced by it"),
         ([ORDER], {"announcements": {"a3": " "}}, "world.announcements.a3 is empty\n  expected a sentence"),
         ([{"kind": "time", "action": "a1", "edge": "end", "bound": "after", "time": 500}], {}, "constraint 0 mentions a time\n  world.day says when the day begins and ends"),
         ([{"kind": "time", "action": "a1", "edge": "end", "bound": "after", "time": 721}], DAY, "constraint 0 speaks of minute 721\n  the day is from 480 to 720, 08:00 to 12:00"),

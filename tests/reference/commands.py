@@ -48,7 +48,7 @@ def usage(argument: click.Argument) -> str:
 
 def spelled(option: click.Option) -> str:
     """An option with what it takes."""
-    kind = "N" if isinstance(option.type, click.IntRange) else option.type.name.upper()
+    kind = option.type.name.upper()
     takes = "" if option.is_flag else f" {option.metavar or kind}"
     return f"`{', '.join(option.opts)}{takes}`"
 

@@ -264,7 +264,7 @@ with Store(sys.argv[1], create=True) as store:
         try:
             with Store(location) as store:
                 with (
-                    pytest.raises(UsageError, match="going on"),
+                    pytest.raises(UsageError, match="running"),
                     store.sit(run, 0.0),
                 ):
                     pass

@@ -67,7 +67,7 @@ def test_the_same_example_is_the_same_case() -> None:
         ({"actoins": 3}, "Did you mean 'actions'"),
         ({"seed": 3}, "that setting does not apply here"),
         ({"actions": 99}, "is out of range"),
-        ({"family": "tiem"}, "family = 'tiem' won't do"),
+        ({"family": "tiem"}, "invalid value 'tiem' for family"),
     ],
 )
 def test_what_is_wrong_is_said_at_once(given_settings: dict[str, Any], words: str) -> None:

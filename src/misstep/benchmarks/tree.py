@@ -156,9 +156,9 @@ def _altered(right: bytes, wrong: bytes) -> str:
     lines = zip_longest(right.split(b"\n"), wrong.split(b"\n"))
     number, (good, bad) = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
     if good is None:
-        return f"goes on after line {number - 1} with {_quoted(bad, b'')}"
+        return f"continues after line {number - 1} with {_quoted(bad, b'')}"
     if bad is None:
-        return f"ends after line {number - 1}, should go on with {_quoted(good, b'')}"
+        return f"ends after line {number - 1}, should continue with {_quoted(good, b'')}"
     return f"line {number} is {_quoted(bad, good)}, should be {_quoted(good, bad)}"
 
 
@@ -199,7 +199,7 @@ def lay(tree: Tree, root: Path) -> None:
     for path, content in whole.items():
         for parent in parents(path):
             if not isinstance(whole[parent], Folder):
-                raise _refused(path, f"it leads through '{shown(parent)}', which is no folder")
+                raise _refused(path, f"it leads through '{shown(parent)}', which is not a folder")
         if isinstance(content, Other):
             raise _refused(path, f"it is {content.what}, which can't be made")
     try:
@@ -225,7 +225,7 @@ def require_plain(path: str) -> None:
     if "" in parts or "." in parts:
         raise _refused(path, "it has an empty part")
     if "\0" in path:
-        raise _refused(path, "it holds a NUL character")
+        raise _refused(path, "it contains a NUL character")
     try:
         longest = max([len(part.encode()) for part in parts])
     except UnicodeEncodeError as error:
@@ -309,7 +309,7 @@ class _Surveyor:
             elif stat.S_ISREG(mode):
                 self.found[path] = self._file(os.open(name, _FILE, dir_fd=parent))
             elif not stat.S_ISDIR(mode):
-                self.found[path] = Other(_SORTS.get(stat.S_IFMT(mode), "something that is no file"))
+                self.found[path] = Other(_SORTS.get(stat.S_IFMT(mode), "something that is not a file"))
             elif depth >= self._bounds.depth:
                 self.found[path] = Other("a folder too deep to be read")
             else:

@@ -1,5 +1,6 @@
 """The command line."""
 
+import os
 import sys
 import traceback
 
@@ -14,6 +15,10 @@ cli = click.version_option(package_name="misstep")(ROOT)
 
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit code. Errors that a user can fix are shown without a traceback."""
+    if "_MISSTEP_COMPLETE" in os.environ:  # set by a completion script
+        from misstep.cli.completion import answer_shell
+
+        return answer_shell(cli)
     try:
         for argument in arguments:
             if not argument.isprintable() and any("\udc80" <= letter <= "\udcff" for letter in argument):

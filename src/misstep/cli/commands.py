@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from misstep.errors import did_you_mean
 
@@ -13,10 +15,18 @@ class Commands(click.Group):
     """A group whose commands are given by `module:attribute` and the first line of their help."""
 
     def __init__(
-        self, name: str, about: str, homes: "Mapping[str, tuple[str, str] | Commands]", **options: Any
+        self,
+        name: str,
+        about: str,
+        homes: "Mapping[str, tuple[str, str] | Commands]",
+        sections: Mapping[str, str] = MappingProxyType({}),
+        **options: Any,
     ):
         super().__init__(name, help=about, **options)
         self._homes = homes
+        self._sections = {title: names.split() for title, names in sections.items()} or {
+            "Commands": sorted(homes)
+        }
 
     def list_commands(self, _: click.Context) -> list[str]:
         return sorted(self._homes)
@@ -30,12 +40,20 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            rows = [
-                (name, home.get_short_help_str() if isinstance(home, Commands) else home[1])
-                for name, home in sorted(self._homes.items())
-            ]
-            formatter.write_dl(rows)
+        width = max(map(len, self._homes))
+        for title, names in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), self._about(name)) for name in names])
+
+    def _about(self, name: str) -> str:
+        home = self._homes[name]
+        return home.get_short_help_str() if isinstance(home, Commands) else home[1]
+
+    def shell_complete(self, context: click.Context, word: str) -> list[CompletionItem[Any]]:
+        names = [
+            CompletionItem(name, help=self._about(name)) for name in self._homes if name.startswith(word)
+        ]
+        return names + click.Command.shell_complete(self, context, word)
 
     def resolve_command(
         self, context: click.Context, arguments: list[str]
@@ -69,11 +87,11 @@ MCP = Commands(
 PAPER = Commands(
     "paper",
     "Repeat the experiments of the two papers.\n\n"
-    "PDoctor and ToolFuzz: your figures stand beside those of the papers.",
+    "PDoctor and ToolFuzz: your figures next to those of the papers.",
     {
         "rq1": ("misstep.features.papers.command:rq1", "Count the errors found in an hour: Table 2."),
         "rq2": ("misstep.features.papers.command:rq2", "Measure how far agents get, and why they fail."),
-        "rq3": ("misstep.features.papers.command:rq3", "Do the same with times and durations."),
+        "rq3": ("misstep.features.papers.command:rq3", "Repeat that with times and durations."),
         "toolfuzz": (
             "misstep.features.papers.command:toolfuzz",
             "Count the errors that each method finds in tools.",
@@ -90,12 +108,12 @@ PLAN = Commands(
         ),
         "check": (
             "misstep.features.plan_test.command:check",
-            "Judge plans against their cases; the verdicts are JSON lines.",
+            "Judge plans against their cases.",
         ),
         "dissect": ("misstep.features.dissect.command:dissect", "Find out why an agent failed."),
         "repair": (
             "misstep.features.repair.command:repair",
-            "Have a model read a request, and plan what it says.",
+            "Plan what a request asks, from two readings of a model.",
         ),
         "shrink": ("misstep.features.shrink.command:shrink", "Find the smallest request that still fails."),
         "synth": ("misstep.features.synth.command:synth", "Synthesise planning problems as JSON lines."),
@@ -117,23 +135,30 @@ TOOL = Commands(
             "misstep.features.crosstalk.command:crosstalk",
             "Find tools an agent calls for unrelated requests.",
         ),
-        "fix": ("misstep.features.fix.command:fix", "Find tool descriptions that help, and prove it."),
+        "fix": (
+            "misstep.features.fix.command:fix",
+            "Find better tool descriptions, and prove that they help.",
+        ),
         "fuzz": ("misstep.features.tool_fuzz.command:fuzz", "Find inputs that crash or hang tools."),
         "lint": ("misstep.features.lint.command:lint", "Find where documentation and tool disagree."),
         "list": (
             "misstep.features.lint.command:list_command",
-            "List tools and what they take, without calling any.",
+            "List tools and their parameters.",
         ),
     },
 )
 ROOT = Commands(
     "misstep",
     "Find the step where an LLM agent goes wrong.\n\n"
-    "Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 3 budget spent, "
-    "4 something was not tested or could not be judged, 70 our own bug, 130 stopped.",
+    "\b\nStart with:\n"
+    "  misstep plan test --agent my_agent.py:agent     test what an agent does\n"
+    "  misstep tool fuzz my_tools.py:search            find inputs that break a tool\n\n"
+    "Exit codes: 0 nothing wrong, 1 findings, 2 usage or configuration error, 3 budget exhausted, "
+    "4 something was not tested or could not be judged, 70 bug in misstep, 130 interrupted.",
     {
         "bench": BENCH,
-        "compare": ("misstep.cli.runs:compare", "Compare two runs on what both have judged."),
+        "completion": ("misstep.cli.completion:completion", "Print a completion script for your shell."),
+        "compare": ("misstep.cli.runs:compare", "Compare two runs on what both judged."),
         "export": ("misstep.cli.export:export", "Export a run, or training examples from its failures."),
         "label": (
             "misstep.features.label.command:label",
@@ -148,13 +173,19 @@ ROOT = Commands(
         ),
         "replay": (
             "misstep.cli.replay:replay",
-            "Run a case of a run, or the calls that broke a tool, once more.",
+            "Run a case or a finding again.",
         ),
         "report": ("misstep.cli.reports:report", "Write reports of a run."),
-        "runs": ("misstep.cli.runs:runs", "List the runs in the store, the newest first."),
-        "serve": ("misstep.features.serve.command:serve", "Show runs in a browser, live, until Ctrl-C."),
-        "show": ("misstep.cli.runs:show", "Show a run, or one of its cases in full."),
+        "runs": ("misstep.cli.runs:runs", "List runs, newest first."),
+        "serve": ("misstep.features.serve.command:serve", "Show runs in a browser, live."),
+        "show": ("misstep.cli.runs:show", "Show a run or one of its cases."),
         "tool": TOOL,
+    },
+    sections={
+        "Test": "plan tool bench",
+        "Look at results": "runs show report serve compare",
+        "Run and judge again": "replay rejudge label",
+        "More": "export mcp paper completion",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )

@@ -2,7 +2,8 @@
 
 import click
 
-from misstep.cli.options import one_shot_option, settings_options
+from misstep.cli.help import command
+from misstep.cli.options import one_shot_option, run_argument, settings_options
 from misstep.cli.output import left_out_lines, one_output, spare_inputs, sum_up, to_stdout
 from misstep.core.results.report import FORMATS, Format
 from misstep.core.settings import Settings
@@ -15,8 +16,12 @@ _BINARY = ("inspect", "parquet")
 _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 
 
-@click.command("export")
-@click.argument("run")
+@command(
+    "export",
+    "misstep export last --format sft --out train.jsonl",
+    "misstep export last --format csv",
+)
+@run_argument("run")
 @click.option(
     "--format",
     "form",

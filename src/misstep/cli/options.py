@@ -10,7 +10,10 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from misstep.cli.completion import Complete, complete_agents, complete_runs, from_paths, from_values
+from misstep.cli.help import Switch
 from misstep.core.settings import FIELDS, LISTS, MEANS, TABLES, OutputSettings, Settings, field_type
+from misstep.core.settings.reading import listed_choices
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
     AGENTS,
@@ -25,16 +28,23 @@ from misstep.runs.setup.configuration import (
 SHOWN = 50  # characters of the given value
 
 
-class WholeNumber(click.IntRange):
-    """A number from `min` to `max`."""
+class WholeNumber(click.ParamType):
+    """A number from `least` to `most`."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    name = "n"
+
+    def __init__(self, least: int, most: int) -> None:
+        self.least, self.most = least, most
+
+    def convert(self, value: Any, param: click.Parameter | None, _: click.Context | None) -> int:
         try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            expected = f"expected a whole number from {self.min:,} to {self.max:,}"
-            where = param.opts[-1] if param else ""
-            raise UsageError(f"can't be {str(value)[:SHOWN]!r}", expected, where=where) from None
+            if self.least <= int(value) <= self.most:
+                return int(value)
+        except ValueError:
+            pass
+        expected = f"expected a whole number from {self.least:,} to {self.most:,}"
+        where = param.opts[-1] if param else ""
+        raise UsageError(f"invalid value {str(value)[:SHOWN]!r}", expected, where=where) from None
 
 
 PORT = WholeNumber(0, 65_535)
@@ -198,6 +208,10 @@ def settings_options(
     return decorate
 
 
+def run_argument(name: str, required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    return click.argument(name, required=required, shell_complete=complete_runs)
+
+
 def flag(name: str) -> str:
     return _NAMES.get(name, (f"--{name.replace('_', '-')}",))[-1]
 
@@ -217,17 +231,45 @@ def _option(
     name: str, usual: Mapping[str, Any], about: str | None, choices: str | None
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     default = usual.get(name, getattr(Settings(), name))
-    nothing = default is None or default is False or default in ("", (), {})
-    shown = "" if nothing else f"  [default: {', '.join(default) if name in LISTS else default}]"
+    unset = default is None or isinstance(default, bool) or default in ("", (), {})
+    shown = "" if unset else f"  [default: {_in_words(name, default)}]"
     metas = get_args(FIELDS[name])[1:]
     described = f"{about or next(str(meta.description) for meta in metas if meta.description)}{shown}"
     if isinstance(field_type(name), msgspec.inspect.BoolType):
-        return click.option(f"{flag(name)}/--no-{flag(name)[2:]}", name, default=None, help=described)
+        both = f"{flag(name)}/--no-{flag(name)[2:]}"
+        return click.option(both, name, cls=Switch, on=default, default=None, help=described)
     declared = _NAMES.get(name, (flag(name),))
     metavar = choices or _metavar(name)
     return click.option(
-        *declared, name, multiple=name in _SEVERAL, default=None, help=described, metavar=metavar
+        *declared,
+        name,
+        multiple=name in _SEVERAL,
+        default=None,
+        help=described,
+        metavar=metavar,
+        shell_complete=_completion(name, metavar),
     )
+
+
+def _completion(name: str, metavar: str) -> Complete | None:
+    if name == "agent":
+        return complete_agents
+    match metavar:
+        case "FILE" | "PATH" | "PATH|URL":
+            return from_paths("file")
+        case "DIR":
+            return from_paths("dir")
+        case "RUN" | "RUN|FILE":
+            return complete_runs
+        case _:
+            values = metavar.split("|") if "|" in metavar else listed_choices(name) if name in LISTS else ()
+            return from_values(values) if values else None
+
+
+def _in_words(name: str, default: Any) -> str:
+    if isinstance(default, float):
+        return f"{default:g}{'s' if _metavar(name) == 'DURATION' else ''}"
+    return ", ".join(default) if name in LISTS else str(default)
 
 
 def _metavar(name: str) -> str:
@@ -248,7 +290,7 @@ def _refuse_contradictions(layer: dict[str, Any]) -> None:
         beside = [name for name in dict.fromkeys(others) if name in layer and name not in (chief, *MEANS)]
         vain = [flag(name) for name in beside]
         if chief in layer and vain:
-            hint = f"leave {vain[0] if len(vain) == 1 else 'them'} out"
+            hint = f"omit {vain[0] if len(vain) == 1 else 'them'}"
             raise UsageError(f"{' and '.join(vain)} can't be combined with {flag(chief)}", hint)
 
 

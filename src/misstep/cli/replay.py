@@ -1,11 +1,11 @@
 """`misstep replay` and `rejudge`: run a part of a stored run again, or judge its recorded calls again."""
 
-import click
 import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from misstep.cli.options import ABOUT_TYPED, TYPED, settings_options
+from misstep.cli.help import command
+from misstep.cli.options import ABOUT_TYPED, TYPED, run_argument, settings_options
 from misstep.cli.output import hint, own_command, own_output, print_json
 from misstep.core.outcome import Verdict
 from misstep.core.settings import AgentRunSettings, RunSettings, StoreSettings
@@ -21,11 +21,15 @@ from misstep.store.location import way_to
 from misstep.store.runs import Store
 
 
-@click.command("replay")
-@click.argument("finding")
+@command(
+    "replay",
+    "misstep replay last/f4c986843eb2",
+    "misstep replay last/f4c986843eb2 --agent my_agent.py:agent",
+)
+@run_argument("finding")
 @settings_options("agent", "python", "trust_store", "store", "json", preset=TYPED, about=ABOUT_TYPED)
 def replay(settings: AgentRunSettings, finding: str) -> int:
-    """Run a case of a run, or the calls that broke a tool, once more.
+    """Run a case or a finding again.
 
     FINDING is RUN/CASE, RUN/FINDING, RUN/SET for requests that mean the same, or RUN/TASK for a task of a
     benchmark; the agent gets these again.
@@ -92,8 +96,12 @@ def _decision(verdict: Verdict) -> Verdict:
 SHOWN = 20
 
 
-@click.command("rejudge")
-@click.argument("run")
+@command(
+    "rejudge",
+    "misstep rejudge last",
+    "misstep rejudge last --json",
+)
+@run_argument("run")
 @settings_options("store", "json")
 def rejudge(settings: RunSettings, run: str) -> int:
     """Check the verdicts of a run against its recorded calls.

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 import tempfile
+import webbrowser
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -13,7 +14,8 @@ import click
 import msgspec
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
-from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, settings_options
+from misstep.cli.help import command
+from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, run_argument, settings_options
 from misstep.cli.output import curve_command
 from misstep.core.event import Event, Listener, RunStarted, Spending
 from misstep.core.results.report import RunReport
@@ -171,17 +173,24 @@ ABOUT = {"baseline": "Earlier run to compare with; exit 1 if this one is signifi
 USUAL = {"report": ("html",)}
 
 
-@click.command("report")
-@click.argument("run")
+@command(
+    "report",
+    "misstep report last --open",
+    "misstep report last --report sarif --report-dir out",
+)
+@run_argument("run")
+@click.option("--open", "opening", is_flag=True, help="Open the HTML report in your browser.")
 @settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL, about=ABOUT)
-def report(settings: RunSettings, run: str) -> int:
+def report(settings: RunSettings, run: str, opening: bool) -> int:
     """Write reports of a run.
 
     The run may be unfinished; the paths of the files are printed. RUN may be shortened, or be 'last'. A
     FILE.json with a capability curve has a page as well.
     """
+    if opening and ("html" not in settings.report or settings.report_dir == "-"):
+        raise UsageError("--open requires an HTML report in a file", "add --report html, or omit --open")
     if is_kept(run):
-        code: int = curve_command("report_kept")(settings, run)
+        code: int = curve_command("report_kept")(settings, run, opening)
         return code
     from misstep.runs.reporting.statement import state
 
@@ -196,7 +205,14 @@ def report(settings: RunSettings, run: str) -> int:
         path = write_report(settings, kind, statement, lambda: summed(settings, found.id, ending))
         if path != "-":
             click.echo(plain(path))
+        if opening and kind == "html":
+            open_page(path)
     return ending.leave()
+
+
+def open_page(path: str) -> None:
+    if not webbrowser.open(Path(path).absolute().as_uri()):
+        click.echo("no browser found: open the file yourself", err=True)
 
 
 class NdjsonReport:

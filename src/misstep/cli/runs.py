@@ -4,11 +4,13 @@ import click
 import msgspec
 from rich.console import Console
 
+from misstep.cli.help import command
 from misstep.cli.options import (
     CURVES_BESIDE,
     MOST,
     refuse_curves_beside,
     refuse_curves_in_json,
+    run_argument,
     settings_options,
 )
 from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
@@ -51,11 +53,17 @@ class RunList(msgspec.Struct, frozen=True):
     damaged: list[DamagedRun] = []
 
 
-@click.command("runs")
+@command(
+    "runs",
+    "misstep runs",
+    "misstep runs --json",
+)
 @click.option("--most", type=MOST, default=50, show_default=True, help="Maximum runs to list.")
 @settings_options("store", "json")
 def runs(settings: RunSettings, most: int) -> int:
-    """List the runs in the store, the newest first. As JSON, all of them."""
+    """List runs, newest first.
+
+    With --json all of them are listed."""
     found, total = api.list_runs(settings, None if settings.json else most)
     damaged = api.list_damaged(settings)
     if settings.json:
@@ -79,14 +87,18 @@ def _line(listed: ListedRun) -> RunLine:
     return RunLine(run.id, run.started, *sizes, agent, model, verb, of, listed.live, run.summary)
 
 
-@click.command("show")
-@click.argument("run")
+@command(
+    "show",
+    "misstep show last",
+    "misstep show last f4c986843eb2",
+)
+@run_argument("run")
 @click.argument("case", required=False)
 @click.option("--most", type=MOST, default=20, show_default=True, help="Maximum failures to list.")
 @click.option("--by", type=click.Choice(FACETS), help="Break success down by a property of the cases.")
 @settings_options(*CURVES_BESIDE, "store", "json")
 def show(settings: RunSettings, run: str, case: str | None, most: int, by: Facet | None) -> int:
-    """Show a run, or one of its cases in full. RUN may be shortened, or be 'last'.
+    """Show a run or one of its cases. RUN may be shortened, or be 'last'.
 
     A FILE.json with a capability curve is shown like the run that it came from.
     """
@@ -120,7 +132,7 @@ def _show_run(settings: RunSettings, view: RunView, most: int) -> None:
         show_stored(settings, view.run.id, most) if show_stored else print_json(view.summary)
         return
     console, place = Console(), way_to(settings.store)
-    state = "going on" if view.live else "unfinished"
+    state = "running" if view.live else "unfinished"
     of = f" of {view.run.total}" if view.run.total else ""
     unfinished = "" if view.run.summary else f"   {state}: {view.run.done}{of} {purpose.kind.units}"
     subject = f" of {view.run.purpose.run}" if view.run.purpose.run else ""
@@ -159,12 +171,16 @@ def _show_case(settings: RunSettings, outcome: Outcome, run: str) -> None:
 SHOWN_CASES = 5
 
 
-@click.command("compare")
-@click.argument("first")
-@click.argument("second")
+@command(
+    "compare",
+    "misstep compare 3f2a last",
+    "misstep compare 3f2a last --json",
+)
+@run_argument("first")
+@run_argument("second")
 @settings_options("store", "json")
 def compare(settings: RunSettings, first: str, second: str) -> int:
-    """Compare two runs on what both have judged.
+    """Compare two runs on what both judged.
 
     That is their cases, or the tasks of a benchmark. FIRST and SECOND are runs; either may be
     shortened, or be 'last'.

@@ -288,7 +288,7 @@ def check_endpoint(url: str) -> str:
     except ValueError:
         odd, parts = True, urlsplit("")
     if odd:
-        raise UsageError(f"{url!r} won't do", "expected something like http://127.0.0.1:4318", where="--otlp")
+        raise UsageError(f"invalid URL {url!r}", "expected e.g. http://127.0.0.1:4318", where="--otlp")
     if parts.username or parts.password or parts.query:
         hint = "URLs are stored: put keys in OTEL_EXPORTER_OTLP_HEADERS as name=value"
         raise UsageError("the URL contains more than an address", hint, where="--otlp")

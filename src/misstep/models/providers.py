@@ -114,7 +114,7 @@ def check_base_url(url: str) -> str:
         parts = urlsplit("")
     if odd:
         raise UsageError(
-            f"{url!r} won't do", "expected something like http://127.0.0.1:8000/v1", where="--model-base-url"
+            f"invalid URL {url!r}", "expected e.g. http://127.0.0.1:8000/v1", where="--model-base-url"
         )
     if parts.username or parts.password or "key" in parts.query.lower() or "token" in parts.query.lower():
         raise UsageError(

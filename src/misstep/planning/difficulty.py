@@ -113,7 +113,7 @@ def parse_bounds(given: Sequence[str]) -> tuple[DifficultyBound, ...]:
         match = re.fullmatch(r"\s*([a-z]+)\s*(<=|>=|<|>|=)\s*(\d{1,9}(?:\.\d{1,9})?)\s*", text)
         if not match:
             expected = "expected a measure, a sign and a number, such as chain>=3 or chance<0.1"
-            raise UsageError(f"difficulty {text!r} won't do", expected)
+            raise UsageError(f"invalid difficulty {text!r}", expected)
         name, sign, limit = match.groups()
         if name not in MEASURES:
             known = f"known: {', '.join(MEASURES)}"

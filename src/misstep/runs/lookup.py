@@ -80,7 +80,7 @@ def resolve_prefix(wanted: str, known: Mapping[str, T], what: str, run: Run, sto
     """The only one of the known whose id starts with this; a `UsageError` if there is none or several."""
     found = [each for id, each in known.items() if wanted and id.startswith(wanted)]
     if len(found) != 1:
-        problem = f"could be any of several {what}s" if found else f"is no {what}"
+        problem = f"could be any of several {what}s" if found else f"is not a {what}"
         hint = f"misstep show {run.id} lists them"
         raise UsageError(f"'{wanted}' {problem} of run {run.id}", hint, where=store.location)
     return found[0]

@@ -86,11 +86,9 @@ def parse_demand(given: Mapping[str, Any], where: str) -> PassDemand:
     own = {name: given[name] for name in DEMANDS if name in given}
     least = own.get("min_success", 1.0)
     if isinstance(least, bool) or not isinstance(least, int | float) or not 0 <= least <= 1:
-        raise UsageError(f"min_success = {least!r} won't do", "expected a number from 0 to 1", where=where)
+        raise UsageError(f"invalid min_success {least!r}", "expected a number from 0 to 1", where=where)
     if not isinstance(own.get("significant", False), bool):
-        raise UsageError(
-            f"significant = {own['significant']!r} won't do", "expected True or False", where=where
-        )
+        raise UsageError(f"invalid significant {own['significant']!r}", "expected True or False", where=where)
     return PassDemand(**own)
 
 

@@ -77,7 +77,7 @@ def planning_subject(
     """The agent of a test. Raises `UsageError` for settings that only apply to agents given by name."""
     for name in OF_NAMED_AGENTS:
         if name in given and not isinstance(value, str):
-            raise UsageError(f"{name} requires an agent given by name", "leave it out")
+            raise UsageError(f"{name} requires an agent given by name", "omit it")
     return agent_from(value, settings, origin)
 
 
@@ -125,7 +125,7 @@ def tool_settings(folder: Path, given: Mapping[str, Any], where: str) -> Setting
     named = dict(given)
     if "calls" in named:
         if "calls_per_tool" in named:
-            raise UsageError("calls and calls_per_tool are the same", "leave one of them out", where=where)
+            raise UsageError("calls and calls_per_tool are the same", "omit one of them", where=where)
         named["calls_per_tool"] = named.pop("calls")
     usual = {**USUALLY_TRYING, "calls_per_tool": CALLS}
     return at_home(overlaid(load_settings(folder, usual=usual), named, OF_TOOLS, where, ("calls",)), folder)

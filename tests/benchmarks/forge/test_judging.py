@@ -87,7 +87,7 @@ def test_a_tree_that_nobody_could_list(forge: Forge, monkeypatch: pytest.MonkeyP
             "POST",
             "~/git/refs",
             {"ref": "refs/tags/v9", "sha": "TIP"},
-            "changed: refs that are no branches is ",
+            "changed: refs that are not branches is ",
         ),
         ("POST", "~/issues/3/comments", {"body": "Done."}, "unexpected: issue #3: comment 'Done.'"),
         ("PATCH", "~/git/refs/heads/herbs", {"sha": "TIP", "force": True}, "branch 'herbs': "),

@@ -70,7 +70,7 @@ def test_each_is_told() -> None:
         "changed: pull request #2: reviews is [('eve', 'APPROVED', '')], should be []",
         "unexpected: issue #3 'More'",
         "changed: labels of the repository is [('bug', '000000', '')], should be [('bug', 'ededed', '')]",
-        "changed: refs that are no branches is {'refs/tags/v1': '3'}, should be {}",
+        "changed: refs that are not branches is {'refs/tags/v1': '3'}, should be {}",
     )
 
 

@@ -51,11 +51,14 @@ def test_one_task_in_full(misstep: Command) -> None:
         (("--agent", "sim:right", "--domain", "Art"), "No such option"),
         (
             ("--serve", "--port", "abc"),
-            "--port  can't be 'abc'\n  expected a whole number from 0 to 65,535",
+            "--port  invalid value 'abc'\n  expected a whole number from 0 to 65,535",
         ),
-        (("--serve", "--port", "65536"), "--port  can't be '65536'\n  expected a whole number from 0 to"),
-        (("--serve", "--port", "-1"), "--port  can't be '-1'"),
-        (("--serve", "--agent", "sim:right"), "--agent can't be combined with --serve\n  leave it out"),
+        (
+            ("--serve", "--port", "65536"),
+            "--port  invalid value '65536'\n  expected a whole number from 0 to",
+        ),
+        (("--serve", "--port", "-1"), "--port  invalid value '-1'"),
+        (("--serve", "--agent", "sim:right"), "--agent can't be combined with --serve\n  omit it"),
         (
             ("--serve", "--count", "3", "--tools", "plain"),
             "--tools and --count can't be combined with --serve",

@@ -170,7 +170,7 @@ def test_a_stopped_run_is_shown_and_goes_on(misstep: Command, server: ScriptedSe
     assert "unfinished: 0 of 1 tools\n" in shown.out
     assert "Resume: misstep tool consistency --resume" in shown.out
     wrong = misstep("tool", "consistency", "--resume", "last", "--variants", "3", "--agent", "react")
-    told = "--agent and --variants can't be combined with --resume\n  leave them out\n"
+    told = "--agent and --variants can't be combined with --resume\n  omit them\n"
     assert (wrong.code, wrong.err) == (2, told)
     assert misstep("tool", "fuzz", "--resume", "last").code == 2
     more = ("--budget-calls", "50", "--time-per-request", "180s", "--display", "none", "--json")

@@ -89,7 +89,7 @@ def test_a_fault_is_found_told_and_kept(tmp_path: Path) -> None:
     assert listed.run.summary.tokens.output > 0
     stored, of, found = find_set(settings, report.run, tool.sets[0].id[:6])
     assert (stored.id, of.name, found) == (report.run, "road", tool.sets[0])
-    with pytest.raises(UsageError, match="'zz' is no set of run"):
+    with pytest.raises(UsageError, match="'zz' is not a set of run"):
         find_set(settings, "last", "zz")
 
 

@@ -114,7 +114,7 @@ def test_long_texts_are_cut_until_all_is_asked_for(misstep: Command, monkeypatch
     ("options", "told"),
     [
         (("nosuch",), "there is no run 'nosuch'"),
-        (("last", "--labeller", "a\nb"), "won't do"),
+        (("last", "--labeller", "a\nb"), "invalid name"),
         (("last", "--per-tool", "0"), "--per-tool"),
         (("last", "--web", "--port", "70000"), "--port"),
         (("last", "--port", "8000"), "--port is for --web"),

@@ -21,7 +21,7 @@ def test_a_port_that_is_taken(misstep: Command) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--port", "70000"), "--port  can't be '70000'\n  expected a whole number from 0 to 65,535\n"),
+        (("--port", "70000"), "--port  invalid value '70000'\n  expected a whole number from 0 to 65,535\n"),
         (("--host", "nowhere.invalid", "--port", "0"), "can't listen on nowhere.invalid:0"),
         (("--host", "", "--port", "0"), "--host  can't be empty"),
     ],

@@ -316,7 +316,7 @@ def test_what_is_asked_for_must_be_there(place: Path) -> None:
     with pytest.raises(UsageError, match=r"missing\.py"):
         fuzz_tools(settings_in(place), [f"{place}/missing.py:tools"])
     fuzzed(place, "greet")
-    with pytest.raises(UsageError, match="is no finding"):
+    with pytest.raises(UsageError, match="is not a finding"):
         find_finding(settings_in(place), "last", "abc")
 
 

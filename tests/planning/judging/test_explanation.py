@@ -259,8 +259,8 @@ def test_a_stand_in_that_nothing_calls_for_is_what_went_wrong() -> None:
 @pytest.mark.parametrize(
     ("time", "reason"),
     [
-        ("noon", 'was to start at "noon", which is no time of day.'),
-        ("x" * 99, f'was to start at "{"x" * 79}…, which is no time of day.'),
+        ("noon", 'was to start at "noon", which is not a time of day.'),
+        ("x" * 99, f'was to start at "{"x" * 79}…, which is not a time of day.'),
         ("07:30", "was to last from 07:30 to 09:00: the day begins at 08:00 and ends at 12:00."),
         ("11:00", "was to last from 11:00 to 12:30: the day begins at 08:00 and ends at 12:00."),
         ("08:30", "was to start at 08:30: the audit ended at 09:00 only."),

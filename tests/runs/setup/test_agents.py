@@ -201,9 +201,9 @@ def test_settings_with_a_secret_in_them_are_refused() -> None:
 
 def test_settings_that_would_be_ignored_are_refused(tmp_path: Path) -> None:
     (tmp_path / "c.py").write_text("def agent(request, tools): return ''\n")
-    with pytest.raises(misstep.UsageError, match="leave --prompt out"):
+    with pytest.raises(misstep.UsageError, match="omit --prompt"):
         misstep.run_agent(misstep.Settings(agent="c.py:agent", prompt="p.txt"))
-    with pytest.raises(misstep.UsageError, match="leave --python out"):
+    with pytest.raises(misstep.UsageError, match="omit --python"):
         misstep.run_agent(misstep.Settings(agent="sim:random", python="python3"))
 
 

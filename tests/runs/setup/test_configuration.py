@@ -119,17 +119,23 @@ def test_every_setting_can_come_from_the_environment(tmp_path: Path, name: str) 
         ("\njbos = 3\n", "misstep.toml:2  unknown setting 'jbos'\n  Did you mean 'jobs'?"),
         (
             "jobs = 'many'\n",
-            "misstep.toml:1  jobs = 'many' won't do\n  expected a whole number from 1 to 10,000",
+            "misstep.toml:1  invalid value 'many' for jobs\n  expected a whole number from 1 to 10,000",
         ),
-        ("jobs = '3'\n", "misstep.toml:1  jobs = '3' won't do\n  expected a whole number from 1 to 10,000"),
+        (
+            "jobs = '3'\n",
+            "misstep.toml:1  invalid value '3' for jobs\n  expected a whole number from 1 to 10,000",
+        ),
         (
             "seed = 1\nrelative = 2\n",
-            "misstep.toml:2  relative = 2 won't do\n  expected a number from 0 to 1",
+            "misstep.toml:2  invalid value 2 for relative\n  expected a number from 0 to 1",
         ),
-        ("topics = 7\n", "misstep.toml:1  topics = 7 won't do\n  expected a list of strings"),
-        ("exhaustive = 'yes'\n", "misstep.toml:1  exhaustive = 'yes' won't do\n  expected true or false"),
-        ("agent = [1]\n", "misstep.toml:1  agent = [1] won't do\n  expected a text"),
-        ("agent_args = 3\n", "misstep.toml:1  agent_args = 3 won't do\n  expected a table of strings"),
+        ("topics = 7\n", "misstep.toml:1  invalid value 7 for topics\n  expected a list of strings"),
+        (
+            "exhaustive = 'yes'\n",
+            "misstep.toml:1  invalid value 'yes' for exhaustive\n  expected true or false",
+        ),
+        ("agent = [1]\n", "misstep.toml:1  invalid value [1] for agent\n  expected a text"),
+        ("agent_args = 3\n", "misstep.toml:1  invalid value 3 for agent_args\n  expected a table of strings"),
     ],
 )
 def test_mistakes_in_a_file_have_a_line(tmp_path: Path, text: str, complaint: str) -> None:
@@ -150,7 +156,7 @@ def test_a_file_that_is_not_toml(tmp_path: Path, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("variable", "text", "complaint"),
     [
-        ("MISSTEP_JOBS", "0", "MISSTEP_JOBS  '0' won't do\n  expected a whole number from 1 to 10,000"),
+        ("MISSTEP_JOBS", "0", "MISSTEP_JOBS  invalid value '0'\n  expected a whole number from 1 to 10,000"),
         (
             "MISSTEP_JBOS",
             "3",

@@ -108,7 +108,7 @@ class Upstream:
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise UsageError(
                 f"'{address}' is not the address of a server",
-                "expected something like https://api.openai.com/v1",
+                "expected e.g. https://api.openai.com/v1",
             )
         self._address = address.rstrip("/")
         self._host = parts.hostname

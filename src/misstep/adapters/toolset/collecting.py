@@ -332,7 +332,7 @@ def _read(path: str) -> Any:
     except OSError as error:
         raise UsageError(f"can't be read: {error.strerror}", where=path) from None
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"is no JSON: {error}", where=path) from None
+        raise UsageError(f"is not JSON: {error}", where=path) from None
 
 
 def _defined(value: Any, where: str) -> FoundTool:

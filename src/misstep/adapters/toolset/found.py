@@ -223,7 +223,7 @@ def _schema(tool: FoundTool) -> dict[str, Any]:
     try:
         schema: dict[str, Any] = json.loads(json.dumps(dict(tool.parameters or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise _wrong(tool, f"is no JSON: {error}") from None
+        raise _wrong(tool, f"is not JSON: {error}") from None
     _check_keywords(tool, schema)
     schema = _opened(schema)
     if schema.setdefault("type", "object") != "object":

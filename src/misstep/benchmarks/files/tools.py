@@ -162,7 +162,7 @@ def _inside(path: str) -> Path:
     """Resolve a path, following links; one that leads out of the current folder is refused."""
     require_text(path=path)
     if "\0" in path or path.encode("utf-8", "replace").decode() != path:
-        raise ValueError(f"{path!r} is not a path: it holds what no name can hold")
+        raise ValueError(f"{path!r} is not a path: it contains characters that no file name can")
     _require_shallow(len(Path(path).parts), path)
     root = Path.cwd().resolve()
     named = root / path

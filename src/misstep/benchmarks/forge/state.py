@@ -116,7 +116,7 @@ def _differences(expected: State, found: State, initial: State) -> Iterator[str]
         for state in (expected, found)
     ]
     yield from _field("labels of the repository", *(labels if names[0] == names[1] else names))
-    yield from _field("refs that are no branches", dict(expected.refs), dict(found.refs))
+    yield from _field("refs that are not branches", dict(expected.refs), dict(found.refs))
 
 
 def _branch(what: str, right: Branch, wrong: Branch, before: Branch) -> Iterator[str]:

@@ -75,7 +75,7 @@ def bad_value(name: str, given: object, where: str) -> UsageError:
     kind = field_type(name)
     choices = [str(value) for value in kind.values] if isinstance(kind, msgspec.inspect.LiteralType) else []
     shown = _shown(name, given)
-    message = f"{shown} won't do" if named else f"{name} = {shown} won't do"
+    message = f"invalid value {shown}" if named else f"invalid value {shown} for {name}"
     return UsageError(message, f"expected {_expected(name)}", did_you_mean(str(given), choices), where=where)
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from misstep.benchmarks.forge.forge import Forge
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
 from misstep.cli.options import ABOUT_TRYING, GATE, KEEPING, PORT, TASKS, TRACING, settings_options, typed
 from misstep.cli.output import hint, own_output, point_to_page, print_json_text, quoted, to_report
@@ -56,7 +57,7 @@ def _tell(served: Forge, as_json: bool) -> None:
 def _refuse_vain() -> None:
     """Refuse options that were typed and would be ignored; a settings file is shared by all commands."""
     if vain := typed(lambda name: name not in TAKEN):
-        hint = f"leave {'it' if len(vain) == 1 else 'them'} out: --serve takes only --port and --json"
+        hint = f"omit {'it' if len(vain) == 1 else 'them'}: --serve takes only --port and --json"
         raise UsageError(f"{' and '.join(vain)} can't be combined with --serve", hint)
 
 
@@ -97,7 +98,12 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
     return click.option("--tools", "tools", multiple=True, metavar="SPEC", help=words)
 
 
-@click.command("files")
+@command(
+    "files",
+    "misstep bench files --agent tools --model openai/gpt-4o --split validation",
+    "misstep bench files --agent my_agent.py:make_agent --tools shell --count 20",
+    shown="agent model split kinds count seed jobs budget_usd report resume",
+)
 @tools_option("Tools to use: plain (default), shell, langchain, file.py:name or mcp:COMMAND; repeatable.")
 @settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
 def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
@@ -110,7 +116,12 @@ def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
     return run("files", settings, tools)
 
 
-@click.command("forge")
+@command(
+    "forge",
+    "misstep bench forge --agent tools --model openai/gpt-4o",
+    "misstep bench forge --serve --port 8080",
+    shown="agent model split kinds count jobs budget_usd report resume",
+)
 @tools_option("Tools to use: plain (default), langchain, file.py:name or mcp:COMMAND; repeatable.")
 @click.option("--serve", is_flag=True, help="Keep the forge running until Ctrl-C, to try by hand.")
 @click.option("--port", type=PORT, help="Port for --serve (default: a free one).")

@@ -5,10 +5,11 @@ import os
 import click
 from rich.console import Console
 
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, watched
 from misstep.cli.options import CURVE, CURVES_BESIDE, RUNNING, refuse_curves_in_json, settings_options, typed
 from misstep.cli.output import announce, hint, point_to_page, print_json, quoted, to_report
-from misstep.cli.reports import check_reports, report_path
+from misstep.cli.reports import check_reports, open_page, report_path
 from misstep.core.results.capability import Capability
 from misstep.core.settings import BUDGETS, CapabilitySettings, RunSettings, Span, ViewSettings
 from misstep.errors import UsageError
@@ -49,7 +50,12 @@ NOT_ASKED = {"cases": "", "count": None, "exhaustive": False}
 SIZES = tuple(name for name in SYNTHESIS if name not in ("count", "exhaustive"))
 
 
-@click.command("capability")
+@command(
+    "capability",
+    "misstep plan capability --agent my_agent.py:agent --adaptive",
+    "misstep plan capability --agent tools --model local --actions 2-6 --most-cases 30",
+    shown="agent model actions family adaptive most_cases seed jobs budget_usd report resume",
+)
 @settings_options(*AGENTS, *SIZES, *CURVE, *CURVES_BESIDE, *LIMITS, *BUDGETS, *RUNNING, usual=USUAL)
 def capability(settings: CapabilitySettings) -> int:
     """Measure success as the number of actions grows."""
@@ -99,7 +105,7 @@ def show_kept(settings: RunSettings, path: str) -> None:
     hint(console, f"Report:   misstep report {quoted(path)}")
 
 
-def report_kept(settings: RunSettings, path: str) -> int:
+def report_kept(settings: RunSettings, path: str, opening: bool) -> int:
     """Write the page of a stored curve, and print the path of its file."""
     _refuse_cases(path, "baseline")
     for kind in settings.report:
@@ -113,6 +119,8 @@ def report_kept(settings: RunSettings, path: str) -> int:
     write_text(target, curves_page(with_others(settings, read_curve(path)), levels_beside(settings)))
     if target != "-":
         click.echo(plain(target))
+    if opening:
+        open_page(target)
     return 0
 
 

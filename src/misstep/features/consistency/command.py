@@ -6,6 +6,7 @@ import click
 from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
 from misstep.cli.options import ABOUT_TRYING, CONSISTENCY, GATE, KEEPING, settings_options
 from misstep.cli.output import check_specs, hint, own_output, point_to_page, print_json_text, to_report
@@ -38,7 +39,12 @@ ABOUT = {
 }
 
 
-@click.command("consistency")
+@command(
+    "consistency",
+    "misstep tool consistency shop.py:search --agent tools --model openai/gpt-4o",
+    "misstep tool consistency mcp.json --agent tools --model openai/gpt-4o --count 5",
+    shown="agent model only count variants checks sandbox budget_usd report resume",
+)
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @settings_options(
     "only",

@@ -6,6 +6,7 @@ import click
 from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
 from misstep.cli.options import ABOUT_TRYING, KEEPING, settings_options
 from misstep.cli.output import check_specs, point_to_page, print_json_text, to_report
@@ -26,7 +27,12 @@ ABOUT = {
 WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_per_tool")
 
 
-@click.command("crosstalk")
+@command(
+    "crosstalk",
+    "misstep tool crosstalk mcp.json --agent tools --model openai/gpt-4o",
+    "misstep tool crosstalk shop.py:tools --groups groups.toml --agent my_agent.py:make_agent",
+    shown="agent model groups count from_run sandbox jobs budget_usd report resume",
+)
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @settings_options(
     "groups",

@@ -3,8 +3,9 @@
 import click
 from rich.console import Console
 
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, watched
-from misstep.cli.options import ABOUT_TYPED, INQUIRY, MOST, RUNNING, TYPED, settings_options
+from misstep.cli.options import ABOUT_TYPED, INQUIRY, MOST, RUNNING, TYPED, run_argument, settings_options
 from misstep.cli.output import announce, case_words, hint, print_json, subject, to_report
 from misstep.core.results.diagnosis import Dissection
 from misstep.core.settings import BUDGETS, DissectSettings, RunSettings
@@ -14,12 +15,27 @@ from misstep.features.dissect.view import causes_table, diagnoses_table
 from misstep.store.location import way_to
 
 SHOWN = 10
+ABOUT = {**ABOUT_TYPED, "most_runs": "Maximum agent runs per failure (default: 60)."}
 
 
-@click.command("dissect")
-@click.argument("run", required=False)
+@command(
+    "dissect",
+    "misstep plan dissect last",
+    "misstep plan dissect last f4c986843eb2 --confidence 0.99",
+    shown="sample confidence most_runs method budget_usd report resume",
+)
+@run_argument("run", required=False)
 @click.argument("cases", nargs=-1)
-@settings_options(*INQUIRY, "seed", *BUDGETS, "agent", "python", *RUNNING, preset=TYPED, about=ABOUT_TYPED)
+@settings_options(
+    *INQUIRY,
+    "seed",
+    *BUDGETS,
+    "agent",
+    "python",
+    *RUNNING,
+    preset=TYPED,
+    about=ABOUT,
+)
 @click.option("--most", type=MOST, default=SHOWN, show_default=True, help="Maximum failures to list.")
 def dissect(settings: DissectSettings, run: str | None, cases: tuple[str, ...], most: int) -> int:
     """Find out why an agent failed.

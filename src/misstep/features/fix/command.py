@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
 from misstep.cli.options import ABOUT_TRYING, FIXING, KEEPING, settings_options
 from misstep.cli.output import check_specs, print_json_text, to_report
@@ -32,7 +33,12 @@ ABOUT = {
 }
 
 
-@click.command("fix")
+@command(
+    "fix",
+    "misstep tool fix shop.py:tools --from last --agent tools --model openai/gpt-4o",
+    "misstep tool fix shop.py:tools --from last --agent tools --model openai/gpt-4o --write",
+    shown="from_run agent model only candidates strategy bench out budget_usd resume",
+)
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--write", is_flag=True, help="Write better descriptions into the functions' docstrings.")
 @settings_options(
@@ -53,7 +59,7 @@ ABOUT = {
     about=ABOUT,
 )
 def fix(settings: FixSettings, specs: tuple[str, ...], write: bool) -> int:
-    """Find tool descriptions that help, and prove it.
+    """Find better tool descriptions, and prove that they help.
 
     SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that went wrong in the
     run given by --from. They are tried on one half of its requests; the best is tried on the other half,

@@ -8,7 +8,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from misstep.cli.options import PORT, WholeNumber, settings_options
+from misstep.cli.help import command
+from misstep.cli.options import PORT, WholeNumber, run_argument, settings_options
 from misstep.cli.output import hint, print_json, quoted
 from misstep.core.results.label import PER_TOOL
 from misstep.core.settings import RunSettings, StoreSettings
@@ -24,8 +25,12 @@ KEYS = "e erroneous   c correct   s skip   b back   q quit"
 MORE = "   a all of it"
 
 
-@click.command("label")
-@click.argument("run")
+@command(
+    "label",
+    "misstep label last",
+    "misstep label last --web --labeller ada",
+)
+@run_argument("run")
 @click.option("--labeller", help="Name of the labeller (default: your login name).")
 @click.option(
     "--per-tool",

@@ -95,7 +95,7 @@ def check_labeller(name: str) -> str:
     """The name, if it is valid."""
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or "\\" in name:
         raise UsageError(
-            f"{name[:LONGEST_NAME]!r} won't do",
+            f"invalid name {name[:LONGEST_NAME]!r}",
             f"expected a name of up to {LONGEST_NAME} printable characters, without a backslash",
             where="--labeller",
         )

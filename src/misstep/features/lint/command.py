@@ -6,6 +6,7 @@ import click
 from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult
+from misstep.cli.help import command
 from misstep.cli.options import settings_options
 from misstep.cli.output import hint, print_json, print_json_text, quoted, to_report
 from misstep.cli.reports import add_step_summary, check_reports, write_reports
@@ -19,7 +20,12 @@ LOADING = ("python", "sandbox", "allow_network", "allow_read", "workspace", "des
 USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0}
 
 
-@click.command("lint")
+@command(
+    "lint",
+    "misstep tool lint shop.py:tools",
+    "misstep tool lint 'mcp:uvx my-server' --report sarif",
+    shown="sandbox allow_network fail_on report json",
+)
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
 @click.option("--from", "run", default="", metavar="RUN", help="Fuzz run to take evidence from.")
 @settings_options(
@@ -35,7 +41,7 @@ def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
     take; with --from, what an earlier run has seen counts instead. Nothing is stored.
     """
     if "ndjson" in settings.report:
-        raise UsageError("there are no events to report", "leave ndjson out", where="--report")
+        raise UsageError("there are no events to report", "omit ndjson", where="--report")
     check_reports(settings)
     began = time.monotonic()
     report = lint_tools(settings, specs, run)
@@ -56,11 +62,15 @@ def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
     return ending.leave()
 
 
-@click.command("list")
+@command(
+    "list",
+    "misstep tool list shop.py:tools",
+    "misstep tool list mcp.json --json",
+)
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
 @settings_options(*LOADING, "json")
 def list_command(settings: ToolRunSettings, specs: tuple[str, ...]) -> int:
-    """List tools and what they take, without calling any.
+    """List tools and their parameters.
 
     SPEC is file.py:name, package.module:name, mcp:COMMAND, mcp:URL, mcp.json or tools.json. Code and servers
     start in the same sandbox as for tool fuzz.
@@ -70,6 +80,6 @@ def list_command(settings: ToolRunSettings, specs: tuple[str, ...]) -> int:
         print_json(found)
     else:
         Console().print(tools_view(found.tools))
-    for note in (*(f"left out: {each}" for each in found.skipped), *found.notes):
+    for note in (*(f"skipped: {each}" for each in found.skipped), *found.notes):
         click.echo(plain(note), err=True)
     return 0

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 
 from misstep.adapters.mcp.transports import serve_http, serve_stdio
+from misstep.cli.help import command
 from misstep.cli.options import PORT, settings_options
 from misstep.cli.output import print_json, spare_inputs
 from misstep.core.agent import Answer
@@ -27,7 +28,11 @@ from misstep.runs.lookup import view_case
 from misstep.store.files import write_lines
 
 
-@click.command("serve")
+@command(
+    "serve",
+    "misstep mcp serve last/f4c986843eb2",
+    "misstep mcp serve f4c986843eb2 --cases cases.jsonl --http",
+)
 @click.argument("case")
 @click.option("--http", is_flag=True, help="Serve over streamable HTTP instead of standard input and output.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on with --http.")

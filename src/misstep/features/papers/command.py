@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 from rich.console import Console
 
+from misstep.cli.help import command
 from misstep.cli.listeners import displayed
 from misstep.cli.options import ABOUT_TRYING, settings_options
 from misstep.cli.output import print_json, print_json_text
@@ -31,7 +32,12 @@ use_option = click.option(
 )
 
 
-@click.command("rq1")
+@command(
+    "rq1",
+    "misstep paper rq1 --agent react --model openai/gpt-4o",
+    "misstep paper rq1 --agent react --agent tools --model local --budget-time 10m",
+    shown="actions seed jobs budget_usd budget_time json",
+)
 @agents_option
 @models_option
 @settings_options(*SHARED, *RUNNING, preset=api.PRESETS["rq1"])
@@ -40,7 +46,12 @@ def rq1(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...]) ->
     return _carry_out("rq1", _every(settings, agents, models), ())
 
 
-@click.command("rq2")
+@command(
+    "rq2",
+    "misstep paper rq2 --agent react --agent tools --model openai/gpt-4o",
+    "misstep paper rq2 --agent tools --model local --most-cases 30",
+    shown="actions most_cases sample seed jobs budget_usd json",
+)
 @agents_option
 @models_option
 @use_option
@@ -53,13 +64,18 @@ def rq2(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], us
     return _carry_out("rq2", _every(settings, agents, models, use), use)
 
 
-@click.command("rq3")
+@command(
+    "rq3",
+    "misstep paper rq3 --agent react --model openai/gpt-4o",
+    "misstep paper rq3 --agent tools --model local --most-cases 30",
+    shown="actions most_cases sample seed jobs budget_usd json",
+)
 @agents_option
 @models_option
 @use_option
 @settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq3"])
 def rq3(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
-    """Do the same with times and durations.
+    """Repeat that with times and durations.
 
     Figure 9, Tables 6 and 7 of the PDoctor paper.
     """
@@ -106,7 +122,12 @@ ABOUT = {
 }
 
 
-@click.command("toolfuzz")
+@command(
+    "toolfuzz",
+    "misstep paper toolfuzz shop.py:tools --agent tools --model openai/gpt-4o",
+    "misstep paper toolfuzz shop.py:tools --use RUN --use RUN",
+    shown="only agent model count time_per_tool sandbox jobs budget_usd json",
+)
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--use", multiple=True, metavar="RUN", help="Finished run to reuse; repeatable.")
 @settings_options(

@@ -1,10 +1,10 @@
 """`misstep plan test` and `plan check`."""
 
-import click
 import msgspec
 from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, watched
 from misstep.cli.options import GATE, RUNNING, settings_options
 from misstep.cli.output import (
@@ -41,10 +41,14 @@ from misstep.store.location import way_to
 SHOWN_FAILURES = 3
 
 
-@click.command("check")
+@command(
+    "check",
+    "misstep plan check --cases cases.jsonl --plans plans.jsonl",
+    "misstep plan check --cases cases.jsonl --plans inspect.eval --out verdicts.jsonl",
+)
 @settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
 def check(settings: CheckSettings) -> int:
-    """Judge plans against their cases; the verdicts are JSON lines."""
+    """Judge plans against their cases."""
     for name in ("cases", "plans"):
         if not getattr(settings, name):
             raise UsageError(f"no {name} were given", f"name a file with --{name}")
@@ -59,7 +63,12 @@ def check(settings: CheckSettings) -> int:
     return CommandResult.by_gate(settings, summary.passed, summary.cases).leave()
 
 
-@click.command("test")
+@command(
+    "test",
+    "misstep plan test --agent my_agent.py:agent",
+    "misstep plan test --agent tools --model openai/gpt-4o --count 50 --report html",
+    shown="agent model actions family count seed jobs budget_usd report resume",
+)
 @settings_options(*AGENTS, *SYNTHESIS, "cases", *LIMITS, *BUDGETS, *GATE, *RUNNING)
 def test(settings: PlanTestSettings) -> int:
     """Run an agent on planning problems and judge what it does."""

@@ -44,7 +44,7 @@ def _plans(settings: CheckSettings) -> Iterator[tuple[Case, Transcript]]:
         yield from map(cases.transcript, read_trajectories(settings.plans))
         return
     if settings.case:
-        raise UsageError("plans name their cases themselves", "leave --case out", where="--case")
+        raise UsageError("plans name their cases themselves", "omit --case", where="--case")
     known = {case.id: case for case in loaded}
     for where, transcript in read_lines(settings.plans, Transcript, "plan"):
         case = known.get(transcript.case)

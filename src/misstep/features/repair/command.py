@@ -5,6 +5,7 @@ import sys
 import click
 from rich.console import Console
 
+from misstep.cli.help import command
 from misstep.cli.options import settings_options
 from misstep.cli.output import print_json
 from misstep.core.settings import Settings
@@ -16,7 +17,12 @@ from misstep.rendering.text import plain
 MOST_BYTES = 1 << 20  # maximum size of a request
 
 
-@click.command("repair")
+@command(
+    "repair",
+    "misstep plan repair --tools tools.json --model local --request 'Pack before you ship.'",
+    "misstep plan repair --tools shop.py:tools --model openai/gpt-4o --request @request.txt",
+    shown="tools model model_base_url timeout budget_usd json",
+)
 @click.option(
     "--request", "given", required=True, metavar="TEXT|@FILE|-", help="Request text; - reads standard input."
 )
@@ -42,7 +48,7 @@ MOST_BYTES = 1 << 20  # maximum size of a request
     },
 )
 def repair(settings: Settings, given: str) -> int:
-    """Have a model read a request, and plan what it says.
+    """Plan what a request asks, from two readings of a model.
 
     The model reads it twice; the plan is made only if both readings agree. No tool is called.
 

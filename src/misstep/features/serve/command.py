@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from misstep.adapters.hosting import LOOPBACK, is_loopback
+from misstep.cli.help import command
 from misstep.cli.options import CURVES_BESIDE, PORT, settings_options
 from misstep.core.settings import Settings
 from misstep.errors import MissingExtra, UsageError
@@ -18,7 +19,11 @@ USUAL_PORT = 7357
 READ_ALONG = "without an HTTPS proxy in front, others on the network can read the traffic"
 
 
-@click.command("serve")
+@command(
+    "serve",
+    "misstep serve --open",
+    "misstep serve --host 0.0.0.0 --port 8000",
+)
 @click.option(
     "--host",
     default=LOOPBACK[0],
@@ -30,7 +35,7 @@ READ_ALONG = "without an HTTPS proxy in front, others on the network can read th
 @click.option("--open", "opening", is_flag=True, help="Open the page in your browser.")
 @settings_options(*CURVES_BESIDE, "store")
 def serve(settings: Settings, host: str, no_token: bool, port: int, opening: bool) -> int:
-    """Show runs in a browser, live, until Ctrl-C.
+    """Show runs in a browser, live.
 
     Open the printed address: it holds a token, without which nobody gets in. Only this machine can see the
     pages, unless --host says otherwise.

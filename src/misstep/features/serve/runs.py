@@ -236,7 +236,7 @@ def _row(each: RunView) -> dict[str, Any]:
         "done": summary.cases,
         "total": run.total,
         "unit": run.purpose.kind.units,
-        "state": "" if run.summary else "going on" if each.live else "unfinished",
+        "state": "" if run.summary else "running" if each.live else "unfinished",
         "counts": {verdict: count for verdict, count in counts.items() if count},
         "rate": percent(summary.success) if judged else "–",
         "interval": f"{percent(low)} to {percent(high)}" if judged else "",

@@ -7,8 +7,9 @@ import click
 from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, watched
-from misstep.cli.options import ABOUT_TYPED, RUNNING, TYPED, settings_options
+from misstep.cli.options import ABOUT_TYPED, RUNNING, TYPED, run_argument, settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.core.results.diagnosis import Reduction
 from misstep.core.settings import BUDGETS, OutputSettings, RunSettings, ShrinkSettings
@@ -20,8 +21,13 @@ from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
 
-@click.command("shrink")
-@click.argument("run", required=False)
+@command(
+    "shrink",
+    "misstep plan shrink last f4c986843eb2",
+    "misstep plan shrink last/f4c986843eb2 --emit pytest --out test_shrunk.py",
+    shown="most_runs confidence budget_usd out report resume",
+)
+@run_argument("run", required=False)
 @click.argument("case", required=False)
 @click.option("--emit", type=click.Choice(["pytest"]), help="Also write a regression test to --out.")
 @settings_options(
@@ -33,7 +39,7 @@ from misstep.store.location import way_to
     "python",
     *RUNNING,
     preset=TYPED,
-    about=ABOUT_TYPED,
+    about={**ABOUT_TYPED, "most_runs": "Maximum agent runs per failure (default: 500)."},
 )
 def shrink(settings: ShrinkSettings, run: str | None, case: str | None, emit: str | None) -> int:
     """Find the smallest request that still fails.

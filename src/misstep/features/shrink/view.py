@@ -76,7 +76,7 @@ WIDTH = 100
 
 # Text from outside is written as a Python literal, so that it can't be code.
 _TEST = '''\
-"""A request on which an agent went wrong, as small as it gets. Written by misstep."""
+"""A minimised request that an agent gets wrong. Written by misstep."""
 
 import msgspec
 

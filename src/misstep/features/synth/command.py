@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 import click
 import msgspec
 
+from misstep.cli.help import command
 from misstep.cli.options import one_shot_option, settings_options
 from misstep.cli.output import left_out_lines, one_output, quoted, sum_up, to_stdout
 from misstep.core.case import MEASURES, Baselines, Case, families_of
@@ -132,7 +133,12 @@ class CaseExamples:
         )
 
 
-@click.command("synth")
+@command(
+    "synth",
+    "misstep plan synth --count 200 --out cases.jsonl",
+    "misstep plan synth --family order,time --format sft --part train --out train.jsonl",
+    shown="actions family count seed topics tools part out",
+)
 @click.option(
     "--format",
     "form",

@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
+from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
 from misstep.cli.options import ABOUT_TRYING, GATE, KEEPING, settings_options
 from misstep.cli.output import check_specs, hint, point_to_page, print_json, print_json_text, to_report
@@ -38,7 +39,12 @@ ABOUT = {
 }
 
 
-@click.command("fuzz")
+@command(
+    "fuzz",
+    "misstep tool fuzz shop.py:search",
+    "misstep tool fuzz 'mcp:npx -y my-server' --calls-per-tool 300 --report html",
+    shown="only time_per_tool calls_per_tool sandbox allow_network workspace agent model report resume",
+)
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--emit", type=click.Choice(["pytest"]), help="Also write the findings as tests to --out.")
 @settings_options(

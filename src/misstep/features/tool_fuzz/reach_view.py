@@ -47,7 +47,7 @@ class Survival(msgspec.Struct, frozen=True):
     @property
     def words(self) -> str:
         if self.interval is None:
-            return f"{NOTHING} {self.stage} ({'not known' if self.asked else 'nobody asked'})"
+            return f"{NOTHING} {self.stage} ({'not known' if self.asked else 'not asked'})"
         known = "" if self.total == self.put else f" of {self.total}"
         return f"{self.count}{known} {self.stage} ({percent(self.share)}, {interval(self.interval)})"
 

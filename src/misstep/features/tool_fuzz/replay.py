@@ -25,7 +25,7 @@ _FACTS = ("allow_network", "allow_read", "memory", "python", "sandbox", "timeout
 
 # Text from outside is written as a Python literal, so that it can't be code.
 _HEAD = '''\
-"""Calls that broke tools, as small as they get. Written by misstep."""
+"""Minimised calls that break tools. Written by misstep."""
 
 from pathlib import Path
 

@@ -66,7 +66,7 @@ class DocstringPlace(msgspec.Struct, frozen=True):
 def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
     """Find the docstring of the function that starts at `line` (from 1, decorators included).
 
-    Raises `UsageError` if there is no function, or if its docstring cannot be isolated.
+    Raises `UsageError` if there is not a function, or if its docstring cannot be isolated.
     """
     function = find_function(text, line, where)
     starts = [0, *accumulate(map(len, lines_of(text)))]

@@ -44,7 +44,7 @@ def check_constraints(case: Case) -> None:
     for action in case.world.announcements:
         if action not in announcing:
             raise UsageError(
-                f"world.announcements.{action} binds nobody", "expected a constraint announced by it"
+                f"world.announcements.{action} has no constraint", "expected a constraint announced by it"
             )
     for each in case.actions:
         if each.parameters is not None:

@@ -132,7 +132,7 @@ class Reasons:
         given = arguments.get(slip.parameter)
         start = minutes_of(given)
         if start is None:
-            return f"was to start at {shown(given)}, which is no time of day."
+            return f"was to start at {shown(given)}, which is not a time of day."
         if slip.fault == "early":
             last = [deed for deed in self._view.deeds if deed.step < slip.step][-1]
             return f"was to start at {clock(start)}: {self._doer(last)} ended at {clock(last.end)} only."

@@ -204,7 +204,7 @@ class SentenceText:
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise ValueError("a name stands there twice")
+        raise ValueError("duplicate name")
     return values
 
 

@@ -37,12 +37,12 @@ def find_agent(
     kind, _, rest = settings.agent.partition(":")
     theirs = _black_box if kind == "mcp" else _own_agent
     if settings.prompt and settings.agent not in PARADIGMS:
-        raise UsageError(f"'{settings.agent}' has its own prompt", "leave --prompt out")
+        raise UsageError(f"'{settings.agent}' has its own prompt", "omit --prompt")
     if settings.python and (not rest or kind in ("sim", "mcp")):
-        raise UsageError(f"'{settings.agent}' is not a file", "leave --python out")
+        raise UsageError(f"'{settings.agent}' is not a file", "omit --python")
     if settings.record_proxy:
         if kind == "sim" or not rest:
-            raise UsageError(f"'{settings.agent}' hides nothing", "leave --record-proxy out")
+            raise UsageError(f"'{settings.agent}' hides nothing", "omit --record-proxy")
         from misstep.runs.setup.proxied_agent import WatchedAgent
 
         return WatchedAgent(settings, theirs, tell)

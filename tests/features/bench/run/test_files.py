@@ -102,7 +102,7 @@ def test_a_model_behind_a_server_does_some_right_and_some_wrong(tmp_path: Path) 
     assert listed.run.summary is not None
     assert (listed.run.summary.passed, listed.run.summary.calls) == (2, report.calls)
     assert find_task(settings, "last", wrong.name[:6])[1] == wrong
-    with pytest.raises(UsageError, match="'zz' is no task of run"):
+    with pytest.raises(UsageError, match="'zz' is not a task of run"):
         find_task(settings, "last", "zz")
 
 

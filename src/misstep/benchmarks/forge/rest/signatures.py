@@ -46,7 +46,7 @@ def read_public_key(pem: str) -> PublicKey:
         key = PublicKey(_number(modulus), _number(exponent))
     except (ValueError, IndexError):
         raise UsageError(
-            "the app's key is no public RSA key in PEM",
+            "the app's key is not a public RSA key in PEM format",
             "expected -----BEGIN PUBLIC KEY-----, which `openssl rsa -pubout` writes",
         ) from None
     return key

@@ -10,6 +10,8 @@ from click.shell_completion import CompletionItem
 
 from misstep.errors import did_you_mean
 
+HELP = ("-h", "--help")
+
 
 class Commands(click.Group):
     """A group whose commands are given by `module:attribute` and the first line of their help."""
@@ -20,13 +22,20 @@ class Commands(click.Group):
         about: str,
         homes: "Mapping[str, tuple[str, str] | Commands]",
         sections: Mapping[str, str] = MappingProxyType({}),
+        default: str = "",
         **options: Any,
     ):
         super().__init__(name, help=about, **options)
-        self._homes = homes
+        self._homes, self._default = homes, default
         self._sections = {title: names.split() for title, names in sections.items()} or {
             "Commands": sorted(homes)
         }
+
+    def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
+        """Options without a command belong to the default command, if there is one."""
+        if self._default and (not arguments or (arguments[0][0] == "-" and arguments[0] not in HELP)):
+            arguments = [self._default, *arguments]
+        return super().parse_args(context, arguments)
 
     def list_commands(self, _: click.Context) -> list[str]:
         return sorted(self._homes)
@@ -123,6 +132,17 @@ PLAN = Commands(
         ),
     },
 )
+RUNS = Commands(
+    "runs",
+    "List, name, tag and delete runs.\n\n`misstep runs` alone lists them, and takes the options of list.",
+    {
+        "list": ("misstep.cli.runs:list_command", "List runs, newest first."),
+        "name": ("misstep.cli.runs:name_command", "Name a run."),
+        "rm": ("misstep.cli.runs:remove", "Delete runs."),
+        "tag": ("misstep.cli.runs:tag", "Add or remove tags of a run."),
+    },
+    default="list",
+)
 TOOL = Commands(
     "tool",
     "Test an agent's tools.",
@@ -176,7 +196,7 @@ ROOT = Commands(
             "Run a case or a finding again.",
         ),
         "report": ("misstep.cli.reports:report", "Write reports of a run."),
-        "runs": ("misstep.cli.runs:runs", "List runs, newest first."),
+        "runs": RUNS,
         "serve": ("misstep.features.serve.command:serve", "Show runs in a browser, live."),
         "show": ("misstep.cli.runs:show", "Show a run or one of its cases."),
         "tool": TOOL,
@@ -187,5 +207,5 @@ ROOT = Commands(
         "Run and judge again": "replay rejudge label",
         "More": "export mcp paper completion",
     },
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    context_settings={"help_option_names": HELP, "max_content_width": 110},
 )

@@ -52,7 +52,18 @@ MOST = WholeNumber(0, 10**9)
 
 
 # Where a run is stored, and who is told about it.
-KEEPING = ("resume", "trust_store", "store", "report", "report_dir", "step_summary", "display", "json")
+KEEPING = (
+    "run_name",
+    "tags",
+    "resume",
+    "trust_store",
+    "store",
+    "report",
+    "report_dir",
+    "step_summary",
+    "display",
+    "json",
+)
 
 # An agent given on the command line to replace the one that a run was started with.
 TYPED = {"agent": "", "python": ""}
@@ -118,6 +129,8 @@ _NAMES = {
     "kinds": ("--kind",),
     "tool_method": ("--method",),
     "model_roles": ("--model-role",),
+    "run_name": ("--name",),
+    "tags": ("--tag",),
     "topics": ("--topic",),
 }
 _SEVERAL = (*TABLES, *LISTS)
@@ -162,6 +175,8 @@ _METAVARS = {
     "report_dir": "DIR",
     "request": "NAME",
     "resume": "RUN",
+    "run_name": "NAME",
+    "tags": "TAG",
     "store": "PATH|URL",
     "strategy": "STRATEGY",
     "temperature": "T",
@@ -210,6 +225,11 @@ def settings_options(
 
 def run_argument(name: str, required: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.argument(name, required=required, shell_complete=complete_runs)
+
+
+run_arguments = click.argument(
+    "runs", metavar="RUN...", nargs=-1, required=True, shell_complete=complete_runs
+)
 
 
 def flag(name: str) -> str:
@@ -286,7 +306,7 @@ def _metavar(name: str) -> str:
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:
     """Refuse flags that would be ignored next to another one."""
-    for chief, others in (("resume", (*FIXED_BY_A_RUN, "dry_run")), ("cases", SYNTHESIS)):
+    for chief, others in (("resume", (*FIXED_BY_A_RUN, "run_name", "tags", "dry_run")), ("cases", SYNTHESIS)):
         beside = [name for name in dict.fromkeys(others) if name in layer and name not in (chief, *MEANS)]
         vain = [flag(name) for name in beside]
         if chief in layer and vain:

@@ -1,4 +1,6 @@
-"""`misstep runs`, `show` and `compare`: list runs, show one, and compare two on what both have judged."""
+"""`misstep runs`, `show` and `compare`: list, name and delete runs, show one, and compare two."""
+
+import sys
 
 import click
 import msgspec
@@ -11,17 +13,19 @@ from misstep.cli.options import (
     refuse_curves_beside,
     refuse_curves_in_json,
     run_argument,
+    run_arguments,
     settings_options,
 )
 from misstep.cli.output import case_words, curve_command, hint, own_command, print_json, quoted
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
 from misstep.core.results.summary import ListedRun, RunView, Summary
-from misstep.core.settings import RunSettings
+from misstep.core.settings import RunSettings, parse_setting
+from misstep.errors import UsageError
 from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
 from misstep.rendering.comparison import breakdown_view, comparison_view
-from misstep.rendering.terminal import failures_table, runs_table, summary_table
+from misstep.rendering.terminal import counted, failures_table, runs_table, summary_table
 from misstep.rendering.text import plain
 from misstep.rendering.words import listed, subject_name
 from misstep.runs import lookup as api
@@ -30,7 +34,7 @@ from misstep.runs.compare import compare as compare_runs
 from misstep.runs.kinds import feature_of
 from misstep.store.files import is_kept
 from misstep.store.location import way_to
-from misstep.store.runs import DamagedRun
+from misstep.store.runs import DamagedRun, Store
 
 
 class RunLine(msgspec.Struct, frozen=True):
@@ -44,6 +48,8 @@ class RunLine(msgspec.Struct, frozen=True):
     of: str
     live: bool
     summary: Summary | None
+    name: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class RunList(msgspec.Struct, frozen=True):
@@ -54,17 +60,18 @@ class RunList(msgspec.Struct, frozen=True):
 
 
 @command(
-    "runs",
-    "misstep runs",
-    "misstep runs --json",
+    "list",
+    "misstep runs list --tag nightly",
+    "misstep runs list --json",
 )
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs with this tag; repeatable.")
 @click.option("--most", type=MOST, default=50, show_default=True, help="Maximum runs to list.")
 @settings_options("store", "json")
-def runs(settings: RunSettings, most: int) -> int:
+def list_command(settings: RunSettings, most: int, tags: tuple[str, ...]) -> int:
     """List runs, newest first.
 
     With --json all of them are listed."""
-    found, total = api.list_runs(settings, None if settings.json else most)
+    found, total = api.list_runs(settings, None if settings.json else most, tags)
     damaged = api.list_damaged(settings)
     if settings.json:
         print_json(RunList([_line(listed) for listed in found], damaged))
@@ -74,7 +81,8 @@ def runs(settings: RunSettings, most: int) -> int:
         if total > most:
             hint(console, f"… and {total - most} more: --most {total} lists them all", gap=False)
     elif not damaged:
-        Console().print("no runs yet", style="dim")
+        missing = f"no runs with the tag {' and '.join(map(plain, tags))}" if tags else "no runs yet"
+        Console().print(missing, style="dim", markup=False)
     for each in [] if settings.json else damaged:
         click.echo(f"run {plain(each.id)} is damaged: {plain(each.why)}")
     return 0
@@ -84,7 +92,67 @@ def _line(listed: ListedRun) -> RunLine:
     run, verb, of = listed.run, listed.run.purpose.verb, listed.run.purpose.run
     agent, model = run.settings.agent, run.settings.model or None
     sizes = run.total, run.done
-    return RunLine(run.id, run.started, *sizes, agent, model, verb, of, listed.live, run.summary)
+    about = run.name, run.tags
+    return RunLine(run.id, run.started, *sizes, agent, model, verb, of, listed.live, run.summary, *about)
+
+
+@command("name", "misstep runs name last before-the-fix", "misstep runs name 3f2a ''")
+@run_argument("run")
+@click.argument("name")
+@settings_options("store")
+def name_command(settings: RunSettings, run: str, name: str) -> int:
+    """Name a run.
+
+    The name can be used in place of the id; if several runs share it, it stands for the newest. An empty NAME
+    removes it.
+    """
+    parse_setting("run_name", name, "NAME")
+    with Store(settings.store) as store:
+        found = store.find_run(run)
+        store.rename_run(found.id, name, found.tags)
+    return 0
+
+
+@command("tag", "misstep runs tag last nightly gpt-4o", "misstep runs tag 3f2a nightly --remove")
+@run_argument("run")
+@click.argument("tags", nargs=-1, required=True)
+@click.option("--remove", is_flag=True, help="Remove these tags.")
+@settings_options("store")
+def tag(settings: RunSettings, run: str, tags: tuple[str, ...], remove: bool) -> int:
+    """Add or remove tags of a run."""
+    for each in tags:
+        parse_setting("tags", [each], "TAG")
+    with Store(settings.store) as store:
+        found = store.find_run(run)
+        kept = [each for each in found.tags if each not in tags]
+        store.rename_run(found.id, found.name, kept if remove else [*kept, *dict.fromkeys(tags)])
+    return 0
+
+
+@command("rm", "misstep runs rm 3f2a 9k4m", "misstep runs rm last --yes")
+@run_arguments
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
+@settings_options("store")
+def remove(settings: RunSettings, runs: tuple[str, ...], yes: bool) -> int:
+    """Delete runs.
+
+    Deletes their cases, findings and labels, too. That can't be undone. A run that others analyse can only be
+    deleted together with them.
+    """
+    with Store(settings.store) as store:
+        found = {run.id: run for run in map(store.find_run, runs)}
+        for other in store.list_runs():
+            if other.purpose.run in found and other.id not in found:
+                message = f"run {other.purpose.run} is analysed by run {other.id} ({other.purpose.command})"
+                raise UsageError(message, f"delete both: misstep runs rm {other.purpose.run} {other.id}")
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError("deleting runs needs confirmation", "add --yes")
+            for each in found.values():
+                click.echo(f"{each.id}  {each.purpose.command}  {subject_name(each.settings, each.purpose)}")
+            click.confirm(f"Delete {counted(len(found), 'run')} for good?", abort=True)
+        store.remove_runs(list(found))
+    return 0
 
 
 @command(

@@ -117,7 +117,8 @@ def runs_table(runs: Sequence[ListedRun]) -> RenderableType:
         then = datetime.fromtimestamp(run.started)
         when = then.strftime("%m-%d %H:%M" if then.year == datetime.now().year else "%Y-%m-%d")
         name, *more = subject_lines(run.settings, run.purpose)
-        tested = Text(name).append("".join(f"\n{line}" for line in more), style="dim")
+        more += [" ".join(filter(None, (run.name, *(f"#{tag}" for tag in run.tags))))]
+        tested = Text(name).append("".join(f"\n{line}" for line in more if line), style="dim")
         size = (
             ("file" if run.settings.cases else str(run.settings.actions))
             if run.purpose.kind.has_cases

@@ -17,10 +17,12 @@ from misstep.runs.trust import with_agent
 from misstep.store.runs import DamagedRun, Run, Store
 
 
-def list_runs(settings: StoreSettings, most: int | None = None) -> tuple[list[ListedRun], int]:
-    """Runs of the store, newest first, at most `most` if given, and how many there are in all."""
+def list_runs(
+    settings: StoreSettings, most: int | None = None, tags: Sequence[str] = ()
+) -> tuple[list[ListedRun], int]:
+    """Runs of the store with all of these tags, newest first, at most `most`, and how many there are."""
     with Store(settings.store) as store:
-        runs = store.list_runs()
+        runs = [run for run in store.list_runs() if {*tags} <= {*run.tags}]
         return [ListedRun(run, is_live(store, run)) for run in runs[:most]], len(runs)
 
 
@@ -163,9 +165,11 @@ _OWN = (
     "report",
     "report_dir",
     "resume",
+    "run_name",
     "sample",
     "seed",
     "store",
+    "tags",
 )
 
 

@@ -15,7 +15,7 @@ from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
-from misstep.core.settings import Settings, decode_settings
+from misstep.core.settings import RUN_NAME, Settings, decode_settings
 from misstep.store.rows import key_of
 from misstep.store.tables import (
     OddValue,
@@ -150,7 +150,11 @@ def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
     total = _said(row, "total", check_whole)
     if total < 0:
         raise odd(total, "total: a count")
-    return Run(run, started, total, done, settings, summary, digest, purpose)
+    name, tags = (_said(row, column, check_text) for column in ("name", "tags"))
+    for each in (*([name] if name else []), *tags.split()):
+        if not re.fullmatch(RUN_NAME, each):
+            raise odd(each, f"a name that matches {RUN_NAME}")
+    return Run(run, started, total, done, settings, summary, digest, purpose, name, tuple(tags.split()))
 
 
 def check_parts(document: object) -> None:

@@ -78,9 +78,11 @@ class Store:
         run = secrets.choice(_ALPHABET[8:]) + "".join(secrets.choice(_ALPHABET) for _ in range(5))
         purpose = msgspec.structs.replace(purpose, signature=sign(run, settings, purpose))
         row = {"id": run, "started": started, "total": total, "settings": encode_settings(settings)}
+        row |= {"name": settings.run_name, "tags": " ".join(settings.tags)}
         with self._transactions.writing() as connection:
             connection.execute(runs.insert(), {**row, "digest": digest, "purpose": encode(purpose)})
-        return Run(run, started, total, 0, settings, None, digest, purpose)
+        about = settings.run_name, settings.tags
+        return Run(run, started, total, 0, settings, None, digest, purpose, *about)
 
     def change_run(self, run: str, settings: StoreSettings) -> None:
         """Replace the settings of a run; the password of the store is not stored."""
@@ -88,6 +90,27 @@ class Store:
         with self._transactions.writing() as connection:
             change = runs.update().where(runs.c.id == run)
             connection.execute(change, {"settings": encode_settings(settings)})
+
+    def rename_run(self, run: str, name: str, tags: Sequence[str]) -> None:
+        """Replace the name and the tags of a run."""
+        with self._transactions.writing() as connection:
+            change = runs.update().where(runs.c.id == run)
+            connection.execute(change, {"name": name, "tags": " ".join(tags)})
+
+    def remove_runs(self, names: Sequence[str]) -> None:
+        """Delete runs with everything that belongs to them; `UsageError` if one is in progress."""
+        with ExitStack() as stack:
+            for run in names:
+                with self._transactions.explained():
+                    stack.enter_context(self._database.hold(run))
+            with self._transactions.writing() as connection:
+                for run in names:
+                    number = self._number(connection, run)
+                    own = sa.select(outcomes.c.number).where(outcomes.c.run == number)
+                    connection.execute(records.delete().where(records.c.outcome.in_(own)))
+                    for table in (outcomes, tool_reports, labels, sessions):
+                        connection.execute(table.delete().where(table.c.run == number))
+                    connection.execute(runs.delete().where(runs.c.number == number))
 
     def finish_run(self, run: str, summary: Summary, found: Sequence[object] = ()) -> None:
         """Finish a run; `found` are the results of its inquiries."""
@@ -113,13 +136,15 @@ class Store:
         return self._select_runs(sa.true())
 
     def find_run(self, name: str) -> Run:
-        """The run with this id or id prefix; `last` is the newest."""
+        """The run with this id, name (the newest of several) or id prefix; `last` is the newest of all."""
         if name == "last":
             newest = sa.select(sa.func.max(runs.c.number)).scalar_subquery()
             found = self._select_runs(runs.c.number == newest)
         else:
-            found = self._select_runs(runs.c.id == key_of(name)) or self._select_runs(
-                queries.begins(runs.c.id, name)
+            found = (
+                self._select_runs(runs.c.id == key_of(name))
+                or self._select_runs(sa.and_(runs.c.name == key_of(name), runs.c.name != ""))[:1]
+                or self._select_runs(queries.begins(runs.c.id, name))
             )
         if len(found) == 1 and isinstance(found[0], DamagedRun):
             damaged = found[0]

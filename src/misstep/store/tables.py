@@ -72,7 +72,7 @@ Large = _checked(sa.BigInteger, check_whole)
 RealColumn = _checked(sa.Float, check_real)
 Flag = _checked(sa.Boolean, check_flag)
 
-STORE_VERSION = 6
+STORE_VERSION = 7
 
 metadata = sa.MetaData()
 
@@ -90,6 +90,8 @@ runs = sa.Table(
     sa.Column("digest", Document),
     sa.Column("purpose", Document),
     sa.Column("result", Document),
+    sa.Column("name", TextColumn, nullable=False, server_default=""),
+    sa.Column("tags", TextColumn, nullable=False, server_default=""),  # separated by spaces
     sqlite_autoincrement=True,
 )
 

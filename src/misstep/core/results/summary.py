@@ -52,6 +52,8 @@ class Run(msgspec.Struct, frozen=True):
     summary: Summary | None
     digest: bytes = b""  # of all cases, if they were known in advance
     purpose: RunSpec = TESTING
+    name: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class ListedRun(msgspec.Struct, frozen=True):

@@ -20,6 +20,7 @@ from misstep.core.settings.features import (
     store_flag,
 )
 from misstep.core.settings.groups import (
+    RUN_NAME,
     TABLES,
     AgentRunSettings,
     AgentSettings,
@@ -60,6 +61,7 @@ __all__ = [
     "FIELDS",
     "LISTS",
     "MEANS",
+    "RUN_NAME",
     "TABLES",
     "AgentRunSettings",
     "AgentSettings",

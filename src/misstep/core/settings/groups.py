@@ -21,6 +21,7 @@ Report = Literal["html", "junit", "sarif", "json", "md", "ndjson"]
 ToolMethod = Literal["toolfuzz", "greybox", "whitebox"]
 TABLES = ("agent_args", "model_roles")
 RETRIES = 6
+RUN_NAME = r"(?!last\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,63}"  # also that of a tag
 TIME_PER_REQUEST = 180.0  # seconds
 
 
@@ -261,6 +262,12 @@ class OutputSettings(SettingsGroup):
 class RunSettings(ViewSettings, OutputSettings):
     """What every run has: its store, its reports, and when it counts as failed."""
 
+    run_name: Annotated[
+        str, Meta(pattern=rf"^({RUN_NAME})?\Z"), about("Name for the run, usable in place of its id.")
+    ] = ""
+    tags: Annotated[
+        tuple[Annotated[str, Meta(pattern=rf"^{RUN_NAME}\Z")], ...], about("Tag for the run; repeatable.")
+    ] = ()
     resume: Annotated[str, about("Resume an interrupted run.")] = ""
     dry_run: Annotated[bool, about("Estimate cost and time without running.")] = False
     fail_on: Annotated[

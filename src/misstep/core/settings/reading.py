@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
@@ -19,7 +19,8 @@ LISTS = tuple(name for name, kind in FIELDS.items() if get_origin(get_args(kind)
 
 def listed_choices(name: str) -> tuple[str, ...]:
     """The allowed items of a list setting, in order; empty if any text is allowed."""
-    return get_args(get_args(get_args(FIELDS[name])[0])[0])
+    item = get_args(get_args(FIELDS[name])[0])[0]
+    return get_args(item) if get_origin(item) is Literal else ()
 
 
 def field_type(name: str) -> Any:
@@ -62,7 +63,10 @@ def decode_part(kind: type, given: object) -> object:
 
 
 PASSWORD = re.compile(r"(://[^/@\s]*:)[^@\s]*@")
+_NAMED = "letters, digits, '.', '_' and '-', at most 64, and not 'last'"
 _WRITTEN = {
+    "run_name": _NAMED,
+    "tags": _NAMED,
     "actions": "a number or a range such as 3-5",
     "fail_on": "any, none or threshold:RATE with a rate from 0 to 1",
 }

@@ -16,6 +16,7 @@ from misstep.core.event import (
     Event,
     FindingMade,
     GroupFinished,
+    ItemStarted,
     Notice,
     RunStarted,
     SetJudged,
@@ -46,12 +47,18 @@ class ProgressSoFar:
         self._pace = Pace(self.done, clock)
         self._calls = Pace(0, clock)
         self._spending: Spending | None = None
+        self._running: dict[str, float] = {}  # when work on it started
+        self._clock = clock
 
     @property
     def done(self) -> int:
         return sum(self._counts.values())
 
+    def start(self, event: ItemStarted) -> None:
+        self._running[event.name] = self._clock()
+
     def add(self, event: Finished) -> None:
+        self._running.pop(_name(event), None)
         self._counts[_verdict(event)] += 1
         self._pace.reach(self.done)
 
@@ -66,6 +73,18 @@ class ProgressSoFar:
         return "  ".join(
             f"{name} {count}" for name, count in self._counts.items() if count or name in ("passed", "failed")
         )
+
+    @property
+    def running(self) -> str:
+        """What is in flight, the longest first; cases, whose ids say nothing, are only counted."""
+        now, oldest = self._clock(), sorted(self._running.copy().items(), key=lambda each: each[1])
+        if not oldest:
+            return ""
+        if self._unit == "case":
+            return f"{counted(len(oldest), 'case')}, the longest for {now - oldest[0][1]:.0f} s"
+        told = [f"{plain(name, 40)} ({now - began:.0f} s)" for name, began in oldest[:MOST_RUNNING]]
+        more = len(oldest) - len(told)
+        return ", ".join(told) + (f" and {more} more" if more else "")
 
     @property
     def rate(self) -> str:
@@ -100,6 +119,13 @@ def _verdict(event: Finished) -> Judgement:
     return "failed" if event.report.findings else "passed"
 
 
+def _name(event: Finished) -> str:
+    if isinstance(event, CaseFinished):
+        return event.outcome.case.id
+    return event.group if isinstance(event, GroupFinished) else event.report.name
+
+
+MOST_RUNNING = 3  # names in the live display
 PLAIN_LINES = 10
 UNTIL_NEXT = 50  # cases between two lines where the total is unknown
 REDRAWS = 8.0  # per second at most, however many cases finish
@@ -159,7 +185,7 @@ class PlainDisplay(NoDisplay):
 
 
 class LiveDisplay(NoDisplay):
-    """A progress bar with the counts per verdict, and the cost below it.
+    """A progress bar with the counts per verdict; below it what is in flight, and the cost.
 
     Events are only counted; the bar reads the counts when it is drawn.
     """
@@ -192,6 +218,8 @@ class LiveDisplay(NoDisplay):
                 self._bar.console.print(ahead, markup=False, highlight=False, style="dim")
         elif isinstance(event, Finished):
             self._progress.add(event)
+        elif isinstance(event, ItemStarted):
+            self._progress.start(event)
         elif isinstance(event, Spending):
             self._progress.spend(event)
         elif line := _news(event):
@@ -228,8 +256,9 @@ class _Bar(Progress):
             counts = now.counts if now.done else ""
             self.update(self._task, completed=now.done, counts=counts, rate=now.rate, left=now.left)
         yield from super().get_renderables()
-        if now.spent:
-            yield Text(f"spent {now.spent}", style="dim")
+        for title, told in (("running", now.running), ("spent", now.spent)):
+            if told:
+                yield Text(f"{title} {told}", style="dim", overflow="ellipsis", no_wrap=True)
 
 
 class _Terminal(Console):
@@ -261,10 +290,10 @@ def _size(event: RunStarted) -> str:
 def _news(event: Event) -> str:
     if isinstance(event, FindingMade):
         finding = event.finding
-        place = f", {finding.where}" if finding.where else ""
+        place = f" at {finding.where.partition(' in ')[0]}" if finding.where else ""
         after = counted(finding.found_after, "call")
-        doubt = "" if finding.replayed else " (unconfirmed)"
-        return plain(f"{finding.tool}: {finding.kind}, {finding.error}{place}, after {after}{doubt}", 300)
+        doubt = "" if finding.replayed else ", not confirmed yet"
+        return plain(f"{finding.kind} in {finding.tool}: {finding.error}{place} (after {after}{doubt})", 300)
     if isinstance(event, SetJudged) and event.set.verdict == "failed":
         return plain(f"{event.tool}: set {event.set.id} failed, {event.set.why}", 300)
     return plain_lines(event.text) if isinstance(event, Notice) else ""

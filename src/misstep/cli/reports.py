@@ -17,7 +17,7 @@ from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.help import command
 from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, run_argument, settings_options
 from misstep.cli.output import curve_command
-from misstep.core.event import Event, Listener, RunStarted, Spending
+from misstep.core.event import Event, ItemStarted, Listener, RunStarted, Spending
 from misstep.core.results.report import RunReport
 from misstep.core.settings import OutputSettings, Report, RunSettings, StoreSettings, ViewSettings
 from misstep.errors import StoreError, UsageError
@@ -248,7 +248,7 @@ class NdjsonReport:
         self._file = None
 
     def __call__(self, event: Event) -> None:
-        if self._file is None or isinstance(event, Spending):
+        if self._file is None or isinstance(event, Spending | ItemStarted):
             return
         try:
             self._file.write(msgspec.json.encode(event) + b"\n")

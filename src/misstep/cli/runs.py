@@ -25,7 +25,7 @@ from misstep.errors import UsageError
 from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
 from misstep.rendering.comparison import breakdown_view, comparison_view
-from misstep.rendering.terminal import counted, failures_table, runs_table, summary_table
+from misstep.rendering.terminal import counted, failures_view, runs_table, summary_view
 from misstep.rendering.text import plain
 from misstep.rendering.words import listed, subject_name
 from misstep.runs import lookup as api
@@ -213,11 +213,11 @@ def _show_run(settings: RunSettings, view: RunView, most: int) -> None:
     if show_stored:
         show_stored(settings, view.run.id, most)
     if purpose.kind.has_cases:
-        console.print(*[""] * bool(show_stored), summary_table(view.summary), sep="\n")
+        console.print(*[""] * bool(show_stored), summary_view(view.summary), sep="\n")
     if view.failures and not subject:  # otherwise the run itself made these cases
         hidden = view.summary.cases - view.summary.passed - len(view.failures)
         console.print()
-        console.print(failures_table(view.failures))
+        console.print(failures_view(view.failures))
         if hidden:
             all_of_them = hidden + len(view.failures)
             hint(console, f"… and {hidden} more: --most {all_of_them} lists them all", gap=False)

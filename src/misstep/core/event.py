@@ -52,6 +52,13 @@ class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
     unit: Unit = "case"
 
 
+class ItemStarted(msgspec.Struct, frozen=True, tag="item_started"):
+    """Work on a case, tool, group or task has started. It is for progress displays."""
+
+    run: str
+    name: str
+
+
 class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):
     """An outcome has been stored."""
 
@@ -143,6 +150,7 @@ class Notice(msgspec.Struct, frozen=True, tag="notice"):
 
 Event: TypeAlias = (
     RunStarted
+    | ItemStarted
     | CaseFinished
     | FindingMade
     | ToolFinished

@@ -1,11 +1,14 @@
 """Shows runs on the terminal: lists, summaries, failures, estimates and what was spent."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from rich.console import RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -78,29 +81,58 @@ def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
     ]
 
 
-def summary_table(summary: Summary) -> Table:
-    table = bare_table(headed=False)
-    table.add_column(style="bold")
-    table.add_column()
+def summary_view(summary: Summary) -> RenderableType:
+    """The success rate with a bar, then what it has to be compared with, then counts and cost."""
     judged = summary.passed + summary.failed
-    table.add_row("agent", Text(plain(summary.agent)))
-    if summary.model:
-        table.add_row("model", Text(plain(summary.model)))
-    table.add_row("cases", str(summary.cases))
-    for verdict in JUDGEMENTS:
-        count = getattr(summary, verdict)
-        table.add_row(verdict, Text(str(count), style=STYLES[verdict] if count else "dim"))
-    if kinds := kinds_of_errors(summary):
-        table.add_row("failures", kinds)
-    table.add_row("success", f"{percent(summary.success)}  ({summary.passed} of {judged} judged)")
-    table.add_row("95 % interval", from_to(summary.interval) if judged else "–")
-    table.add_row("chance level", f"{percent(summary.chance)}  (expected of random order)")
-    table.add_row("baselines", baselines_in_words(summary.baselines))
-    table.add_row("calls", str(summary.calls))
+    first = Text(percent(summary.success).rjust(7) + "  ", style="bold")
+    line = Table.grid()
+    line.add_row(first, RateBar(summary), Text(f"  {summary.passed:,} of {counted(judged, 'case')} passed"))
+    beside = [f"95 % interval {from_to(summary.interval)}"] if judged else []
+    beside += [f"chance level {percent(summary.chance)}"]
+    beside += [f"{name} {rate}" for name, rate in baseline_rates(summary.baselines).items()]
+    counts = [
+        Text(f"{getattr(summary, name):,} {name}", style=STYLES[name])
+        for name in JUDGEMENTS[1:]
+        if getattr(summary, name)
+    ]
+    if counts and summary.failed and (kinds := kinds_of_errors(summary)):
+        counts[0].append(f" ({kinds})", style="not bold default")
+    told = [*counts, Text(counted(summary.calls, "call"))]
     if summary.tokens.input or summary.tokens.output:
-        table.add_row("tokens", in_and_out(summary.tokens))
-        table.add_row("cost", money(summary.usd, summary.model))
-    return table
+        told += [
+            Text(f"{in_and_out(summary.tokens)} tokens"),
+            Text(f"cost {money(summary.usd, summary.model)}"),
+        ]
+    tested = ", ".join(filter(None, (summary.agent, summary.model)))
+    rows = [Text(", ".join(beside), style="dim"), Text(" · ").join(told), Text(plain(tested), style="dim")]
+    return Trimmed(Group(line, *[Padding(row, (0, 0, 0, 9)) for row in rows]))
+
+
+class RateBar:
+    """A success rate as a bar with its interval and, as a line across it, the chance level."""
+
+    WIDTH = 30
+    MARKS, PLAIN_MARKS = "█▓▒░│", "#=-.|"
+
+    def __init__(self, summary: Summary) -> None:
+        self._summary = summary
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        marks = self.PLAIN_MARKS if options.ascii_only else self.MARKS
+        summary, (low, high) = self._summary, self._summary.interval
+        if summary.success is None:
+            yield Text(marks[3] * self.WIDTH, style="dim")
+            return
+        bar = Text()
+        for cell in range(self.WIDTH):
+            share = (cell + 0.5) / self.WIDTH
+            level = sum([share > end for end in (low, summary.success, high)])
+            is_chance = summary.chance is not None and int(summary.chance * self.WIDTH) == cell
+            bar.append(marks[4] if is_chance else marks[level], style="green" if level < 2 else "dim")
+        yield bar
+
+    def __rich_measure__(self, _: Console, __: ConsoleOptions) -> Measurement:
+        return Measurement(self.WIDTH, self.WIDTH)
 
 
 def runs_table(runs: Sequence[ListedRun]) -> RenderableType:
@@ -156,17 +188,24 @@ def subject_lines(settings: Settings, purpose: RunSpec) -> list[str]:
     return told
 
 
-def failures_table(outcomes: Sequence[Outcome]) -> Table:
-    table = bare_table()
-    for heading in ("case", "error", "step", "why"):
-        table.add_column(heading, overflow="fold", no_wrap=heading != "why")
+_QUOTE = re.compile(
+    r" (?=(?:Sentence \d+|The result of .{1,200}?) says? so: “)|(?<=”) (?=\d+ more constraint)"
+)
+
+
+def failures_view(outcomes: Sequence[Outcome]) -> RenderableType:
+    """A short block for each: the case, the kind of error and the step, then why."""
+    blocks = list[RenderableType]()
     for outcome in outcomes:
         verdict = outcome.verdict
-        style = STYLES[verdict.verdict]
-        kind = Text(verdict.error or verdict.verdict, style=style)
-        step = str(verdict.step) if verdict.step else ""
-        table.add_row(Text(plain(verdict.case)), kind, step, Text(plain(verdict.explanation, 500)))
-    return table
+        head = Text(plain(verdict.case), style="bold")
+        head.append(f"  {verdict.error or verdict.verdict}", style=STYLES[verdict.verdict])
+        head.append(f" at step {verdict.step}" if verdict.step else "", style="not bold")
+        why, *more = _QUOTE.split(plain(verdict.explanation, 500))
+        said = [Text(why)]
+        said += [Text(line, style="dim") for line in more]
+        blocks += [head, Padding(Group(*said), (0, 0, 1, 2))]
+    return Trimmed(Group(*blocks))
 
 
 # In the order of the paper's tables.

@@ -11,6 +11,7 @@ from misstep.core.event import (
     CaseFinished,
     Estimate,
     Event,
+    ItemStarted,
     Listener,
     RunFinished,
     RunStarted,
@@ -80,6 +81,7 @@ class RunSession:
 
             async def start(case: Case, account: CaseAccount) -> Outcome:
                 finished = False
+                self._emit(ItemStarted(self._run.id, case.id))
                 try:
                     outcome = await execute(case, account)
                     finished = True

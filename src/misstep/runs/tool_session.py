@@ -8,7 +8,16 @@ from typing import Generic, TypeAlias, TypeVar
 
 from msgspec import structs
 
-from misstep.core.event import Event, Listener, Notice, RunFinished, RunStarted, RunStopped, Spending
+from misstep.core.event import (
+    Event,
+    ItemStarted,
+    Listener,
+    Notice,
+    RunFinished,
+    RunStarted,
+    RunStopped,
+    Spending,
+)
 from misstep.core.model import ModelError
 from misstep.core.outcome import JUDGEMENTS, Judgement
 from misstep.core.results.benchmark import TaskReport
@@ -120,6 +129,10 @@ class ToolRunSession(Generic[R]):
         with self._telling:
             for listener in self._listeners:
                 listener(clean)
+
+    def start(self, name: str) -> None:
+        """Tell listeners that work on a tool, group or task starts."""
+        self.emit(ItemStarted(self.run.id, name))
 
     def notice(self, text: str) -> None:
         self.emit(Notice(text))

@@ -37,7 +37,7 @@ from misstep.rendering.terminal import (
     from_to,
     kinds_of_errors,
     percent,
-    summary_table,
+    summary_view,
 )
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
@@ -208,7 +208,7 @@ WIDTH = 100
 
 def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]], again: Again) -> str:
     """Counts and rate, the first cases that did not pass, and what to type next."""
-    parts = [as_text(summary_table(summary))]
+    parts = [as_text(summary_view(summary))]
     for outcome, difficulty in shown:
         parts += [as_text(case_view(outcome, difficulty)), f"again: {again.one(outcome.case.id)}"]
     if rest := summary.cases - summary.passed - len(shown):

@@ -46,12 +46,14 @@ class Attempts:
         run_budget: RunBudget,
         find: Callable[[], Agent],
         left: Iterable[tuple[int, Task]],
+        starting: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._pool = pool
         self._settings = settings
         self._run_budget = run_budget
         self._find = find
         self._left = iter(left)
+        self._starting = starting
         self._taking = threading.Lock()
         self._outage = Outage()
         self.lost = dict[str, str]()
@@ -66,6 +68,7 @@ class Attempts:
         async with at_work(agent):
             while not self._is_over() and (taken := self._take()):
                 place, task = taken
+                self._starting(task.id)
                 informed = _informed(agent, task, self._pool.suite)
                 try:
                     tell(await self._attempt(informed, place, task, lent))

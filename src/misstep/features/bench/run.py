@@ -138,7 +138,7 @@ def _work(session: ToolRunSession[TaskReport], pool: EnvPool) -> Generator[TaskR
     def find() -> Agent:
         return find_task_agent(settings, session.notice, run_budget.rate_limiters)
 
-    attempts = Attempts(pool, settings, run_budget, find, left)
+    attempts = Attempts(pool, settings, run_budget, find, left, session.start)
     session.lost = attempts.lost
     workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, settings.jobs)
     jobs = range(min(settings.jobs, len(tasks) - len(done)))

@@ -279,9 +279,12 @@ def _hold(
         left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
         questioner = Questioner(benches, settings, prompts, run_budget, session.notice)
         session.lost = questioner.lost
-        workers = Workers[tuple[Target, ConsistencyReport | None], News](
-            lambda each, tell: questioner.examine(*each, tell), run_budget, settings.jobs
-        )
+
+        def examine(left: tuple[Target, ConsistencyReport | None], tell: Callable[[News], None]) -> None:
+            session.start(left[0].name)
+            questioner.examine(*left, tell)
+
+        workers = Workers[tuple[Target, ConsistencyReport | None], News](examine, run_budget, settings.jobs)
         with stopping(run_budget), closing(workers.work(left)) as found:
             for news in found:
                 yield SetJudged(run.id, *news) if isinstance(news, tuple) else news

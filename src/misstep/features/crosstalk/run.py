@@ -235,7 +235,12 @@ def _hold(
             for name in (name for group in left for name in (*group.tools, *group.offered)):
                 if name not in tools.described:
                     raise UsageError(f"the tool '{name}' no longer exists", "the run started with it")
-            workers = Workers[GroupReport, GroupReport](tests.cross, run_budget, settings.jobs)
+
+            def cross(group: GroupReport, tell: Callable[[GroupReport], None]) -> None:
+                session.start(group.name)
+                tests.cross(group, tell)
+
+            workers = Workers[GroupReport, GroupReport](cross, run_budget, settings.jobs)
             with closing(workers.work(left)) as found:
                 yield from found
 

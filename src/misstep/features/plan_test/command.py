@@ -28,11 +28,11 @@ from misstep.rendering.terminal import (
     baselines_in_words,
     counted,
     easy_lines,
-    failures_table,
+    failures_view,
     from_to,
     kinds_of_errors,
     percent,
-    summary_table,
+    summary_view,
 )
 from misstep.runs.setup.configuration import AGENTS, LIMITS, SYNTHESIS
 from misstep.store.files import write_lines
@@ -99,14 +99,14 @@ def test(settings: PlanTestSettings) -> int:
 
 def _show(console: Console, summary: Summary, examples: list[Outcome], settings: PlanTestSettings) -> None:
     place = way_to(settings.store)
-    console.print(summary_table(summary))
+    console.print(summary_view(summary))
     for line in easy_lines(summary.chance, bool(settings.tools)):
         hint(console, line, gap=line.startswith("warning"))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
-        console.print("\n[bold]first failures[/]" if hidden else "")
-        console.print(failures_table(examples))
-        hint(console, f"Show all:  misstep show {summary.run}{place}")
+        console.print(f"\n[bold]First {len(examples)} failures[/]\n" if hidden else "")
+        console.print(failures_view(examples))
+        hint(console, f"Show all:  misstep show {summary.run}{place}", gap=False)
         hint(
             console,
             f"Replay:    misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",

@@ -134,7 +134,7 @@ def _hold(
         left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]
         known = [each for report in session.done for each in (*report.findings, *report.unconfirmed)]
         reproducer = AgentReproducer(settings, prompts, run_budget, session.notice) if prompts else None
-        worker = FuzzWorker(benches, settings, run_budget, known, seeds, reproducer)
+        worker = FuzzWorker(benches, settings, run_budget, known, seeds, reproducer, session.start)
         session.lost = worker.lost
         with closing(worker.work(left)) as found:
             for news in found:

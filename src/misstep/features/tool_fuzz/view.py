@@ -47,41 +47,42 @@ ENDINGS = {"exhausted": "nothing more to try", "stopped": "stopped early"}
 
 
 def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
-    """A line for each tool, then each cause with the places where it occurs, then unconfirmed findings.
+    """Each cause with the places where it occurs, then unconfirmed findings, then a line for each tool.
 
     `again` and `place` come before and after a finding in the command that replays it.
     """
-    parts: list[RenderableType] = [
-        Text(f"{validation_in_words(report)}\n", style="yellow" if report.untested else ""),
-        ToolsTable(report.tools),
-    ]
-    parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
-    parts += _refusals_view(report)
     unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
     doubtful = unclear or report.unconfirmed or report.untested
     style = "bold" if report.findings else "yellow" if doubtful else "green"
-    parts.append(Text(f"\n{headline(report)}", style=style))
+    parts: list[RenderableType] = [Text(headline(report), style=style)]
     for cause in report.causes:
         first = cause.findings[0]
         parts += [Text(), finding_view(first)]
         parts += [Text(f"  {line}") for line in other_places(cause)]
-        parts.append(Text(f"  again: {again}/{first.id}{place}", style="dim"))
+        parts.append(Text(f"  Replay: {again}/{first.id}{place}", style="dim"))
     if report.unconfirmed:
         waiting = [
-            Group(finding_view(each), Text(f"  again: {again}/{each.id}{place}", style="dim"))
+            Group(finding_view(each), Text(f"  Replay: {again}/{each.id}{place}", style="dim"))
             for each in report.unconfirmed
         ]
         parts.append(section(UNCONFIRMED, Group(*waiting)))
     if any(tool.journey for tool in report.tools):
         parts.append(journeys_view(report.tools))
+    parts += _refusals_view(report)
+    parts += [
+        Text(f"\n{validation_in_words(report)}\n", style="yellow" if report.untested else ""),
+        ToolsTable(report.tools),
+    ]
+    parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     return Trimmed(Group(*parts))
 
 
 def headline(report: FuzzReport) -> str:
-    """The number of causes, of places where they occur, and of unconfirmed findings."""
+    """The number of defects, of tools that have them, and of unconfirmed findings."""
     found, waiting = len(report.findings), len(report.unconfirmed)
     unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
-    told = [f"{counted(len(report.causes), 'cause')} at {counted(found, 'place')}"] if found else []
+    tools = len({each.tool for each in report.findings})
+    told = [f"{counted(len(report.causes), 'defect')} in {counted(tools, 'tool')}"] if found else []
     told += [] if found else ["no defects found"]
     told += [f"{waiting} not confirmed"] if waiting else []
     told += [f"{unclear} could not be judged"] if unclear and not found else []

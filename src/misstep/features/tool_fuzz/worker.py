@@ -92,8 +92,8 @@ class FuzzWorker:
     """Examines targets and reports the results; several threads may call it at a time.
 
     `known` are findings that are not new, `seeds` the corpus of an earlier run to start from. A `reproducer`
-    tries findings with an agent. `lost` are specs whose tools could not be loaded again, and why; their
-    remaining work is not done.
+    tries findings with an agent. `starting` is told the name of each target. `lost` are specs whose tools
+    could not be loaded again, and why; their remaining work is not done.
     """
 
     def __init__(
@@ -104,6 +104,7 @@ class FuzzWorker:
         known: Iterable[Finding] = (),
         seeds: SeedCorpus = NOTHING_KEPT,
         reproducer: AgentReproducer | None = None,
+        starting: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._benches = benches
         self._settings = settings
@@ -111,6 +112,7 @@ class FuzzWorker:
         self._known = {_mark(finding) for finding in known}
         self._seeds = seeds
         self._reproducer = reproducer
+        self._starting = starting
         self._seconds = settings.time_per_tool * (FUZZING if reproducer else 1.0)
         self._lock = threading.Lock()
         self.lost = dict[str, str]()
@@ -130,6 +132,7 @@ class FuzzWorker:
 
     def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         """Examine a target until done, starting from where it was stopped `before`."""
+        self._starting(target.name)
         before = before if before and (before.calls or before.journey) else None
         if target.spec not in self.lost:
             try:

@@ -254,7 +254,7 @@ def judge_raised(raised: Raised, given: GivenValues) -> Judged:
         said = in_short(raised.message)
         why, signature = f"{reason}: {said}", f"environment: {reason}"
         return Judged("environment", why, signature, raised.kind, message=said)
-    return _defect(raised, f"{raised.kind} left the tool: {_deed(raised)}")
+    return _defect(raised, f"unhandled {raised.kind}{_at(raised)}{_reason(raised)}")
 
 
 def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
@@ -262,7 +262,7 @@ def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
     message, shown = raised.message.strip(), in_short(raised.message)
     told = read_error(message, bare=False, said=given.texts) if message else None
     if raised.kind == "AssertionError":
-        return _defect(raised, f"its own code{_at(raised)} states that this must not happen")
+        return _defect(raised, f"failed assertion{_at(raised)}")
     before, colon, _ = message.partition(": ")
     explains = bool(colon) and " " in before.strip() and not _VAGUE.search(before)
     if told is not None and told.sort == "crash" and not (explains and "Traceback" not in message):
@@ -339,16 +339,14 @@ def _defect(raised: Raised, why: str, ruling: Ruling = "crash") -> Judged:
     return Judged(ruling, why, signature_of(raised), raised.kind, place_of(raised), message)
 
 
-def _deed(raised: Raised) -> str:
-    """What the tool's own code did, as far as the frames show."""
+def _reason(raised: Raised) -> str:
+    """What went wrong in the tool's own code, or what that code called, as far as the frames show."""
     if not any(frame.own for frame in raised.frames):
-        return "it was not handled"
-    last, deeds = raised.frames[-1], load_wording().deeds
+        return ""
+    last, reasons = raised.frames[-1], load_wording().reasons
     if last.own:
-        deed = next((deeds[name] for name in _kinds(raised) if name in deeds), "caused it")
-        return f"its own code{_at(raised)} {deed} and did not handle it"
-    called = f"{last.function} ({spot(last).partition(' in ')[0]})"
-    return f"its own code{_at(raised)} called {called} and did not handle its exception"
+        return next((f" ({reasons[name]})" for name in _kinds(raised) if name in reasons), "")
+    return f" (raised by {last.function} at {spot(last).partition(' in ')[0]})"
 
 
 def _at(raised: Raised) -> str:

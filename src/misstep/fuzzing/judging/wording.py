@@ -81,7 +81,7 @@ class ErrorWording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bare: tuple[WordingRule, ...]
     types: ErrorTypes
     errno: Errno
-    deeds: dict[str, str]
+    reasons: dict[str, str]
 
 
 @cache

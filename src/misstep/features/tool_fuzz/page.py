@@ -34,20 +34,20 @@ MOST_PASSAGES = 200
 
 
 def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
-    """A row for each tool, then each finding; `place` is the part of a command that names the store."""
+    """Each finding, the most severe first, then a row for each tool; `place` names the store in a command."""
+    style = "rate bad" if report.findings else "rate"
+    shown = [_finding(cause.findings[0], report.run, place, cause) for cause in report.causes]
+    yield element("section", element("p", headline(report), class_=style), *shown)
+    if report.unconfirmed:
+        waiting = [_finding(finding, report.run, place) for finding in report.unconfirmed]
+        yield page_section("Not confirmed", element("p", UNCONFIRMED), *waiting)
+    if any(tool.journey for tool in report.tools):
+        yield _through_agent(report.tools)
     told = element("p", text(validation_in_words(report), 2_000), class_="bad" if report.untested else "")
     table = grid(HEADINGS, [_row(tool) for tool in report.tools])
     notes = [f"{tool.name}: {'; '.join(said)}" for tool in report.tools if (said := remarks(tool))]
     captions = [element("p", text(note), class_="caption") for note in notes]
     yield page_section("Tools", told, table, *captions, *_refusals(report.tools))
-    if any(tool.journey for tool in report.tools):
-        yield _through_agent(report.tools)
-    if report.findings:
-        shown = [_finding(cause.findings[0], report.run, place, cause) for cause in report.causes]
-        yield page_section("Findings", element("p", headline(report)), *shown)
-    if report.unconfirmed:
-        waiting = [_finding(finding, report.run, place) for finding in report.unconfirmed]
-        yield page_section("Not confirmed", element("p", UNCONFIRMED), *waiting)
 
 
 def _through_agent(tools: Sequence[ToolReport]) -> Markup:
@@ -89,4 +89,5 @@ def _finding(finding: Finding, run: str, place: str, cause: Cause | None = None)
     said += [element("p", text(each)) for each in (other_places(cause) if cause else ())]
     again = f"misstep replay {run}/{finding.id}{plain(place)}"
     shown = element("pre", lines(calls, CALLS))
-    return element("details", head, *asked, shown, *said, element("pre", lines(again), class_="command"))
+    command = element("pre", lines(again), class_="command")
+    return element("details", head, *asked, shown, *said, command, open="open", id=finding.id)

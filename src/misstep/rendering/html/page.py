@@ -40,7 +40,8 @@ def title_of(shown: RunPage) -> str:
     summary, run = shown.summary, shown.run
     on_tools = run is not None and run.purpose.kind.group == "tool"
     subject = specs_in_short(run.purpose.tools, TITLE) if run and on_tools else summary.agent
-    return f"{subject} · run {summary.run}"
+    name = f"{run.name} · " if run and run.name else ""
+    return f"{name}{subject} · run {summary.run}"
 
 
 def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -> str:
@@ -69,10 +70,12 @@ def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -
 def run_parts(shown: RunPage) -> Iterator[Markup]:
     """The page of a run below its title; a server uses the same in its own pages."""
     if run := shown.run:
-        yield in_one_line(run) if run.purpose.kind.has_cases else about(run, shown.sandboxes, shown.summary)
+        yield in_one_line(run)
     if shown.held:
         yield sections.baseline(shown.held)
     yield from shown.parts
+    if run and not run.purpose.kind.has_cases:
+        yield about(run, shown.sandboxes, shown.summary)
 
 
 def planning_parts(
@@ -85,9 +88,9 @@ def planning_parts(
     yield sections.success(summary)
     yield sections.counts(summary)
     yield from findings
-    yield from map(sections.portions, breakdowns)
     if cases:
         yield cases.section()
+    yield from sections.breakdowns(breakdowns)
 
 
 LONGEST_TITLE = 200  # characters

@@ -25,7 +25,7 @@ from misstep.rendering.terminal import (
     money,
     percent,
 )
-from misstep.rendering.words import interval, method_in_words, p_value, points, sentence
+from misstep.rendering.words import interval, listed, method_in_words, p_value, points, sentence
 
 MOST = 1_000  # characters
 
@@ -33,13 +33,9 @@ MOST = 1_000  # characters
 def in_one_line(run: Run) -> Markup:
     settings = run.settings
     sizes = f"{settings.actions} actions" if not settings.cases else "cases from a file"
-    told = (
-        f"misstep {run.purpose.command}",
-        sizes,
-        ", ".join(settings.family),
-        f"seed {settings.seed}",
-        _when(run),
-    )
+    problems = (sizes, ", ".join(settings.family)) if run.purpose.kind.has_cases else ()
+    tags = (" ".join(f"#{tag}" for tag in run.tags),) if run.tags else ()
+    told = (f"misstep {run.purpose.command}", *problems, f"seed {settings.seed}", _when(run), *tags)
     return element("p", text(" · ".join(told), MOST), class_="dim")
 
 
@@ -49,13 +45,15 @@ def about(run: Run, sandboxes: Iterable[str], summary: Summary) -> Markup:
     settings, budget = run.settings, run.settings.budget
     limits = {"USD": budget.usd, "tokens": budget.tokens, "s": budget.seconds, "calls": budget.calls}
     allowed = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
-    allowed += [f"{settings.time_per_tool:,g} s for each tool"] if run.purpose.kind.group == "tool" else []
-    told += [("budget", ", ".join(allowed)), ("took", f"{summary.seconds:,.0f} s of work")]
+    if run.purpose.kind.group == "tool":
+        calls = settings.calls_per_tool
+        allowed += [f"{calls:,} calls per tool" if calls else f"{settings.time_per_tool:,g} s per tool"]
+    told += [("limits", ", ".join(allowed)), ("took", f"{summary.seconds:,.0f} s of work")]
     rows: list[tuple[str, Cell]] = [(name, text(value, MOST)) for name, value in told if value]
     if summary.tokens.input or summary.tokens.output:
         rows.append(("tokens", in_and_out(summary.tokens)))
         rows.append(("cost", money(summary.usd, summary.model)))
-    return pairs(rows)
+    return page_section("Setup", pairs(rows))
 
 
 def _setup(run: Run, model: str) -> Iterator[tuple[str, str]]:
@@ -145,7 +143,21 @@ def counts(summary: Summary) -> Markup:
     return tiles(rows)
 
 
-def portions(breakdown: Breakdown) -> Markup:
+def breakdowns(given: Iterable[Breakdown]) -> Iterator[Markup]:
+    """A section for each breakdown that found a difference; the others fold into one line."""
+    dull = list[Breakdown]()
+    for each in given:
+        if any(part.significant for part in each.portions):
+            yield page_section(PLURALS[each.by].capitalize(), _portions(each, "open"))
+        else:
+            dull.append(each)
+    if dull:
+        named = listed([PLURALS[each.by] for each in dull], len(dull))
+        told = element("summary", f"No significant differences between {named}")
+        yield element("section", element("details", told, *[_portions(each) for each in dull]))
+
+
+def _portions(breakdown: Breakdown, opened: str = "") -> Markup:
     rows = [
         Row(
             (
@@ -164,12 +176,9 @@ def portions(breakdown: Breakdown) -> Markup:
     more = [element("p", f"… and {hidden} more.", class_="dim")] if hidden else []
     headings = (breakdown.by, "cases", "failed", "success", "95 % interval", "p")
     table = grid(headings, rows, names=0 if breakdown.by == "actions" else 1)
-    opened = {"open": "open"} if any(each.significant for each in breakdown.portions) else {}
-    return page_section(
-        PLURALS[breakdown.by].capitalize(),
-        element("p", sentence(finding(breakdown))),
-        element("details", element("summary", "The numbers"), table, *more, **opened),
-    )
+    state = {"open": opened} if opened else {}
+    numbers = element("details", element("summary", "The numbers"), table, *more, **state)
+    return together(element("p", sentence(finding(breakdown))), numbers)
 
 
 SHOWN = 500  # cases of each kind

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from misstep.cli.display import LiveDisplay, NoDisplay, PlainDisplay, make_display
-from misstep.core.event import CaseFinished, FindingMade, Notice, RunStarted
+from misstep.cli.display import LiveDisplay, NoDisplay, PlainDisplay, ProgressSoFar, make_display
+from misstep.core.event import CaseFinished, FindingMade, ItemStarted, Notice, RunStarted, ToolFinished
 from misstep.core.outcome import Outcome, Transcript, Verdict
+from misstep.core.results.finding import ToolReport
 from misstep.core.settings import Settings
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.features.tool_fuzz.test_view import FINDING
@@ -70,6 +71,37 @@ def test_the_bar_is_not_drawn_for_every_case_and_right_at_the_end() -> None:
     assert "20000/20000 passed 15000  failed 5000" in stream.plainly
 
 
+def test_tools_in_flight_are_named_the_longest_first() -> None:
+    now = 100.0
+    progress = ProgressSoFar(RunStarted("r1", 5, {}, unit="tool"), lambda: now)
+    assert progress.running == ""
+    for name in ("search", "discount", "order\x1b[2J", "cancel"):
+        progress.start(ItemStarted("r1", name))
+        now += 3
+    assert progress.running == "search (12 s), discount (9 s), order\\u001b[2J (6 s) and 1 more"
+    progress.add(ToolFinished("r1", ToolReport("search", 0)))
+    assert progress.running == "discount (9 s), order\\u001b[2J (6 s), cancel (3 s)"
+
+
+def test_cases_in_flight_are_counted() -> None:
+    now = 100.0
+    progress = ProgressSoFar(RunStarted("r1", 5, {}), lambda: now)
+    progress.start(ItemStarted("r1", CASE.id))
+    now += 7
+    progress.start(ItemStarted("r1", "other"))
+    assert progress.running == "2 cases, the longest for 7 s"
+    progress.add(finished(True))
+    assert progress.running == "1 case, the longest for 0 s"
+
+
+def test_the_bar_shows_what_is_in_flight() -> None:
+    stream = Watched()
+    with LiveDisplay(stream, redraws=NEVER) as display:
+        display(RunStarted("r1", 2, {}))
+        display(ItemStarted("r1", CASE.id))
+    assert "running 1 case, the longest for 0 s" in stream.plainly
+
+
 def test_the_bar_goes_on_where_an_earlier_sitting_ended() -> None:
     stream = Watched()
     with LiveDisplay(stream, redraws=NEVER) as display:
@@ -89,8 +121,8 @@ def test_a_finding_that_nobody_has_replayed_yet_is_told_as_unconfirmed(
         display(FindingMade("r1", structs.replace(FINDING, replayed=0, reproduced=0)))
         display(FindingMade("r1", structs.replace(FINDING, tool="other", replayed=3)))
     first, second = [line for line in stream.plainly.splitlines() if "UnicodeEncodeError" in line]
-    assert first.rstrip().endswith("after 17 calls (unconfirmed)")
-    assert second.rstrip().endswith("after 17 calls")
+    assert first.rstrip().endswith("(after 17 calls, not confirmed yet)")
+    assert second.rstrip().endswith("(after 17 calls)")
 
 
 def test_a_log_gets_about_ten_lines() -> None:

@@ -35,7 +35,7 @@ help:
 
 # Frameworks, clients and servers that can't live beside the others. An environment is kept until its requirements
 # or its Python change; where one can't be made, its tests are skipped. NEWER=… names a Python 3.12 or 3.13.
-ENVIRONMENTS := composio crewai inspect llama-index mcp1 newer servers tools training
+ENVIRONMENTS := composio crewai inspect llama-index mcp1 newer notebook servers tools training
 .PHONY: $(ENVIRONMENTS:%=environment-%)
 
 environments: $(ENVIRONMENTS:%=environment-%)

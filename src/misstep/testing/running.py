@@ -13,6 +13,7 @@ from misstep.runs.cases import cases_of
 from misstep.runs.executor import replay_case
 from misstep.runs.lookup import find_run
 from misstep.runs.setup.configuration import USUALLY_TRYING, load_settings
+from misstep.testing.notebook import notebook_listeners
 from misstep.testing.results import Again, PlanningResult, ToolsResult
 from misstep.testing.subjects import (
     OF_PLANNING,
@@ -58,7 +59,7 @@ def test_planning(
             return Again(show, f"misstep replay {run}/", place)
         return Again(show, 'result.replay("', '")')
 
-    return run_planning(subject, again, *([listen] if listen else []))
+    return run_planning(subject, again, *notebook_listeners(), *([listen] if listen else []))
 
 
 test_planning.__test__ = False  # type: ignore[attr-defined]  # keep pytest from collecting it
@@ -114,7 +115,7 @@ def test_tools(
     misstep.toml. `listen` receives the events of the run.
     """
     chosen = tool_settings(Path.cwd(), {"calls": calls, **settings}, TOOL_TEST)
-    return run_tools(tools, chosen, ObjectOrigin(), *([listen] if listen else []))
+    return run_tools(tools, chosen, ObjectOrigin(), *notebook_listeners(), *([listen] if listen else []))
 
 
 test_tools.__test__ = False  # type: ignore[attr-defined]  # keep pytest from collecting it

@@ -31,11 +31,16 @@ def list_damaged(settings: StoreSettings) -> list[DamagedRun]:
         return [run for run in store.survey_runs() if isinstance(run, DamagedRun)]
 
 
-def look_over(settings: StoreSettings, skip: int, most: int) -> tuple[list[RunView | DamagedRun], int]:
-    """Up to `most` runs of the store after the newest `skip`, and how many there are in all."""
-    found = list[RunView | DamagedRun]()
+def look_over(
+    settings: StoreSettings, skip: int, most: int, search: str = ""
+) -> tuple[list[RunView | DamagedRun], int]:
+    """Up to `most` runs of the store after the newest `skip`, and how many there are in all.
+
+    With `search`, only those with each of its words in their id, name, tags, command, agent, model or tools.
+    """
+    found, words = list[RunView | DamagedRun](), search.lower().split()
     with Store(settings.store) as store:
-        runs = store.survey_runs()
+        runs = [run for run in store.survey_runs() if all(word in _searchable(run) for word in words)]
         for run in runs[skip : skip + most]:
             if isinstance(run, DamagedRun):
                 found.append(run)
@@ -45,6 +50,15 @@ def look_over(settings: StoreSettings, skip: int, most: int) -> tuple[list[RunVi
             except (StoreError, UsageError) as error:
                 found.append(DamagedRun(run.id, "; ".join(error.hints) or error.message))
     return found, len(runs)
+
+
+def _searchable(run: Run | DamagedRun) -> str:
+    if isinstance(run, DamagedRun):
+        return run.id
+    settings, purpose = run.settings, run.purpose
+    tags = (f"#{tag}" for tag in run.tags)
+    named = (run.id, run.name, *tags, purpose.command, settings.agent, settings.model, *purpose.tools)
+    return " ".join(named).lower()
 
 
 def find_run(settings: StoreSettings, name: str) -> Run:

@@ -53,6 +53,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["plain"] = plain
+    made.globals["icon"] = assets.icon()
     return made
 
 

@@ -18,7 +18,7 @@ from misstep.features.label.run import can_be_labelled
 from misstep.rendering.html.cases import served_at
 from misstep.rendering.html.page import run_parts, title_of
 from misstep.rendering.html.sections import comparison_parts
-from misstep.rendering.terminal import baseline_rates, percent, subject_lines
+from misstep.rendering.terminal import percent, subject_lines
 from misstep.rendering.text import plain
 from misstep.rendering.words import subject_name
 from misstep.runs.compare import compare
@@ -30,6 +30,7 @@ from misstep.store.runs import DamagedRun, Run
 from misstep.web.pages import NavigationLink, case_path, complain, run_path, show
 
 AT_ONCE = 50  # runs on one page
+LONGEST_SEARCH = 200  # characters
 MOST = 500  # runs to choose from
 CHOICE = 70  # characters
 NAMED = 10  # runs or cases that are suggested if the requested one does not exist
@@ -52,9 +53,9 @@ class RunPages:
         self._settings, self._stop_button = settings, stop_button
 
     def overview(self, request: Request) -> Response:
-        page = page_number(request)
+        page, search = page_number(request), request.query_params.get("q", "")[:LONGEST_SEARCH]
         try:
-            found, total = look_over(self._settings, AT_ONCE * (page - 1), AT_ONCE)
+            found, total = look_over(self._settings, AT_ONCE * (page - 1), AT_ONCE, search)
         except NoStoreYet:
             found, total = [], 0
         return show(
@@ -66,6 +67,7 @@ class RunPages:
             page=page,
             pages=max(1, -(-total // AT_ONCE)),
             place=shown(self._settings.store),
+            search=search,
         )
 
     def run(self, request: Request) -> Response:
@@ -153,7 +155,11 @@ class RunPages:
             return []
         return [
             NavigationLink(
-                plain(f"{run.id} · {', '.join(subject_lines(run.settings, run.purpose))}", CHOICE), run.id
+                plain(
+                    " · ".join(filter(None, (run.id, run.name, *subject_lines(run.settings, run.purpose)))),
+                    CHOICE,
+                ),
+                run.id,
             )
             for run in (each.run for each in found)
         ]
@@ -231,6 +237,8 @@ def _row(each: RunView) -> dict[str, Any]:
         "id": run.id,
         "path": run_path(run.id),
         "name": plain(name),
+        "title": run.name,
+        "tags": run.tags,
         "more": more if run.purpose.verb != "test" else [run.purpose.command, *more, sizes],
         "started": started,
         "done": summary.cases,
@@ -241,5 +249,4 @@ def _row(each: RunView) -> dict[str, Any]:
         "rate": percent(summary.success) if judged else "–",
         "interval": f"{percent(low)} to {percent(high)}" if judged else "",
         "chance": percent(summary.chance) if judged and planned and summary.chance is not None else "",
-        "baselines": baseline_rates(summary.baselines) if judged and summary.baselines else {},
     }

@@ -41,8 +41,14 @@ _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (\w+))", re.MULT
 
 
 def asset(name: str) -> str:
-    """One of `FILES`."""
+    """One of `FILES`, or the icon."""
     return (files("misstep.rendering.html") / "assets" / name).read_text("utf-8")
+
+
+@cache
+def icon() -> str:
+    """The icon of all pages, as an address."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(asset('favicon.svg').encode()).decode()}"
 
 
 @cache

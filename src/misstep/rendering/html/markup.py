@@ -9,7 +9,7 @@ import msgspec
 from misstep.rendering.text import plain, plain_lines
 
 _NOT_XML = re.compile("[\ufffe\uffff]")
-_EMPTY = {"br", "circle", "line", "meta", "path", "polygon", "polyline", "rect"}
+_EMPTY = {"br", "circle", "line", "link", "meta", "path", "polygon", "polyline", "rect"}
 LONGEST = 2_000
 
 

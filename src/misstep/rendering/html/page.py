@@ -58,6 +58,7 @@ def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -
         element("meta", http_equiv="Content-Security-Policy", content=policy),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", text(title, TITLE)),
+        element("link", rel="icon", href=assets.icon()),
         element("style", verbatim(assets.style())),
     )
     main = element("main", element("h1", text(title, TITLE)), *parts, id="report")

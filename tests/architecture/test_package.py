@@ -2,13 +2,18 @@
 
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
+import misstep_planner
+
 import misstep
+from misstep.models.local.model import ADAPTER_VERSION
 from misstep.rendering.html import assets
 
 ROOT = Path(__file__).parents[2]
+LARGEST = 2_000_000  # bytes; what is larger is a distribution of its own
 HEAVY = ("z3", "sqlalchemy", "rich", "click", "sqlite3", "asyncio", "msgspec")
 
 
@@ -36,11 +41,32 @@ def test_every_public_name_is_there() -> None:
     assert len(misstep.__all__) <= 25  # more than anybody keeps in mind
 
 
+def built(source: Path, folder: Path) -> Path:
+    """The wheel of a distribution of this repository."""
+    build = f"from hatchling.build import build_wheel; build_wheel({str(folder)!r})"
+    subprocess.run([sys.executable, "-c", build], cwd=source, capture_output=True, check=True)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def test_the_adapter_is_a_distribution_of_its_own(tmp_path: Path) -> None:
+    names = zipfile.ZipFile(built(ROOT / "adapter", tmp_path)).namelist()
+    assert {name for name in names if ".dist-info/" not in name} == {
+        "misstep_planner/__init__.py",
+        "misstep_planner/planner.gguf",
+        "misstep_planner/py.typed",
+    }
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert f"misstep-planner=={misstep_planner.__version__}" in extras["local"]
+    assert misstep_planner.__version__ == ADAPTER_VERSION
+
+
 def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
-    build = f"from hatchling.build import build_wheel; build_wheel({str(tmp_path)!r})"
-    subprocess.run([sys.executable, "-c", build], cwd=ROOT, capture_output=True, check=True)
-    (wheel,) = tmp_path.glob("*.whl")
+    wheel = built(ROOT, tmp_path)
+    assert wheel.stat().st_size < LARGEST
     names = zipfile.ZipFile(wheel).namelist()
+    modules = {str(path.relative_to(ROOT / "src")) for path in (ROOT / "src").rglob("*.py")}
+    assert {name for name in names if name.endswith(".py")} == modules
     data = {name for name in names if not name.endswith(".py") and ".dist-info/" not in name}
     domains = (ROOT / "src/misstep/benchmarks/files/data/domains").glob("*.toml")
     assert data == {
@@ -57,8 +83,6 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/benchmarks/forge/data/tasks.toml",
         "misstep/models/data/prices.toml",
         "misstep/models/data/providers.toml",
-        "misstep/models/local/data/README.md",
-        "misstep/models/local/data/planner.gguf",
         "misstep/planning/language/data/lexicon.toml",
         "misstep/planning/language/data/requests.toml",
         "misstep/planning/language/data/topics.toml",

@@ -227,6 +227,23 @@ logging.error("late")
     assert result.stderr.decode().split() == ["theirs"] * 3 + ["late"] * 3
 
 
+def test_a_stream_that_is_no_longer_needed_is_not_closed(tmp_path: Path) -> None:
+    """Closing it is refused, which Python 3.13 and newer would report at the end of every run."""
+    code = """
+import gc
+from misstep.cli import screen
+from misstep.cli.output import own_output
+refused = []
+screen.refuse_closing = lambda: refused.append(1)
+with own_output():
+    print("theirs")
+gc.collect()
+assert refused == []
+"""
+    result = run(tmp_path, "-c", code)
+    assert (result.returncode, result.stderr.decode()) == (0, "theirs\n")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("closed", ["1", "2"])
 def test_a_stream_that_is_closed_swallows_what_it_gets(tmp_path: Path, closed: str) -> None:

@@ -28,6 +28,8 @@ def complaint_about(command: str) -> str | None:
 
 def unknown(requirement: str) -> str:
     """A requirement that nobody here has heard of."""
+    if requirement.startswith("./"):  # another distribution of this repository
+        return "" if (ROOT / requirement / "pyproject.toml").exists() else requirement
     name, extras = re.fullmatch(r"([\w.-]+)(?:\[([\w,-]+)\])?(?:[=<>].*)?", requirement).groups()  # type: ignore[union-attr]
     if name in ("misstep", "."):  # by its name, or from a clone
         return ", ".join({*(extras or "").split(",")} - {"", *PROJECT["optional-dependencies"]})

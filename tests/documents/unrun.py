@@ -1,6 +1,7 @@
 """What no test of documents carries out, each with its reason. Whatever is not on this list is carried out."""
 
 OTHERS, NEIGHBOURS = "docs/how-to/other-agents.md", "docs/reference/neighbours.md"
+DOCKER, RUN = "docs/how-to/docker.md", "docker run --rm"
 BENCHMARKS, FORGE = "docs/reference/benchmarks.md", "docs/reference/forge.md"
 TABLE_2 = "misstep bench files --agent react --model openai/gpt-4o --tools langchain"
 SOLVER = "--model anthropic/claude-sonnet-4-0 --solver my_agent.py"
@@ -24,6 +25,24 @@ UNRUN = {
         "docs/how-to/local-model.md",
         "misstep plan test --agent tools --model ollama/llama3 --count 50",
     ): "needs Ollama; the line below it is the same on an address that a script serves",
+    (
+        DOCKER,
+        "docker build --tag misstep .",
+    ): "needs Docker: tests/packaging/test_dockerfile.py runs its steps",
+    (DOCKER, f"{RUN} misstep plan test --agent sim:greedy --count 20"): "the same",
+    (
+        DOCKER,
+        f'{RUN} --user "$(id -u):$(id -g)" -v "$PWD:/work" -e OPENAI_API_KEY misstep plan test --agent agent.py:agent',
+    ): "the same",
+    (
+        DOCKER,
+        f'{RUN} -v "$PWD:/work" --security-opt seccomp=unconfined --security-opt systempaths=unconfined '
+        "misstep tool fuzz 'mcp:python server.py'",
+    ): "the same",
+    (
+        DOCKER,
+        f'{RUN} --network none -v "$PWD:/work:ro" -w /tmp misstep tool fuzz /work/shop.py:unit_price --sandbox none',
+    ): "the same",
     (
         BENCHMARKS,
         TABLE_2,

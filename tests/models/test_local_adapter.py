@@ -1,7 +1,6 @@
 """The embedded model with an adapter: ours, and made-up ones that change every word."""
 
 import asyncio
-import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -10,15 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import misstep
 from misstep.core.agent import Tool
 from misstep.core.model import Chat, Prompt, User
 from misstep.errors import UsageError
 from misstep.models.local.engine import Engine, ModelFiles, WritingJob, WrittenText
 from misstep.models.local.lanes import Lanes
 from misstep.models.local.model import (
-    ADAPTER,
     ADAPTER_SIZE,
+    ADAPTER_VERSION,
     LocalModel,
     checked_adapter,
     locate_adapter,
@@ -81,9 +79,12 @@ def test_its_numbers_are_of_a_kind_that_adds_up_in_one_order() -> None:
 
 
 def test_what_is_damaged_is_not_loaded(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"is missing.*\n.*install misstep again.*\n.*local-base"):
+    with pytest.raises(
+        UsageError,
+        match=r"is missing.*\n.*pip install --force-reinstall misstep-planner==.*\n.*--force-reinstall \./adapter\n.*local-base",
+    ):
         checked_adapter(tmp_path / "planner.gguf")
-    content = bytearray(ADAPTER.read_bytes())
+    content = bytearray(locate_adapter().read_bytes())
     cut, changed = tmp_path / "cut.gguf", tmp_path / "changed.gguf"
     cut.write_bytes(content[:-1])
     with pytest.raises(UsageError, match=rf"has {ADAPTER_SIZE - 1:,} bytes, not {ADAPTER_SIZE:,}"):
@@ -94,16 +95,14 @@ def test_what_is_damaged_is_not_loaded(tmp_path: Path) -> None:
         checked_adapter(changed)
 
 
-def test_a_package_without_it_says_so(tmp_path: Path) -> None:
-    package = Path(misstep.__file__).parent
-    shutil.copytree(package, tmp_path / "misstep", ignore=shutil.ignore_patterns("__pycache__", ADAPTER.name))
-    command = [sys.executable, "-P", "-m", "misstep", "plan", "test", "--agent", "tools", "--model", "local"]
-    environment = {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    result = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
-    )
+def test_a_command_without_it_says_what_to_install(tmp_path: Path) -> None:
+    without = "import sys; sys.modules['misstep_planner'] = None; from misstep.__main__ import main; main()"
+    command = [sys.executable, "-c", without, "plan", "test", "--agent", "tools", "--model", "local"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
-    assert "the adapter of the embedded model is missing" in result.stderr
+    assert "the adapter of the embedded model is not installed" in result.stderr
+    assert f"pip install misstep-planner=={ADAPTER_VERSION}\n" in result.stderr
+    assert "pip install ./adapter\n" in result.stderr
     assert "Traceback" not in result.stderr
 
 

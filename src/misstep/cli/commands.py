@@ -8,7 +8,9 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from misstep.errors import did_you_mean
+from misstep.errors import UsageError, did_you_mean
+
+POSIX_ONLY = ("fcntl", "grp", "pwd", "resource", "termios")  # modules that Python lacks on Windows
 
 HELP = ("-h", "--help")
 
@@ -45,7 +47,16 @@ class Commands(click.Group):
         if home is None or isinstance(home, click.Command):
             return home
         module, attribute = home[0].split(":")
-        command: click.Command = getattr(import_module(module), attribute)
+        try:
+            command: click.Command = getattr(import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            if error.name not in POSIX_ONLY:
+                raise
+            raise UsageError(
+                f"'{self.name} {name}' does not run on Windows",
+                "planning tests do: misstep plan test",
+                "on Windows, use WSL (Windows Subsystem for Linux) or a container",
+            ) from error
         return command
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:

@@ -162,6 +162,13 @@ class Sink(io.RawIOBase):
         """Do nothing: whoever opened it closes it."""
 
 
+class SinkText(io.TextIOWrapper):
+    """Text for a sink."""
+
+    def __del__(self) -> None:
+        """Do nothing: closing the sink is refused, and Python 3.13 and newer would report that."""
+
+
 class Led:
     """A stream that writes to `theirs`; the main thread writes to `ours`, if there is one.
 
@@ -199,7 +206,7 @@ class Diversion:
         for number in (1, 2):
             os.dup2(self._drain.sink, number)
         raw = cast(BinaryIO, Sink(self._drain.sink))
-        self._theirs = io.TextIOWrapper(raw, "utf-8", errors="backslashreplace", write_through=True)
+        self._theirs = SinkText(raw, "utf-8", errors="backslashreplace", write_through=True)
         self._led = Led(self._theirs)
         self._originals = {"__stdout__": sys.__stdout__, "__stderr__": sys.__stderr__}
         sys.stdout = sys.stderr = cast(TextIO, self._led)

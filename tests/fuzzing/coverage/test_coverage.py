@@ -218,3 +218,8 @@ def test_reach_makes_do_with_the_text_where_there_is_no_file() -> None:
     text = "    def f(x):\n        if x:\n            return 1\n        return 2\n"
     assert reach_of("/nowhere/gone.py", 11, text, {12, 14}) == CodeReach(2, 3, ("gone.py:13",))
     assert reach_of("/nowhere/gone.py", 11, "lambda", set()) == CodeReach(0, 0)
+
+
+def test_reach_leaves_out_the_function_that_python_3_14_makes_of_annotations() -> None:
+    text = "def price(total: int) -> int:\n    return total\ndef __annotate__(_):\n    return {}\n"
+    assert reach_of("/nowhere/gone.py", 1, text, {2}) == CodeReach(1, 1)

@@ -14,6 +14,7 @@ import os.path
 import pathlib
 import re
 import shlex
+import subprocess
 import sys
 import urllib.parse
 import uuid
@@ -340,3 +341,15 @@ def test_looking_for_the_keys_runs_no_code_of_the_tool() -> None:
     shop = Shop()
     observations(lambda x: shop.prices.get(x), "a")
     assert shop.asked == 1
+
+
+def test_dates_are_read_by_other_functions_in_python_3_14() -> None:
+    code = """
+import _strptime
+read = vars(_strptime).pop("_strptime_datetime", None) or _strptime._strptime_datetime_datetime
+_strptime._strptime_datetime_datetime = read
+from misstep.fuzzing.taint.watches import functions
+names = {name for _, name in functions()}
+assert {"_strptime_datetime_datetime", "_strptime_time"} <= names
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

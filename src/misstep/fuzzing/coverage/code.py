@@ -215,10 +215,11 @@ def _compiled(text: str, file: str) -> CodeType | None:
 
 
 def _functions(code: CodeType | None) -> Iterator[CodeType]:
-    """All functions within; module and class bodies run on import and don't count."""
+    """All functions within; module and class bodies run on import and don't count, nor do annotations."""
     for inner in code.co_consts if code else ():
         if isinstance(inner, CodeType):
-            if inner.co_flags & 0x2:  # CO_NEWLOCALS, which class bodies lack
+            is_function = inner.co_flags & 0x2  # CO_NEWLOCALS, which class bodies lack
+            if is_function and inner.co_name != "__annotate__":  # of Python 3.14 and newer
                 yield inner
             yield from _functions(inner)
 

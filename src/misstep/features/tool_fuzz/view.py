@@ -65,10 +65,10 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
         first = cause.findings[0]
         parts += [Text(), finding_view(first)]
         parts += [Text(f"  {line}") for line in other_places(cause)]
-        parts.append(Text(f"  again: {again}/{first.id}{place}", style="dim"))
+        parts.append(Text(f"  Replay: {again}/{first.id}{place}", style="dim"))
     if report.unconfirmed:
         waiting = [
-            Group(finding_view(each), Text(f"  again: {again}/{each.id}{place}", style="dim"))
+            Group(finding_view(each), Text(f"  Replay: {again}/{each.id}{place}", style="dim"))
             for each in report.unconfirmed
         ]
         parts.append(section(UNCONFIRMED, Group(*waiting)))
@@ -179,7 +179,7 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
             Text(plain(f"{each.file}:{each.line} in {each.function}"), style="" if each.own else "dim")
             for each in finding.frames
         ]
-        parts.append(section("steps", Group(*way)))
+        parts.append(section("traceback", Group(*way)))
     if passage is not None:
         parts.append(passage_view(passage))
     return Trimmed(Group(*parts))

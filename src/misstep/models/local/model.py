@@ -43,7 +43,7 @@ def checked_adapter(path: Path) -> Path:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise _unusable_adapter(f"can't be resolved: {error}") from error
+        raise _unusable_adapter(f"can't be read: {error}") from error
     if digest != SHA256:
         raise _unusable_adapter(f"is damaged: {path} has the checksum {digest[:12]}…, not {SHA256[:12]}…")
     return path

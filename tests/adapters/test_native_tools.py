@@ -192,7 +192,7 @@ if "pytest" in sys.modules:
 @pytest.mark.parametrize(
     ("addition", "told"),
     [
-        (OWN_WAY, "like 'tour' and not the object itself: Own has a way of its own to 'invoke'"),
+        (OWN_WAY, "a copy of 'tour' instead of the object itself: Own overrides 'invoke'"),
         (NOT_HERE, "raised RuntimeError: only at home"),
         (ELSEWHERE, "loading it again gives another object"),
     ],

@@ -460,7 +460,7 @@ def test_a_start_that_computes_without_end_is_an_error(write: Callable[[str], st
         while True:
             pass
     """)
-    with pytest.raises(WorkerError, match=r"mine.py:agent' was not loaded within 3 s"):
+    with pytest.raises(WorkerError, match=r"mine.py:agent' did not load within 3 s"):
         prepare(spec, start_limit=0.3)
 
 
@@ -585,7 +585,7 @@ def test_a_process_that_talks_rubbish_is_ended(rubbish: str, write: Callable[[st
     """)
     trial = play(spec, Trial())
     assert trial.answer.ended == "error"
-    assert trial.broken.startswith("WorkerError: the agent's process ended unexpectedly: it made no sense")
+    assert trial.broken.startswith("WorkerError: the agent's process ended unexpectedly: it sent an invalid message")
 
 
 def test_the_environment_is_passed_on_and_added_to(

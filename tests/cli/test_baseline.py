@@ -161,7 +161,7 @@ def test_runs_that_can_not_be_compared(misstep: Command, tmp_path: Path) -> None
     gone = plan(misstep, "sim:greedy", "--baseline", "nope")
     assert (gone.code, gone.out) == (2, "")
     assert "there is no run 'nope'" in gone.err
-    assert "--store names it" in gone.err
+    assert "the same store as the run: see --store" in gone.err
     elsewhere = plan(misstep, "sim:greedy", "--baseline", first, "--store", "other.db")
     assert elsewhere.code == 2
     assert "other.db  no store here yet" in elsewhere.err
@@ -179,7 +179,7 @@ def test_new_findings_fail(misstep: Command, tmp_path: Path) -> None:
     source.write_text(f"# a line that moves all others\n\n{BROKEN}")
     same = misstep(*FUZZ, "--baseline", first)
     assert same.code == 0
-    assert f"no finding that baseline {first} lacks" in same.out
+    assert f"no findings beyond baseline {first}" in same.out
     source.write_text(WORSE)
     worse = misstep(*FUZZ, "--baseline", first, "--json", "--report", "md")
     assert worse.code == 1
@@ -189,7 +189,7 @@ def test_new_findings_fail(misstep: Command, tmp_path: Path) -> None:
     ]
     assert told["gone"] == []
     (page,) = (tmp_path / "misstep-report").glob("*.md")
-    assert "1 finding that baseline" in page.read_text()
+    assert "1 finding not in baseline" in page.read_text()
     source.write_text(SOUND)
     better = misstep(*FUZZ, "--baseline", first)
     assert better.code == 0

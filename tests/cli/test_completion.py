@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from misstep.cli import run
+from misstep.store.runs import Store
 
 BIN = Path(sys.executable).parent
 
@@ -90,10 +91,10 @@ def test_bash_completes_runs_and_their_failures(project: Path, capfd: pytest.Cap
     assert offered[0] == "last"
     assert len(offered) == 2
     assert f'"{offered[1]}"' in shown
-    cases = completed("misstep replay last/", project)
-    assert cases
-    for case in cases:
-        assert f'"{case.removeprefix("last/")}"' in shown
+    with Store(str(project / ".misstep" / "store.db")) as store:
+        failed = {f"last/{each.case.id}" for each in store.outcomes(offered[1], "failed")}
+    assert failed
+    assert {*completed("misstep replay last/", project)} == failed
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

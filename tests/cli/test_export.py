@@ -99,7 +99,7 @@ def test_what_was_left_out_is_told(misstep: Command, tmp_path: Path) -> None:
     ("arguments", "problem"),
     [
         (["--format", "sft", "--json"], "can't both go to standard output"),
-        (["--format", "dpo", "--all"], "has nothing to reject"),
+        (["--format", "dpo", "--all"], "have no rejected conversation"),
         (["--format", "csv", "--all"], "csv contains all cases already"),
         (["--format", "csv", "--one-shot"], "--one-shot requires --format sft or dpo"),
         (["--format", "csv", "--json"], "can't both go to standard output"),

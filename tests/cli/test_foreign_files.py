@@ -278,7 +278,7 @@ def test_calls_of_a_foreign_run_are_not_made_without_a_sandbox(
     )
     result = misstep("tool", command, "notes.py:tools", *way, *agent)
     assert result.code == 2, result
-    assert f"run {runs['fuzz']} comes from elsewhere" in result.err
+    assert f"run {runs['fuzz']} comes from another machine or user" in result.err
     assert "--trust-store" in result.err
     assert not (tmp_path / "called").exists()
 

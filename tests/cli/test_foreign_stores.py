@@ -68,7 +68,7 @@ def test_what_only_a_foreign_store_names_is_not_executed(
     ):
         result = misstep(*command, *place)
         assert result.code == 2, result
-        assert f"run {foreign} comes from elsewhere" in result.err
+        assert f"run {foreign} comes from another machine or user" in result.err
         assert "agent: agent.py:agent" in result.err
         assert "--trust-store" in result.err
         assert not (tmp_path / "executed").exists(), command
@@ -91,7 +91,7 @@ def test_a_projects_file_can_neither_trust_a_store_nor_name_its_agent(
 ) -> None:
     finding, place = f"{foreign}/{failed(store_location, foreign)}", ("--store", store_location)
     (tmp_path / "misstep.toml").write_text('agent = "agent.py:agent"\n')
-    assert "comes from elsewhere" in misstep("replay", finding, *place).err
+    assert "comes from another machine or user" in misstep("replay", finding, *place).err
     (tmp_path / "misstep.toml").write_text("trust_store = true\n")
     refused = misstep("replay", finding, *place)
     assert refused.code == 2
@@ -160,7 +160,7 @@ def test_foreign_runs_are_not_resumed_by_themselves(
     for command in (("plan", "test", "--resume", run), ("tool", "fuzz", "--resume", fuzzed)):
         result = misstep(*command, *place)
         assert result.code == 2, result
-        assert "comes from elsewhere" in result.err
+        assert "comes from another machine or user" in result.err
     assert not (tmp_path / "executed").exists()
 
 

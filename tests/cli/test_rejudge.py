@@ -165,4 +165,4 @@ def test_runs_without_planning_verdicts_are_refused(misstep: Command, tmp_path: 
     )
     refused = misstep("rejudge", "last")
     assert refused.code == 2
-    assert "has no planning verdicts" in refused.err
+    assert "has no planning cases" in refused.err

@@ -272,8 +272,8 @@ def test_a_run_that_is_short_of_budget_is_reported_as_such(misstep: Command, tmp
     reports = Reports(tmp_path / "out")
     (whole, *_) = reports.suite
     assert isinstance(whole.result[0], junitparser.Error)
-    assert "has not come to its end" in str(whole.result[0].message)
-    assert "has not come to its end" in reports.markdown
+    assert "did not finish" in str(whole.result[0].message)
+    assert "did not finish" in reports.markdown
     assert not reports.sarif["invocations"][0]["executionSuccessful"]
     run = reports.summary["run"]
     on = ("--budget-calls", "100000", "--fail-on", "none", *ALL)

@@ -398,7 +398,7 @@ def test_objects_that_do_harm_are_recorded(case: Case) -> None:
     name: Any = Hostile()
     recorder.call(name, Hostile())
     recorder.call("x", {"a": Hostile()})
-    assert "can't be put into words" in recorder.calls[0].tool
+    assert "can't be converted to text" in recorder.calls[0].tool
     assert [call.arguments for call in recorder.calls] == [
         "Hostile that is not JSON",
         "dict that is not JSON",

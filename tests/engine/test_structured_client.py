@@ -89,7 +89,7 @@ def test_a_form_that_comes_back_as_it_was_goes_back_too() -> None:
 
 def test_after_some_tries_there_is_no_usable_answer() -> None:
     speaker = Speaker(*["never"] * TRIES)
-    with pytest.raises(Unusable, match=f"no usable answer in {TRIES} tries"):
+    with pytest.raises(Unusable, match=f"no valid answer in {TRIES} attempts"):
         asyncio.run(desk(speaker).ask("How many?", FORM))
 
 

@@ -106,7 +106,7 @@ def test_the_smallest_request(misstep: Command) -> None:
     check_snapshot("shrink", shrunk(misstep))
     again = misstep("show", "last").out
     assert "takes place prior to" in again
-    line = next(line for line in shrunk(misstep).splitlines() if line.startswith("again: misstep "))
+    line = next(line for line in shrunk(misstep).splitlines() if line.startswith("Replay: misstep "))
     replayed = misstep(*line.split()[2:])
     assert replayed.code == 1
     assert "as before: failed, order at step 1" in replayed.out

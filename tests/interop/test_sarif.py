@@ -81,7 +81,7 @@ def test_no_more_than_github_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     run = written(tmp_path, *[entry("failed")] * 25)
     assert len(run["results"]) == 10
     (note,) = run["invocations"][0]["toolExecutionNotifications"]
-    assert note["message"]["text"].startswith("15 more results were left out")
+    assert note["message"]["text"].startswith("15 more results were omitted")
 
 
 def test_a_file_that_github_takes(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_file_that_github_takes(tmp_path: Path) -> None:
     text = "".join(sarif(statement(many), tmp_path))
     assert len(text.encode()) <= 10_000_000
     assert 1_000 < len(json.loads(text)["runs"][0]["results"]) < 4_000
-    assert "more results were left out" in text
+    assert "more results were omitted" in text
 
 
 def test_hostile_text_is_no_link_and_has_no_place_for_arguments(tmp_path: Path) -> None:

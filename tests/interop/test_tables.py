@@ -192,7 +192,7 @@ def test_runs_of_tools_have_no_traces(tmp_path: Path) -> None:
     settings = Settings(store=str(tmp_path / "store.db"), out=str(tmp_path / "out"))
     with Store(settings.store, create=True) as store:
         run_id = store.add_run(settings, 0, 0.0, purpose=RunSpec("fuzz", tools=("a.py:f",))).id
-    with pytest.raises(UsageError, match="no episodes of an agent"):
+    with pytest.raises(UsageError, match="no agent transcripts"):
         write_otlp(settings, run_id)
     assert not (tmp_path / "out").exists()
     assert write_csv(settings, run_id).rows == 0

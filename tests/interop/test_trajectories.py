@@ -123,7 +123,7 @@ def test_traces_without_arguments(tmp_path: Path) -> None:
     (tmp_path / "more").mkdir()
     timed = run(tmp_path / "more", agent="sim:perfect", timed=True, count=2)
     write_otlp(timed.overlay({"out": str(tmp_path / "timed.jsonl")}), "last")
-    with pytest.raises(UsageError, match=r"timed\.jsonl:1  the arguments of its calls are left out"):
+    with pytest.raises(UsageError, match=r"timed\.jsonl:1  its calls have no arguments"):
         checked(tmp_path / "more", tmp_path / "timed.jsonl")
 
 
@@ -243,12 +243,12 @@ def test_spans_whose_parents_run_in_a_circle(tmp_path: Path) -> None:
         ('{"eval": {}, "samples": [{"id": 1}]}', "sample 1  not a sample of Inspect"),
         ('GOOD\n{"what": 1}', ":2  an unknown format"),
         ('GOOD\n[{"role": "user", "content": "x"}, 1]', ":2, item 1  an unknown format"),
-        ('[{"role": "user", "content": "x"}]\n{"case":', ":1  belongs to no case"),
-        ('{"messages": [{"role": "user"}]}', ":1  belongs to no case"),
+        ('[{"role": "user", "content": "x"}]\n{"case":', ":1  does not belong to a known case"),
+        ('{"messages": [{"role": "user"}]}', ":1  does not belong to a known case"),
         ("[1, 2]", ":1  not a plan"),
         ("{", ":1  not JSON"),
         ("[[[[", ":1  not a plan"),
-        ("", "there is no plan in it"),
+        ("", "it contains no plan"),
         ("\x00\x01", ":1  not JSON"),
         ("GOOD\nrubbish", ":2  not JSON"),
     ],
@@ -274,7 +274,7 @@ def test_a_packed_log_that_was_cut_short(tmp_path: Path, share: float) -> None:
     inspect_packed(tmp_path / "log.eval", [one(tmp_path)])
     data = (tmp_path / "log.eval").read_bytes()
     (tmp_path / "log.eval").write_bytes(data[: int(len(data) * share)])
-    with pytest.raises(UsageError, match=r"log\.eval  not an Inspect log: .*\n  the file may have been cut"):
+    with pytest.raises(UsageError, match=r"log\.eval  not an Inspect log: .*\n  the file may be truncated"):
         checked(tmp_path, tmp_path / "log.eval")
 
 

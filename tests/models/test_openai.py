@@ -291,7 +291,7 @@ def choice(**message: Any) -> dict[str, Any]:
 )
 def test_a_reply_without_words_is_an_error_and_is_not_cached(tmp_path: Path, body: Any) -> None:
     with Odd(body) as server:
-        with pytest.raises(ModelError, match="without saying anything"):
+        with pytest.raises(ModelError, match="sent an empty answer"):
             talk(server, ask, cache=str(tmp_path))
         reply, _ = talk(server, ask, cache=str(tmp_path))
     assert [call.name for call in reply.calls] == ["sweep"]

@@ -87,7 +87,7 @@ def test_urls_that_are_none(url: str) -> None:
 
 @pytest.mark.parametrize("url", ["http://me:pw@h/v1", "http://sk-x@h/v1", "http://h/v1?api_key=x"])
 def test_urls_with_secrets_are_refused_since_they_are_stored(url: str) -> None:
-    with pytest.raises(UsageError, match="holds a secret"):
+    with pytest.raises(UsageError, match="contains a secret"):
         check_base_url(url)
 
 

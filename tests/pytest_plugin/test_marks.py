@@ -100,7 +100,7 @@ def test_agents_become_tests(pytester: pytest.Pytester, run_pytest: Pytest) -> N
     text = result.stdout.str()
     for failed in ("fails", "parameters[idle]", "has_the_last_word", "no_agent", "broken", "an_agent"):
         assert re.search(rf"FAILED .*{re.escape(failed)}", text), failed
-    assert "success is 0.0 %, where 90.0 % is asked for" in text
+    assert "success is 0.0 %, required 90.0 %" in text
     assert "95 % interval 0.0 % to 27.8 %, chance level" in text
     assert "← misstep" in text
     assert "You are a" in text
@@ -131,7 +131,7 @@ def test_a_failure_is_replayed_by_the_command_it_names(pytester: pytest.Pytester
     (folder / "test_one.py").write_text(AGENTS)
     pytester.chdir()
     text = run_pytest("inner/test_one.py", "-k", "test_fails").stdout.str()
-    command = re.search(r"again: pytest (.*)", text)
+    command = re.search(r"Replay: pytest (.*)", text)
     assert command
     again = run_pytest(*command[1].split())
     again.assert_outcomes(failed=1)
@@ -202,7 +202,7 @@ def test_tools_become_tests(pytester: pytest.Pytester, run_pytest: Pytest) -> No
     assert 'cut({"text": ""})' in text
     assert text.count("crash  IndexError") == 2
     assert "test_nothing returns no tools" in text
-    for finding in re.findall(r"again: (misstep replay \S+)", text):
+    for finding in re.findall(r"Replay: (misstep replay \S+)", text):
         again = pytester.run(sys.executable, "-m", *finding.split())
         assert again.ret == 1
         again.stdout.fnmatch_lines(["as before"])

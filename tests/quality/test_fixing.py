@@ -157,7 +157,7 @@ SAME = words("Where an order of a customer is.", order="The number of the order.
     ("answer", "said"),
     [
         (propose("no idea"), "There is no JSON object"),
-        (propose(words(LONG)), "There are 101 words in all; at most 100 will do"),
+        (propose(words(LONG)), "There are 101 words in total; the maximum is 100"),
         (propose(SAME), "That is what the tool says already"),
         (propose(words("x", day="y")), "The tool has no parameter 'day'"),
         (propose(words("x\n\nArgs:\n    order: y")), "Leave out sections"),

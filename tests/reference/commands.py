@@ -42,7 +42,8 @@ def section(name: str, command: click.Command) -> str:
 
 
 def usage(argument: click.Argument) -> str:
-    shown = (argument.metavar or argument.name or "").upper() + ("…" if argument.nargs == -1 else "")
+    name = (argument.metavar or argument.name or "").upper().removesuffix("...")
+    shown = name + ("…" if argument.nargs == -1 else "")
     return shown if argument.required else f"[{shown}]"
 
 

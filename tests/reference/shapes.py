@@ -11,8 +11,8 @@ from misstep.core import case, constraint, event, outcome
 from tests.reference.tables import first_line, table
 
 WORDS = {
-    str: "text",
-    int: "whole number",
+    str: "string",
+    int: "integer",
     float: "number",
     bool: "true or false",
     type(None): "null",
@@ -21,7 +21,7 @@ WORDS = {
 
 
 def fields_of(name: str) -> str:
-    """What a kind of value is, then its fields: type, and what holds where one is left out."""
+    """What a kind of value is, then its fields: type, and default."""
     home = next(module for module in (case, outcome, outcome) if hasattr(module, name))
     kind = getattr(home, name)
     hints = typing.get_type_hints(kind)
@@ -29,12 +29,12 @@ def fields_of(name: str) -> str:
         (f"`{field.encode_name}`", spelled(hints[field.name]), default(field))
         for field in msgspec.structs.fields(kind)
     ]
-    return f"{inspect.cleandoc(kind.__doc__)}\n\n{table(('field', 'type', 'if left out'), rows)}"
+    return f"{inspect.cleandoc(kind.__doc__)}\n\n{table(('field', 'type', 'default'), rows)}"
 
 
 def default(field: Any) -> str:
     if field.required:
-        return "an error"
+        return "required"
     value = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
     if isinstance(value, msgspec.Struct) or value in ((), {}):
         return "empty"
@@ -66,12 +66,12 @@ def spelled(hint: Any) -> str:
 def every_constraint() -> str:
     kinds = get_args(constraint.Constraint)
     rows = [(f"`{tag(kind)}`", own_fields(kind, "sentence"), first_line(kind)) for kind in kinds]
-    return table(("kind", "fields", "what it demands"), rows)
+    return table(("kind", "fields", "requirement"), rows)
 
 
 def every_event() -> str:
     rows = [(f"`{tag(kind)}`", own_fields(kind), first_line(kind)) for kind in get_args(event.Event)]
-    return table(("`type`", "what it carries", "what it tells"), rows)
+    return table(("`type`", "fields", "meaning"), rows)
 
 
 def own_fields(kind: Any, *shared: str) -> str:

@@ -1,4 +1,4 @@
-"""Kinds that the code knows by name, with what they mean: none may be without a word, none without a kind."""
+"""Descriptions of the kinds that the code names. Each kind needs one, and each belongs to a kind."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -14,49 +14,49 @@ from tests.reference.tables import table
 
 EXIT_CODES = {
     0: "nothing wrong",
-    1: "findings, or fewer passed than the [gate](reports.md#gates) asks for, or a regression against a [baseline](reports.md#baselines)",
-    2: "usage or configuration error, or a store or file that can't be used; no file is left half-written, and what a run had finished is kept",
-    3: "the budget was spent before the end; what had finished is kept",
-    4: "nothing wrong was found, but something was not tested or could not be judged: a tool that accepted no call (`tool fuzz`) or none of whose sets could be judged (`tool consistency`); `--fail-on none` exits with 0",
-    70: "a bug of ours, or Z3 and the fast path disagree (`--verify`): please report it",
-    130: "interrupted; what had finished is kept",
+    1: "findings, a pass rate below the [gate](reports.md#gates), or a regression against a [baseline](reports.md#baselines)",
+    2: "usage or configuration error, or a store or file that can't be used; no file is left incomplete, and results so far are stored",
+    3: "the budget was exhausted before the end; results so far are stored",
+    4: "nothing wrong was found, but something was not tested or could not be judged: a tool that accepted no call (`tool fuzz`), or a tool without a judged set (`tool consistency`); with `--fail-on none` the exit code is 0",
+    70: "a bug in misstep, or Z3 and the fast path disagree (`--verify`): please report it",
+    130: "interrupted; results so far are stored",
 }
 VERDICTS = {
-    "passed": "everything that was due was done, every constraint kept",
+    "passed": "every required action was carried out, and every constraint is satisfied",
     "failed": "something was wrong; the error says what",
-    "inconclusive": "a judge could not tell. That of planning always can; those of tool tests, which ask models, can't always",
-    "errored": "the agent's plumbing broke: no key, no server, an exception; never counted as the agent's failure",
+    "inconclusive": "it could not be judged; this never happens in planning tests, only in tool tests, which ask models",
+    "errored": "the agent could not run: missing API key, server down, unhandled exception; never counted as a failure of the agent",
 }
 ERRORS = {
-    "timeout": "the wall clock (`--timeout`) or the turns (`--max-steps`) ran out",
-    "act": "a tool that doesn't exist or nobody needs (`--distractors`), arguments that don't fit its schema, a tool called more often than asked for, `start_over` called too often, or, with `--parallel forbid`, two tasks in one turn",
-    "lost": "something that was due was never called: an action, a branch that a report calls for, a second time, any option of a choice",
-    "parameter": "a start before the last task has ended, outside the day, or that is no time; a value that is wrong, stale or another task's",
-    "order": "a constraint is broken: something was carried out ahead of what it had to wait for, a window missed, something between neighbours, both options carried out, the branch not taken, too much spent",
+    "timeout": "time (`--timeout`) or turns (`--max-steps`) ran out",
+    "act": "a call of an unknown or distractor tool (`--distractors`), arguments that do not match the schema, a tool called more often than requested, `start_over` called too often, or two tasks in one turn with `--parallel forbid`",
+    "lost": "a required call is missing: an action, the branch that a report calls for, a repetition, or every option of a choice",
+    "parameter": "a start time that is invalid, outside the day or before the end of the previous task; a value that is wrong, outdated or another task's",
+    "order": "a broken constraint: an action before one that it depends on, a missed time window, an action between neighbours, both options of a choice, the wrong branch, too much spent",
 }
 FINDINGS = {
-    "crash": "an exception that nobody handled, also one that a server wraps into an error text; a process that died",
-    "hang": "no answer within `--timeout` (10 s), while it waited for something",
-    "blow-up": "no answer within `--timeout`, while it computed; more than `--memory` (1,024 MB), or far more than the input explains",
-    "schema": "a result that is not what the output schema or the function's return hint says, or arguments that fit the schema and are refused by whatever checks them",
-    "protocol": "an answer that is none by the rules of MCP",
-    "acceptance": "arguments that the tool's own schema forbids, taken without a word (plain functions have none of their own)",
-    "suspicious-refusal": "arguments that fit the schema, refused with words that speak of the tool's insides (a handler that crashed, an assertion, `empty range for min()`) or that say nothing about the call; ranked below crashes",
+    "crash": "an unhandled exception, including one that a server returns as an error text; a process that died",
+    "hang": "no answer within `--timeout` (10 s) while waiting for something",
+    "blow-up": "no answer within `--timeout` while computing; more memory than `--memory` (1,024 MB), or far more time or memory than the input explains",
+    "schema": "a result that does not match the output schema or the function's return type, or arguments that match the schema but are rejected by validation",
+    "protocol": "a reply that breaks the MCP protocol",
+    "acceptance": "arguments that the tool's own schema forbids but the tool accepts (not for plain functions, which have no schema of their own)",
+    "suspicious-refusal": "arguments that match the schema but are refused with an internal error message (a crashed handler, an assertion, `empty range for min()`) or one that says nothing about the call; ranked below crashes",
     "refusal": "only with `--agent`: the documentation allows this call, but the tool refuses it",
 }
 
 BROKEN = {
-    "before": "`then` is carried out with `first` still to come; if `announced` names an action, only after that has been carried out",
-    "time": "the edge lies outside; exactly at the time is fine",
-    "data": "the taker is passed anything but what the giver returned last",
-    "adjacent": "anything comes between the two",
-    "place": "anything comes before it, or after it",
-    "choice": "more than one of them is carried out (none at all: *lost*)",
-    "condition": "the branch not taken is carried out, or either before `asks` has reported",
+    "before": "`then` is carried out before `first`; if `announced` names an action, only after that action",
+    "time": "the start or end lies on the wrong side of the time; exactly at the time is allowed",
+    "data": "the taker gets another value than the one that the giver returned last",
+    "adjacent": "another action comes between the two",
+    "place": "another action comes before the first one, or after the last one",
+    "choice": "more than one of them is carried out (none: *lost*)",
+    "condition": "the wrong branch is carried out, or either branch before `asks` has reported",
     "repeat": "it is carried out more often (less often: *lost*)",
-    "limit": "more than so many come before it",
-    "budget": "everything carried out costs more together",
-    "stand-in": "`by` is carried out although the action has not turned out to be out of service",
+    "limit": "more actions than the limit come before it",
+    "budget": "the total cost exceeds the budget",
+    "stand-in": "`by` is carried out although the action was not found to be unavailable",
     "given": "its tool is called with other values",
 }
 
@@ -102,5 +102,5 @@ def every_key() -> str:
 
 
 def meant(head: tuple[str, str], words: Mapping[str, str], known: Iterable[str]) -> str:
-    assert {*words} == {*known}, f"words and kinds differ: {set(words) ^ {*known}}"
+    assert {*words} == {*known}, f"descriptions and kinds differ: {set(words) ^ {*known}}"
     return table(head, [(f"`{kind}`", said) for kind, said in words.items()])

@@ -22,8 +22,8 @@ waiter          12      11    8.3 %    1.5 % to 35.4 %  < 0.001
 news editor     30       9   70.0 %   52.1 % to 83.3 %     0.34
 baker            8       0  100.0 %  67.6 % to 100.0 %     1.00
 
-3 topics were compared: p is corrected for that (Holm); waiter fails more than the others beyond
-chance"""
+3 topics were compared: p is corrected for that (Holm); waiter fails significantly more than the
+others"""
     )
 
 
@@ -64,7 +64,7 @@ def test_what_follows_is_said(by: Facet, portions: tuple[Portion, ...], words: s
     ("portions", "words"),
     [
         ((), "nothing to compare: no case was judged"),
-        (PORTIONS[:1], "nothing to compare: all cases are the same"),
+        (PORTIONS[:1], "nothing to compare: all cases are alike"),
     ],
 )
 def test_nothing_to_compare(portions: tuple[Portion, ...], words: str) -> None:

@@ -47,7 +47,7 @@ def shown(constraint: Constraint, *calls: Call, **verdict: Any) -> str:
         (Before("a", "b", announced="c"), "audit before backup, once cleaning says so"),
         (Window("a", "start", "after", 485), "audit starts no earlier than 08:05"),
         (Window("a", "end", "before", 1440), "audit ends no later than 24:00"),
-        (Handover("a", "b", "release_key"), "backup is given the release_key of audit"),
+        (Handover("a", "b", "release_key"), "backup uses the release_key of audit"),
         (Adjacent("a", "b"), "audit right before backup"),
         (Place("a", "first"), "audit first of all"),
         (Choice(("a", "b", "c")), "only one of audit, backup, cleaning"),
@@ -56,7 +56,7 @@ def shown(constraint: Constraint, *calls: Call, **verdict: Any) -> str:
         (Repeat("a", 3), "audit 3 times"),
         (Limit("a", 2), "at most 2 before audit"),
         (Spend(90), "at most 90 spent in all"),
-        (StandIn("a", "b"), "backup only if audit is out of service"),
+        (StandIn("a", "b"), "backup only if audit is unavailable"),
         (Given("a", {"city": "Köln"}), 'audit with {"city": "Köln"}'),
     ],
 )

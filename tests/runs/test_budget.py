@@ -80,7 +80,7 @@ def test_a_run_stops_before_it_has_used_too_much(
     run, said = stop(settings(jobs=jobs, **budget), agent)
     flag = f"--{next(iter(budget)).replace('_', '-')}"
     assert said.splitlines() == [
-        f"the budget has no room for another case after {cases} of 30 cases: {used} are used",
+        f"the budget does not allow another case after {cases} of 30 cases: {used} used",
         f"  show results: misstep show {run}",
         f"  resume with: misstep plan test --resume {run} {flag} MORE",
     ]
@@ -113,7 +113,7 @@ def test_a_case_that_overdraws_the_budget_is_cut_short_with_all_the_others() -> 
     """Nothing announced it; yet no more is used than what was asked for at that moment."""
     agent = Model(lambda number: TOKENS if number < 5 else Usage(50_000, 0))
     run, said = stop(settings(jobs=1, budget_tokens=20_000), agent)
-    assert "after 4 of 30 cases: 54,000 of 20,000 tokens are used" in said
+    assert "after 4 of 30 cases: 54,000 of 20,000 tokens used" in said
     assert agent.begun == 5
     with Store(STORE) as store:
         assert store.find_run(run).done == 4
@@ -162,7 +162,7 @@ def test_what_cut_short_cases_have_cost_counts_when_the_run_goes_on() -> None:
 def test_a_run_that_hangs_ends_when_its_time_is_up() -> None:
     _, said = stop(settings(budget_time=0.3), Model(pause=3600))
     assert "after 0 of 30 cases" in said
-    assert "seconds are used" in said
+    assert "seconds used" in said
     assert "--budget-time MORE" in said
 
 
@@ -175,5 +175,5 @@ def test_a_budget_that_is_just_enough_is_enough() -> None:
 def test_a_budget_of_tokens_needs_an_agent_that_shows_them(name: str) -> None:
     agent = Model(lambda _: Usage())
     agent.name = "agent.py:secretive"
-    with pytest.raises(UsageError, match="does not show its tokens"):
+    with pytest.raises(UsageError, match="does not report its tokens"):
         run_agent(settings(**{name: 1000}), agent=agent)

@@ -218,7 +218,7 @@ def test_where_there_is_none_the_parameter_is_named(schema: Any, parameter: str)
     }
     with pytest.raises(UsageError) as caught:
         made(schema, **{"$defs": definitions})
-    assert caught.value.message == f"no value can be made up for the parameter '{parameter}'"
+    assert caught.value.message == f"can't make up a value for the parameter '{parameter}'"
     assert caught.value.hints == ("give it an example or a default in its schema",)
 
 

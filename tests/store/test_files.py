@@ -193,7 +193,7 @@ def test_who_may_write_a_file_of_another_leaves_it_to_them(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("", "it is a folder"), ("missing/out", "there is no folder"), ("tools.py/out", "there is")],
+    [("", "it is a folder"), ("missing/out", "its folder does not exist"), ("tools.py/out", "its folder")],
 )
 def test_where_nothing_can_be_written_is_told_before(path: Path, name: str, said: str) -> None:
     with pytest.raises(UsageError, match=f"can't be written: {said}"):

@@ -60,7 +60,7 @@ def test_mistakes_have_a_place(tmp_path: Path, content: bytes, complaint: str) -
 def test_a_file_with_nothing_in_it_is_a_mistake(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "plans.jsonl"
     path.write_bytes(content)
-    with pytest.raises(UsageError, match="there is no plan in it"):
+    with pytest.raises(UsageError, match="it contains no plan"):
         list(read_lines(str(path), Transcript, "plan"))
 
 

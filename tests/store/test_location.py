@@ -67,11 +67,11 @@ def of_version(version: int, path: Path) -> None:
         (foreign, "it is a database of some other program"),
         (
             partial(of_version, 99),
-            f"it is a store of version 99, made by a newer misstep; this one knows {STORE_VERSION}",
+            f"it is a version 99 store, made by a newer misstep; this version reads {STORE_VERSION}",
         ),
         (
             partial(of_version, 5),
-            f"it is a store of version 5, made by a misstep before 0.2; this one knows {STORE_VERSION}",
+            f"it is a version 5 store, made by a misstep before 0.2; this version reads {STORE_VERSION}",
         ),
         (Path.mkdir, "unable to open database file"),
     ],

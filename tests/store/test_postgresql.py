@@ -135,7 +135,7 @@ def test_a_user_who_may_not_make_tables_is_told(postgresql_server: Server, postg
 def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(
-        MissingExtra, match=r"psycopg is not installed\n  pip install 'misstep\[postgresql\]'"
+        MissingExtra, match=r"psycopg is not installed\n  install it with pip install 'misstep\[postgresql\]'"
     ):
         Store("postgresql://h/d")
 
@@ -165,7 +165,7 @@ def test_who_lost_the_connection_and_then_the_run_writes_nothing(postgresql_loca
                 with second.sit(run, 0.0):
                     writer.keep([outcome(1)], Spent())
 
-        with pytest.raises(UsageError, match="is going on in another process"):
+        with pytest.raises(UsageError, match="is in progress in another process"):
             lose()
         assert store.tally(run).cases == 0
 

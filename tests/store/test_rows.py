@@ -100,7 +100,7 @@ def test_a_sitting_is_exclusive(store: Store, store_location: str) -> None:
             known = "another process" if "://" in store_location else f"process {os.getpid()}"
             assert (
                 str(refusal.value)
-                == f"run {run} is going on in {known}\n  wait for it to finish, or stop it first"
+                == f"run {run} is in progress in {known}\n  wait for it to finish, or stop it first"
             )
             with second.sit(other, 0.0):
                 assert store.is_held(other)
@@ -167,7 +167,7 @@ def test_a_killed_process_holds_nothing_and_is_known_to_have_died(store: Store, 
         assert store.is_held(run)
         assert not store.died(run)
         with (
-            pytest.raises(UsageError, match=r"is going on in (another process|process \d+)"),
+            pytest.raises(UsageError, match=r"is in progress in (another process|process \d+)"),
             store.sit(run, 0.0),
         ):
             pass
@@ -264,7 +264,7 @@ with Store(sys.argv[1], create=True) as store:
         try:
             with Store(location) as store:
                 with (
-                    pytest.raises(UsageError, match="running"),
+                    pytest.raises(UsageError, match="in progress"),
                     store.sit(run, 0.0),
                 ):
                     pass

@@ -128,7 +128,7 @@ def test_a_store_of_another_version_is_refused(
         connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{version:04}'"))
         if connection.dialect.name == "sqlite":
             connection.execute(sa.text(f"PRAGMA user_version = {version}"))
-    complaint = f"a store of version {version}, made by {maker}; this one knows {STORE_VERSION}"
+    complaint = f"a version {version} store, made by {maker}; this version reads {STORE_VERSION}"
     for create in (False, True):
         with pytest.raises(StoreError, match=complaint):
             Store(store_location, create=create)

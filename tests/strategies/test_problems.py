@@ -86,4 +86,4 @@ except Exception as error:
     print(error)
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert told.stdout == "Hypothesis is not installed\n  pip install 'misstep[fuzz]' brings it\n"
+    assert told.stdout == "Hypothesis is not installed\n  install it with pip install 'misstep[fuzz]'\n"

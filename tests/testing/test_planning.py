@@ -54,8 +54,8 @@ def test_an_object_is_tested_and_shown() -> None:
     text = str(result)
     assert "The " in text
     assert "were never carried out" in text
-    assert f"all of it: misstep show {result.run}\n" in f"{text}\n"
-    command = re.search(r'again: result\.replay\("(\w+)"\)', text)
+    assert f"Show all: misstep show {result.run}\n" in f"{text}\n"
+    command = re.search(r'Replay: result\.replay\("(\w+)"\)', text)
     assert command
     assert result.replay(command[1]).verdict.error == "lost"
 
@@ -119,7 +119,7 @@ def test_an_interrupt_reaches_a_run_beside_a_loop() -> None:
 
     loop = asyncio.new_event_loop()  # which does not listen for interrupts itself, like that of a notebook
     try:
-        with pytest.raises(Interrupted, match="what had finished is kept"):
+        with pytest.raises(Interrupted, match="finished cases are stored"):
             loop.run_until_complete(cell())
     finally:
         loop.close()
@@ -141,7 +141,7 @@ WRONG: list[tuple[Any, dict[str, Any], str]] = [
     ("sim:perfect", {"actions": (5, 3)}, "actions 5-3 is an empty range"),
     (None, {}, "None returns no agent"),
     (42, {}, "is a int, which is not an agent"),
-    (in_the_order_given, {"record_proxy": True}, "record_proxy is for agents that are named by a text"),
+    (in_the_order_given, {"record_proxy": True}, "record_proxy requires an agent given by name"),
 ]
 
 

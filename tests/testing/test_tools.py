@@ -91,7 +91,7 @@ def test_tools_of_a_framework_that_no_module_has() -> None:
 
 def test_secrets_never_reach_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_API_KEY", "sk-never-on-the-disk")
-    with pytest.raises(misstep.UsageError, match="holds a secret out of the environment"):
+    with pytest.raises(misstep.UsageError, match="contains the value of a secret environment variable"):
         misstep.test_tools(cutting("sk-never-on-the-disk"), calls=5)
     assert not (tmp_path / ".misstep").exists()
 

@@ -164,7 +164,7 @@ def add_step_summary(settings: OutputSettings, statement: RunReport) -> None:
 def report_path(settings: OutputSettings, name: str, kind: Report) -> str:
     """The path of a report, inside its folder whatever the name is."""
     if os.path.basename(name) != name:
-        raise StoreError(f"'{plain(name, 60)}' is not a report format", where=settings.report_dir)
+        raise StoreError(f"'{plain(name, 60)}' can't be the name of a report", where=settings.report_dir)
     folder = settings.report_dir
     return "-" if folder == "-" else os.path.join(folder, f"{name}.{ENDINGS[kind]}")
 

@@ -74,7 +74,7 @@ def _told(flaw: Issue) -> str:
     if flaw.spot:
         lines.append(f"in: {flaw.spot.file}:{flaw.spot.line}")
     told = cut("\n".join(filter(None, lines)), BODY)
-    return f"{told}\nagain: {flaw.replay}" if flaw.replay else told
+    return f"{told}\nReplay: {flaw.replay}" if flaw.replay else told
 
 
 def _element(name: str, kind: str, message: str, body: str) -> str:

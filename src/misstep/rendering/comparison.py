@@ -195,7 +195,7 @@ def finding(breakdown: Breakdown) -> str:
     """Which values fail more often than the others, if any do."""
     count = len(breakdown.portions)
     if count < 2:
-        return "nothing to compare: " + ("no case was judged" if not count else "all cases are the same")
+        return "nothing to compare: " + ("no case was judged" if not count else "all cases are alike")
     compared = f"{count} {PLURALS[breakdown.by]} were compared: p is corrected for that (Holm)"
     standing_out = [plain(portion.value, 100) for portion in breakdown.portions if portion.significant]
     if not standing_out:

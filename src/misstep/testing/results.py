@@ -210,7 +210,7 @@ def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]],
     """Counts and rate, the first cases that did not pass, and what to type next."""
     parts = [as_text(summary_view(summary))]
     for outcome, difficulty in shown:
-        parts += [as_text(case_view(outcome, difficulty)), f"again: {again.one(outcome.case.id)}"]
+        parts += [as_text(case_view(outcome, difficulty)), f"Replay: {again.one(outcome.case.id)}"]
     if rest := summary.cases - summary.passed - len(shown):
         parts.append(f"{counted(rest, 'more case')} did not pass")
     return "\n\n".join([*parts, f"Show all: {again.show}"])
@@ -218,7 +218,7 @@ def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]],
 
 def tools_text(report: FuzzReport, again: Again) -> str:
     """A line for each tool, then each finding with its minimal reproducer."""
-    commands = [f"  again: {again.one(finding.id)}" for finding in (*report.findings, *report.unconfirmed)]
+    commands = [f"  Replay: {again.one(finding.id)}" for finding in (*report.findings, *report.unconfirmed)]
     # Commands must not be wrapped.
     width = max(WIDTH, *map(len, commands)) if commands else WIDTH
     return as_text(fuzz_view(report, again.before.removesuffix("/"), again.after), width)

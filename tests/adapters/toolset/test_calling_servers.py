@@ -124,7 +124,7 @@ def test_a_server_that_dies_and_is_started_again(
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ("no content", "a result that is none by the protocol"),
+        ("no content", "a result that breaks the protocol"),
         ("wrong number", "a reply to no request"),
         ("no message", 'JSON that is not a message: {"fine": true}'),
         ("chatter", "a line that is not JSON: calling the tool"),
@@ -141,7 +141,7 @@ def test_nonsense(how: str, words: str, binding: Binding) -> None:
 def test_chatter_before_any_call_is_noted(binding: Binding) -> None:
     toolset = binding(f"{GARBLED} chatty")
     (note,) = toolset.notes
-    assert "prints lines that are no messages" in note
+    assert "prints lines that are not MCP messages" in note
     assert note.endswith(": starting up")
     assert toolset.bounds[0].call({}).text == "fine"
     assert binding(GARBLED).notes == []

@@ -162,7 +162,7 @@ def test_servers_that_can_t_be_reached(target: str, words: str) -> None:
         ({"a": {}}, "needs a command or a url"),
         ({"a": {"command": "x", "url": "y"}}, "needs a command or a url"),
         ({"a": {"command": "x", "args": [1]}}, "Expected `str`"),
-        ({"a": {"command": "${NO_SUCH_VARIABLE}"}}, "the environment has no NO_SUCH_VARIABLE"),
+        ({"a": {"command": "${NO_SUCH_VARIABLE}"}}, "the environment variable NO_SUCH_VARIABLE is not set"),
     ],
 )
 def test_entries_that_make_no_sense(servers: Any, words: str) -> None:

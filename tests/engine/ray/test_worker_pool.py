@@ -245,7 +245,7 @@ def test_an_agent_that_can_t_be_prepared_says_why(cluster: Any) -> None:
 @pytest.mark.full
 def test_an_agent_that_dies_when_prepared_ends_the_run(cluster: Any, tmp_path: Path) -> None:
     diary = Diary(path := str(tmp_path / "diary"))
-    with pytest.raises(MisstepError, match="a worker died 3 times while it prepared the agent"):
+    with pytest.raises(MisstepError, match="a worker died 3 times while loading the agent"):
         run(entering(cluster, partial(agents.dying, path)))
     assert diary.lines().count("died") >= 3
 

@@ -123,7 +123,7 @@ def test_a_long_list_is_cut_and_says_so() -> None:
 
 def test_what_an_agent_says_is_no_call_and_keeps_its_lines() -> None:
     task = replace(a_task(), trial=Trial("plain", answer="a.txt\nb <b>.txt"))
-    assert "what the agent did\n  (no call)\n\nwhat it said\n  a.txt\n  b <b>.txt\n" in shown(task_view(task))
+    assert "agent calls\n  (no call)\n\nagent answer\n  a.txt\n  b <b>.txt\n" in shown(task_view(task))
     page = run_page(RunPage(Tally().summary("run", "agent"), tuple(tasks(a_run(task), ""))))
     calls, _, said = page.partition("Agent answer:")
     assert calls.endswith("<ol><li>(no call)</li></ol><p>")

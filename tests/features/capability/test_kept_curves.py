@@ -138,7 +138,7 @@ def test_a_file_of_settings_that_asks_for_it_hinders_no_other_run(misstep: Comma
         ),
         (
             ("report", "good.json", "--report", "junit"),
-            "good.json  a curve makes no junit report\n  it has no cases; use --report html",
+            "good.json  a curve has no junit report\n  it has no cases; use --report html",
         ),
         (
             ("show", "last", "--published"),

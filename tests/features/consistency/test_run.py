@@ -146,11 +146,11 @@ def moody(prompt: str) -> object:
 @pytest.mark.parametrize(
     ("stage", "answer", "why"),
     [
-        ("templates", always(REFUSAL), "no templates were made"),
+        ("templates", always(REFUSAL), "no templates were generated"),
         ("infills", always({"infills": 7}), "no infills were made"),
         ("humanise", always("\x1b[31m<garbage>"), "no messages were made"),
-        ("majority", always(REFUSAL), "there is nothing to expect"),
-        ("judge", always({"score": 11}), "no score was given"),
+        ("majority", always(REFUSAL), "no expectation could be formed"),
+        ("judge", always({"score": 11}), ": not scored: "),
         ("judge", moody, "the judge's answers contradict each other"),
     ],
 )
@@ -208,7 +208,7 @@ def test_tools_that_can_not_be_had(tmp_path: Path, spec: str, source: str, why: 
     [
         ({"model": "", "model_base_url": ""}, "no model given"),
         ({"agent": ""}, "no agent given"),
-        ({"agent": "sim:perfect"}, "can't use real tools"),
+        ({"agent": "sim:perfect"}, "can't call real tools"),
         ({"model": "openai/gpt-4o", "model_base_url": ""}, "OPENAI_API_KEY"),
         ({"context": "nowhere.txt"}, "can't be read as text"),
         ({"prompts": "nowhere"}, "can't be read"),
@@ -238,7 +238,7 @@ def test_a_run_goes_on_after_its_budget(tmp_path: Path) -> None:
     with ScriptedServer(two_roads()) as server:
         settings = settings_in(tmp_path, server.base_url, count=2)
         for budget in ({"budget_tokens": used * 2 // 3}, {"budget_calls": 5}):
-            with pytest.raises(BudgetExceeded, match="the budget is used up") as spent:
+            with pytest.raises(BudgetExceeded, match="the budget is exhausted") as spent:
                 check_consistency(settings.overlay(budget), [f"{tmp_path}/roads.py:road"])
             assert "misstep tool consistency --resume" in str(spent.value)
             (tool,) = view_consistency(settings, "last").tools
@@ -385,7 +385,7 @@ def test_a_server_that_dies_in_the_middle_is_no_finding(tmp_path: Path) -> None:
     with ScriptedServer(two_roads()) as server:
         (one,) = on_server(tmp_path, server, "fragile").sets
     assert one.verdict == "inconclusive"
-    assert "request 1: the tool did not answer: the process that it ran in ended with it" in one.why
+    assert "request 1: the tool did not answer: its process died" in one.why
 
 
 @pytest.mark.full

@@ -68,7 +68,7 @@ def test_texts_from_outside_are_harmless_everywhere() -> None:
 def test_what_was_left_out_is_said() -> None:
     text = shown(set_detail(a_set(), "tool"))
     assert "buckets of outputs, ignoring irrelevant differences" in text
-    assert "3 of 10: plain; asked again: 4: plain" in text
+    assert "3 of 10: plain; asked again, 4: plain" in text
 
 
 def test_the_table_adds_up() -> None:

@@ -66,7 +66,7 @@ def test_a_model_that_cannot_group_is_no_dead_end(folder: Path, misstep: Command
     with ScriptedServer(plays({**GOOD, "groups": always("\x1b[2J\u202eI'd rather not.")}, eager)) as server:
         printed = crosstalk(misstep, server)
     assert printed.code == 2
-    assert printed.err.startswith("the tools could not be grouped: openai/x gave no usable answer in 3 tries")
+    assert printed.err.startswith("the tools could not be grouped: openai/x gave no valid answer in 3 attempts")
     assert not {"\x1b", "\u202e"} & set(printed.err)
     assert "I'd rather not." in printed.err
     assert "in a new run: --groups FILE\n  resume with: misstep tool crosstalk --resume" in printed.err
@@ -106,7 +106,7 @@ def test_a_run_that_was_stopped_is_shown(folder: Path, misstep: Command, server:
     [
         ([], "no tools were given"),
         (["desk.py:tools"], "no agent given"),
-        (["desk.py:tools", "--agent", "sim:perfect"], "can't use real tools"),
+        (["desk.py:tools", "--agent", "sim:perfect"], "can't call real tools"),
         (["desk.py:tools", "--agent", "tools"], "no model given"),
         (["desk.py:tools", "--resume", "last"], "can't be combined with --resume"),
         (["--groups", "groups.toml", "--resume", "last"], "--groups can't be combined with --resume"),

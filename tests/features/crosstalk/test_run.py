@@ -106,13 +106,13 @@ def test_groups_that_will_not_do_are_proposed_again(tmp_path: Path) -> None:
     assert len(report.groups) == 3
     told = server.model_requests[2].body["messages"][-1]["content"]
     assert "there is no tool 'tell_tim' (Did you mean 'tell_time'?)" in told
-    assert "the number of groups is 1" in told
+    assert "at least two groups are needed, not 1" in told
     assert "'search_web' is not in a group" in told
 
 
 def test_a_model_that_will_not_sort_tools(tmp_path: Path) -> None:
     with served(tmp_path, plays({"groups": always(REFUSAL)})) as (_, settings):
-        with pytest.raises(Unusable, match="gave no usable answer") as caught:
+        with pytest.raises(Unusable, match="gave no valid answer") as caught:
             find_crosstalk(settings, write_tools(tmp_path))
         assert view_crosstalk(settings, "last").groups == ()
     assert "--resume" in caught.value.hints[-1]
@@ -124,7 +124,7 @@ def test_a_model_that_will_not_write_requests(tmp_path: Path) -> None:
 
     report, _ = find(tmp_path, plays({**GOOD, "crosstalk": some}, eager))
     assert [group.verdict for group in report.groups] == ["passed", "inconclusive", "passed"]
-    assert report.groups[1].why.startswith("no requests were made: ")
+    assert report.groups[1].why.startswith("no requests were generated: ")
 
 
 def test_a_model_that_is_late_with_requests(tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_run_that_was_stopped_goes_on(
 
 def test_nothing_left_to_ask_for_groups_with(tmp_path: Path) -> None:
     with served(tmp_path, plays(GOOD, eager), budget_tokens=1) as (_, settings):
-        with pytest.raises(BudgetExceeded, match="the budget is used up"):
+        with pytest.raises(BudgetExceeded, match="the budget is exhausted"):
             find_crosstalk(settings, write_tools(tmp_path))
         more = settings.overlay({"resume": "last", "budget_tokens": 10**9})
         assert len(resume_crosstalk(more).groups) == 3
@@ -229,9 +229,9 @@ def test_a_tool_that_there_is_twice(tmp_path: Path) -> None:
         ("[groups", "can't be read as groups of tools"),
         ("[groups]\na = ['x']\n[more]\n", "can't be read as groups of tools"),
         ("[groups]\na = ['x']\nb = []\n", "the group 'b' is empty"),
-        ("[groups]\na = ['x', 'y']\n", "the number of groups is 1, and two are the fewest"),
+        ("[groups]\na = ['x', 'y']\n", "at least two groups are needed, not 1"),
         ("[groups]\na = ['x']\nb = ['yy']\n", "there is no tool 'yy'"),
-        ("[groups]\na = ['x']\nb = ['x', 'y']\n", "nothing is left beside the group 'a'"),
+        ("[groups]\na = ['x']\nb = ['x', 'y']\n", "no tools are left to test the group 'a' with"),
         ("[groups]\n'' = ['x']\nb = ['y']\n", "'' is no name for a group"),
     ],
 )

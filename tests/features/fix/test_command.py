@@ -135,7 +135,7 @@ def test_a_run_without_findings(tmp_path: Path, misstep: Command) -> None:
         assert "none of its requests failed" in printed.err
         misstep("tool", "fuzz", "roads.py:road", *SHORT[:4], "--calls-per-tool", "5")
         printed = misstep(*given(server, "fix", "--from", "last"))
-    assert (printed.code, "has put no request for road to an agent" in printed.err) == (2, True)
+    assert (printed.code, "has no agent requests for road" in printed.err) == (2, True)
 
 
 def test_a_run_with_too_few_findings(misstep: Command, server: ScriptedServer) -> None:

@@ -64,8 +64,8 @@ def test_a_narrow_terminal_has_room_for_all_columns() -> None:
 
 def test_what_is_not_better_is_said_to_be_so() -> None:
     text = " ".join(shown(report(*OWN, *ANEW, *BEFORE, *AFTER)).split())
-    assert "candidate 1 (findings) is no better on what was held out: 1 gained, 1 lost" in text
-    assert "nothing is to be changed" in text
+    assert "candidate 1 (findings) is no better on the held-out part: 1 gained, 1 lost" in text
+    assert "nothing to change" in text
 
 
 def test_what_was_stopped_proves_nothing() -> None:

@@ -31,7 +31,7 @@ SHORT = ("--calls-per-tool", "30")
 SHOWN = """
 weather
   underspecified  parameters.unit
-    takes only certain values, and nothing says that "celsius", "kelvin" are among them
+    accepts only certain values, but "celsius", "kelvin" are not documented
     the code takes "celsius", "kelvin"
     → list them as an enum (a Literal in Python)
 """
@@ -47,7 +47,7 @@ def test_remarks_are_shown(folder: Path, misstep: Command) -> None:
     printed = misstep("tool", "lint", "mine.py:tools", *SHORT)
     assert printed.code == 1
     assert printed.out.startswith(SHOWN)
-    closing = "2 tools, 1 remark, 1 without\n\nwhat breaks them: misstep tool fuzz mine.py:tools\n"
+    closing = "2 tools, 1 remark, 1 without\n\nFuzz them: misstep tool fuzz mine.py:tools\n"
     assert printed.out.endswith(closing)
     assert not list(folder.glob("*.db"))
 

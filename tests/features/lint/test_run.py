@@ -45,7 +45,7 @@ def test_everything_else_is_silent(report: LintReport) -> None:
 
 def test_evidence_is_the_call_and_the_words(report: LintReport) -> None:
     (remark,) = remarks(report, "book_faulty")
-    hidden = "start and end depend on each other in a way that is not documented"
+    hidden = "start and end depend on each other, which is not documented"
     assert remark.message == f"{hidden}: end must come after start"
     assert remark.evidence.endswith("→ ValueError: end must come after start")
     assert '"start": ' in remark.evidence

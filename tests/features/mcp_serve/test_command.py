@@ -28,7 +28,7 @@ def test_its_input_is_spared(misstep: Command, case: str) -> None:
     ("arguments", "words"),
     [
         (["nonsense", "--cases", "cases.jsonl"], "there is no case 'nonsense'"),
-        (["nonsense"], "names no case"),
+        (["nonsense"], "does not name a case"),
         (["", "--cases", "cases.jsonl"], "could be any of several"),
         (["last/x"], "no store here yet"),
         (["x", "--cases", "cases.jsonl", "--json"], "standard output belongs to the client"),

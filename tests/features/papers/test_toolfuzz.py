@@ -13,7 +13,7 @@ from tests.fuzzing.agent_tests.bills import GOOD, SOURCE, SPLITS
 from tests.fuzzing.agent_tests.scripted_roles import plays
 from tests.scripted import Fault
 
-NOTE = "split_bill: time was up: 1 not tried with the agent"
+NOTE = "split_bill: time ran out: 1 not tried with the agent"
 
 
 def test_time_that_was_up_is_told_with_the_table(tmp_path: Path) -> None:

@@ -93,7 +93,7 @@ def test_an_unknown_report(misstep: Command, given: str) -> None:
 def test_a_spent_budget(misstep: Command, budget: list[str], unit: str) -> None:
     result = misstep("plan", "test", *GREEDY, *budget, "--report", "ndjson")
     assert (result.code, result.out) == (3, "")
-    assert f"{unit} are used" in result.err.splitlines()[0]
+    assert f"{unit} used" in result.err.splitlines()[0]
     run = result.err.splitlines()[1].rpartition(" ")[2]
     events = lines(Path("misstep-report", f"{run}.ndjson").read_text())
     assert events[-1]["type"] == "run_stopped"
@@ -128,7 +128,7 @@ def test_commands_to_go_on_with_name_the_store(misstep: Command) -> None:
     assert misstep(*hints[0][1:]).code == 0
     assert misstep(*hints[1][1:-1], "100000", "--fail-on", "none", "--display", "none").code == 0
     shown = misstep("show", "last", *place).out
-    again = next(line for line in shown.splitlines() if line.startswith("one in full: "))
+    again = next(line for line in shown.splitlines() if line.startswith("Details: "))
     assert misstep(*shlex.split(again.partition(": ")[2])[1:]).code == 0
 
 
@@ -159,12 +159,12 @@ def agent(request, tools):
     result = misstep("plan", "test", "--agent", "agent.py:agent", "--jobs", "1", "--display", "none")
     assert result.code == 2
     assert "the store was deleted during the run" in result.err
-    assert "go on with" not in result.err
+    assert "resume with" not in result.err
 
 
 def test_a_password_in_the_address_of_the_store_is_no_secret_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     address = "postgresql://me:hunter2pass@127.0.0.1:1/db"
     monkeypatch.setenv("MISSTEP_STORE", address)
     refuse_secrets(Settings(store=address))
-    with pytest.raises(UsageError, match="value of a secret variable"):
+    with pytest.raises(UsageError, match="value of a secret environment variable"):
         refuse_secrets(Settings(agent="mcp:client --password hunter2pass"))

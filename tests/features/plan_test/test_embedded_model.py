@@ -78,7 +78,7 @@ def test_each_role_has_the_model_that_it_was_given() -> None:
 
 
 def test_what_it_can_t_do_is_said() -> None:
-    with pytest.raises(misstep.UsageError, match="does not offer what 'responses' needs"):
+    with pytest.raises(misstep.UsageError, match="does not support what 'responses' needs"):
         find_agent(misstep.Settings(agent="responses", model="local"))
     with pytest.raises(misstep.UsageError, match="no embedded model 'llama'"):
         find_agent(misstep.Settings(agent="tools", model="local/llama"))

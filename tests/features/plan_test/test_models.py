@@ -75,7 +75,7 @@ def test_the_budget_is_an_exit_code(misstep: Command) -> None:
         limits = ["--budget-usd", "0.001", "--jobs", "1", "--display", "none"]
         result = misstep("plan", "test", *arguments, *limits)
     assert (result.code, result.out) == (3, "")
-    assert "of 0.001 USD are used" in result.err
+    assert "of 0.001 USD used" in result.err
     assert "--resume" in result.err
 
 

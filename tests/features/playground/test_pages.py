@@ -118,7 +118,7 @@ def test_an_unknown_player_is_refused(client: TestClient) -> None:
     for by in ("react", "sim:idle", "file.py:name", HOSTILE):
         answer = client.post("/verdict", json={"wish": wish(), "by": by})
         assert answer.status_code == 400
-        assert "can't be asked to try: expected one of sim:greedy" in answer.json()["message"]
+        assert "is not available here: expected one of sim:greedy" in answer.json()["message"]
 
 
 CALLS: dict[str, dict[str, Any]] = {

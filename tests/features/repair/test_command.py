@@ -211,7 +211,7 @@ def test_a_model_that_can_t_do_it(repair: Repair) -> None:
     result = repair(scripted(["\x1b[2JI'd rather not."], [GOOD_TOOLS]), "--request", REQUEST)
     assert (result.code, result.out) == (2, "")
     assert result.err == (
-        "vllm/x gave no usable answer in 3 tries\n"
+        "vllm/x gave no valid answer in 3 attempts\n"
         "  in the first reading, the last time: There is no JSON object in the answer.\n"
         "  use another model with --model, or a shorter request\n"
     )

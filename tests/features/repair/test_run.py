@@ -209,7 +209,7 @@ def test_a_bad_answer_is_complained_about_and_mended(ask: Ask) -> None:
 )
 def test_a_model_that_never_gets_it_right(ask: Ask, relations: object, by_tools: object, said: str) -> None:
     seen = list[Any]()
-    with pytest.raises(ModelError, match="gave no usable answer in 3 tries") as caught:
+    with pytest.raises(ModelError, match="gave no valid answer in 3 attempts") as caught:
         ask(scripted([relations], [by_tools]), seen=seen)
     assert said in str(caught.value)
     assert len(str(caught.value)) < 1_500

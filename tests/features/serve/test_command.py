@@ -41,6 +41,6 @@ def test_without_its_extra() -> None:
     assert printed.returncode == 2
     assert printed.stderr == (
         "the web page is not installed\n"
-        "  pip install 'misstep[web]' brings it\n"
+        "  install it with pip install 'misstep[web]'\n"
         "  misstep runs and misstep show need no browser\n"
     )

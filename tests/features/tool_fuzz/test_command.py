@@ -53,7 +53,7 @@ def test_what_is_not_installed_is_said_before_anything_is_done(
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     printed = misstep("tool", "fuzz", "mine.py:lookup", *SHORT)
     assert (printed.code, printed.out) == (2, "")
-    assert printed.err == "Hypothesis is not installed\n  pip install 'misstep[fuzz]' brings it\n"
+    assert printed.err == "Hypothesis is not installed\n  install it with pip install 'misstep[fuzz]'\n"
     assert misstep("runs").code == 2  # there is no store
 
 

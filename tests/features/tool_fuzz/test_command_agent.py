@@ -160,7 +160,7 @@ def test_what_could_not_be_judged_is_not_called_sound(tmp_path: Path, misstep: C
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--method", "greybox"), "--method greybox is about requests to an agent"),
+        (("--method", "greybox"), "--method greybox requires --agent"),
         (("--method", "greyboks"), "expected one of greybox, toolfuzz, whitebox"),
         (("--agent", "tools", "--model", "x", "--prompts", "nowhere"), "can't be read"),
     ],

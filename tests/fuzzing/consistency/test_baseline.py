@@ -46,7 +46,7 @@ def test_requests_asked_for_outright(roads: ToolHost, means: Outright) -> None:
 def test_requests_asked_for_outright_that_nobody_makes_or_judges(roads: ToolHost) -> None:
     (refused,), _ = baseline(roads, plays({"answers-greybox": always(REFUSAL)}), "greybox")
     assert refused.verdict == "inconclusive"
-    assert refused.why.startswith("no requests were made: ")
+    assert refused.why.startswith("no requests were generated: ")
     asked: dict[Stage, Answer] = {"answers-greybox": always({"requests": STIFF[:2]})}
     unjudged, _ = baseline(roads, plays({**asked, "correct": in_turn("yes", "{}")}, as_said), "greybox")
     assert {each.verdict for each in unjudged} == {"inconclusive"}

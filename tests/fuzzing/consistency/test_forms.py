@@ -45,8 +45,8 @@ def test_templates() -> None:
     [
         ([], "There are no templates."),
         (["How far is it?"], "'How far is it?' has no placeholder in square brackets."),
-        (["Where is []?"], "'[]' is no placeholder: plain words stand between the brackets."),
-        (["Add [1, 2]"], "'[1, 2]' is no placeholder: plain words stand between the brackets."),
+        (["Where is []?"], "'[]' is not a placeholder: only plain words go between the brackets."),
+        (["Add [1, 2]"], "'[1, 2]' is not a placeholder: only plain words go between the brackets."),
         (
             ["From [a] to [a]"],
             "'From [a] to [a]' uses a placeholder twice: give each a different name.",
@@ -75,8 +75,8 @@ def test_infills() -> None:
     [
         (None, "There are no infills for [start]."),
         ([], "There is no infill for '[start]'."),
-        (["Paris", "PARIS "], "'PARIS' is there twice for '[start]'."),
-        (["Paris", "FR Paris", "paris"], "'paris' is there twice for '[start]'."),
+        (["Paris", "PARIS "], "'PARIS' appears twice for '[start]'."),
+        (["Paris", "FR Paris", "paris"], "'paris' appears twice for '[start]'."),
         (["Paris", "the eternal  city"], "'the eternal  city' was used before."),
         (["Paris", "Lutetia", " "], "An infill for '[start]' is empty."),
         (["Paris", None], "Expected `str`, got `null`"),
@@ -113,7 +113,7 @@ def test_infills_for_what_is_not_in_the_template() -> None:
 def test_as_many_messages_as_there_were() -> None:
     read = same_number_form(2).read
     assert read('{"requests": [" one", "two\\u0000"]}') == ("one", "two\ufffd")
-    assert "There are 1 messages; there have to be 2" in told(read('{"requests": ["one"]}'))
+    assert "There are 1 messages; there must be 2" in told(read('{"requests": ["one"]}'))
     assert "'ONE' appears twice." in told(read('{"requests": ["one", "ONE"]}'))
     assert "A message is empty." in told(read('{"requests": ["one", " "]}'))
 

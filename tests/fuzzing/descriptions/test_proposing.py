@@ -17,7 +17,7 @@ TOOL = Described(
     [Wording("x" * 4_001), Wording("x" * 2_001, {"start": "y" * 2_000}), Wording("路" * 4_001)],
 )
 def test_few_words_may_still_be_too_long(wording: Wording) -> None:
-    assert "There are 4,001 characters in all; at most 4,000 will do." in wrong_at_last(wording, TOOL, ())
+    assert "There are 4,001 characters in total; the maximum is 4,000." in wrong_at_last(wording, TOOL, ())
 
 
 def test_what_people_write_is_short_enough() -> None:

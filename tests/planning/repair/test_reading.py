@@ -173,7 +173,7 @@ def with_rule(**rule: Any) -> dict[str, Any]:
                     {"kind": "place", "tool": "call", "place": "last", "quote": "at the very end"},
                 ]
             ),
-            "make no sense together: constraint 1 relies on 'call'",
+            "are not valid together: constraint 1 relies on 'call'",
         ),
         (
             relations(
@@ -182,7 +182,7 @@ def with_rule(**rule: Any) -> dict[str, Any]:
                     {"kind": "repeat", "tool": "pay", "times": 3, "quote": "twice"},
                 ]
             ),
-            "make no sense together",
+            "are not valid together",
         ),
     ],
 )

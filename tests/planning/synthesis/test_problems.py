@@ -165,7 +165,7 @@ def test_distractors_are_tools_that_the_request_does_not_name() -> None:
             {"families": ("order", "time", "data"), "recipe": Recipe(sentences=2)},
             "too few for order, time, data",
         ),
-        ({"families": ("time",), "exhaustive": True}, "every order there is"),
+        ({"families": ("time",), "exhaustive": True}, "--exhaustive covers orders only"),
     ],
 )
 def test_what_can_t_be_made_is_refused(changes: dict[str, object], message: str) -> None:
@@ -211,7 +211,7 @@ TOOLS = (
     [
         ({"families": ()}, "no family was named"),
         ({"exhaustive": True, "distractors": 15, "low": 2, "high": 7}, "with 15 distractors"),
-        ({"tools": (*TOOLS, Tool("ask_price", "", {})), "high": 4}, "a name that misstep needs itself"),
+        ({"tools": (*TOOLS, Tool("ask_price", "", {})), "high": 4}, "a name that misstep reserves"),
         (
             {"tools": (*TOOLS, Tool("odd", "", {"required": ["x"], "properties": {"x": False}})), "high": 4},
             "tool odd",

@@ -24,7 +24,7 @@ from misstep.planning.synthesis.suite import Suite, make_case
         (
             Suite(0, 3, 7, recipe=Recipe(sentences=1)),
             "7 actions are too many for sentences = 1\n"
-            "  a sentence is sure to hold 6 new actions: allow more sentences",
+            "  a sentence has room for 6 actions: raise --sentences",
         ),
     ],
 )

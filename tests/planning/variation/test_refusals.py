@@ -38,7 +38,7 @@ def test_a_case_written_by_hand() -> None:
         ({"query": f"{CASE.query}\nIgnore the above. 你好"}, "its request is not what"),
         ({"skeleton": ""}, "its skeleton has 0"),
         ({"skeleton": CASE.skeleton[:-1]}, "can't be read from character"),
-        ({"skeleton": CASE.skeleton.replace("a1", "a9")}, "speaks of more actions than there are"),
+        ({"skeleton": CASE.skeleton.replace("a1", "a9")}, "refers to more actions than there are"),
         ({"skeleton": CASE.skeleton.replace("a1", "a2")}, "misstep has no words for"),
         ({"topic": "baker"}, "its request is not what"),
         ({"topic": "assistant"}, "its topic 'assistant' is unknown"),

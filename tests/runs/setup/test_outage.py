@@ -6,7 +6,7 @@ from misstep.core.model import ModelError
 from misstep.core.results.trial import Trial
 from misstep.runs.setup.roles import MORE_TIME, Outage, is_out
 
-LATE = Trial("hi", ended="timeout", error="it was not done in 3 seconds (--time-per-request)")
+LATE = Trial("hi", ended="timeout", error="it did not finish within 3 s (--time-per-request)")
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def _with_tools(native: Any, tools: list[Any]) -> Any:
 
 def _check_place(crew: Any) -> None:
     if not any(PLACE in task.description for task in crew.tasks):
-        raise UsageError("no task description of the crew contains the request", CREW_HINT)
+        raise UsageError(f"no task description of the crew contains {PLACE}", CREW_HINT)
 
 
 def _kick_off(build: Build, assignment: Assignment, watch: "_Watch") -> Answer:

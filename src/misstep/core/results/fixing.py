@@ -170,7 +170,7 @@ def _table(given: object, place: str, where: str) -> dict[str, Any]:
 
 def _kind(given: object) -> str:
     names = {bool: "true or false", int: "a number", float: "a number", list: "a list", dict: "a table"}
-    return names.get(type(given), "a text" if isinstance(given, str) else "a time")
+    return names.get(type(given), "a string" if isinstance(given, str) else "a time")
 
 
 def _text(given: object, place: str, where: str) -> str:

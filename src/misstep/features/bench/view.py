@@ -197,7 +197,7 @@ def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
         yield page_section("Domains", grid(("domain", *HEADINGS), map(Row, domains)))
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss:
-        yield page_section("Failed tasks", *_amiss(amiss, report.run, place))
+        yield page_section("Tasks that did not pass", *_amiss(amiss, report.run, place))
 
 
 def _amiss(amiss: Sequence[TaskReport], run: str, place: str) -> Iterator[Markup]:

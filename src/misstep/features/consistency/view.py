@@ -52,7 +52,7 @@ def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> Ren
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     for tool in report.tools:
         for each in tool.faulty:
-            command = Text(f"  again: {again}/{each.id}{place}", style="dim")
+            command = Text(f"  Replay: {again}/{each.id}{place}", style="dim")
             parts += [Text(), set_view(each, tool.name), command]
     unclear = [
         hanging(f"{each.id} {plain(tool.name, 100)}", plain(each.why, MOST))
@@ -113,7 +113,7 @@ def set_detail(one: PromptSet, tool: str) -> RenderableType:
             hanging(str(number), plain(trial.answer or trial.error or trial.ended, WHOLE))
             for number, trial in enumerate(one.trials, 1)
         ]
-        parts.append(section("agent answer", Group(*said)))
+        parts.append(section("agent answers", Group(*said)))
     if one.expectation is not None:
         expected = [Text(plain(answer, WHOLE)) for answer in one.expectation.answers]
         parts.append(section("expected", Group(*expected)))

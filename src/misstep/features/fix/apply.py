@@ -221,5 +221,5 @@ def _check(before: _Tools, after: _Tools, reports: Sequence[FixReport]) -> None:
     for place, tool in before.items():
         now = after.get(place)
         if place[1] not in mended and (now is None or wording_of(now.tool) != wording_of(tool.tool)):
-            message = f"the tool '{place[1]}'would change as well, and it was not tested"
+            message = f"the tool '{place[1]}' would change as well, and it was not tested"
             raise UsageError(message, hint, where=place[0])

@@ -180,7 +180,7 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
             Text(plain(f"{each.file}:{each.line} in {each.function}"), style="" if each.own else "dim")
             for each in finding.frames
         ]
-        parts.append(section("steps", Group(*way)))
+        parts.append(section("traceback", Group(*way)))
     if passage is not None:
         parts.append(passage_view(passage))
     return Trimmed(Group(*parts))

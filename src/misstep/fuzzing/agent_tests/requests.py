@@ -176,10 +176,11 @@ def wrong_with_groups(groups: Sequence[ToolGroup], known: Collection[str]) -> li
                 hint = did_you_mean(tool, known)
                 wrong.append(f"there is no tool {quoted(tool)}{f' ({hint})' if hint else ''}")
     if len(groups) < FEWEST:
-        wrong.append(f"there are {len(groups)} groups; at least two are needed")
+        wrong.append(f"at least two groups are needed, not {len(groups)}")
     if not wrong:
         wrong += [
-            f"no tool is outside the group {quoted(group.name)}"
+            f"no tools are left to test the group {quoted(group.name)} with: "
+            "every other tool shares a group with one of its tools"
             for group in groups
             if not offered_beside(group, groups)
         ]

@@ -128,7 +128,7 @@ class _Inquiry:
                     self._declined[number] = decline
                     return
         except Unusable as error:
-            why = f"{why}, for an unknown reason: {told(error)}"
+            why = f"{why}, and the reason could not be determined: {told(error)}"
         self._trouble.append(f"request {number}: {why}")
         self._trials = {each: trial for each, trial in self._trials.items() if each != number}
 

@@ -270,7 +270,7 @@ class Approach(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         if not self.checks:
-            raise UsageError("no check is possible", f"known checks: {', '.join(CHECKS)}", where="--checks")
+            raise UsageError("no checks are selected", f"known checks: {', '.join(CHECKS)}", where="--checks")
 
 
 NOTHING = "(nothing)"

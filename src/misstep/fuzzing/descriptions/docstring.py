@@ -66,7 +66,7 @@ class DocstringPlace(msgspec.Struct, frozen=True):
 def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
     """Find the docstring of the function that starts at `line` (from 1, decorators included).
 
-    Raises `UsageError` if there is not a function, or if its docstring cannot be isolated.
+    Raises `UsageError` if there is no function, or if its docstring cannot be isolated.
     """
     function = find_function(text, line, where)
     starts = [0, *accumulate(map(len, lines_of(text)))]
@@ -158,7 +158,7 @@ def find_function(text: str, line: int, where: str) -> ast.FunctionDef | ast.Asy
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and first_line(node) == line:
             return node
     hint = "a lambda, class or object has no docstring to edit: write an override file with --out"
-    raise UsageError(f"there is not a function at line {line}", hint, where=where)
+    raise UsageError(f"there is no function at line {line}", hint, where=where)
 
 
 def first_line(node: ast.stmt) -> int:

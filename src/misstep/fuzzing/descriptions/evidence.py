@@ -199,7 +199,7 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
         hint = "that run has nothing to fix"
         raise UsageError("none of its requests failed", hint)
     if len(bad) + len(untried) < LEAST:
-        message = "only one request, or set of requests, failed"
+        message = "only one request, or set of requests, failed, and all others were tried"
         hint = "two are needed, one to choose a description and one to judge it: a longer run finds more"
         raise UsageError(message, hint, "or score on a benchmark: --bench files")
     dice = Dice(derive_seed(seed, "fix"))

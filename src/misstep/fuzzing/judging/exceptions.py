@@ -226,7 +226,7 @@ def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int 
     return start if ends and fails_vaguely(text[:start]) else None
 
 
-UNANSWERED = "connection refused: nothing is listening there"
+UNANSWERED = "the server it connects to does not answer"
 
 _ERRNO = re.compile(r"\[Errno (-?\d+)\]")
 _QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")

@@ -117,7 +117,7 @@ class Suite(msgspec.Struct, frozen=True):
         if room and self.high > room:
             raise UsageError(
                 f"{self.high} actions are too many for sentences = {sentences}",
-                f"each sentence introduces up to {ACTIONS_PER_SENTENCE} actions: raise --sentences",
+                f"a sentence has room for {ACTIONS_PER_SENTENCE} actions: raise --sentences",
             )
         least = len(self.families) + ("budget" in self.families and "choice" not in self.families)
         if sentences and sentences < least:

@@ -104,6 +104,6 @@ def test_a_script_that_fails_is_told_of(tmp_path: Path, data: Path) -> None:
 
 
 def test_nobody_knows_how_its_tasks_are_done(tmp_path: Path, data: Path) -> None:
-    with pytest.raises(UsageError, match="nobody knows how task"):
+    with pytest.raises(UsageError, match="no solution is known for task"):
         paper(tmp_path, data, agent="sim:right")
     assert not (tmp_path / "store.db").exists()

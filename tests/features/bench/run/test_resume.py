@@ -45,7 +45,7 @@ def test_a_run_goes_on_after_its_budget(tmp_path: Path, what: str) -> None:
     budget = {"calls": whole.calls - 1, "tokens": used.input + used.output + 1}[what]
     with ScriptedServer(model()) as server:
         settings = settings_in(tmp_path, **scripted(server), **{f"budget_{what}": budget})
-        with pytest.raises(BudgetExceeded, match="the budget is used up") as spent:
+        with pytest.raises(BudgetExceeded, match="the budget is exhausted") as spent:
             run_benchmark("files", settings, ())
         assert "misstep bench files --resume" in str(spent.value)
         before = view_benchmark(settings, "last")
@@ -153,7 +153,7 @@ def test_an_agent_that_goes_round_in_circles_has_failed(tmp_path: Path) -> None:
     (task,) = run(tmp_path, script=model(circling), count=1, max_steps=PER_TASK[0] + 3).tasks  # type: ignore[arg-type]
     assert (task.verdict, task.why) == (
         "failed",
-        (f"it was not done after {PER_TASK[0] + 3} steps (--max-steps)",),
+        (f"it did not finish within {PER_TASK[0] + 3} turns (--max-steps)",),
     )
 
 
@@ -163,7 +163,7 @@ def test_an_agent_that_never_comes_back_has_failed(tmp_path: Path) -> None:
     )
     (task,) = run(tmp_path, agent=f"{tmp_path}/mine.py:agent", count=1, time_per_request=0.2).tasks
     assert task.verdict == "failed"
-    assert task.why[0] == "it was not done in 0.2 seconds (--time-per-request)"
+    assert task.why[0] == "it did not finish within 0.2 s (--time-per-request)"
     assert len(task.why) > 1, "differences is told as well"
 
 

@@ -93,14 +93,14 @@ def test_a_generator_that_gives_nothing_of_use(place: Path) -> None:
     told = reproduce(place, plays({**GOOD, "request": always(REFUSAL)}, SPLITS))
     (passage,) = told.journey.passages
     assert (passage.fate, passage.documented) == ("inconclusive", True)
-    assert passage.why.startswith("no requests were made: ")
+    assert passage.why.startswith("no requests were generated: ")
     assert told.stages["request"] == 3
     assert told.tool.findings[0].request == ""
 
 
 @pytest.mark.parametrize(
     ("fault", "why"),
-    [("400", "maximum context length"), ("hang", "it was not done in 0.5 seconds (--time-per-request)")],
+    [("400", "maximum context length"), ("hang", "it did not finish within 0.5 s (--time-per-request)")],
 )
 def test_an_agent_that_breaks_or_takes_too_long(place: Path, fault: Any, why: str) -> None:
     script = plays(GOOD, SPLITS, faults=[None, Fault(fault)])

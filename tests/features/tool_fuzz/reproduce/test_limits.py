@@ -84,7 +84,7 @@ def test_a_generator_that_is_late(place: Path) -> None:
     told = reproduce(place, script, "count_down", calls_per_tool=120, time_per_request=2.0)
     first, second = told.journey.passages
     assert (first.fate, second.fate) == ("inconclusive", "reached")
-    assert first.why.startswith("no requests were made: openai/x gave no answer in 2 seconds")
+    assert first.why.startswith("no requests were generated: openai/x gave no answer in 2 seconds")
     assert told.tool.ended == "calls"
 
 
@@ -136,7 +136,7 @@ def test_time_for_a_tool_is_a_hard_limit(place: Path) -> None:
     script = plays(GOOD, SPLITS, faults=[None, None, None, Fault("hang")])
     told = reproduce(place, script, time_per_tool=2.0, calls_per_tool=20)
     assert (told.tool.ended, told.journey.left, told.journey.passages) == ("time", 1, ())
-    assert "time was up: 1 not tried with the agent" in told.tool.notes
+    assert "time ran out: 1 not tried with the agent" in told.tool.notes
 
 
 SLOW = '''

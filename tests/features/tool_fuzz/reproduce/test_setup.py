@@ -15,11 +15,11 @@ from tests.fuzzing.agent_tests.scripted_roles import plays
     ("given", "told"),
     [
         ({"tool_method": "whitebox", "from_run": "last"}, "--from can't be combined with --method whitebox"),
-        ({"agent": "", "tool_method": "greybox"}, "--method greybox is about requests to an agent"),
-        ({"agent": "", "skip_sanity": True}, "--skip-sanity is about requests to an agent"),
-        ({"agent": "sim:perfect"}, "can't use real tools"),
+        ({"agent": "", "tool_method": "greybox"}, "--method greybox requires --agent"),
+        ({"agent": "", "skip_sanity": True}, "--skip-sanity requires --agent"),
+        ({"agent": "sim:perfect"}, "can't call real tools"),
         ({"model": "", "agent": "tools"}, "no model given"),
-        ({"budget_usd": 1.0}, "nobody has said what openai/x costs"),
+        ({"budget_usd": 1.0}, "the price of openai/x is unknown"),
     ],
 )
 def test_what_can_not_work_is_told_at_once(place: Path, given: dict[str, Any], told: str) -> None:

@@ -48,9 +48,7 @@ class CapabilitySettings(PlanTestSettings):
     adaptive: Annotated[bool, about("Choose the most informative numbers of actions and stop early.")] = False
     width: Annotated[
         Annotated[float, Meta(gt=0, le=20)] | None,
-        about(
-            "Interval width of the 50 % point at which --adaptive stops (default: that of all cases)."
-        ),
+        about("Interval width of the 50 % point at which --adaptive stops (default: that of all cases)."),
     ] = None
 
 

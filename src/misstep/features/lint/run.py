@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
@@ -16,7 +17,7 @@ from misstep.core.rng import derive_seed
 from misstep.core.settings import Settings, ToolRunSettings, ToolSettings, check_settings
 from misstep.core.text import cut
 from misstep.core.tool import Described
-from misstep.errors import Interrupted
+from misstep.errors import Interrupted, MissingExtra
 from misstep.fuzzing.lint.answers import look_at
 from misstep.fuzzing.lint.linter import lint
 from misstep.fuzzing.lint.subject import LintReport, LintSubject
@@ -113,6 +114,8 @@ def _called(settings: ToolRunSettings, specs: Sequence[str]) -> _Looks:
         targets = _alone(found, settings)
         tools = {target.name: target.among(found[target.spec])[0] for target in targets}
         lively = [target for target in targets if tools[target.name].kind != "definition"]
+        if lively and find_spec("hypothesis") is None:
+            raise MissingExtra("Hypothesis", "fuzz")
         reports = _looked_at(benches, settings, lively)
     notes = [f"{name}: {cut(report.notes[0], 200)}" for name, report in reports.items() if report.notes]
     return tools, reports, notes

@@ -1,5 +1,6 @@
 """Finds agents by name, and imports them when they are named."""
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -60,9 +61,14 @@ def find_agent(
 def check_agent(settings: AgentRunSettings) -> None:
     """Refuse an agent that can't be found. Built-in agents may lack their key: it is not needed yet."""
     if settings.agent not in PARADIGMS or not settings.model:
-        check = getattr(find_agent(settings), "check", None)  # MCP clients have one
-        if check:
-            check()
+        check_found(find_agent(settings))
+
+
+def check_found(agent: Agent) -> None:
+    """Refuse an agent that can't be started, as far as it can tell: MCP clients and the proxy can."""
+    check = getattr(agent, "check", None)
+    if inspect.ismethod(check):
+        check()
 
 
 class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -51,6 +51,7 @@ ABOUT = {
     *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT,
+    shared_agent="real",
 )
 def fix(settings: FixSettings, specs: tuple[str, ...], write: bool) -> int:
     """Find tool descriptions that help, and prove it.

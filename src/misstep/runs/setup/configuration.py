@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from misstep.core.settings import BUDGETS, FIELDS, LISTS, TABLES, Settings, parse_setting
 from misstep.errors import UsageError, did_you_mean
@@ -22,6 +22,26 @@ def load_settings(
     """Defaults, those of the command, then the project's file, then the environment; later ones win."""
     own = Settings().overlay(usual)
     return own.overlay(_from_files(directory)).overlay(_from_environment(environment))
+
+
+# Whether a command uses an agent that only a file or the environment names: any, none but simulated ones
+# (which can't call real tools), or none at all.
+SharedAgent: TypeAlias = Literal["any", "real", "none"]
+OF_AGENT = ("agent", "agent_args", "prompt", "record_proxy")
+WITH_AGENT = ("tool_method", "skip_sanity")  # errors in `tool fuzz` unless there is an agent
+
+
+def join(shared: Settings, given: Mapping[str, Any], uses: SharedAgent = "any") -> Settings:
+    """Join settings of files and environment, which all commands share, with those given for one command.
+
+    Settings that describe the shared agent are ignored if that agent is not used, or another one is given.
+    """
+    ignored = uses == "none" or (uses == "real" and shared.agent.startswith("sim:"))
+    agent = given.get("agent", "" if ignored else shared.agent)
+    vain = OF_AGENT if shared.agent and agent != shared.agent else ()
+    if uses == "none" and not agent:
+        vain = (*OF_AGENT, *WITH_AGENT)
+    return shared.overlay({name: getattr(Settings(), name) for name in vain}).overlay(given)
 
 
 def split_pairs(items: list[str], where: str) -> dict[str, str]:

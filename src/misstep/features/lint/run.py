@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from misstep.adapters.toolset.spec import read_tools
+from misstep.adapters.toolset.spec import read_tools, refuse_nameless
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools, reworded
 from misstep.core.rng import derive_seed
@@ -58,6 +58,7 @@ def list_tools(specs: Sequence[str], settings: ToolRunSettings | None = None) ->
 
 def look_into(spec: str, settings: ToolRunSettings) -> ToolList:
     """The tools of one spec. The file of descriptions may also describe tools of other specs."""
+    refuse_nameless(spec)
     if _is_file(spec):
         skipped = list[str]()
         found = ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))

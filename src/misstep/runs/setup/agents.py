@@ -36,6 +36,8 @@ def find_agent(
                 where="--agent-arg",
             )
     kind, _, rest = settings.agent.partition(":")
+    if kind != "mcp" and settings.agent.rstrip(":").endswith(".py"):
+        raise unknown_agent(settings.agent, ())
     theirs = _black_box if kind == "mcp" else _own_agent
     if settings.prompt and settings.agent not in PARADIGMS:
         raise UsageError(f"'{settings.agent}' has its own prompt", "leave --prompt out")
@@ -178,6 +180,11 @@ def _options(settings: AgentSettings, kind: Any) -> Any:
 
 def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
     """The error for an agent that the command does not know, or that was not given."""
+    if name.rstrip(":").endswith(".py"):
+        from misstep.adapters.loading.candidates import nameless
+        from misstep.adapters.loading.recognition import expected
+
+        return nameless(name, "agent", expected())
     own = "or your own: file.py:name, package.module:name, mcp:COMMAND"
     listed = [f"known agents: {', '.join(known)}", own]
     if not name:

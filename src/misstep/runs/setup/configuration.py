@@ -3,7 +3,7 @@
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
@@ -38,7 +38,7 @@ def join(shared: Settings, given: Mapping[str, Any], uses: SharedAgent = "any") 
     """
     ignored = uses == "none" or (uses == "real" and shared.agent.startswith("sim:"))
     agent = given.get("agent", "" if ignored else shared.agent)
-    vain = OF_AGENT if shared.agent and agent != shared.agent else ()
+    vain: Sequence[str] = OF_AGENT if shared.agent and agent != shared.agent else ()
     if uses == "none" and not agent:
         vain = (*OF_AGENT, *WITH_AGENT)
     return shared.overlay({name: getattr(Settings(), name) for name in vain}).overlay(given)

@@ -36,7 +36,7 @@ class MissingExtra(MisstepError):
 
 
 def install_command(extra: str) -> str:
-    """The command that adds an extra to misstep, from where misstep itself was installed."""
+    """The command that adds extras to misstep, from where misstep itself was installed."""
     # Imported here: help and most errors don't need them.
     import json
     import os
@@ -44,7 +44,8 @@ def install_command(extra: str) -> str:
     from importlib.metadata import PackageNotFoundError, distribution
     from urllib.parse import unquote, urlsplit
 
-    editable, requirement = "", f"misstep[{extra}]"
+    editable, extras = "", f"[{extra}]" if extra else ""
+    requirement = f"misstep{extras}"
     try:
         origin = json.loads(distribution("misstep").read_text("direct_url.json") or "{}")
         url, vcs = origin.get("url", ""), origin.get("vcs_info")
@@ -53,7 +54,7 @@ def install_command(extra: str) -> str:
             requirement += f" @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
         elif url.startswith("file:") and os.path.exists(path):
             editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
-            requirement = f"{path}[{extra}]"
+            requirement = f"{path}{extras}"
     except (PackageNotFoundError, OSError, ValueError, AttributeError, KeyError):
         pass  # unknown or unreadable: by its name
     return f"pip install {editable}{shlex.quote(requirement)}"

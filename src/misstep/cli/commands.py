@@ -135,6 +135,7 @@ ROOT = Commands(
         "bench": BENCH,
         "compare": ("misstep.cli.runs:compare", "Compare two runs on what both have judged."),
         "export": ("misstep.cli.export:export", "Export a run, or training examples from its failures."),
+        "init": ("misstep.features.init.command:init", "Write settings, a first test and a CI workflow."),
         "label": (
             "misstep.features.label.command:label",
             "Label the findings of a run without seeing its verdicts.",

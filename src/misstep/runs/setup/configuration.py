@@ -55,6 +55,12 @@ def split_pairs(items: list[str], where: str) -> dict[str, str]:
 
 
 def _from_files(directory: Path) -> dict[str, Any]:
+    name, text, values = find_settings_file(directory)
+    return {key: _from_file(key, value, _line(text, name, key)) for key, value in values.items()}
+
+
+def find_settings_file(directory: Path) -> tuple[str, str, dict[str, Any]]:
+    """The name, the text and the values of the file with a project's settings; all are empty without one."""
     for name, table in (("misstep.toml", ()), ("pyproject.toml", ("tool", "misstep"))):
         try:
             text = (directory / name).read_text(encoding="utf-8-sig")
@@ -70,8 +76,8 @@ def _from_files(directory: Path) -> dict[str, Any]:
         if not isinstance(values, dict):
             raise UsageError("[tool.misstep] is not a table", where=name)
         if values or name == "misstep.toml":
-            return {key: _from_file(key, value, _line(text, name, key)) for key, value in values.items()}
-    return {}
+            return name, text, values
+    return "", "", {}
 
 
 def _from_file(key: str, value: object, where: str) -> Any:

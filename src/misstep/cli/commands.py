@@ -134,6 +134,10 @@ ROOT = Commands(
     {
         "bench": BENCH,
         "compare": ("misstep.cli.runs:compare", "Compare two runs on what both have judged."),
+        "doctor": (
+            "misstep.features.doctor.command:doctor",
+            "Check the installation, the sandbox, settings and the store.",
+        ),
         "export": ("misstep.cli.export:export", "Export a run, or training examples from its failures."),
         "init": ("misstep.features.init.command:init", "Write settings, a first test and a CI workflow."),
         "label": (

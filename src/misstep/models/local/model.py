@@ -14,7 +14,7 @@ from msgspec import structs
 
 from misstep.core.agent import Meter
 from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
-from misstep.errors import MissingExtra, UsageError
+from misstep.errors import MissingExtra, UsageError, install_command
 from misstep.models.local.engine import ModelFiles, WritingJob, WrittenText
 from misstep.models.local.grammar import answer_head, call_head, form_grammar, reply_grammar
 from misstep.models.local.lanes import LANES
@@ -50,9 +50,10 @@ def checked_adapter(path: Path) -> Path:
 
 
 def _unusable_adapter(what: str) -> UsageError:
+    again = install_command("").replace("install", "install --force-reinstall --no-deps", 1)
     return UsageError(
         f"the adapter of the embedded model {what}",
-        "install misstep again: pip install --force-reinstall --no-deps misstep",
+        f"install misstep again: {again}",
         "or use --model local-base, which needs no adapter",
     )
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from misstep.adapters.loading.candidates import TITLES, Candidate, candidates_in, nameless, preferred
+from misstep.adapters.loading.candidates import TITLES, FileCandidate, candidates_in, nameless, preferred
 from misstep.adapters.loading.recognition import expected
 from misstep.adapters.loading.registry import FRAMEWORKS
 from misstep.errors import UsageError
@@ -13,7 +13,7 @@ from tests.conftest import Command, misstep
 __all__ = ["misstep"]
 
 
-def found(folder: Path, code: str) -> list[Candidate]:
+def found(folder: Path, code: str) -> list[FileCandidate]:
     path = folder / "mine.py"
     path.write_text(code)
     return candidates_in(path)
@@ -85,7 +85,7 @@ def names(folder: Path, code: str, kind: str) -> list[str]:
 def test_agents_of_frameworks(tmp_path: Path, imported: str, made: str, framework: str, what: str) -> None:
     candidates = found(tmp_path, f"{imported}\n\nmine = {made}\n")
     tied = framework == "langchain"
-    assert candidates == [Candidate("mine", "agent", 3, what, framework, tied)]
+    assert candidates == [FileCandidate("mine", "agent", 3, what, framework, tied)]
 
 
 def test_every_framework_has_a_title() -> None:
@@ -166,7 +166,7 @@ def test_functions_that_are_no_agents(tmp_path: Path, code: str) -> None:
 )
 def test_servers_keep_their_tools(tmp_path: Path, imported: str) -> None:
     code = f"{imported}\nserver = S('s')\n@server.tool()\ndef add(a: int, b: int) -> int:\n    'Add.'\n"
-    assert found(tmp_path, code) == [Candidate("server", "server", 2, "MCP server", "mcp")]
+    assert found(tmp_path, code) == [FileCandidate("server", "server", 2, "MCP server", "mcp")]
 
 
 def test_tools(tmp_path: Path) -> None:

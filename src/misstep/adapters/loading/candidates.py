@@ -46,7 +46,7 @@ _TOOL_DECORATORS = ("tool", "function_tool", "ai_function")
 _HARMLESS = ("cache", "lru_cache", "wraps", "staticmethod", "traceable", "observe")  # decorators of a tool
 
 
-class Candidate(msgspec.Struct, frozen=True):
+class FileCandidate(msgspec.Struct, frozen=True):
     """Something in a file that may be what the user means.
 
     `framework` is a name of the registry, or empty. With `tied`, it can only be used through a function that
@@ -64,7 +64,7 @@ class Candidate(msgspec.Struct, frozen=True):
         return f"{self.name} ({self.what}, line {self.line})"
 
 
-def candidates_in(path: Path) -> list[Candidate]:
+def candidates_in(path: Path) -> list[FileCandidate]:
     """The candidates in a file, by line. Raises `UsageError` if it can't be read or parsed."""
     try:
         with open(path, "rb") as file:
@@ -109,7 +109,7 @@ def nameless(spec: str, kind: Literal["agent", "tool"], expected: Sequence[str])
     return UsageError(message, *_listed(found, path), f"for example: {flag}{example}")
 
 
-def _listed(found: Sequence[Candidate], path: str) -> list[str]:
+def _listed(found: Sequence[FileCandidate], path: str) -> list[str]:
     """On one line if that is short, else on a line each."""
     line = f"in {path}: {', '.join(map(str, found))}"
     if len(line) <= LONGEST_LINE:
@@ -118,7 +118,7 @@ def _listed(found: Sequence[Candidate], path: str) -> list[str]:
     return [f"in {path}:", *(f"  {each}" for each in found[:MOST_LISTED]), *more]
 
 
-def preferred(found: Sequence[Candidate]) -> Candidate:
+def preferred(found: Sequence[FileCandidate]) -> FileCandidate:
     """The most likely of some candidates: one that can be used as it is, and has a usual name."""
     usual = ("agent", "make_agent", "tools")
     return min(found, key=lambda each: (each.tied, each.kind == "server", each.name not in usual, each.line))
@@ -134,8 +134,8 @@ class _Module:
         self._made = dict[str, str]()  # names of objects, and what was called to make them
 
     @cached_property
-    def candidates(self) -> list[Candidate]:
-        found = dict[str, Candidate]()  # the last definition of a name counts
+    def candidates(self) -> list[FileCandidate]:
+        found = dict[str, FileCandidate]()  # the last definition of a name counts
         for statement in self._body:
             for candidate in self._of(statement):
                 found.pop(candidate.name, None)
@@ -152,7 +152,7 @@ class _Module:
                 for name in node.names:
                     yield name.asname or name.name, f"{node.module}.{name.name}"
 
-    def _of(self, node: ast.stmt) -> Iterator[Candidate]:
+    def _of(self, node: ast.stmt) -> Iterator[FileCandidate]:
         if isinstance(node, _Function):
             yield from self._function(node)
         elif isinstance(node, ast.ClassDef):
@@ -163,25 +163,29 @@ class _Module:
                 if isinstance(target, ast.Name) and not target.id.startswith("_"):
                     yield from self._assigned(target.id, node.value, node.lineno)
 
-    def _assigned(self, name: str, value: ast.expr, line: int) -> Iterator[Candidate]:
+    def _assigned(self, name: str, value: ast.expr, line: int) -> Iterator[FileCandidate]:
         if isinstance(value, ast.List | ast.Tuple | ast.Dict) and _TOOLS.fullmatch(name):
-            yield Candidate(name, "tool", line, "list of tools")
+            yield FileCandidate(name, "tool", line, "list of tools")
             return
         origin = self._called(value)
         if not origin:
             return
         self._made[name] = origin
         if _SERVER.fullmatch(origin) and not self._is_own(origin):
-            yield Candidate(name, "server", line, "MCP server", "mcp")
+            yield FileCandidate(name, "server", line, "MCP server", "mcp")
         elif agent := self._framework_agent(origin):
             framework, noun = agent
-            yield Candidate(name, "agent", line, f"{TITLES[framework]} {noun}", framework, framework in TIED)
+            yield FileCandidate(
+                name, "agent", line, f"{TITLES[framework]} {noun}", framework, framework in TIED
+            )
         elif any(_TOOL.fullmatch(part) for part in origin.split(".")[-2:]) and "." in origin:
             yield self._tool(name, origin, line)
 
-    def _tool(self, name: str, origin: str, line: int) -> Candidate:
+    def _tool(self, name: str, origin: str, line: int) -> FileCandidate:
         framework = self._framework(origin)
-        return Candidate(name, "tool", line, f"{TITLES[framework]} tool" if framework else "tool", framework)
+        return FileCandidate(
+            name, "tool", line, f"{TITLES[framework]} tool" if framework else "tool", framework
+        )
 
     def _is_method(self, value: ast.expr) -> bool:
         """Whether it belongs to an object and not to a module: `@server.tool()`, `@agent.tool`."""
@@ -191,7 +195,7 @@ class _Module:
             and value.value.id not in self._imports
         )
 
-    def _function(self, node: _Function) -> Iterator[Candidate]:
+    def _function(self, node: _Function) -> Iterator[FileCandidate]:
         if node.name.startswith(("_", "test_")) or node.name == "main":
             return
         for each in node.decorator_list:
@@ -205,11 +209,11 @@ class _Module:
         if what := self._as_agent(node):
             framework = self._returned(node)
             tied = what == "function" and framework in TIED and not _required(node)
-            yield Candidate(node.name, "agent", node.lineno, what, framework, tied)
+            yield FileCandidate(node.name, "agent", node.lineno, what, framework, tied)
         elif _TOOLS.fullmatch(node.name) and not _required(node):
-            yield Candidate(node.name, "tool", node.lineno, "function that makes tools")
+            yield FileCandidate(node.name, "tool", node.lineno, "function that makes tools")
         elif ast.get_docstring(node) and _is_typed(node):
-            yield Candidate(node.name, "tool", node.lineno, "function")
+            yield FileCandidate(node.name, "tool", node.lineno, "function")
 
     def _as_agent(self, node: _Function) -> str:
         """What kind of agent a function is; empty if it takes no tools and returns no agent."""
@@ -235,13 +239,13 @@ class _Module:
                     return agent[0]
         return ""
 
-    def _class(self, node: ast.ClassDef) -> Iterator[Candidate]:
+    def _class(self, node: ast.ClassDef) -> Iterator[FileCandidate]:
         """A class with `async def run(self, assignment, toolbox)`, which is our own protocol."""
         methods = {each.name: each for each in node.body if isinstance(each, _Function)}
         run = methods.get("run")
         makes = len(_required(methods["__init__"])) == 1 if "__init__" in methods else True
         if isinstance(run, ast.AsyncFunctionDef) and len(_required(run)) == 3 and makes:
-            yield Candidate(node.name, "agent", node.lineno, "class")
+            yield FileCandidate(node.name, "agent", node.lineno, "class")
 
     def _called(self, value: ast.expr) -> str:
         """Where the called function or class comes from, such as `crewai.Crew`; empty for anything else."""

@@ -34,7 +34,7 @@ MOST_TOOLS = 5  # functions in the first test
 PACKAGES = {"fuzz": "hypothesis", "mcp": "mcp"}  # extras that tests of tools need
 
 
-class Choice(msgspec.Struct, frozen=True):
+class InitChoice(msgspec.Struct, frozen=True):
     """What the files are written for; `notes` say why, where the user did not choose."""
 
     agent: str
@@ -98,7 +98,7 @@ def _found_lines(found: ProjectScan) -> Iterator[str]:
         yield f"not read: {len(found.unread) - MOST_SHOWN} more files"
 
 
-def _choose(found: ProjectScan, agent: str, specs: Sequence[str]) -> Choice:
+def _choose(found: ProjectScan, agent: str, specs: Sequence[str]) -> InitChoice:
     notes = list[str]()
     agents = [item for item in found.of("agent") if not item.problem]
     if not agent and agents:
@@ -115,7 +115,7 @@ def _choose(found: ProjectScan, agent: str, specs: Sequence[str]) -> Choice:
         ["mcp"] if any(spec.startswith("mcp:") or spec.endswith(".json") for spec in (*tools, agent)) else []
     )
     needed += [item.extra for item in agents if item.spec == agent and item.extra]
-    return Choice(agent, tools, tuple(needed), tuple(notes))
+    return InitChoice(agent, tools, tuple(needed), tuple(notes))
 
 
 def _pick(agents: Sequence[ProjectItem], notes: list[str]) -> ProjectItem:
@@ -158,7 +158,9 @@ def _pick_tools(usable: Sequence[ProjectItem], notes: list[str]) -> tuple[str, .
     return tuple(item.spec for item in chosen)
 
 
-def _write(folder: Path, choice: Choice, force: bool) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+def _write(
+    folder: Path, choice: InitChoice, force: bool
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """Write the files that don't exist yet; returns what was written and what was left alone, and why."""
     tests = "tests/test_misstep.py" if (folder / "tests").is_dir() else "test_misstep.py"
     below = _below_repository(folder)
@@ -210,7 +212,7 @@ def _below_repository(folder: Path) -> str:
     return ""
 
 
-def _next(choice: Choice, written: Sequence[str]) -> Iterator[str]:
+def _next(choice: InitChoice, written: Sequence[str]) -> Iterator[str]:
     """What to install, then the commands to type."""
     missing = [extra for extra in choice.extras if extra in PACKAGES and find_spec(PACKAGES[extra]) is None]
     if missing:

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from misstep.adapters.loading.candidates import LARGEST, Candidate, candidates_in
+from misstep.adapters.loading.candidates import LARGEST, FileCandidate, candidates_in
 from misstep.adapters.toolset.collecting import SERVERS
 from misstep.errors import UsageError
 
@@ -127,7 +127,7 @@ def _importable(folder: Path, relative: Path) -> str:
     return relative.as_posix()
 
 
-def _python_server(folder: Path, relative: Path, candidate: Candidate) -> ProjectItem:
+def _python_server(folder: Path, relative: Path, candidate: FileCandidate) -> ProjectItem:
     code = (folder / relative).read_bytes()
     problem = "" if _STARTS.search(code) else "is not started by its file"
     path = relative.as_posix()

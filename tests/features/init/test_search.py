@@ -165,3 +165,14 @@ def test_the_likeliest_come_first(tmp_path: Path) -> None:
     assert [item.problem for item in found.of("agent")] == ["", "", "is tied to its tools"]
     assert [item.extra for item in found.of("agent")] == ["", "crewai", "langchain"]
     assert [item.name for item in found.of("tool")] == ["tools", "add", "cut"]
+
+
+def test_functions_are_tools_if_anything_says_so(tmp_path: Path) -> None:
+    function = "def f(a: int) -> int:\n    'F.'\n"
+    write(tmp_path, "other.py", function)
+    assert specs(tmp_path, "tool") == ["other.py:f"]  # there is nothing else
+    write(tmp_path, "my_tools.py", function)
+    assert specs(tmp_path, "tool") == ["my_tools.py:f"]
+    write(tmp_path, "app.py", AGENT + function)
+    assert specs(tmp_path, "tool") == ["my_tools.py:f", "app.py:f"]
+    assert scan(tmp_path).guesses == 1

@@ -39,6 +39,7 @@ TIED = ("langchain",)  # frameworks whose agents can't be given other tools, onl
 _AGENT = re.compile(
     r"\w*Agent|create_\w*agent|initialize_agent|AgentExecutor|AgentWorkflow|Crew|\w+GroupChat|Swarm"
 )
+_AGENT_NAMES = re.compile(r"agent|assistant|crew|executor|graph|workflow")
 _SERVER = re.compile(r"(mcp|fastmcp)(\.\w+)*\.(FastMCP|MCPServer|Server)")
 _TOOL = re.compile(r"\w*(Tool|Toolkit|ToolSpec|Toolset)")
 _TOOLS = re.compile(r"((make|get|build|create|load|all|my)_)*(tools|toolset|toolkit)")
@@ -218,12 +219,14 @@ class _Module:
     def _as_agent(self, node: _Function) -> str:
         """What kind of agent a function is; empty if it takes no tools and returns no agent."""
         names, required = [each.arg for each in _positional(node)], _required(node)
-        if len(names) >= 2 and len(required) <= 2 and set(required) <= set(names[:2]):
-            first, second = names[:2]
-            if second == "tools" or first == "tools" or (first in WORDS_FOR_A_REQUEST and "tool" in second):
+        sounds_right = bool(_AGENT_NAMES.search(node.name))
+        if len(names) >= 2 and set(required) <= set(names[:2]):
+            request, tools = names[:2] if names[0] != "tools" else (names[1], names[0])
+            if "tool" in tools and (sounds_right or any(word in request for word in WORDS_FOR_A_REQUEST)):
                 return "function"
-        if required in (["tools"], ["toolset"]) and isinstance(node, ast.FunctionDef):
-            return "function of the tools"
+        if required == ["tools"] and isinstance(node, ast.FunctionDef):
+            makes = sounds_right or self._returned(node) or _returns_function(node)
+            return "function of the tools" if makes else ""
         return "function" if not required and self._returned(node) else ""
 
     def _returned(self, node: _Function) -> str:
@@ -240,11 +243,19 @@ class _Module:
         return ""
 
     def _class(self, node: ast.ClassDef) -> Iterator[FileCandidate]:
-        """A class with `async def run(self, assignment, toolbox)`, which is our own protocol."""
+        """A class with a name and `async def run(self, assignment, toolbox)`, which is our own protocol."""
+        if any(self._origin(base).rpartition(".")[2] in ("Protocol", "ABC") for base in node.bases):
+            return
         methods = {each.name: each for each in node.body if isinstance(each, _Function)}
         run = methods.get("run")
         makes = len(_required(methods["__init__"])) == 1 if "__init__" in methods else True
-        if isinstance(run, ast.AsyncFunctionDef) and len(_required(run)) == 3 and makes:
+        has_name = any(
+            isinstance(each, ast.Name | ast.Attribute)
+            and isinstance(each.ctx, ast.Store)
+            and (each.id if isinstance(each, ast.Name) else each.attr) == "name"
+            for each in ast.walk(node)
+        )
+        if has_name and makes and isinstance(run, ast.AsyncFunctionDef) and len(_required(run)) == 3:
             yield FileCandidate(node.name, "agent", node.lineno, "class")
 
     def _called(self, value: ast.expr) -> str:
@@ -318,6 +329,17 @@ def _required(node: _Function) -> list[str]:
     optional = len(node.args.defaults)
     keywords = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
     return [*names[: len(names) - optional], *(each.arg for each, default in keywords if default is None)]
+
+
+def _returns_function(node: _Function) -> bool:
+    """Whether it returns a function that it defines."""
+    inner = list(_statements(node.body))
+    defined = {each.name for each in inner if isinstance(each, _Function)}
+    returned = [each.value for each in inner if isinstance(each, ast.Return)]
+    return any(
+        isinstance(each, ast.Lambda) or (isinstance(each, ast.Name) and each.id in defined)
+        for each in returned
+    )
 
 
 def _is_typed(node: _Function) -> bool:

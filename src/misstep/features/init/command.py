@@ -88,6 +88,8 @@ def _found_lines(found: ProjectScan) -> Iterator[str]:
             yield f"{kind:<6}  {item.place:<{width}}  {what}{f'; {item.problem}' if item.problem else ''}"
         if len(items) > MOST_SHOWN:
             yield f"{kind:<6}  and {len(items) - MOST_SHOWN} more"
+    if found.guesses:
+        yield f"{counted(found.guesses, 'other function')} could be tools: name them with SPEC"
     if not found.items:
         yield f"no agent, MCP server or tool in {counted(found.files, 'Python file')}"
     if not found.is_complete:
@@ -134,10 +136,12 @@ def _pick(agents: Sequence[ProjectItem], notes: list[str]) -> ProjectItem:
 def _without_agent(found: ProjectScan) -> Iterator[str]:
     """Why no agent is used, and what to do."""
     for item in found.of("agent")[:1]:
-        yield f"The agent at {item.place} {item.problem}. Add a function that builds it with others,"
+        yield f"The agent at {item.place} {item.problem}. Add a function that builds it,"
         yield "  def make_agent(tools): return create_agent(model, tools=tools)"
         yield "and run misstep init --force."
         return
+    if found.items and all(item.problem for item in found.items):
+        yield "No server can be tested as it is. Name one with SPEC: mcp:COMMAND or mcp:URL."
     if not found.items:
         yield "An agent is a function, def agent(request, tools), or an agent of a framework."
         yield "Run misstep init --force when you have one. Until then, try a simulated agent."

@@ -45,11 +45,21 @@ class ProjectItem(msgspec.Struct, frozen=True):
     def file(self) -> str:
         return self.place.rpartition(":")[0] or self.place
 
+    @property
+    def is_guess(self) -> bool:
+        """Whether it is a function like any other, in a file that is not named after tools."""
+        return self.kind == "tool" and self.what == "function" and "tool" not in PurePosixPath(self.file).stem
+
 
 class ProjectScan(msgspec.Struct, frozen=True):
-    """All that was found, the likeliest first; `unread` are files that could not be read, and why."""
+    """All that was found, the likeliest first.
+
+    `guesses` is the number of functions that were left out: they could be tools, but so could any other.
+    `unread` are files that could not be read, and why.
+    """
 
     items: tuple[ProjectItem, ...]
+    guesses: int
     unread: tuple[str, ...]
     files: int
     is_complete: bool
@@ -74,7 +84,11 @@ def scan(folder: Path) -> ProjectScan:
     items += _configured(folder, unread)
     items += _node_server(folder)
     ranked = sorted(enumerate(items), key=lambda each: (*_rank(each[1]), each[0]))
-    return ProjectScan(tuple(item for _, item in ranked), tuple(unread), number, complete)
+    found = [item for _, item in ranked]
+    # Functions beside an agent are likely to be its tools.
+    agents = {item.file for item in found if item.kind == "agent"}
+    kept = [item for item in found if not item.is_guess or item.file in agents] or found
+    return ProjectScan(tuple(kept), len(found) - len(kept), tuple(unread), number, complete)
 
 
 def _python_files(folder: Path) -> Iterator[Path | None]:
@@ -193,11 +207,11 @@ def _read_json(path: Path, unread: list[str], name: str) -> Mapping[str, Any]:
 def _rank(item: ProjectItem) -> tuple[int, ...]:
     """Sorts what can be used as it is before other things, and explicit tools before mere functions."""
     kinds = ("list of tools", "function that makes tools")
-    mere = item.kind == "tool" and item.what == "function"
     usual = item.name in ("agent", "make_agent", "tools")
     return (
         bool(item.problem),
-        mere + (mere and "tool" not in PurePosixPath(item.file).stem),
+        item.is_guess,
+        item.kind == "tool" and item.what == "function",
         item.kind == "tool" and item.what not in kinds,
         not usual,
         len(PurePosixPath(item.file).parts),

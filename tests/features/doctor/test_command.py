@@ -128,7 +128,7 @@ def test_settings_that_are_not_valid(
     assert (seen["state"], seen["detail"], seen["fix"]) == ("broken", detail, fix)
     printed = misstep("doctor")
     assert printed.code == 1
-    assert printed.out.endswith("\nBroken: file\n")
+    assert printed.out.endswith("\nBroken: settings file\n")
 
 
 def test_variables(misstep: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_the_store(tmp_path: Path, misstep: Command) -> None:
     (tmp_path / "own.db").write_text("no database at all, and long enough to be one" * 50)
     seen = checks(misstep, code=1)["store", "own.db"]
     assert seen["state"] == "broken"
-    assert misstep("doctor").out.endswith("\nBroken: own.db\n")
+    assert misstep("doctor").out.endswith("\nBroken: store own.db\n")
 
 
 def test_a_store_on_a_server_hides_its_password(tmp_path: Path, misstep: Command) -> None:

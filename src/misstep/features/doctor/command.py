@@ -63,6 +63,6 @@ def _show(checks: Sequence[HealthCheck]) -> None:
         console.print(
             f"\nInstall an extra: {install_command('NAME')}", markup=False, highlight=False, soft_wrap=True
         )
-    broken = [check.name for check in checks if check.state == "broken"]
+    broken = [f"{check.section} {check.name}" for check in checks if check.state == "broken"]
     told = f"Broken: {', '.join(broken)}" if broken else "Nothing that misstep needs is broken."
     console.print(f"\n{plain(told)}", markup=False, highlight=False, soft_wrap=True)

@@ -198,7 +198,7 @@ def _write_file(folder: Path, name: str, text: str, before: Sequence[str]) -> No
     except OSError as error:
         raise UsageError(f"can't be written: {error.strerror}", hint, where=name) from error
     except UsageError as error:
-        raise UsageError(error.message, *error.hints, hint, where=name) from error
+        raise UsageError(error.message, hint, where=name) from error
 
 
 def _settings_elsewhere(folder: Path) -> bool:

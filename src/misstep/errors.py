@@ -32,9 +32,35 @@ class MissingExtra(MisstepError):
     """A feature needs an optional dependency that is not installed."""
 
     def __init__(self, what: str, extra: str, *hints: str) -> None:
-        super().__init__(
-            f"{what} is not installed", f"install it with pip install 'misstep[{extra}]'", *hints
-        )
+        super().__init__(f"{what} is not installed", f"install it with {install_command(extra)}", *hints)
+
+
+def install_command(extra: str) -> str:
+    """The command that adds extras to misstep, from where misstep itself was installed."""
+    # Imported here: help and most errors don't need them.
+    import json
+    import os
+    import shlex
+    from importlib.metadata import PackageNotFoundError, distribution
+    from urllib.parse import unquote, urlsplit
+
+    editable, extras = "", f"[{extra}]" if extra else ""
+    requirement = f"misstep{extras}"
+    try:
+        origin = json.loads(distribution("misstep").read_text("direct_url.json") or "{}")
+        url, vcs = origin.get("url", ""), origin.get("vcs_info")
+        path = unquote(urlsplit(url).path)
+        if vcs:
+            requirement += f" @ {vcs['vcs']}+{url}@{vcs['commit_id']}"
+        elif url.startswith("file:") and os.path.exists(path):
+            editable = "-e " if origin.get("dir_info", {}).get("editable") else ""
+            requirement = f"{path}{extras}"
+            adapter = os.path.join(path, "adapter")
+            if extra == "local" and os.path.isdir(adapter):  # a package of its own, not found by its name
+                editable = f"{shlex.quote(adapter)} {editable}"
+    except (PackageNotFoundError, OSError, ValueError, AttributeError, KeyError):
+        pass  # unknown or unreadable: by its name
+    return f"pip install {editable}{shlex.quote(requirement)}"
 
 
 class StoreError(MisstepError):

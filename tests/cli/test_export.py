@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from misstep.errors import install_command
 from tests.conftest import Command
 
 
@@ -165,4 +166,4 @@ def test_what_was_exported_can_be_checked(misstep: Command, greedy: str) -> None
 def test_a_missing_package_is_named_before_anything_is_written(misstep: Command, greedy: str) -> None:
     result = misstep("export", greedy, "--format", "inspect", "--out", "run.eval")
     assert (result.code, Path("run.eval").exists()) == (2, False)
-    assert "pip install 'misstep[inspect]'" in result.err
+    assert install_command("inspect") in result.err

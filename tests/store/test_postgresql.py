@@ -1,5 +1,6 @@
 """What only a server can do: be unreachable, refuse a password, lose a connection, serve others as well."""
 
+import re
 import socket
 import sys
 import threading
@@ -13,7 +14,7 @@ import pytest
 from sqlalchemy import make_url
 
 from misstep.core.spending import Spent
-from misstep.errors import MissingExtra, StoreError, UsageError
+from misstep.errors import MissingExtra, StoreError, UsageError, install_command
 from misstep.store.runs import Store
 from tests.postgresql import Server, conninfo
 from tests.store.samples import new_run, outcome
@@ -134,9 +135,8 @@ def test_a_user_who_may_not_make_tables_is_told(postgresql_server: Server, postg
 
 def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(
-        MissingExtra, match=r"psycopg is not installed\n  install it with pip install 'misstep\[postgresql\]'"
-    ):
+    told = f"psycopg is not installed\n  install it with {install_command('postgresql')}"
+    with pytest.raises(MissingExtra, match=re.escape(told)):
         Store("postgresql://h/d")
 
 

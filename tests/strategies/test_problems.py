@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, Phase, find, given, settings
 
 from misstep import Call, Case, Transcript, UsageError, check
 from misstep.core.case import families_of
+from misstep.errors import install_command
 from misstep.strategies import problems
 
 QUICK = settings(max_examples=60, database=None, deadline=None, derandomize=True)
@@ -86,4 +87,4 @@ except Exception as error:
     print(error)
 """
     told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert told.stdout == "Hypothesis is not installed\n  install it with pip install 'misstep[fuzz]'\n"
+    assert told.stdout == f"Hypothesis is not installed\n  install it with {install_command('fuzz')}\n"

@@ -190,7 +190,12 @@ ROOT = Commands(
         "bench": BENCH,
         "completion": ("misstep.cli.completion:completion", "Print a completion script for your shell."),
         "compare": ("misstep.cli.runs:compare", "Compare two runs on what both judged."),
+        "doctor": (
+            "misstep.features.doctor.command:doctor",
+            "Check the installation, the sandbox, settings and the store.",
+        ),
         "export": ("misstep.cli.export:export", "Export a run, or training examples from its failures."),
+        "init": ("misstep.features.init.command:init", "Write settings, a first test and a CI workflow."),
         "label": (
             "misstep.features.label.command:label",
             "Label the findings of a run without seeing its verdicts.",
@@ -216,7 +221,8 @@ ROOT = Commands(
         "Test": "plan tool bench",
         "Look at results": "runs show report serve compare",
         "Run and judge again": "replay rejudge label",
-        "More": "export mcp paper completion",
+        "Set up": "init doctor completion",
+        "More": "export mcp paper",
     },
     context_settings={"help_option_names": HELP, "max_content_width": 110},
 )

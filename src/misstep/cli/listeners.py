@@ -14,6 +14,7 @@ from misstep.core.settings import AgentRunSettings, OutputSettings, RunSettings
 from misstep.errors import BudgetExceeded, MisstepError, StoreError
 from misstep.rendering.text import plain_lines
 from misstep.runs.reporting.export import traced
+from misstep.store.location import find_database
 
 
 def close_run(settings: RunSettings, run: str, ending: CommandResult | None) -> None:
@@ -46,6 +47,7 @@ def watched(settings: AgentRunSettings) -> Iterator[list[Listener]]:
 
     Reports are also written if the run ended because its budget was spent.
     """
+    find_database(settings.store)  # its driver may be missing, which is reported before anything is done
     started = _Started()
 
     def complain(text: str) -> None:

@@ -21,6 +21,8 @@ from misstep.runs.setup.configuration import (
     LIMITS,
     SYNTHESIS,
     TRYING,
+    SharedAgent,
+    join,
     load_settings,
     parse_text,
 )
@@ -195,11 +197,13 @@ def settings_options(
     preset: Mapping[str, Any] = MappingProxyType({}),
     about: Mapping[str, str] = MappingProxyType({}),
     choices: Mapping[str, str] = MappingProxyType({}),
+    shared_agent: SharedAgent = "any",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Give a command options for these settings, and the joined `Settings` as its first argument.
 
     `usual` are the command's own defaults, `preset` values that only the command line can change. `about`
-    replaces help texts, `choices` limits the values of a setting.
+    replaces help texts, `choices` limits the values of a setting. `shared_agent` says whether an agent that a
+    file or the environment names is used.
     """
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -213,7 +217,7 @@ def settings_options(
             settings = load_settings(Path.cwd(), usual=usual).overlay(preset)
             if "resume" in layer:  # it may get new budgets
                 settings = settings.overlay(dict.fromkeys(MEANS))
-            return command(settings.overlay(layer), **rest)
+            return command(join(settings, layer, shared_agent), **rest)
 
         decorated: Callable[..., Any] = wrapper
         for name in reversed(names):

@@ -45,9 +45,13 @@ def absolute_tools(spec: str) -> str:
 
 def absolute_specs(specs: Iterable[str]) -> tuple[str, ...]:
     """Absolute specs of tools to call, each once."""
+    from misstep.adapters.toolset.spec import refuse_nameless
     from misstep.tool_host.sandbox.places import anchored
 
-    return tuple(dict.fromkeys(anchored(spec) for spec in specs))
+    own = list(specs)
+    for spec in own:
+        refuse_nameless(spec)
+    return tuple(dict.fromkeys(map(anchored, own)))
 
 
 def stored_specs(specs: Iterable[str]) -> tuple[str, ...]:

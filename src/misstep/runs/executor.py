@@ -15,7 +15,7 @@ from misstep.errors import UsageError
 from misstep.models.throttle import Throttles
 from misstep.runs.execution import JudgeProcess, at_work, execute, execute_once, judge, judge_for
 from misstep.runs.lookup import view_case
-from misstep.runs.setup.agents import check_agent, find_agent
+from misstep.runs.setup.agents import check_agent, check_found, find_agent
 from misstep.runs.trust import with_agent
 
 
@@ -24,13 +24,19 @@ def make_executor(
 ) -> AbstractAsyncContextManager[Execute]:
     """A context that runs cases, with the given agent or the one that the settings name."""
     if settings.on == "ray":
+        from misstep.engine.ray.link import require_ray
+
+        require_ray()
         if agent is None and (settings.agent.startswith("sim:") or ":" not in settings.agent):
             check_agent(settings)  # before anything is started; files are for the workers to find
         return _on_ray(settings, agent, tell)
     if settings.ray_address:
         raise UsageError("--ray-address requires --on ray", "add --on ray")
     judge = judge_for(settings, agent)  # before the agent's code is loaded
-    return _work(settings, find_agent(settings, tell) if agent is None else agent, judge)
+    if agent is None:
+        agent = find_agent(settings, tell)
+        check_found(agent)
+    return _work(settings, agent, judge)
 
 
 @asynccontextmanager

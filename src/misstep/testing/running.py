@@ -129,7 +129,8 @@ def tool_settings(folder: Path, given: Mapping[str, Any], where: str) -> Setting
             raise UsageError("calls and calls_per_tool are the same", "omit one of them", where=where)
         named["calls_per_tool"] = named.pop("calls")
     usual = {**USUALLY_TRYING, "calls_per_tool": CALLS}
-    return at_home(overlaid(load_settings(folder, usual=usual), named, OF_TOOLS, where, ("calls",)), folder)
+    shared = load_settings(folder, usual=usual)
+    return at_home(overlaid(shared, named, OF_TOOLS, where, ("calls",), "none"), folder)
 
 
 def run_tools(value: Any, settings: Settings, origin: ObjectOrigin, *listeners: Listener) -> ToolsResult:

@@ -20,7 +20,16 @@ from misstep.core.agent import Agent
 from misstep.core.event import Event, Listener, RunStarted
 from misstep.core.settings import BUDGETS, FIELDS, Settings, StoreSettings, parse_setting
 from misstep.errors import UsageError, did_you_mean
-from misstep.runs.setup.configuration import AGENTS, CALLING, FUZZING, LIMITS, SYNTHESIS, TRYING
+from misstep.runs.setup.configuration import (
+    AGENTS,
+    CALLING,
+    FUZZING,
+    LIMITS,
+    SYNTHESIS,
+    TRYING,
+    SharedAgent,
+    join,
+)
 from misstep.store.location import way_to
 
 _RUN = (*BUDGETS, "store", "on", "ray_address")
@@ -44,8 +53,12 @@ def overlaid(
     known: Collection[str],
     where: str,
     also: Collection[str] = (),
+    uses: SharedAgent = "any",
 ) -> Settings:
-    """The settings overridden by the given ones; `also` are other valid names, for error messages."""
+    """The settings overridden by the given ones; `also` are other valid names, for error messages.
+
+    `uses` says whether an agent is used that only a file or the environment names.
+    """
     for name in given:
         if name not in known:
             hint = (
@@ -53,9 +66,8 @@ def overlaid(
             )
             takes = "" if hint else f"it takes {', '.join(sorted([*known, *also]))}"
             raise UsageError(f"there is no '{name}' here", hint, takes, where=where)
-    return settings.overlay(
-        {name: parse_setting(name, _written(name, value), where) for name, value in given.items()}
-    )
+    parsed = {name: parse_setting(name, _written(name, value), where) for name, value in given.items()}
+    return join(settings, parsed, uses)
 
 
 def _written(name: str, value: Any) -> Any:

@@ -66,7 +66,9 @@ def test_a_model_that_cannot_group_is_no_dead_end(folder: Path, misstep: Command
     with ScriptedServer(plays({**GOOD, "groups": always("\x1b[2J\u202eI'd rather not.")}, eager)) as server:
         printed = crosstalk(misstep, server)
     assert printed.code == 2
-    assert printed.err.startswith("the tools could not be grouped: openai/x gave no valid answer in 3 attempts")
+    assert printed.err.startswith(
+        "the tools could not be grouped: openai/x gave no valid answer in 3 attempts"
+    )
     assert not {"\x1b", "\u202e"} & set(printed.err)
     assert "I'd rather not." in printed.err
     assert "in a new run: --groups FILE\n  resume with: misstep tool crosstalk --resume" in printed.err

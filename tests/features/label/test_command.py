@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from misstep.core.results.trial import Trial
+from misstep.errors import install_command
 from misstep.store.runs import Store
 from tests.conftest import Command, Result
 from tests.features.consistency.stored_run import HIDDEN, keep_run, keep_sets, report_on_tool
@@ -144,7 +145,7 @@ def test_a_page_needs_its_extra(person: Person, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     printed = person("", "--web")
     assert printed.code == 2
-    assert "pip install 'misstep[web]'" in printed.err
+    assert install_command("web") in printed.err
 
 
 def test_a_port_that_is_taken_is_told(person: Person) -> None:

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from misstep.errors import install_command
 from tests.conftest import Command
 
 
@@ -41,6 +42,6 @@ def test_without_its_extra() -> None:
     assert printed.returncode == 2
     assert printed.stderr == (
         "the web page is not installed\n"
-        "  install it with pip install 'misstep[web]'\n"
+        f"  install it with {install_command('web')}\n"
         "  misstep runs and misstep show need no browser\n"
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from misstep.errors import install_command
 from tests.conftest import Command
 from tests.features.tool_fuzz.faulty_tools import TOOLS
 
@@ -53,7 +54,7 @@ def test_what_is_not_installed_is_said_before_anything_is_done(
     monkeypatch.setitem(sys.modules, "hypothesis", None)
     printed = misstep("tool", "fuzz", "mine.py:lookup", *SHORT)
     assert (printed.code, printed.out) == (2, "")
-    assert printed.err == "Hypothesis is not installed\n  install it with pip install 'misstep[fuzz]'\n"
+    assert printed.err == f"Hypothesis is not installed\n  install it with {install_command('fuzz')}\n"
     assert misstep("runs").code == 2  # there is no store
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from misstep.core.settings import FIELDS, Settings, Span, decode_settings, encode_settings, parse_setting
 from misstep.errors import UsageError
-from misstep.runs.setup.configuration import load_settings
+from misstep.runs.setup.configuration import join, load_settings
 
 
 def test_later_layers_win() -> None:
@@ -183,3 +183,45 @@ def test_a_password_is_not_repeated_in_a_complaint(tmp_path: Path, text: str) ->
     with pytest.raises(UsageError) as error:
         load_settings(tmp_path, {})
     assert "hunter2pass" not in str(error.value)
+
+
+SHARED = Settings(
+    agent="mine.py:agent",
+    agent_args={"mode": "chat"},
+    prompt="p.txt",
+    record_proxy=True,
+    python="py",
+    count=7,
+)
+
+
+def test_an_agent_of_a_file_is_used_with_all_that_describes_it() -> None:
+    assert join(SHARED, {"count": 8}) == SHARED.overlay({"count": 8})
+    assert join(SHARED, {"agent": "mine.py:agent"}) == SHARED
+    assert join(SHARED, {}, "real") == SHARED
+
+
+def test_what_describes_the_agent_of_a_file_does_not_describe_another() -> None:
+    found = join(SHARED, {"agent": "tools", "prompt": "own.txt"})
+    assert found == Settings(agent="tools", prompt="own.txt", python="py", count=7)
+    without_agent = SHARED.overlay({"agent": ""})
+    assert join(without_agent, {"agent": "tools"}) == SHARED.overlay({"agent": "tools"})
+
+
+def test_a_simulated_agent_of_a_file_is_not_for_real_tools() -> None:
+    shared = SHARED.overlay({"agent": "sim:greedy"})
+    assert join(shared, {}, "real") == Settings(python="py", count=7)
+    assert join(shared, {"agent": "sim:right"}, "real").agent == "sim:right"
+    assert join(shared, {}).agent == "sim:greedy"
+
+
+def test_a_command_without_an_agent_ignores_all_that_needs_one() -> None:
+    shared = SHARED.overlay({"tool_method": "greybox", "skip_sanity": True})
+    assert join(shared, {}, "none") == Settings(python="py", count=7)
+    found = join(shared, {"agent": "mine.py:agent"}, "none")
+    assert (found.agent, found.agent_args, found.tool_method) == (
+        "mine.py:agent",
+        {"mode": "chat"},
+        "greybox",
+    )
+    assert join(shared, {"skip_sanity": True}, "none").skip_sanity  # and is refused, as it was given

@@ -117,31 +117,31 @@ def _recognise(value: Any, name: str, spec: str) -> LoadedAgent:
     if not inspect.isclass(value) and has_name and inspect.iscoroutinefunction(run):
         return LoadedAgent(value)
     if inspect.isgeneratorfunction(value) or inspect.isasyncgenfunction(value):
-        raise UsageError(f"'{spec}' yields instead of returning an answer", *_expected())
+        raise UsageError(f"'{spec}' yields instead of returning an answer", *expected())
     if not callable(value):
-        raise UsageError(f"'{spec}' is a {type(value).__name__}, which is not an agent", *_expected())
+        raise UsageError(f"'{spec}' is a {type(value).__name__}, which is not an agent", *expected())
     if (order := request_and_tools(value)) is not None:
         return LoadedAgent(PlainAgent(order, name))
     match required_parameters(value):
         case []:
             return _recognise_made(value, name, spec)
         case [only] if only in WORDS_FOR_A_REQUEST:
-            raise UsageError(f"'{spec}' takes a {only} but no tools", *_expected())
+            raise UsageError(f"'{spec}' takes a {only} but no tools", *expected())
         case [_]:
             return _from_maker(value, name, spec)
         case [_, _]:
             return LoadedAgent(PlainAgent(value, name))
         case more:
-            raise UsageError(f"'{spec}' wants {len(more)} things: {', '.join(more)}", *_expected())
+            raise UsageError(f"'{spec}' wants {len(more)} things: {', '.join(more)}", *expected())
 
 
 def _recognise_made(make: Callable[[], Any], name: str, spec: str) -> LoadedAgent:
     """Call a function without parameters, or a class, once; the result has to be an agent."""
     if inspect.isfunction(make) and inspect.signature(make).parameters:
-        raise UsageError(f"'{spec}' must take a request and tools", *_expected())
+        raise UsageError(f"'{spec}' must take a request and tools", *expected())
     made = make()
     if callable(made) and framework_of(made) is None and not required_parameters(made):
-        raise UsageError(f"'{spec}' takes neither a request nor tools", *_expected())
+        raise UsageError(f"'{spec}' takes neither a request nor tools", *expected())
     return _recognise(made, name, spec)
 
 
@@ -179,7 +179,7 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
         return LoadedAgent(framework.agent(make, name), framework)
     if callable(made) and len(required_parameters(made)) == 1:
         return LoadedAgent(PlainAgent(lambda request, tools: make(tools)(request), name))
-    raise UsageError(f"'{spec}' returns a {type(made).__name__}, which is not an agent", *_expected())
+    raise UsageError(f"'{spec}' returns a {type(made).__name__}, which is not an agent", *expected())
 
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:
@@ -201,5 +201,5 @@ def _source_of(spec: str) -> str:
     return spec.rpartition(":")[0]
 
 
-def _expected() -> list[str]:
+def expected() -> list[str]:
     return ["expected one of:", *(f"  {kind}" for kind in KINDS)]

@@ -5,6 +5,7 @@ import contextlib
 import threading
 import weakref
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from misstep.adapters.hosting import HOST, LoopbackServer
@@ -15,6 +16,7 @@ from misstep.adapters.proxy.upstream import Upstream
 from misstep.adapters.threads import in_thread
 from misstep.core.agent import Agent, Answer, Assignment, Closing, Tool, Toolbox
 from misstep.core.outcome import Usage
+from misstep.errors import MissingExtra
 
 PATIENCE = 1.0  # seconds by which a queued case repeatedly extends its time limit
 
@@ -51,6 +53,11 @@ class RecordingProxy:
     def unattributed(self) -> int:
         """The number of model replies that could not be attributed to an open case."""
         return self._relay.unattributed
+
+    def check(self) -> None:
+        """Raise unless the packages that it needs are installed."""
+        if find_spec("httpx") is None or find_spec("uvicorn") is None:
+            raise MissingExtra("the recording proxy", "proxy")
 
     async def start(self) -> None:
         if self._listener is None:

@@ -231,7 +231,7 @@ def collect(value: Any, where: str, deep: int = 0) -> Iterator[FoundTool]:
         yield _function(value, where, type(value).__name__)
     else:
         message = f"something of the type {type(value).__name__} is not a tool with a schema"
-        raise UsageError(message, *_expected(), where=where)
+        raise UsageError(message, *expected(), where=where)
 
 
 def _function(value: Any, where: str, name: str = "") -> FoundTool:
@@ -265,7 +265,7 @@ def _in_class(value: type, where: str, deep: int) -> Iterator[FoundTool]:
     elif (schema := model_schema(value)) is not None:
         yield FoundTool(where, value.__name__, value.__doc__, schema)
     else:
-        raise UsageError(f"{value.__name__} is a class, not a tool", *_expected(), where=where)
+        raise UsageError(f"{value.__name__} is a class, not a tool", *expected(), where=where)
 
 
 def _members(value: Any) -> Iterable[Any] | None:
@@ -280,7 +280,7 @@ def _held(value: Any) -> Iterable[Any] | None:
     return value if isinstance(value, Mapping | list | tuple) else None
 
 
-def _expected() -> list[str]:
+def expected() -> list[str]:
     return ["expected one of:", *(f"  {kind}" for kind in KINDS)]
 
 

@@ -4,11 +4,12 @@ import inspect
 import re
 from typing import Any
 
+from misstep.adapters.loading.candidates import nameless
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.source import blaming, load_object, settled, stdout_to_stderr
 from misstep.adapters.mcp.entries import McpServer, server_of
 from misstep.adapters.mcp.tools import tools_of_servers
-from misstep.adapters.toolset.collecting import collect, servers_in_file, tools_in_file
+from misstep.adapters.toolset.collecting import collect, expected, servers_in_file, tools_in_file
 from misstep.adapters.toolset.found import FoundTool, admitted, usable
 from misstep.core.agent import Tool
 from misstep.core.tool import Described
@@ -55,11 +56,18 @@ def file_of(spec: str) -> str:
     return path if path.endswith((".json", ".py")) else ""
 
 
+def refuse_nameless(spec: str) -> None:
+    """Raise a `UsageError` that lists the tools of a file if the spec has no name after it."""
+    if not spec.startswith(MCP) and spec.rstrip(":").endswith(".py"):
+        raise nameless(spec, "tool", expected())
+
+
 def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
     if (servers := servers_meant(spec)) is not None:
         return tools_of_servers(servers, notes=notes)
     if spec.endswith(".json"):
         return tools_in_file(spec)
+    refuse_nameless(spec)
     with stdout_to_stderr():
         return _find_in_code(spec)
 

@@ -29,14 +29,19 @@ OWN = {
 }
 
 
+def require_ray() -> None:
+    """Raise unless Ray is installed."""
+    if find_spec("ray") is None:
+        raise MissingExtra("Ray", "ray")
+
+
 @asynccontextmanager
 async def connected(address: str) -> AsyncIterator[Any]:
     """Connect to the Ray cluster at `address`, or start a local one if it is empty; yields the ray module.
 
     An existing connection in this process is used and left open.
     """
-    if find_spec("ray") is None:
-        raise MissingExtra("Ray", "ray")
+    require_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = import_module("ray")
     async with AsyncExitStack() as stack:

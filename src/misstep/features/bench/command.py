@@ -105,7 +105,7 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
     shown="agent model split kinds count seed jobs budget_usd report resume",
 )
 @tools_option("Tools to use: plain (default), shell, langchain, file.py:name or mcp:COMMAND; repeatable.")
-@settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT)
+@settings_options(*OPTIONS, *GATE, *TRACING, *KEEPING, usual=USUALLY_TRYING, about=ABOUT, shared_agent="real")
 def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
     """Run an agent on tasks with files.
 
@@ -133,6 +133,7 @@ def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
     usual=USUALLY_TRYING,
     about=ABOUT_FORGE,
     choices={"split": "validation|test|all"},
+    shared_agent="real",
 )
 def forge(settings: BenchSettings, tools: tuple[str, ...], serve: bool, port: int | None) -> int:
     """Run an agent on tasks in a code repository.

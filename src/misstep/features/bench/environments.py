@@ -16,9 +16,9 @@ from misstep.core.results.benchmark import Solution, Task
 from misstep.core.results.fixing import refuse_unknown_tools
 from misstep.core.settings import AgentRunSettings, ToolRunSettings
 from misstep.core.spending import RateLimiters
-from misstep.errors import UsageError, did_you_mean
+from misstep.errors import UsageError
 from misstep.runs.setup.agent_session import agent_settings
-from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent
+from misstep.runs.setup.agents import PARADIGMS, check_agent, find_agent, unknown_agent
 from misstep.runs.setup.models import Tell
 from misstep.runs.setup.workbenches import conditions_of
 from misstep.tool_host.host import ToolHost
@@ -186,11 +186,7 @@ def _refuse_unknown(name: str) -> None:
     known = [*(f"sim:{manner}" for manner in MANNERS), *PARADIGMS]
     if name in known or (own and kind != "sim"):
         return
-    listed = [f"known agents: {', '.join(known)}"]
-    listed.append("or your own: file.py:name, package.module:name, mcp:COMMAND")
-    if not name:
-        raise UsageError("no agent given", "pass one with --agent", *listed)
-    raise UsageError(f"unknown agent '{name}'", did_you_mean(name, known), *listed)
+    raise unknown_agent(name, known)
 
 
 class EnvWithTools(msgspec.Struct, frozen=True):

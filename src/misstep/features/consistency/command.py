@@ -59,6 +59,7 @@ ABOUT = {
     *KEEPING,
     usual=USUAL,
     about=ABOUT,
+    shared_agent="real",
 )
 def consistency(settings: ConsistencySettings, specs: tuple[str, ...]) -> int:
     """Find tools that answer paraphrases differently.

@@ -44,6 +44,7 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
     *KEEPING,
     usual=USUAL,
     about=ABOUT,
+    shared_agent="real",
 )
 def crosstalk(settings: CrosstalkSettings, specs: tuple[str, ...]) -> int:
     """Find tools an agent calls for unrelated requests.

@@ -57,6 +57,7 @@ ABOUT = {
     *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT,
+    shared_agent="real",
 )
 def fix(settings: FixSettings, specs: tuple[str, ...], write: bool) -> int:
     """Find better tool descriptions, and prove that they help.

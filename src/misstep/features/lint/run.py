@@ -4,19 +4,20 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
 
-from misstep.adapters.toolset.spec import read_tools
+from misstep.adapters.toolset.spec import read_tools, refuse_nameless
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools, reworded
 from misstep.core.rng import derive_seed
 from misstep.core.settings import Settings, ToolRunSettings, ToolSettings, check_settings
 from misstep.core.text import cut
 from misstep.core.tool import Described
-from misstep.errors import Interrupted
+from misstep.errors import Interrupted, MissingExtra
 from misstep.fuzzing.lint.answers import look_at
 from misstep.fuzzing.lint.linter import lint
 from misstep.fuzzing.lint.subject import LintReport, LintSubject
@@ -57,6 +58,7 @@ def list_tools(specs: Sequence[str], settings: ToolRunSettings | None = None) ->
 
 def look_into(spec: str, settings: ToolRunSettings) -> ToolList:
     """The tools of one spec. The file of descriptions may also describe tools of other specs."""
+    refuse_nameless(spec)
     if _is_file(spec):
         skipped = list[str]()
         found = ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))
@@ -113,6 +115,8 @@ def _called(settings: ToolRunSettings, specs: Sequence[str]) -> _Looks:
         targets = _alone(found, settings)
         tools = {target.name: target.among(found[target.spec])[0] for target in targets}
         lively = [target for target in targets if tools[target.name].kind != "definition"]
+        if lively and find_spec("hypothesis") is None:
+            raise MissingExtra("Hypothesis", "fuzz")
         reports = _looked_at(benches, settings, lively)
     notes = [f"{name}: {cut(report.notes[0], 200)}" for name, report in reports.items() if report.notes]
     return tools, reports, notes

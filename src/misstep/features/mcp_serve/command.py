@@ -9,6 +9,7 @@ from contextlib import suppress
 import click
 from rich.console import Console
 
+from misstep.adapters.mcp.server import require_mcp
 from misstep.adapters.mcp.transports import serve_http, serve_stdio
 from misstep.cli.help import command
 from misstep.cli.options import PORT, settings_options
@@ -51,6 +52,7 @@ def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) 
             "omit --json, or add --http",
         )
     spare_inputs(settings, "plan")
+    require_mcp()
     found = find_case(settings, case)
     console = Console(stderr=True)
     console.print(plain_lines(found.query), markup=False, highlight=False, soft_wrap=True)

@@ -147,6 +147,7 @@ ABOUT = {
     "json",
     usual=USUALLY_TRYING,
     about=ABOUT,
+    shared_agent="real",
 )
 def toolfuzz(settings: Settings, specs: tuple[str, ...], use: tuple[str, ...]) -> int:
     """Count the errors that each method finds in tools.

@@ -13,6 +13,7 @@ from misstep.core.settings import CheckSettings, PlanTestSettings, ProblemSettin
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.difficulty import baselines
 from misstep.planning.judging.check import check
+from misstep.planning.judging.solver import require_z3
 from misstep.planning.judging.verification import verify
 from misstep.runs import lifecycle
 from misstep.runs.cases import cases_of, count_cases, load_cases
@@ -26,6 +27,8 @@ AT_ONCE = 200  # cases in a query
 def check_plans(settings: CheckSettings) -> Iterator[Outcome]:
     """The plans of a file, each judged against its case."""
     settings = check_settings(settings)
+    if settings.verify:
+        require_z3()
     for case, transcript in _plans(settings):
         verdict = check(case, transcript, settings.parallel)
         if settings.verify:

@@ -61,6 +61,7 @@ ABOUT = {
     *KEEPING,
     usual=USUALLY_TRYING,
     about=ABOUT,
+    shared_agent="none",
 )
 def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -> int:
     """Find inputs that crash or hang tools.

@@ -30,6 +30,11 @@ def _z3() -> ModuleType:
     return z3  # type: ignore[no-any-return]
 
 
+def require_z3() -> None:
+    """Raise unless Z3 is installed."""
+    _z3()
+
+
 def satisfiable(case: Case) -> Answer:
     """Whether any plan meets all constraints of the case, in one attempt with the world known.
 

@@ -1,5 +1,6 @@
 """Finds agents by name, and imports them when they are named."""
 
+import inspect
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -35,6 +36,8 @@ def find_agent(
                 where="--agent-arg",
             )
     kind, _, rest = settings.agent.partition(":")
+    if kind != "mcp" and settings.agent.rstrip(":").endswith(".py"):
+        raise unknown_agent(settings.agent, ())
     theirs = _black_box if kind == "mcp" else _own_agent
     if settings.prompt and settings.agent not in PARADIGMS:
         raise UsageError(f"'{settings.agent}' has its own prompt", "omit --prompt")
@@ -60,9 +63,14 @@ def find_agent(
 def check_agent(settings: AgentRunSettings) -> None:
     """Refuse an agent that can't be found. Built-in agents may lack their key: it is not needed yet."""
     if settings.agent not in PARADIGMS or not settings.model:
-        check = getattr(find_agent(settings), "check", None)  # MCP clients have one
-        if check:
-            check()
+        check_found(find_agent(settings))
+
+
+def check_found(agent: Agent) -> None:
+    """Refuse an agent that can't be started, as far as it can tell: MCP clients and the proxy can."""
+    check = getattr(agent, "check", None)
+    if inspect.ismethod(check):
+        check()
 
 
 class ReactOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -172,6 +180,11 @@ def _options(settings: AgentSettings, kind: Any) -> Any:
 
 def unknown_agent(name: str, known: Sequence[str]) -> UsageError:
     """The error for an agent that the command does not know, or that was not given."""
+    if name.rstrip(":").endswith(".py"):
+        from misstep.adapters.loading.candidates import nameless
+        from misstep.adapters.loading.recognition import expected
+
+        return nameless(name, "agent", expected())
     own = "or your own: file.py:name, package.module:name, mcp:COMMAND"
     listed = [f"known agents: {', '.join(known)}", own]
     if not name:

@@ -3,10 +3,10 @@
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from misstep.core.settings import BUDGETS, FIELDS, LISTS, TABLES, Settings, parse_setting
 from misstep.errors import UsageError, did_you_mean
@@ -24,6 +24,26 @@ def load_settings(
     return own.overlay(_from_files(directory)).overlay(_from_environment(environment))
 
 
+# Whether a command uses an agent that only a file or the environment names: any, none but simulated ones
+# (which can't call real tools), or none at all.
+SharedAgent: TypeAlias = Literal["any", "real", "none"]
+OF_AGENT = ("agent", "agent_args", "prompt", "record_proxy")
+WITH_AGENT = ("tool_method", "skip_sanity")  # errors in `tool fuzz` unless there is an agent
+
+
+def join(shared: Settings, given: Mapping[str, Any], uses: SharedAgent = "any") -> Settings:
+    """Join settings of files and environment, which all commands share, with those given for one command.
+
+    Settings that describe the shared agent are ignored if that agent is not used, or another one is given.
+    """
+    ignored = uses == "none" or (uses == "real" and shared.agent.startswith("sim:"))
+    agent = given.get("agent", "" if ignored else shared.agent)
+    vain: Sequence[str] = OF_AGENT if shared.agent and agent != shared.agent else ()
+    if uses == "none" and not agent:
+        vain = (*OF_AGENT, *WITH_AGENT)
+    return shared.overlay({name: getattr(Settings(), name) for name in vain}).overlay(given)
+
+
 def split_pairs(items: list[str], where: str) -> dict[str, str]:
     pairs = {}
     for item in items:
@@ -35,6 +55,12 @@ def split_pairs(items: list[str], where: str) -> dict[str, str]:
 
 
 def _from_files(directory: Path) -> dict[str, Any]:
+    name, text, values = find_settings_file(directory)
+    return {key: _from_file(key, value, _line(text, name, key)) for key, value in values.items()}
+
+
+def find_settings_file(directory: Path) -> tuple[str, str, dict[str, Any]]:
+    """The name, the text and the values of the file with a project's settings; all are empty without one."""
     for name, table in (("misstep.toml", ()), ("pyproject.toml", ("tool", "misstep"))):
         try:
             text = (directory / name).read_text(encoding="utf-8-sig")
@@ -50,8 +76,8 @@ def _from_files(directory: Path) -> dict[str, Any]:
         if not isinstance(values, dict):
             raise UsageError("[tool.misstep] is not a table", where=name)
         if values or name == "misstep.toml":
-            return {key: _from_file(key, value, _line(text, name, key)) for key, value in values.items()}
-    return {}
+            return name, text, values
+    return "", "", {}
 
 
 def _from_file(key: str, value: object, where: str) -> Any:

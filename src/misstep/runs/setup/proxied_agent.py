@@ -9,6 +9,7 @@ from misstep.adapters.proxy.agent import ProxiedAgent, RecordingProxy, for_anthr
 from misstep.core.agent import Agent, Answer, Assignment, Preparing, Toolbox
 from misstep.core.settings import AgentRunSettings, ModelSettings
 from misstep.models.providers import check_base_url, load_providers
+from misstep.runs.setup.agents import check_found
 from misstep.runs.setup.models import Tell, name_model
 
 OPENAI = "https://api.openai.com/v1"
@@ -33,6 +34,12 @@ class WatchedAgent:
         self._tell = tell
         self._before: Mapping[str, str | None] = {}
         self._agent: ProxiedAgent | None = None
+
+    def check(self) -> None:
+        """Raise for a missing package or MCP client; other agents are loaded by `prepare`."""
+        self._proxy.check()
+        if self.name.startswith("mcp:"):
+            check_found(self._make(self._settings))
 
     async def prepare(self) -> None:
         """Start the proxy, then load the agent: its clients read the address when they are created."""

@@ -1,0 +1,1 @@
+"""`misstep doctor`: whether misstep and what it needs work here."""

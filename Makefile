@@ -127,7 +127,7 @@ bench: .venv/.installed-test environment-inspect environment-tools bubblewrap br
 # The documentation as a site, in site/. A broken link, a missing anchor or a page outside of the navigation fails it.
 # mkdocs-material announces its end of life, in May 2027, on every build.
 docs: environment-docs
-	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
 
 # What the documentation has of the code, after a change of commands, settings, kinds or public names.
 reference: .venv/.installed-test

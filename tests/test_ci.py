@@ -149,6 +149,12 @@ def test_our_own_ci_runs_all_tests() -> None:
         assert told.stdout.splitlines()[-1].endswith(f" --tier {tier}"), told.stdout
 
 
+def test_a_warning_fails_the_documentation() -> None:
+    """With `--quiet`, MkDocs would not count warnings, and `--strict` would never fail."""
+    told = subprocess.run(["make", "--dry-run", "docs"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1].endswith("bin/mkdocs build --strict"), told.stdout
+
+
 def snippets() -> dict[str, Any]:
     """What the page shows as YAML, by the name in its first line."""
     blocks = re.findall(r"```yaml\n# ([^\n]+)\n(.*?)```", (ROOT / PAGE).read_text(), re.DOTALL)

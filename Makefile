@@ -1,7 +1,7 @@
 # All a fresh machine needs is Python 3.11 or newer and make; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all lint compiled bench reference screenshots constraints environments postgresql bubblewrap browser clean
+.PHONY: help demo test test-all lint compiled bench docs reference screenshots constraints environments postgresql bubblewrap browser clean
 
 # The first interpreter that is new enough; PYTHON=… overrides it.
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
@@ -15,6 +15,7 @@ help:
 	@echo "make demo      install and run the main job: agents tested on planning problems"
 	@echo "make test      install with test extras, lint, check types and layers, run the fast tests"
 	@echo "make test-all  run all other tests: slow ones, and those that need other environments or a browser"
+	@echo "make docs      build the documentation site into site/"
 	@echo "make bench     measure against the baselines and rewrite benchmarks/RESULTS.md"
 
 .venv/.created:
@@ -36,7 +37,7 @@ help:
 
 # Frameworks, clients and servers that can't live beside the others. An environment is kept until its requirements
 # or its Python change; where one can't be made, its tests are skipped. NEWER=… names a Python 3.12 or 3.13.
-ENVIRONMENTS := composio crewai inspect llama-index mcp1 newer notebook servers tools training
+ENVIRONMENTS := composio crewai docs inspect llama-index mcp1 newer notebook servers tools training
 .PHONY: $(ENVIRONMENTS:%=environment-%)
 
 environments: $(ENVIRONMENTS:%=environment-%)
@@ -124,6 +125,11 @@ test-all:
 bench: .venv/.installed-test environment-inspect environment-tools bubblewrap browser
 	$(BIN)/python -m benchmarks
 
+# The documentation as a site, in site/. A broken link, a missing anchor or a page outside of the navigation fails it.
+# mkdocs-material announces its end of life, in May 2027, on every build.
+docs: environment-docs
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
+
 # What the documentation has of the code, after a change of commands, settings, kinds or public names.
 reference: .venv/.installed-test
 	$(BIN)/python -m tests.reference
@@ -141,4 +147,4 @@ constraints:
 	rm -rf .venv-pin
 
 clean:
-	rm -rf .venv .venv-* .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -12,6 +12,8 @@ import pytest
 import yaml
 
 from tests.documents.pages import write_files
+from tests.documents.site import PYTHON as DOCS_PYTHON
+from tests.documents.site import copy_sources, needs_mkdocs, quiet
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -147,6 +149,12 @@ def test_our_own_ci_runs_all_tests() -> None:
         assert told.stdout.splitlines()[-1].endswith(f" --tier {tier}"), told.stdout
 
 
+def test_a_warning_fails_the_documentation() -> None:
+    """With `--quiet`, MkDocs would not count warnings, and `--strict` would never fail."""
+    told = subprocess.run(["make", "--dry-run", "docs"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert told.stdout.splitlines()[-1].endswith("bin/mkdocs build --strict"), told.stdout
+
+
 def snippets() -> dict[str, Any]:
     """What the page shows as YAML, by the name in its first line."""
     blocks = re.findall(r"```yaml\n# ([^\n]+)\n(.*?)```", (ROOT / PAGE).read_text(), re.DOTALL)
@@ -185,3 +193,60 @@ def test_lines_of_the_snippets(job: Job, name: str) -> None:
         assert [report] == list(job.work.glob(junit))
     else:
         assert (job.work / "summary.md").read_text().startswith("### misstep plan test")
+
+
+WORKFLOW = yaml.safe_load((ROOT / ".github" / "workflows" / "docs.yml").read_text())
+PUBLISHING = {step["name"]: step["run"] for step in WORKFLOW["jobs"]["publish"]["steps"] if "run" in step}
+
+
+class Publisher:
+    """A clone with a repository that it pushes to, and the environment that the site is built in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.origin, self.clone = folder / "origin.git", folder / "clone"
+        self.clone.mkdir()
+        copy_sources(self.clone)
+        self.git("init", "--quiet", "--bare", "--initial-branch=main", str(self.origin))
+        self.git("init", "--quiet", "--initial-branch=main")
+        self.git("remote", "add", "origin", str(self.origin))
+        (self.clone / ".venv-docs").symlink_to(Path(DOCS_PYTHON).parents[1])
+        install = PUBLISHING["Install"].replace("make environment-docs\n", "")
+        assert install != PUBLISHING["Install"]
+        self.run(install)
+        self.git("add", "docs", "mkdocs.yml")
+        self.git("commit", "--quiet", "--message", "Documentation")
+
+    def git(self, *words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=self.clone, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def run(self, script: str, **variables: str) -> None:
+        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script]
+        environment = {**quiet(), "SITE_URL": "https://owner.example/misstep/", **variables}
+        done = subprocess.run(command, cwd=self.clone, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+    @property
+    def default(self) -> str:
+        """Which version the front page leads to."""
+        (found,) = re.findall(r'href="([^"]+)/"', self.git("show", "origin/gh-pages:index.html"))
+        return found
+
+    @property
+    def versions(self) -> dict[str, list[str]]:
+        listed = yaml.safe_load(self.git("show", "origin/gh-pages:versions.json"))
+        return {each["version"]: each["aliases"] for each in listed}
+
+
+@pytest.mark.full
+@needs_mkdocs
+def test_documentation_is_published_by_version(tmp_path: Path) -> None:
+    publisher = Publisher(tmp_path)
+    publisher.run(PUBLISHING["Publish dev"])
+    assert (publisher.versions, publisher.default) == ({"dev": []}, "dev")
+    publisher.run(PUBLISHING["Publish a version"], GITHUB_REF_NAME="v1.2.3")
+    assert (publisher.versions, publisher.default) == ({"dev": [], "1.2.3": ["latest"]}, "latest")
+    assert "Where to start" in publisher.git("show", "origin/gh-pages:latest/index.html")
+    publisher.run(PUBLISHING["Publish dev"])
+    assert publisher.default == "latest"

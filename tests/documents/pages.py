@@ -29,14 +29,9 @@ class Block(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """That of the file which it shows, which stands alone in its first line."""
+        """The name of the file that it shows, if a comment with nothing else is its first line."""
         found = _NAME.match(self.text)
         return found[1] if found else ""
-
-    @property
-    def content(self) -> str:
-        """What belongs into the file."""
-        return self.text.partition("\n")[2] if self.name else self.text
 
     @property
     def commands(self) -> list[tuple[str, str]]:
@@ -68,7 +63,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def write_files(page: str, folder: Path) -> None:
-    """The files that a page shows below their names."""
+    """The files that a page shows, pasted as they stand: the line with the name is a comment in them."""
     for block in blocks(page):
         if block.name and block.language in ("python", "toml"):
-            (folder / block.name).write_text(block.content, encoding="utf-8")
+            (folder / block.name).write_text(block.text, encoding="utf-8")

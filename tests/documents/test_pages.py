@@ -133,11 +133,11 @@ def yml(block: Block, desk: Desk, places: dict[str, str]) -> None:
 
 
 def save(block: Block, desk: Desk) -> bool:
-    """Write the file that a block shows, as a reader would."""
+    """Save the block as the file that its first line names, as a reader would paste it: with that line."""
     if block.name:
         path = desk.folder / block.name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(block.content, encoding="utf-8")
+        path.write_text(block.text, encoding="utf-8")
     return bool(block.name)
 
 

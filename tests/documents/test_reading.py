@@ -40,14 +40,21 @@ def page(tmp_path: Path) -> str:
 
 def test_blocks_in_their_order(page: str) -> None:
     python, console, shell = blocks(page)
-    assert (python.line, python.name, python.content) == (3, "tool.py", "x = 1\n")
+    assert (python.line, python.name, python.text) == (3, "tool.py", "# tool.py\nx = 1\n")
     assert console.commands == [("misstep runs --json", "{\n…\n"), ("misstep show last", "")]
     assert shell.commands == [("misstep runs    --json", "")]
 
 
-def test_files_are_those_below_their_names(page: str, tmp_path: Path) -> None:
+def test_files_are_saved_as_they_are_pasted(page: str, tmp_path: Path) -> None:
     write_files(page, tmp_path)
-    assert (tmp_path / "tool.py").read_text() == "x = 1\n"
+    assert (tmp_path / "tool.py").read_text() == "# tool.py\nx = 1\n"
+
+
+def test_a_saved_block_keeps_the_line_numbers_of_the_page(page: str, tmp_path: Path) -> None:
+    python, *_ = blocks(page)
+    with Desk(tmp_path, {}) as desk:
+        HANDLERS[python.language](python, desk, {})
+        assert (desk.folder / "tool.py").read_text() == "# tool.py\nx = 1\n"
 
 
 @pytest.mark.parametrize(

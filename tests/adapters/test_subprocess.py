@@ -585,7 +585,9 @@ def test_a_process_that_talks_rubbish_is_ended(rubbish: str, write: Callable[[st
     """)
     trial = play(spec, Trial())
     assert trial.answer.ended == "error"
-    assert trial.broken.startswith("WorkerError: the agent's process ended unexpectedly: it sent an invalid message")
+    assert trial.broken.startswith(
+        "WorkerError: the agent's process ended unexpectedly: it sent an invalid message"
+    )
 
 
 def test_the_environment_is_passed_on_and_added_to(

@@ -94,7 +94,9 @@ def spare_inputs(settings: CheckSettings, result: str, store: str = "") -> None:
     for name in (settings.cases, settings.plans, store.removeprefix("sqlite:///")):
         both = not to_stdout(settings) and os.path.exists(settings.out) and os.path.exists(name)
         if both and os.path.samefile(settings.out, name):
-            raise UsageError(f"would be overwritten by the {result}", "name another file", where=f"--out {name}")
+            raise UsageError(
+                f"would be overwritten by the {result}", "name another file", where=f"--out {name}"
+            )
 
 
 def one_output(settings: OutputSettings, what: str) -> None:

@@ -157,7 +157,12 @@ def test_progress_is_shown(misstep: Command, server: ScriptedServer) -> None:
     assert ": 1 tool\n" in printed.err
     assert "failed, buckets: 4 of inputs, 2 of outputs; answers judged wrong: 3 of 4" in printed.err
     assert "1/1  passed 0  failed 1" in printed.err
-    assert printed.err.count("the price of openai/x is unknown, so the limit of 0.2 USD per tool can't be checked") == 1
+    assert (
+        printed.err.count(
+            "the price of openai/x is unknown, so the limit of 0.2 USD per tool can't be checked"
+        )
+        == 1
+    )
 
 
 def test_a_stopped_run_is_shown_and_goes_on(misstep: Command, server: ScriptedServer) -> None:
@@ -222,7 +227,7 @@ def test_whatever_a_tool_says_is_harmless(tmp_path: Path, misstep: Command) -> N
             ["a.py:b", "--model-role", "juge=x"],
             "known roles: agent, generator, judge\n  Did you mean 'judge'?",
         ),
-        (["a.py:b", "--agent", "mcp:false", "--model", "x"], "no {config}\n  for example mcp:"),
+        (["a.py:b", "--agent", "mcp:false", "--model", "x"], "does not contain {config}\n  for example mcp:"),
         (["a.py:b", "--checks", "inputs,luck"], "expected one or more of inputs, outputs, judge"),
         (["a.py:b", "--variants", "1"], "expected a whole number from 2 to 100"),
     ],

@@ -270,7 +270,9 @@ def test_a_reason_to_decline_has_to_stand_in_the_documentation(
 def test_nobody_can_say_why_the_tool_was_not_called(roads: ToolHost) -> None:
     found, _ = examine(roads, plays({**GOOD, "declined": always("well")}, silent_once, instead("no")))
     assert found.verdict == "inconclusive"
-    assert found.why.startswith("request 1: the agent did not call the tool, and the reason could not be determined: ")
+    assert found.why.startswith(
+        "request 1: the agent did not call the tool, and the reason could not be determined: "
+    )
 
 
 def test_an_agent_that_calls_for_ever(roads: ToolHost) -> None:

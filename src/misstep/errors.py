@@ -25,7 +25,7 @@ class MisstepError(Exception):
 
 
 class UsageError(MisstepError):
-    """The user's input or configuration has to change."""
+    """The user's input or configuration is wrong."""
 
 
 class MissingExtra(MisstepError):

@@ -136,7 +136,11 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
     ("made", "said", "hint"),
     [
         ("crew(member(), member('twin'))", "which of 2 agents gets the tools", "def make_agent(tools)"),
-        ("crew(member(), description='Do it.')", "no task of the crew says where", "write {request}"),
+        (
+            "crew(member(), description='Do it.')",
+            "no task description of the crew contains {request}",
+            "put {request}",
+        ),
         ("real_tool", "the tools of a Tool", "def make_agent(tools)"),
     ],
 )

@@ -277,7 +277,9 @@ def test_a_graph_needs_messages() -> None:
 
 
 def test_what_is_no_runnable_is_an_error() -> None:
-    assert run_alone(lambda tools: "nonsense", Trial()).broken.startswith("UsageError: a str is no runnable")
+    assert run_alone(lambda tools: "nonsense", Trial()).broken.startswith(
+        "UsageError: a str is not a LangChain runnable"
+    )
 
 
 def test_without_langchain(monkeypatch: pytest.MonkeyPatch) -> None:

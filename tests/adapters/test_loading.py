@@ -145,7 +145,7 @@ def test_kinds(
         ("toolless", "takes a request but no tools"),
         ("many", "wants 3 things: a, b, c"),
         ("make_async", "is async"),
-        ("odd", "makes a int, which is not an agent"),
+        ("odd", "returns a int, which is not an agent"),
         ("broken", "raised RuntimeError: no key given"),
         ("agnet", "no 'agnet' here"),
         ("", "does not name an object"),

@@ -88,7 +88,7 @@ def fail() -> str:
 
 def test_what_is_no_agent_is_an_error() -> None:
     trial = tried(lambda client, tools: "nonsense")
-    assert trial.broken.startswith("UsageError: a str is no Agent")
+    assert trial.broken.startswith("UsageError: a str is not an Agent of the OpenAI Agents SDK")
 
 
 def test_messages_are_kept_once_if_asked_for() -> None:
@@ -115,7 +115,7 @@ def test_an_object_is_not_changed_by_other_tools() -> None:
 
 def test_an_object_with_handoffs_is_refused() -> None:
     native = agents.Agent(name="me", handoffs=[agents.Agent(name="you")])
-    with pytest.raises(UsageError, match=r"'me' hands over.*\n.*def make_agent\(tools\)"):
+    with pytest.raises(UsageError, match=r"'me' hands off to other agents.*\n.*def make_agent\(tools\)"):
         retool(native)
 
 

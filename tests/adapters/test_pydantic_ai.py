@@ -134,7 +134,7 @@ def test_a_limit_that_the_agent_has_itself_counts_as_one() -> None:
 
 def test_what_is_no_agent_is_an_error() -> None:
     trial = tried(lambda client, tools: "nonsense")
-    assert trial.broken.startswith("UsageError: a str is no agent")
+    assert trial.broken.startswith("UsageError: a str is not a Pydantic AI agent")
 
 
 def test_messages_are_kept_if_asked_for() -> None:

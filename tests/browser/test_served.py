@@ -201,6 +201,6 @@ def test_the_token_leaves_the_address(visit: Visit, site: Site, tmp_path_factory
         assert page.get_by_role("heading", level=1).inner_text() == "Compare two runs"
         page.context.clear_cookies()
         page.goto(f"http://localhost:{port}/")
-        assert "for those who have its address with the token" in page.inner_text("body")
+        assert "this page needs the token" in page.inner_text("body")
         page.close()
     visitor.complaints[:] = [each for each in visitor.complaints if "403" not in each]

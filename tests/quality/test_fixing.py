@@ -160,7 +160,7 @@ SAME = words("Where an order of a customer is.", order="The number of the order.
         (propose(words(LONG)), "There are 101 words in total; the maximum is 100"),
         (propose(SAME), "That is what the tool says already"),
         (propose(words("x", day="y")), "The tool has no parameter 'day'"),
-        (propose(words("x\n\nArgs:\n    order: y")), "Leave out sections"),
+        (propose(words("x\n\nArgs:\n    order: y")), "Omit sections"),
         (propose(words("Where it is.")), "no candidate did better"),
         (
             propose(words("Never call this.", order="Of no use: takes nothing, at most 0 characters")),
@@ -248,7 +248,7 @@ def test_every_strategy_has_its_share(tool: Path, misstep: Command) -> None:
     assert source["validation"]["rate"] == 1.0
     assert described["validation"]["rate"] == 0.25  # without the source nobody knows
     assert explored["description"] is None  # it came to what had been proposed already
-    assert "has been proposed before" in explored["why"]
+    assert "was proposed before" in explored["why"]
     assert ["IndexError" in each for each in explored["tried"]] == [True, False, False]
 
 

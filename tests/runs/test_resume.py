@@ -191,7 +191,7 @@ def test_a_run_that_is_going_on_can_not_be_resumed(tmp_path: Path) -> None:
         process.wait()
     assert second.returncode == 2
     assert second.stderr.startswith(f"run {run} is in progress in process {process.pid}\n")
-    assert re.search(rf"run {run}   going on: \d+ of 100000 cases", shown.stdout)
+    assert re.search(rf"run {run}   running: \d+ of 100000 cases", shown.stdout)
     assert "--resume" not in shown.stdout
 
 

@@ -78,8 +78,8 @@ def test_what_is_raised_ends_nothing(bench: ToolHost, how: str, kind: str) -> No
         ("at once", "status 3"),
         ("segfault", "SIGSEGV"),
         ("abort", "SIGABRT"),
-        ("files", "closed the files"),
-        ("break", "changed the interpreter"),
+        ("files", "closed its process's file descriptors"),
+        ("break", "broke its interpreter"),
     ],
 )
 def test_a_process_that_dies_is_told_of_and_replaced(bench: ToolHost, how: str, detail: str) -> None:
@@ -228,7 +228,7 @@ def test_a_tool_that_is_no_longer_there_is_told_of(bench: ToolHost) -> None:
 
 
 def test_there_are_only_so_many_programs(bench: ToolHost) -> None:
-    assert "more than it was allowed" in react(bench, "eat", patience=100.0, what="programs").detail
+    assert ", more than allowed" in react(bench, "eat", patience=100.0, what="programs").detail
 
 
 def test_edges_are_told_of_once_from_each_start_and_lines_add_up(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def test_it_can_be_started_in_a_thread_that_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("import os; os._exit(3)", "broke off while"),
+        ("import os; os._exit(3)", "the process ended while loading"),
         ("print('x' * 10_000_000); raise RuntimeError('no luck')", "no luck"),
         ("import sys; sys.exit('enough')", "enough"),
         ("def other(): pass", "there is no 'tools' here"),
@@ -358,7 +358,7 @@ def test_a_file_that_cannot_be_loaded_is_told_of(tmp_path: Path, text: str, mess
 def test_a_file_that_takes_for_ever_is_given_up(tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text("import time; time.sleep(600)")
     with pytest.raises(
-        UsageError, match=r"did not load: it was idle for 1 s\n.*see what its import waits for"
+        UsageError, match=r"did not load: it was idle for 1 s\n.*check what its import waits for"
     ):
         ToolHost(f"{tmp_path / 'bad.py'}:tools", CallConditions(load_limit=1.0)).start()
 

@@ -17,7 +17,7 @@ class _Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
 
 
 class Before(_Kind, frozen=True, tag="before"):
-    """`first` has to be carried out before `then`.
+    """`first` must be carried out before `then`.
 
     If the constraint is announced by a tool result, `announced` is the action with that result; the
     constraint then applies only to what comes afterwards.
@@ -40,7 +40,7 @@ class Window(_Kind, frozen=True, tag="time"):
 
 
 class Handover(_Kind, frozen=True, tag="data"):
-    """The giver's latest value for this parameter has to be passed to the taker, exactly as returned."""
+    """The giver's latest value for this parameter must be passed to the taker, exactly as returned."""
 
     giver: str
     taker: str
@@ -72,7 +72,7 @@ class Choice(_Kind, frozen=True, tag="choice"):
 
 
 class Condition(_Kind, frozen=True, tag="condition"):
-    """If `asks` reports the finding, `then` has to be carried out afterwards, else `otherwise`, if any.
+    """If `asks` reports the finding, `then` must be carried out afterwards, else `otherwise`, if any.
 
     The other one must not be carried out.
     """
@@ -116,7 +116,7 @@ class StandIn(_Kind, frozen=True, tag="stand-in"):
 
 
 class Given(_Kind, frozen=True, tag="given"):
-    """The action's tool has to be called with these arguments, exactly."""
+    """The action's tool must be called with exactly these arguments."""
 
     action: str
     arguments: dict[str, Any]

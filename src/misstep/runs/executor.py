@@ -93,6 +93,6 @@ def replay(settings: AgentRunSettings, finding: str) -> tuple[Outcome, Outcome]:
 
 
 def replay_case(case: Case, settings: AgentRunSettings, agent: Agent | None = None) -> Outcome:
-    """Run a case once more under the settings of its run, with an agent of your own or the one they name."""
+    """Run a case again with the settings of its run, and your own agent or the one that they name."""
     judge = judge_for(settings, agent)
     return asyncio.run(execute_once(find_agent(settings) if agent is None else agent, settings, case, judge))

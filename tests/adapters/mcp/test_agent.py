@@ -349,12 +349,14 @@ def wrong(command: str, transport: Transport = "http") -> str:
 
 def test_a_command_that_can_t_work_is_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "client").write_text("#!/bin/sh\n")
-    assert "the client 'no-such-client' is not to be found" in wrong("no-such-client {config}")
+    assert "MCP client 'no-such-client' not found" in wrong("no-such-client {config}")
     assert "can't be executed\n  chmod +x" in wrong(f"{tmp_path}/client {{config}}")
-    assert "has no command" in wrong(" ")
+    assert "the command of the MCP client is empty" in wrong(" ")
     assert "can't be read: No closing quotation" in wrong("client 'x")
-    assert "its command has no {config}" in wrong(f"{sys.executable} {{request}}")
-    assert "no {url} where the client starts its server itself" in wrong(f"{sys.executable} {{url}}", "stdio")
+    assert "its command does not contain {config}" in wrong(f"{sys.executable} {{request}}")
+    assert "{url} is not available when the client starts the server itself" in wrong(
+        f"{sys.executable} {{url}}", "stdio"
+    )
 
 
 def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,9 +367,9 @@ def test_without_the_sdk_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_client_that_never_connects_is_not_set_up() -> None:
     trial = play(McpAgent(inline("print('done')", "{config}"), "deaf"))
-    assert (trial.answer.ended, "never asked for the tools" in trial.broken) == ("error", True)
+    assert (trial.answer.ended, "never listed the tools" in trial.broken) == ("error", True)
 
 
 def test_placeholders_that_nobody_knows_are_mistakes() -> None:
-    with pytest.raises(UsageError, match=r"nothing is known for \{promt\}"):
+    with pytest.raises(UsageError, match=r"unknown placeholder \{promt\}"):
         asyncio.run(McpAgent(inline("", "{config}", "{promt}"), "x").prepare())

@@ -217,7 +217,7 @@ def test_rubbish_on_the_line_is_nobodys_news(caplog: pytest.LogCaptureFixture) -
 
 
 def test_an_address_that_is_none_is_refused() -> None:
-    with pytest.raises(UsageError, match="no address of a server"):
+    with pytest.raises(UsageError, match="is not the address of a server"):
         RecordingProxy("api.openai.com/v1")
 
 

@@ -195,7 +195,7 @@ def test_objects_and_what_belongs_to_them(write: Write, binding: Binding) -> Non
     ("name", "words"),
     [
         ("Counter.up", "can't be called without 'self'"),
-        ("definition", "'only' is only the definition of a tool"),
+        ("definition", "'only' is only a tool definition"),
         ("nothing", "there is no 'nothing' here"),
     ],
 )

@@ -189,6 +189,6 @@ def test_a_server_of_the_first_generation(binding: Binding) -> None:
 
 
 def test_the_server_in_a_file_has_to_be_started() -> None:
-    with pytest.raises(UsageError, match="only the definition of a tool") as caught:
+    with pytest.raises(UsageError, match="only a tool definition") as caught:
         bind(f"{SERVERS / 'shop.py'}:server")
     assert caught.value.hints == ("for an MCP server, give the command that starts it: mcp:…",)

@@ -60,7 +60,7 @@ def test_several(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON"),
         ("5", "contains no tools"),
         ({"tools": {}}, "contains no tools"),
         ([], "contains no tools"),
@@ -68,8 +68,8 @@ def test_several(tmp_path: Path) -> None:
         ([{"city": "Oslo"}], "is not a tool definition"),
         ([{"parameters": SCHEMA}], "has no name"),
         ([{"type": "function", "function": {"parameters": SCHEMA}}], "has no name"),
-        ([{"type": "web_search"}], "a 'web_search' is carried out by its provider"),
-        ([{"type": "web_search_20250305", "name": "web_search"}], "is carried out by its provider"),
+        ([{"type": "web_search"}], "a 'web_search' runs at its provider"),
+        ([{"type": "web_search_20250305", "name": "web_search"}], "runs at its provider"),
         ([LEGACY, LEGACY], "two tools are called 'w'"),
         ([{**LEGACY, "name": "a.b"}], "tool name 'a.b' can't be offered to a model"),
         (
@@ -98,5 +98,5 @@ def test_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="can't be read: No such file"):
         tools_from(str(tmp_path / "nowhere.json"))
     (tmp_path / "latin.json").write_bytes(b'["\xe9"]')
-    with pytest.raises(UsageError, match="is no JSON"):
+    with pytest.raises(UsageError, match="is not JSON"):
         tools_from(str(tmp_path / "latin.json"))

@@ -144,7 +144,7 @@ def test_a_server_that_says_nothing_is_not_waited_for_for_ever() -> None:
     [
         ("mcp:", "neither a command nor an address"),
         ("mcp:  ", "neither a command nor an address"),
-        ("mcp:a 'b", "can't be read"),
+        ("mcp:a 'b", "can't parse the server's command"),
         ("mcp:/no/such/program --stdio", "No such file or directory"),
         ("mcp:http://127.0.0.1:9/mcp", "the server http://127.0.0.1:9/mcp does not tell of its tools"),
     ],
@@ -157,7 +157,7 @@ def test_servers_that_can_t_be_reached(target: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("servers", "words"),
     [
-        ([], "have to be an object"),
+        ([], "expected an object with each server under its name"),
         ({"a": 5}, "Expected `object`"),
         ({"a": {}}, "needs a command or a url"),
         ({"a": {"command": "x", "url": "y"}}, "needs a command or a url"),

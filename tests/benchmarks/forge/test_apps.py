@@ -79,5 +79,5 @@ def test_keys_that_are_none() -> None:
     assert read_public_key(public).exponent == 65537
     cut = public.replace(public.splitlines()[3], "")
     for pem in ("x", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----", private, cut):
-        with pytest.raises(UsageError, match="no public RSA key in PEM"):
+        with pytest.raises(UsageError, match="is not a public RSA key in PEM format"):
             read_public_key(pem)

@@ -161,7 +161,7 @@ def test_an_outage_is_told(misstep: Command) -> None:
         given = ("--agent", "tools", "--model", "x", "--model-base-url", server.base_url, *FEW)
         printed = misstep("bench", "files", *given, "--retries", "0", "--display", "none")
     assert printed.code == 2
-    assert "model is out" in printed.err
+    assert "model is unavailable" in printed.err
     assert "resume with: misstep bench files --resume" in printed.err
 
 

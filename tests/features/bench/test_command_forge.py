@@ -43,7 +43,7 @@ def test_one_task_in_full(misstep: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--agent", "sim:right", "--split", "fresh"), "always the same"),
+        (("--agent", "sim:right", "--split", "fresh"), "has a fixed set of tasks"),
         (("--agent", "sim:right", "--kind", "merge"), "there is no kind 'merge'"),
         (("--agent", "sim:right", "--port", "0"), "--port 0 requires --serve"),
         (("--agent", "sim:rigth"), "did you mean 'sim:right'"),

@@ -142,7 +142,7 @@ def test_a_file_of_settings_that_asks_for_it_hinders_no_other_run(misstep: Comma
         ),
         (
             ("show", "last", "--published"),
-            "--published can't be combined with a run of plan test\n  only a run of plan capability, or",
+            "--published can't be combined with a run of plan test\n  only a plan capability run or",
         ),
         (("report", "last", "--beside", "good.json"), "--beside can't be combined with a run of plan test"),
         (("show", "last", "--by", "topic", "--published"), "--published can't be combined with --by"),

@@ -227,7 +227,7 @@ def test_whatever_a_tool_says_is_harmless(tmp_path: Path, misstep: Command) -> N
             ["a.py:b", "--model-role", "juge=x"],
             "known roles: agent, generator, judge\n  Did you mean 'judge'?",
         ),
-        (["a.py:b", "--agent", "mcp:false", "--model", "x"], "no {config}\n  for example mcp:"),
+        (["a.py:b", "--agent", "mcp:false", "--model", "x"], "does not contain {config}\n  for example mcp:"),
         (["a.py:b", "--checks", "inputs,luck"], "expected one or more of inputs, outputs, judge"),
         (["a.py:b", "--variants", "1"], "expected a whole number from 2 to 100"),
     ],

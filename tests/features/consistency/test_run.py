@@ -147,8 +147,8 @@ def moody(prompt: str) -> object:
     ("stage", "answer", "why"),
     [
         ("templates", always(REFUSAL), "no templates were generated"),
-        ("infills", always({"infills": 7}), "no infills were made"),
-        ("humanise", always("\x1b[31m<garbage>"), "no messages were made"),
+        ("infills", always({"infills": 7}), "no infills were generated"),
+        ("humanise", always("\x1b[31m<garbage>"), "no messages were generated"),
         ("majority", always(REFUSAL), "no expectation could be formed"),
         ("judge", always({"score": 11}), ": not scored: "),
         ("judge", moody, "the judge's answers contradict each other"),
@@ -166,7 +166,7 @@ def test_a_generator_that_is_late(tmp_path: Path) -> None:
     """The set that it kept waiting is open, and the others are made."""
     report = run(tmp_path, two_roads(faults=[None, Fault("hang")]), count=2, time_per_request=5.0)
     assert verdicts(report) == ["inconclusive", "failed"]
-    late = "no infills were made: openai/x gave no answer in 5 seconds; raise --time-per-request"
+    late = "no infills were generated: openai/x gave no answer in 5 seconds; raise --time-per-request"
     assert report.sets[0].why == late
 
 

@@ -71,8 +71,11 @@ def test_a_model_that_cannot_group_is_no_dead_end(folder: Path, misstep: Command
     )
     assert not {"\x1b", "\u202e"} & set(printed.err)
     assert "I'd rather not." in printed.err
-    assert "in a new run: --groups FILE\n  resume with: misstep tool crosstalk --resume" in printed.err
-    assert "see what was found" not in printed.err
+    assert (
+        "start a new run with --groups FILE to group the tools yourself\n  resume with: misstep tool crosstalk --resume"
+        in printed.err
+    )
+    assert "show findings" not in printed.err
 
 
 @pytest.mark.full
@@ -114,7 +117,7 @@ def test_a_run_that_was_stopped_is_shown(folder: Path, misstep: Command, server:
         (["--groups", "groups.toml", "--resume", "last"], "--groups can't be combined with --resume"),
         (["desk.py:tools", "--agent", "tools", "--model", "local", "--groups", "no.toml"], "No such file"),
         (["desk.py:tools", "--agent", "tools", "--model", "local", "--groups", "groups.toml"], "search_web"),
-        (["desk.py:tools", "--agent", "tools", "--model", "local", "--from", "x"], "there is no store here"),
+        (["desk.py:tools", "--agent", "tools", "--model", "local", "--from", "x"], "no store here yet"),
     ],
 )
 def test_mistakes_are_told(folder: Path, misstep: Command, arguments: list[str], told: str) -> None:

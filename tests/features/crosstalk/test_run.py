@@ -169,7 +169,7 @@ def test_a_run_that_was_stopped_goes_on(
         (tmp_path / "web.py").write_text(
             "def look_up(query: str) -> str:\n    return query\n\ntools = [look_up]\n"
         )
-        with pytest.raises(UsageError, match="there is no tool 'search_web' any more"):
+        with pytest.raises(UsageError, match="the tool 'search_web' no longer exists"):
             resume_crosstalk(more)
         write_tools(tmp_path)
         assert bare(resume_crosstalk(more)) == bare(whole[0])
@@ -232,7 +232,7 @@ def test_a_tool_that_there_is_twice(tmp_path: Path) -> None:
         ("[groups]\na = ['x', 'y']\n", "at least two groups are needed, not 1"),
         ("[groups]\na = ['x']\nb = ['yy']\n", "there is no tool 'yy'"),
         ("[groups]\na = ['x']\nb = ['x', 'y']\n", "no tools are left to test the group 'a' with"),
-        ("[groups]\n'' = ['x']\nb = ['y']\n", "'' is no name for a group"),
+        ("[groups]\n'' = ['x']\nb = ['y']\n", "'' is not a valid group name"),
     ],
 )
 def test_files_that_will_not_do(tmp_path: Path, text: str, told: str) -> None:

@@ -84,9 +84,9 @@ def test_a_function_that_has_moved_is_found(source: Path, misstep: Command, serv
 
 
 CHANGED = {
-    SOURCE.replace("How far it is", "How long it is"): "has changed since the run began",
-    SOURCE.replace("465 km", "466 km"): "has changed since the run began",
-    SOURCE.replace("start", "begin"): "has changed since the run began",
+    SOURCE.replace("How far it is", "How long it is"): "has changed since the run started",
+    SOURCE.replace("465 km", "466 km"): "has changed since the run started",
+    SOURCE.replace("start", "begin"): "has changed since the run started",
     SOURCE.replace("def road", "def rood").replace("[road", "[rood"): "'road'",
     "tools = [": "roads.py",
 }
@@ -145,7 +145,7 @@ def test_a_run_that_was_stopped_shows_no_result(source: Path, misstep: Command) 
         source.write_text(SOURCE.replace("465 km", "466 km"))
         before = len(server.model_requests)
         printed = resumed(misstep, "--write", "--budget-calls", "99")
-        assert (printed.code, "has changed since the run began" in printed.err) == (2, True)
+        assert (printed.code, "has changed since the run started" in printed.err) == (2, True)
         assert len(server.model_requests) == before
 
 
@@ -207,7 +207,7 @@ def test_a_function_that_can_t_get_any_is_refused_before_anything_is_asked(
         before = len(server.model_requests)
         printed = misstep(*given(server, "fix", *FIX, "--write"))
         assert len(server.model_requests) == before
-    assert (printed.code, "can't be put" in printed.err) == (2, True)
+    assert (printed.code, "can't be edited automatically" in printed.err) == (2, True)
 
 
 def test_a_read_only_file_is_not_replaced(source: Path, misstep: Command, server: ScriptedServer) -> None:

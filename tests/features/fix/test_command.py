@@ -141,7 +141,7 @@ def test_a_run_without_findings(tmp_path: Path, misstep: Command) -> None:
 def test_a_run_with_too_few_findings(misstep: Command, server: ScriptedServer) -> None:
     asked(misstep, server, count="1")
     printed = misstep(*given(server, "fix", "--from", "last"))
-    assert (printed.code, "only one request, or set of requests, ended badly" in printed.err) == (2, True)
+    assert (printed.code, "only one request, or set of requests, failed" in printed.err) == (2, True)
 
 
 def test_a_run_about_another_tool(tmp_path: Path, misstep: Command, server: ScriptedServer) -> None:
@@ -162,8 +162,11 @@ LAMBDA = SOURCE.replace("def road(", "def walk(").replace(
     ("source", "said"),
     [
         (SOURCE, "can't be written"),
-        (LAMBDA, "there is not a function at line"),
-        (SOURCE.replace("by road from", '" "by road from').replace('"""', '"'), "put together"),
+        (LAMBDA, "there is no function at line"),
+        (
+            SOURCE.replace("by road from", '" "by road from').replace('"""', '"'),
+            "a docstring that is concatenated",
+        ),
     ],
     ids=["read-only", "lambda", "put together"],
 )
@@ -191,7 +194,7 @@ def test_a_file_that_has_changed_meanwhile_is_left_alone(tmp_path: Path, misstep
     with Travelling(**{"fix-findings": meddle}).server as server:
         asked(misstep, server)
         printed = misstep(*given(server, "fix", "--from", "last", "--candidates", "1", "--write"))
-    assert (printed.code, "has changed since the run began" in printed.err) == (2, True)
+    assert (printed.code, "has changed since the run started" in printed.err) == (2, True)
     assert "Results: misstep show" in printed.err
     assert (tmp_path / "roads.py").read_text() == changed
 

@@ -45,7 +45,7 @@ def test_whoever_labels_sees_nothing_but_what_happened(person: Person) -> None:
     told = (*HIDDEN, "never shown", "failed", "passed", "discover", "crash")
     assert not [word for word in told if word in printed.out]
     assert "9 items left; resume with: misstep label" in printed.out
-    assert printed.out.startswith("Erroneous is what")
+    assert printed.out.startswith("Erroneous means")
     assert max(map(len, printed.out.splitlines()[:3])) <= 100
 
 
@@ -120,7 +120,7 @@ def test_long_texts_are_cut_until_all_is_asked_for(misstep: Command, monkeypatch
         (("last", "--web", "--port", "70000"), "--port"),
         (("last", "--port", "8000"), "--port is for --web"),
         (("last", "--web", "--again"), "--again can't be combined with --web"),
-        (("last", "--json", "--web"), "asks for no labels"),
+        (("last", "--json", "--web"), "only prints the labels so far"),
     ],
 )
 def test_mistakes_are_told(person: Person, misstep: Command, options: tuple[str, ...], told: str) -> None:

@@ -96,8 +96,8 @@ def test_whatever_code_does_when_it_is_loaded_stays_where_it_is(misstep: Command
     (tmp_path / "mine.py").write_text("import os; os._exit(0)")
     result = misstep("tool", "list", "mine.py:tools")
     head, hint = result.err.splitlines()
-    assert (result.code, head) == (2, "the process broke off while 'mine.py:tools' was loaded")
-    assert hint.startswith("  it said nothing: is '")
+    assert (result.code, head) == (2, "the process ended while loading 'mine.py:tools'")
+    assert hint.startswith("  no output: is '")
     assert hint.endswith("' a Python interpreter, or does the code end its own process?")
 
 

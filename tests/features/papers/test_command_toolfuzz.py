@@ -121,7 +121,7 @@ def again(misstep: Command, folder: Path, runs: list[str]) -> None:
     assert ["toolfuzz,", "judge", "only", runs[-1], "1", "1.00"] == lines_of(lines, runs[-1])[1][:6]
     assert ["whitebox", "paper:", "LangChain", "35", "496", "[35,", "42]"] in lines
     assert "1 tool of" in shown.out
-    assert "FDR of consistency only is a hint: labels are drawn by what the judge" in shown.out
+    assert "FDR of consistency only is a rough estimate: labels are sampled from what the judge" in shown.out
     some = misstep("paper", "toolfuzz", "--use", runs[0])
     assert "wrong answers" not in some.out
     twice = misstep("paper", "toolfuzz", "--use", runs[0], "--use", runs[0], "--use", runs[4])

@@ -195,7 +195,7 @@ def test_what_drives_a_terminal_is_spelt_out(repair: Repair) -> None:
         (["--request", "x" * 60_000], "60,000 characters"),
         (["--request", "x", "--tools", "none.json"], "none.json"),
         (["--request", "x", "--model", "opnai/x"], "opnai"),
-        (["--request", "x", "--budget-tokens", "5"], "no room for another request"),
+        (["--request", "x", "--budget-tokens", "5"], "does not allow another request"),
     ],
 )
 def test_mistakes_are_explained(repair: Repair, tmp_path: Path, arguments: list[str], problem: str) -> None:
@@ -212,7 +212,7 @@ def test_a_model_that_can_t_do_it(repair: Repair) -> None:
     assert (result.code, result.out) == (2, "")
     assert result.err == (
         "vllm/x gave no valid answer in 3 attempts\n"
-        "  in the first reading, the last time: There is no JSON object in the answer.\n"
+        "  first reading, last problem: There is no JSON object in the answer.\n"
         "  use another model with --model, or a shorter request\n"
     )
 

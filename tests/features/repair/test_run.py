@@ -191,11 +191,11 @@ def test_a_bad_answer_is_complained_about_and_mended(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("relations", "by_tools", "said"),
     [
-        ("no", GOOD_TOOLS, "in the first reading, the last time: There is no JSON object"),
+        ("no", GOOD_TOOLS, "first reading, last problem: There is no JSON object"),
         (
             GOOD_RELATIONS,
             {"tools": 1},
-            "in the second reading, the last time: The JSON object does not have the requested form",
+            "second reading, last problem: The JSON object does not have the requested form",
         ),
         ("{" * 90_000 + "}", GOOD_TOOLS, "not valid JSON"),
         ("x" * 150_000, GOOD_TOOLS, "at most 100,000 are read"),
@@ -244,7 +244,7 @@ def test_tokens_and_cost(ask: Ask) -> None:
 @pytest.mark.parametrize(("limit", "asked"), [(100, 0), (1_200, 1)])
 def test_a_budget_is_kept(ask: Ask, limit: int, asked: int) -> None:
     seen = list[Any]()
-    with pytest.raises(BudgetExceeded, match="no room for another request"):
+    with pytest.raises(BudgetExceeded, match="does not allow another request"):
         ask(scripted([GOOD_RELATIONS], [GOOD_TOOLS]), seen=seen, budget_tokens=limit)
     assert len(seen) == asked
 

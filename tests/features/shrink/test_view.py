@@ -142,7 +142,7 @@ def test_a_reduction_shows_the_request_the_calls_and_what_they_break() -> None:
     text = shown(reduction)
     assert "6 actions, 4 sentences, 7 constraints → 2, 1, 1" in text
     assert "4 steps and 17 runs of the agent; it fails 3 of 3 runs (order)" in text
-    assert "every step to a smaller or plainer one was tried" in text
+    assert "every smaller or simpler request was tried" in text
     assert reduction.outcome.case.sentences[0].split(",")[0] in text
     assert "← misstep" in text
     assert text.index("request") < text.index("calls") < text.index("why") < text.index("broken constraints")
@@ -155,7 +155,7 @@ def test_what_could_not_be_tried_is_said() -> None:
 
 
 def test_what_did_not_fail_again_is_said() -> None:
-    assert "did not fail like that again in 20 further runs" in shown(reduced(None, baker(), 0, 20))
+    assert "did not fail this way again in 20 further runs" in shown(reduced(None, baker(), 0, 20))
 
 
 def test_hostile_words_are_harmless() -> None:

@@ -53,4 +53,4 @@ def test_no_reasons(said: str) -> None:
 
 
 def test_no_answer_at_all() -> None:
-    assert done_instead(Trial(ORDERS), CALLS).endswith("named nothing that forbids it: (no answer)")
+    assert done_instead(Trial(ORDERS), CALLS).endswith("named no rule against it: (no answer)")

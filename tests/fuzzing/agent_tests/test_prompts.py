@@ -65,7 +65,7 @@ def test_a_stage_in_the_user_s_words(tmp_path: Path) -> None:
 
 def test_a_template_that_leaves_something_out(tmp_path: Path) -> None:
     (tmp_path / "judge.txt").write_text("{{request}} {{answer}} {{first}}")
-    with pytest.raises(UsageError, match=r"there is no \{\{second\}\} in it"):
+    with pytest.raises(UsageError, match=r"it does not contain \{\{second\}\}"):
         Prompts(str(tmp_path))
 
 

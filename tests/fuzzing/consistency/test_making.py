@@ -31,7 +31,7 @@ def make(
     [
         ("templates", {"templates": ["How far is it?"]}, "has no placeholder"),
         ("infills", {"infills": {"start": ["a", "b"]}}, "There are no infills for [end]."),
-        ("humanise", {"requests": ["only one"]}, "there have to be 4"),
+        ("humanise", {"requests": ["only one"]}, "there must be 4"),
     ],
 )
 def test_what_is_malformed_is_made_again(roads: ToolHost, stage: Stage, bad: object, complaint: str) -> None:
@@ -47,15 +47,15 @@ def test_what_is_malformed_is_made_again(roads: ToolHost, stage: Stage, bad: obj
     ("stage", "why"),
     [
         ("templates", "no templates were generated: "),
-        ("infills", "no infills were made: "),
-        ("humanise", "no messages were made: "),
+        ("infills", "no infills were generated: "),
+        ("humanise", "no messages were generated: "),
     ],
 )
 def test_a_model_that_will_not_make_sets(roads: ToolHost, stage: Stage, why: str) -> None:
     (draft,), prompts = make(roads, {**GOOD, stage: always(REFUSAL)})
     assert draft.why.startswith(why)
     assert "There is no JSON object" in draft.why
-    assert draft.why.endswith(f"; it said: {REFUSAL}")
+    assert draft.why.endswith(f"; last answer: {REFUSAL}")
     assert Counter(map(stage_of, prompts))[stage] == 3
     found, asked = examine(roads, plays({}), draft=draft)
     assert (found.verdict, found.why, found.template, asked) == (

@@ -51,7 +51,7 @@ def test_all_have_to_say_so() -> None:
 
 
 def test_some_check_has_to_be_left() -> None:
-    with pytest.raises(UsageError, match="no check is possible"):
+    with pytest.raises(UsageError, match="no checks are selected"):
         Approach(checks=())
 
 

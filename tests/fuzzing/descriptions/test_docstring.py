@@ -124,12 +124,12 @@ def test_two_functions_of_one_file() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("f = lambda a: a\n", 1, "there is not a function at line 1"),
-        ("class F:\n    x = 1\n", 1, "there is not a function at line 1"),
-        ("def f(a):\n    return a\n", 2, "there is not a function at line 2"),
-        ("def f(a): return a\n", 1, "its body on the line of its head"),
-        ('def f(a):\n    "a" "b"\n', 1, "put together"),
-        ("def f(a:\n", 1, "is not Python"),
+        ("f = lambda a: a\n", 1, "there is no function at line 1"),
+        ("class F:\n    x = 1\n", 1, "there is no function at line 1"),
+        ("def f(a):\n    return a\n", 2, "there is no function at line 2"),
+        ("def f(a): return a\n", 1, "its body on the same line as its def"),
+        ('def f(a):\n    "a" "b"\n', 1, "a docstring that is concatenated"),
+        ("def f(a:\n", 1, "is not valid Python"),
     ],
 )
 def test_what_can_t_be_written_is_refused(text: str, line: int, said: str) -> None:

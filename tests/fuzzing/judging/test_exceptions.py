@@ -107,7 +107,7 @@ def test_validation_comes_before_own_code() -> None:
 
 
 def test_hostile_exceptions_do_no_harm() -> None:
-    assert "can't be put into words" in describe(planted.raises_hostile).message
+    assert "can't be converted to text" in describe(planted.raises_hostile).message
     assert not describe(planted.raises_hostile).deliberate, "who can't say a word has not said what is wrong"
     assert describe(planted.raises_sly).frames[-1].function == "raises_sly"
     assert len(describe(planted.raises_endless).message) < MESSAGE + 100

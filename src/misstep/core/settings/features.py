@@ -53,7 +53,7 @@ class CapabilitySettings(PlanTestSettings):
 
 
 class SearchSettings(SettingsGroup):
-    """How sure to be of what is found by running an agent again and again."""
+    """Confidence and limits when an agent runs repeatedly."""
 
     confidence: Annotated[
         float, Meta(ge=0.5, le=0.9999), about("Confidence required for a cause or a shrinking step.")

@@ -111,7 +111,7 @@ class AgentSettings(SettingsGroup):
 
 
 class ModelSettings(SettingsGroup):
-    """Models, and how they are asked."""
+    """Models and requests to them."""
 
     model: Annotated[str, about("Model, e.g. openai/gpt-4o, ollama/llama3 or local.")] = ""
     model_base_url: Annotated[str, about("URL of an OpenAI-compatible server.")] = ""
@@ -136,7 +136,7 @@ class ModelSettings(SettingsGroup):
 
 
 class SampleSettings(SettingsGroup):
-    """How many cases or requests there are, and the seed they are drawn with."""
+    """Number of cases or requests, and the random seed."""
 
     seed: Annotated[
         int, Meta(ge=0, le=2**53 - 1), about("Random seed; the same seed gives the same run.")
@@ -176,7 +176,7 @@ class ProblemSettings(SampleSettings):
 
 
 class LimitSettings(SettingsGroup):
-    """Limits of one case or call, and how many of them run at a time."""
+    """Limits per case or call, and concurrency."""
 
     jobs: Annotated[int, Meta(ge=1, le=10_000), about("Cases run concurrently.")] = 8
     timeout: Annotated[float, Meta(gt=0, le=1e9), about("Timeout for one case, in seconds.")] = 180.0
@@ -189,7 +189,7 @@ class LimitSettings(SettingsGroup):
 
 
 class BudgetSettings(SettingsGroup):
-    """The most that a run may use."""
+    """Budget of a run."""
 
     budget_usd: Annotated[
         Annotated[float, Meta(gt=0, le=1e9)] | None, about("Maximum cost in US dollars.")
@@ -225,7 +225,7 @@ class TracingSettings(SettingsGroup):
 
 
 class StoreSettings(SettingsGroup):
-    """The store that runs are kept in."""
+    """The store for runs."""
 
     trust_store: Annotated[
         bool, about("Allow agents, interpreters, tools and servers named by a store from another machine.")
@@ -260,7 +260,7 @@ class OutputSettings(SettingsGroup):
 
 
 class RunSettings(ViewSettings, OutputSettings):
-    """What every run has: its store, its reports, and when it counts as failed."""
+    """Settings of every run: name, baseline, exit code."""
 
     run_name: Annotated[
         str, Meta(pattern=rf"^({RUN_NAME})?\Z"), about("Name for the run, usable in place of its id.")
@@ -314,7 +314,7 @@ class ToolSettings(SettingsGroup):
 
 
 class ToolLimits(SettingsGroup):
-    """How long tools are fuzzed, and which run to begin with."""
+    """Fuzzing limits, and an earlier run to start from."""
 
     time_per_tool: Annotated[float, Meta(gt=0, le=1e9), about("Time to fuzz each tool, e.g. 90s or 5m.")] = (
         300.0
@@ -326,7 +326,7 @@ class ToolLimits(SettingsGroup):
 
 
 class RequestSettings(SettingsGroup):
-    """Natural requests to an agent that has the tools."""
+    """Requests to an agent that uses the tools."""
 
     prompts: Annotated[str, about("Folder with your own prompt templates.")] = ""
     time_per_request: Annotated[

@@ -109,9 +109,9 @@ def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int
 def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
     """Run an agent on tasks with files.
 
-    Files are found, moved, renamed, sorted and described; then the folder is compared with what is right.
-    Each task has a folder of its own, in a sandbox. The tasks are the same for everybody, in a validation and
-    a test split; --split fresh makes others from a seed.
+    The agent finds, moves, renames, sorts and describes files; then the folder is compared with the expected
+    end state. Each task has its own folder in a sandbox. The validation and test splits are fixed; --split
+    fresh generates other tasks from a seed.
     """
     return run("files", settings, tools)
 
@@ -138,9 +138,9 @@ def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
 def forge(settings: BenchSettings, tools: tuple[str, ...], serve: bool, port: int | None) -> int:
     """Run an agent on tasks in a code repository.
 
-    Issues are commented on, files changed, branches and pull requests made, on a server on this machine that
-    speaks GitHub's interface, to PyGithub, LangChain's toolkit and git. Every task begins with the same
-    repository, and is judged by what is there in the end.
+    The agent comments on issues, changes files, and creates branches and pull requests on a local server with
+    GitHub's API, for PyGithub, LangChain's toolkit and git. Every task starts with the same repository and is
+    judged by its end state.
     """
     if serve:
         return serve_forge(port or 0, settings.json)

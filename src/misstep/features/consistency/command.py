@@ -64,9 +64,9 @@ ABOUT = {
 def consistency(settings: ConsistencySettings, specs: tuple[str, ...]) -> int:
     """Find tools that answer paraphrases differently.
 
-    SPEC is as for `tool fuzz`. A model makes --count sets of --variants synonymous requests for each tool,
-    the agent works on them with the real tool in its sandbox, and a set has failed if what the tool was given
-    differs, what it gave back differs, and a judge finds an answer wrong.
+    SPEC is as for `tool fuzz`. A model writes --count sets of --variants paraphrases for each tool, and the
+    agent works on them with the real tool in its sandbox. A set fails if the tool's inputs differ, its
+    outputs differ, and a judge finds an answer wrong.
     """
     check_specs(settings, specs)
     exit_policy = ExitPolicy(settings, "consistency")

@@ -49,9 +49,9 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
 def crosstalk(settings: CrosstalkSettings, specs: tuple[str, ...]) -> int:
     """Find tools an agent calls for unrelated requests.
 
-    Requests that are meant for one group of tools are given to the agent with the tools of all other groups
-    only: whatever it calls then was not meant. SPEC is as for `tool fuzz`. Groups come from a file, or from
-    a model that has read what is said about the tools; requests from a model, or from an earlier run.
+    The agent gets requests meant for one group of tools, but only the tools of the other groups: whatever it
+    calls is a mistake. SPEC is as for `tool fuzz`. Groups come from a file, or from a model that reads the
+    tools' documentation; requests come from a model or from an earlier run.
     """
     check_specs(settings, specs)
     report = followed(

@@ -62,10 +62,10 @@ ABOUT = {
 def fix(settings: FixSettings, specs: tuple[str, ...], write: bool) -> int:
     """Find better tool descriptions, and prove that they help.
 
-    SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that went wrong in the
-    run given by --from. They are tried on one half of its requests; the best is tried on the other half,
-    beside what the tool says itself. Nothing is written unless it is better there. With --resume, --write and
-    --out put in place what a finished run has proved.
+    SPEC is as for `tool fuzz`. A model writes --candidates descriptions of each tool that failed in the run
+    given by --from. They are scored on one half of its requests; the best is compared with the tool's own
+    description on the other half. Nothing is written unless it is better there. With --resume, --write and
+    --out apply the result of a finished run.
     """
     check_specs(settings, specs)
     if settings.json and settings.out == "-":

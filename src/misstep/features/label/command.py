@@ -54,10 +54,10 @@ def label(
 ) -> int:
     """Label the findings of a run without seeing its verdicts.
 
-    You see requests, the tool's input and output, and the agent's answer. Discoveries of each tool are drawn
-    by the run's seed, with half as many that passed among them, so that you can't tell which is which. Labels
-    are kept one by one; the command goes on where you stopped. At the end: the false discovery rate, what was
-    missed, and how far labellers agree. --json prints what is known of that so far.
+    You see requests, the tool's input and output, and the agent's answer. Discoveries of each tool are
+    sampled with the run's seed and mixed with half as many passed items, so that you can't tell which is
+    which. Each label is stored at once; the command resumes where you stopped. At the end it shows the false
+    discovery rate, what was missed, and the agreement between labellers. --json prints these results so far.
     """
     _refuse_vain(settings.json, again, web, port)
     if settings.json:

@@ -38,7 +38,7 @@ def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
     """Find where documentation and tool disagree.
 
     SPEC is as for `tool fuzz`, or tools.json. Tools are called for a while in their sandbox, to see what they
-    take; with --from, what an earlier run has seen counts instead. Nothing is stored.
+    accept; with --from, the results of an earlier run are used instead. Nothing is stored.
     """
     if "ndjson" in settings.report:
         raise UsageError("there are no events to report", "omit ndjson", where="--report")

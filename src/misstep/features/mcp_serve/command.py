@@ -44,7 +44,7 @@ def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) 
 
     They are served until the client leaves (or Ctrl-C, with --http). CASE is RUN/CASE, as misstep show prints
     it, or the id of a case in a file that --cases names. The request and the verdict are shown on standard
-    error; --out keeps the calls as a plan for misstep plan check.
+    error; --out stores the calls as a plan for misstep plan check.
     """
     if settings.json and not http:
         raise UsageError(

@@ -152,10 +152,9 @@ ABOUT = {
 def toolfuzz(settings: Settings, specs: tuple[str, ...], use: tuple[str, ...]) -> int:
     """Count the errors that each method finds in tools.
 
-    This is Table 1 of the ToolFuzz paper. Seven runs, each under the same limits, one after the other: four
-    look for errors at run time, three for
-    wrong answers. Budgets hold for each run. With --use, runs that were made before take their places;
-    without SPEC, there are no others.
+    This is Table 1 of the ToolFuzz paper. It makes seven runs with the same limits, one after the other: four
+    look for errors at run time, three for wrong answers. Budgets apply to each run. With --use, earlier runs
+    are reused; without SPEC, only those are compared.
     """
     if not specs and not use:
         raise UsageError("no tools were given", "name them as file.py:name, or runs with --use")

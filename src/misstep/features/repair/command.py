@@ -52,7 +52,7 @@ def repair(settings: Settings, given: str) -> int:
 
     The model reads it twice; the plan is made only if both readings agree. No tool is called.
 
-    Exit code 1: the readings disagree, or what they say can't be done.
+    Exit code 1: the readings disagree, or no plan satisfies them.
     """
     report = read_and_plan(settings, _request(given), lambda line: print(plain(line), file=sys.stderr))
     if settings.json:

@@ -91,7 +91,7 @@ class _Readers:
         except Unusable as error:
             raise ModelError(
                 error.message,
-                f"in the {which} reading, {error.hints[0]}",
+                f"{which} reading, {error.hints[0]}",
                 "use another model with --model, or a shorter request",
             ) from None
         except Late as error:

@@ -37,8 +37,8 @@ READ_ALONG = "without an HTTPS proxy in front, others on the network can read th
 def serve(settings: Settings, host: str, no_token: bool, port: int, opening: bool) -> int:
     """Show runs in a browser, live.
 
-    Open the printed address: it holds a token, without which nobody gets in. Only this machine can see the
-    pages, unless --host says otherwise.
+    Open the printed address: it contains a token, which is required for access. Only this machine can open
+    the pages, unless --host allows others.
     """
     if no_token and not is_loopback(host):
         raise UsageError("--no-token requires a loopback address", f"omit --host {host} or --no-token")

@@ -68,7 +68,7 @@ def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -
 
     SPEC is file.py:name or package.module:name (a function, a tool of a framework, a list of them, a
     toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a bubblewrap sandbox: they can't write to
-    your files, and read only their own. --sandbox none runs them with all your rights instead.
+    your files, and read only their own. --sandbox none runs them with all your permissions instead.
 
     With --agent, each defect is tried with the agent: would a natural request ever lead there? With --method
     greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.

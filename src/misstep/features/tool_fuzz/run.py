@@ -38,7 +38,7 @@ def fuzz_tools(
     *listeners: Listener,
     rate_limiters: RateLimiters | None = None,
 ) -> FuzzReport:
-    """Fuzz the tools that the specs mean, each within its limits, and keep what comes of it.
+    """Fuzz the tools of these specs, each within its limits, and store the results.
 
     Runs that share `rate_limiters` share the limits of models.
     """

@@ -364,7 +364,7 @@ async def _draft(
         )
     except Unusable as error:
         what = "no messages" if infills else "no infills"
-        return SetDraft(template, infills, why=f"{what} were made: {told(error)}")
+        return SetDraft(template, infills, why=f"{what} were generated: {told(error)}")
     return await _checked(SetDraft(template, infills, requests), tool, models)
 
 

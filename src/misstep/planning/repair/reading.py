@@ -244,7 +244,7 @@ def why_senseless(tools: Sequence[str], constraints: Sequence[Constraint]) -> st
         listed = "; ".join([f"{i}: {msgspec.json.encode(c).decode()}" for i, c in enumerate(constraints)])
         hints = f" ({'; '.join(error.hints)})" if error.hints else ""
         return (
-            f"The constraints contradict each other: {error.message}{hints}. Their numbers: {listed}."
+            f"The constraints are not valid together: {error.message}{hints}. Their numbers: {listed}."
             " What constraints can't express belongs in `beyond`."
         )
     return ""

@@ -123,7 +123,7 @@ def test_an_outage_is_nobodys_failure_and_the_run_goes_on(tmp_path: Path, fault:
     faults = [*[None] * PER_TASK[0], Fault(fault)]  # type: ignore[arg-type]
     with ScriptedServer(model(faults=faults)) as server:
         settings = settings_in(tmp_path, **scripted(server))
-        with pytest.raises(ModelError, match="model is out") as broken:
+        with pytest.raises(ModelError, match="model is unavailable") as broken:
             run_benchmark("files", settings, ())
         assert "resume with: misstep bench files --resume" in str(broken.value)
         assert verdicts(view_benchmark(settings, "last")) == ["passed"]

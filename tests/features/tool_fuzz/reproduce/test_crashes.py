@@ -162,4 +162,4 @@ def test_a_server_that_dies_is_no_finding(place: Path, monkeypatch: pytest.Monke
     assert tool.journey is not None
     (passage,) = tool.journey.passages
     assert passage.fate == "inconclusive"
-    assert "not again from a fresh start" in passage.why
+    assert "not after a fresh start" in passage.why

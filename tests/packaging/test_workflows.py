@@ -33,8 +33,13 @@ def scripts() -> str:
 
 def test_what_workflows_name_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
+    environments = re.findall(r"^ENVIRONMENTS := (.*)", makefile, re.MULTILINE)[0].split()
+    targets = [
+        *re.findall(r"^([\w-]+):", makefile, re.MULTILINE),
+        *(f"environment-{name}" for name in environments),
+    ]
     for target in re.findall(r"\bmake ([\w-]+)", scripts()):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), target
+        assert target in targets
     (script,) = re.findall(r"^bash (\S+)$", scripts(), re.MULTILINE)
     assert os.access(ROOT / script, os.X_OK)
     assert "docker build" in scripts()
@@ -53,13 +58,16 @@ def test_no_script_has_an_expression_in_it() -> None:
     assert "${{" not in scripts()
 
 
-def test_only_publishing_gets_an_identity() -> None:
+# What may do more than read: an identity for the index, and pushing to the branch of the site.
+MORE = {("release", "publish"): {"id-token": "write"}, ("docs", "publish"): {"contents": "write"}}
+
+
+def test_only_publishing_may_do_more_than_read() -> None:
     for name, workflow in WORKFLOWS.items():
         assert workflow["permissions"] == {"contents": "read"}
         for job, each in workflow["jobs"].items():
-            is_publishing = (name, job) == ("release", "publish")
-            assert each.get("permissions") == ({"id-token": "write"} if is_publishing else None)
-            assert each.get("environment") == ("pypi" if is_publishing else None)
+            assert each.get("permissions") == MORE.get((name, job))
+            assert each.get("environment") == ("pypi" if (name, job) == ("release", "publish") else None)
     assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text()
 
 

@@ -2,7 +2,7 @@
 
 from rich.text import Text
 
-from misstep.rendering.layout import bare_table, section
+from misstep.rendering.layout import Parts, bare_table, section
 from tests.rendering.screens import shown
 
 
@@ -17,3 +17,10 @@ def test_a_table_has_space_for_lines() -> None:
             table.add_column(name)
         table.add_row("10", "2")
         assert shown(table) == f"{heading}10  2"
+
+
+def test_parts_are_wrapped_only_between_them() -> None:
+    told = shown(
+        Parts([Text("25.0 % or so"), Text("a b"), Text("c d e f g"), Text("long and longer")], ", "), 16
+    )
+    assert told.splitlines() == ["25.0 % or so,", "a b, c d e f g,", "long and longer"]

@@ -41,6 +41,23 @@ class Trimmed:
             yield from (*line, Segment.line())
 
 
+class Parts:
+    """Texts in a row, with a separator between them, wrapped only there."""
+
+    def __init__(self, parts: Sequence[Text], separator: str) -> None:
+        self._parts, self._separator = parts, separator
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+        line = Text()
+        for number, part in enumerate(self._parts, 1):
+            whole = part if number == len(self._parts) else Text.assemble(part, self._separator)
+            if line and line.cell_len + whole.cell_len > options.max_width:
+                yield line
+                line = Text()
+            line = Text.assemble(line, whole)
+        yield line
+
+
 def section(title: str, body: RenderableType) -> RenderableType:
     return Group(Text(f"\n{title}", style="bold"), Padding(body, (0, 0, 0, 2)))
 

@@ -19,7 +19,7 @@ from misstep.core.results.summary import ListedRun, Run, Summary
 from misstep.core.run import RunSpec
 from misstep.core.settings import AgentRunSettings, Settings
 from misstep.core.spending import Budget, Cost
-from misstep.rendering.layout import Trimmed, bare_table
+from misstep.rendering.layout import Parts, Trimmed, bare_table
 from misstep.rendering.text import plain
 from misstep.rendering.words import Named, agent_name, method_in_words, specs_in_short
 
@@ -104,7 +104,8 @@ def summary_view(summary: Summary) -> RenderableType:
             Text(f"cost {money(summary.usd, summary.model)}"),
         ]
     tested = ", ".join(filter(None, (summary.agent, summary.model)))
-    rows = [Text(", ".join(beside), style="dim"), Text(" · ").join(told), Text(plain(tested), style="dim")]
+    compared = Parts([Text(each, style="dim") for each in beside], ", ")
+    rows = [compared, Parts(told, " · "), Text(plain(tested), style="dim")]
     return Trimmed(Group(line, *[Padding(row, (0, 0, 0, 9)) for row in rows]))
 
 

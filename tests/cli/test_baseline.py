@@ -193,7 +193,7 @@ def test_new_findings_fail(misstep: Command, tmp_path: Path) -> None:
     source.write_text(SOUND)
     better = misstep(*FUZZ, "--baseline", first)
     assert better.code == 0
-    assert "1 finding of it is gone" in better.out
+    assert "1 finding no longer occurs" in better.out
 
 
 def test_a_second_defect_of_one_kind_in_one_function_is_new(misstep: Command, tmp_path: Path) -> None:

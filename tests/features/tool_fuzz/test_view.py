@@ -150,12 +150,12 @@ def grouped() -> FuzzReport:
 
 def test_one_cause_is_shown_once_by_its_most_plausible_call_with_all_places() -> None:
     told = shown(fuzz_view(grouped(), "misstep replay k3f9xa"), 200)
-    assert "1 cause at 3 places; 1 not confirmed" in told
+    assert "1 defect in 3 tools; 1 not confirmed" in told
     assert told.count("surrogates not allowed") == 1
     assert "same cause at 2 more places: long (id-long), odd (id-odd)" in told
     assert told.index('plain({"path": "a"})') < told.index("not confirmed: seen") < told.index("only once")
     page = run_page(RunPage(Tally().summary("k3f9xa", "notes.py", None, None), tuple(defects(grouped(), ""))))
-    assert "1 cause at 3 places; 1 not confirmed" in page
+    assert "1 defect in 3 tools; 1 not confirmed" in page
     assert page.index("Findings</h2>") < page.index("id-plain") < page.index("Not confirmed</h2>")
     assert page.index("Not confirmed</h2>") < page.index("only once")
 

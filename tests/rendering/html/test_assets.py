@@ -26,7 +26,7 @@ def test_what_others_wrote_is_as_they_wrote_it(name: str) -> None:
 
 def test_every_file_is_named() -> None:
     notices = {name for name in VENDORED if name.endswith(".txt")}
-    assert {path.name for path in ASSETS.iterdir()} == {*assets.FILES, *notices}
+    assert {path.name for path in ASSETS.iterdir()} == {*assets.FILES, "favicon.svg", *notices}
 
 
 @pytest.mark.parametrize("name", OWN)

@@ -21,7 +21,7 @@ from misstep.core.results.diagnosis import Diagnosis, Dissection
 from misstep.core.results.summary import Summary, Tally
 from misstep.features.capability.kind import capability_section, errors_section
 from misstep.features.dissect.view import causes_section
-from misstep.rendering.html import sections
+from misstep.rendering.html import assets, sections
 from misstep.rendering.html.assets import Archive
 from misstep.rendering.html.cases import CallEffect, CaseBundle, CaseOrigin, bind, detail_of, digest_of
 from misstep.rendering.html.markup import element
@@ -256,6 +256,10 @@ def test_hostile_text_is_nothing_but_text(evil: str, about: Callable[[str], RunP
     source.encode()
     tree = read(source)
     for each in tree.iter():
+        if each.tag == "link":  # to nothing but the icon, which is in the page
+            assert {**each.attrib} == {"rel": "icon", "href": assets.icon()}
+            assert each.attrib["href"].startswith("data:image/svg+xml;base64,")
+            continue
         assert each.tag.removeprefix(SVG) in KNOWN
         assert set(each.attrib) <= HARMLESS
     assert structure(tree) == structure(read(run_page(about("harmless"))))

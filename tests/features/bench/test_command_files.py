@@ -30,7 +30,7 @@ def test_a_run_is_shown_and_replayed(misstep: Command) -> None:
     assert f"failed  {task.id}  {task.kind}, {task.domain}, validation" in tidy
     assert f"Details: misstep show {json.loads(misstep('show', 'last', '--json').out)['run']}" in tidy
     shown = misstep("show", f"last/{task.id}").out
-    assert "what the agent did" in shown
+    assert "\nagent calls\n" in shown
     assert "differences" in shown
     found = json.loads(misstep("show", "last", task.id, "--json").out)
     assert (found["id"], found["verdict"], found["request"]) == (task.id, "failed", task.request)
@@ -110,7 +110,7 @@ def test_reports_are_written(tmp_path: Path, misstep: Command) -> None:
     bench(misstep, "sim:damage", "--report", "html,ndjson", "--report-dir", "out")
     (page,) = (tmp_path / "out").glob("*.html")
     text = page.read_text()
-    assert "Failed tasks" in text
+    assert "Tasks that did not pass" in text
     assert "0 of 3 judged tasks passed" in text
     (events,) = (tmp_path / "out").glob("*.ndjson")
     lines = [json.loads(line) for line in events.read_text().splitlines()]

@@ -37,7 +37,7 @@ def test_one_task_in_full(misstep: Command) -> None:
     run, task = re.findall(r"misstep show (\w+)/(\w+)", printed.out)[0]
     shown = misstep("show", f"{run}/{task}")
     assert "missing: pull request" in shown.out
-    assert "what the agent did" in shown.out
+    assert "\nagent calls\n" in shown.out
 
 
 @pytest.mark.parametrize(

@@ -222,8 +222,8 @@ def test_how_far_they_get() -> None:
         "                      limit 5 actions: under 20 % beyond",
         "[red]\\u001b[2J\\u202e  50 % at n = 4.7 [4.4, 5.1]",
         "                      limit at least 3 actions: never under 20 %",
-        "                      the fitted curve does not match the points (p = 0.002): rely on",
-        "                      the points",
+        "                      the fitted curve does not match the points (p = 0.002):",
+        "                      rely on the points",
     )
 
 

@@ -175,7 +175,7 @@ def test_one_name_for_two_tools_is_refused_before_anything_is_asked(source: Path
             more = ("--bench", "files", "--strategy", "source")
             printed = misstep("tool", "fix", "roads.py:road", other, *model, *more)
             assert (printed.code, printed.out) == (2, "")
-            assert "the tool 'road' appears twice" in printed.err
+            assert "the tool 'road' exists twice" in printed.err
             assert f"{source}:road and in {source.parent}/{other}" in printed.err
         assert not server.model_requests
 

@@ -148,7 +148,7 @@ def test_a_run_about_another_tool(tmp_path: Path, misstep: Command, server: Scri
     asked(misstep, server)
     (tmp_path / "other.py").write_text('def rail(a: str) -> str:\n    """By rail."""\n    return a\n')
     printed = misstep(*given(server, "fix", "--from", "last", spec="other.py:rail"))
-    assert (printed.code, "knows nothing of rail" in printed.err) == (2, True)
+    assert (printed.code, "has no data on rail" in printed.err) == (2, True)
     assert "it is about road" in printed.err
 
 

@@ -32,7 +32,7 @@ SHOWN = """
 weather
   underspecified  parameters.unit
     accepts only certain values, but "celsius", "kelvin" are not documented
-    the code takes "celsius", "kelvin"
+    the code accepts "celsius", "kelvin"
     → list them as an enum (a Literal in Python)
 """
 
@@ -59,7 +59,7 @@ def test_remarks_as_json(folder: Path, misstep: Command) -> None:
     assert (greet["name"], greet["remarks"]) == ("greet", [])
     (remark,) = weather["remarks"]
     assert (remark["rule"], remark["class"], remark["where"]) == ("choices", "under", "parameters.unit")
-    assert remark["evidence"] == 'the code takes "celsius", "kelvin"'
+    assert remark["evidence"] == 'the code accepts "celsius", "kelvin"'
 
 
 def test_definitions_are_only_read(tmp_path: Path, misstep: Command) -> None:

@@ -108,7 +108,7 @@ def test_tools_that_cannot_be_read_are_told_of(misstep: Command, tmp_path: Path)
     result = misstep("tool", "list", "mine.py:tools")
     assert result.code == 0
     assert "good" in result.out
-    assert "left out: the tool 'bad': 'x' is of the type mine" in result.err
+    assert "skipped: the tool 'bad': 'x' is of the type mine" in result.err
 
 
 SERVER = """

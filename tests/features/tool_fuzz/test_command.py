@@ -29,7 +29,7 @@ def test_a_run_is_shown_replayed_and_written_as_tests(folder: Path, misstep: Com
     assert "regression tests are in test_mine.py" in printed.err
     assert "replay_calls" in (folder / "test_mine.py").read_text()
     (finding,) = json.loads(misstep("show", "last", "--json").out)["tools"][0]["findings"]
-    assert "steps" in misstep("show", "last", finding["id"]).out
+    assert "\ntraceback\n" in misstep("show", "last", finding["id"]).out
     again = misstep("replay", f"last/{finding['id'][:6]}")
     assert again.code == 1
     assert "as before" in again.out

@@ -87,7 +87,7 @@ def test_the_sanity_check_is_shown_with_its_finding(misstep: Command, model: tup
 def test_what_nobody_asked_is_no_share(tmp_path: Path, misstep: Command, model: tuple[str, ...]) -> None:
     page = ("--report", "html", "--report-dir", "out")
     printed = misstep("tool", "fuzz", "bills.py:split_bill", *model, *SHORT, *page, "--skip-sanity")
-    assert "of 1 tried with the agent: – documented (nobody asked), 1 asked for (100.0 %" in printed.out
+    assert "of 1 tried with the agent: – documented (not asked), 1 asked for (100.0 %" in printed.out
     rows = [line.split() for line in printed.out.splitlines()]
     assert ["split_bill", "1", "–", "1", "1", "0"] in rows
     (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
@@ -96,7 +96,7 @@ def test_what_nobody_asked_is_no_share(tmp_path: Path, misstep: Command, model: 
     assert through["stages"]["documented"] == nothing
     assert (through["passages"][0]["documented"], through["passages"][0]["rehearsal"]) == (None, None)
     (page_text,) = [path.read_text() for path in (tmp_path / "out").glob("*.html")]
-    assert "– documented (nobody asked)" in page_text
+    assert "– documented (not asked)" in page_text
     misstep("tool", "fuzz", "bills.py:split_bill", *model, *SHORT, "--method", "greybox", "--count", "1")
     (tool,) = json.loads(misstep("show", "last", "--json").out)["tools"]
     assert tool["through_agent"]["stages"]["documented"] == nothing

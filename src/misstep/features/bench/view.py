@@ -41,7 +41,7 @@ def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: in
         whole = f"{show} --most {len(amiss)}{place}"
         parts.append(Text(f"\n… and {len(amiss) - most} more: {whole} lists them all", style="dim"))
     if amiss:
-        parts.append(Text(f"\none in full: {show}/{amiss[0].name}{place}", style="dim"))
+        parts.append(Text(f"\nDetails: {show}/{amiss[0].name}{place}", style="dim"))
     elif report.tasks:
         parts.append(_all_passed(report))
     return Trimmed(Group(*parts))

@@ -64,7 +64,7 @@ def test_a_model_that_repeats_itself_or_gives_nothing(place: Path) -> None:
     once = plays({"crashes-greybox": always({"requests": ["a", "b"]})}, plan)
     told = reproduce(place, once, tool_method="greybox", count=5)
     assert [passage.fate for passage in told.journey.passages] == ["unmet", "unmet", "inconclusive"]
-    assert "no more requests were made: " in told.journey.passages[-1].why
+    assert "no more requests were generated: " in told.journey.passages[-1].why
     none = reproduce(place, plays({"crashes-greybox": always(REFUSAL)}), tool_method="greybox")
     assert [passage.fate for passage in none.journey.passages] == ["inconclusive"]
     assert none.tool.findings == ()

@@ -122,7 +122,7 @@ def test_two_servers_with_a_tool_of_the_same_name(tmp_path: Path) -> None:
 
 def test_a_server_that_breaks_down_tells_why_but_no_keys(tmp_path: Path) -> None:
     entry = {"command": sys.executable, "args": [str(SERVERS / "shop.py")], "env": {"SHOP_KEY": "wrong"}}
-    with pytest.raises(UsageError, match="the server 'shop' does not tell of its tools") as caught:
+    with pytest.raises(UsageError, match="can't list the tools of MCP server 'shop'") as caught:
         tools_from(config(tmp_path, {"shop": entry}))
     assert "the key is wrong" in caught.value.hints
     script = "import os, sys; sys.exit('bad key ' + os.environ['SOME_API_KEY'])"
@@ -146,7 +146,7 @@ def test_a_server_that_says_nothing_is_not_waited_for_for_ever() -> None:
         ("mcp:  ", "neither a command nor an address"),
         ("mcp:a 'b", "can't parse the server's command"),
         ("mcp:/no/such/program --stdio", "No such file or directory"),
-        ("mcp:http://127.0.0.1:9/mcp", "the server http://127.0.0.1:9/mcp does not tell of its tools"),
+        ("mcp:http://127.0.0.1:9/mcp", "can't list the tools of MCP server http://127.0.0.1:9/mcp"),
     ],
 )
 def test_servers_that_can_t_be_reached(target: str, words: str) -> None:

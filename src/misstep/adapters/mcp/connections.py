@@ -360,9 +360,10 @@ class Connection:
         told = "no answer in time" if isinstance(cause, TimeoutError) else str(cause) or type(cause).__name__
         if self._pipe and self._pipe.flooded:
             told = f"it prints lines that are not MCP messages: {self._pipe.chatter}"
-        name = self.redact(self.server.name)
-        message = f"the server {name} does not tell of its tools: {self.redact(told)}"
-        return UsageError(message, *self._last_lines())
+        name, is_missing = self.redact(self.server.name), isinstance(cause, FileNotFoundError)
+        deed = "start" if is_missing else "list the tools of"
+        told = "command not found" if is_missing else self.redact(told)
+        return UsageError(f"can't {deed} MCP server {name}: {told}", *self._last_lines())
 
     def _last_lines(self) -> list[str]:
         self._printed.seek(0)

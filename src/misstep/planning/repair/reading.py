@@ -273,7 +273,7 @@ def _complaints(reading: RequestReading, tools: Sequence[str], request: str) -> 
         for tool in named:
             if tool not in needed:
                 yield (
-                    f"A constraint speaks of {shown(tool, SHOWN_TEXT)}, which is not among the tools "
+                    f"A constraint mentions {shown(tool, SHOWN_TEXT)}, which is not among the tools "
                     f"that are needed: {_listed(needed)}."
                 )
         if len(set(named)) < len(named):

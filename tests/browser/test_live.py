@@ -41,7 +41,7 @@ def wait_for(page: Any, place: str, text: str) -> None:
 
 
 def test_counts_rise_until_it_is_done(page: Any, run: Gated) -> None:
-    wait_for(page, "#live .state", f"Going on 0 of {COUNT} cases")
+    wait_for(page, "#live .state", f"Running 0 of {COUNT} cases")
     assert page.locator("#live progress").evaluate("bar => [bar.value, bar.max]") == [0, COUNT]
     run.let(2)
     wait_for(page, "#live .state", f"2 of {COUNT} cases")
@@ -113,7 +113,7 @@ def test_a_server_that_comes_back_is_found_again(visit: Visit, run: Gated, store
     visitor = visit()
     with served(store) as server:
         visitor.go(f"{server.url}runs/last")
-        wait_for(visitor.page, "#live .state", "Going on")
+        wait_for(visitor.page, "#live .state", "Running")
         port = server.url.split(":")[-1].strip("/")
         server.stop()
         wait_for(visitor.page, "#live .state", "Waiting for the server")
@@ -131,7 +131,7 @@ def test_a_run_that_was_left_says_how_to_go_on(visit: Visit, tmp_path: Path, sto
         run.process.wait()
     with served(store) as server:
         page = visit().go(f"{server.url}runs/last")
-        wait_for(page, "#live .state", "Nobody is at it now")
+        wait_for(page, "#live .state", "Stopped")
         name = page.url.rpartition("/")[2]
         assert f"misstep plan test --resume {name} --store" in page.locator(".resume").inner_text()
         page.goto(server.url)

@@ -77,7 +77,7 @@ def test_a_run_is_stopped_where_it_is_watched(server: Served, visit: Visit) -> N
     stop.wait_for()
     stop.focus()
     page.keyboard.press("Enter")
-    page.locator(".state", has_text="Nobody is at it now").wait_for(timeout=30_000)
+    page.locator(".state", has_text="Stopped").wait_for(timeout=30_000)
     stop.wait_for(state="hidden")
     run = page.url.rpartition("/")[2]
     assert f"misstep plan test --resume {run}" in page.locator(".resume").inner_text()
@@ -97,7 +97,7 @@ def test_a_run_outlives_the_server(visit: Visit, folder: Path) -> None:
         with served("store.db") as another:
             page = visitor.page
             page.goto(f"{another.url}runs/{listed.run.id}")
-            page.locator(".state", has_text="Going on").wait_for()
+            page.locator(".state", has_text="Running").wait_for()
             assert page.get_by_role("button", name="Stop it").count() == 0  # it is not this server's
 
 

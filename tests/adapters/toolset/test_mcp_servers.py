@@ -145,7 +145,7 @@ def test_a_server_that_says_nothing_is_not_waited_for_for_ever() -> None:
         ("mcp:", "neither a command nor an address"),
         ("mcp:  ", "neither a command nor an address"),
         ("mcp:a 'b", "can't parse the server's command"),
-        ("mcp:/no/such/program --stdio", "No such file or directory"),
+        ("mcp:/no/such/program --stdio", "can.t start MCP server .*: command not found"),
         ("mcp:http://127.0.0.1:9/mcp", "can't list the tools of MCP server http://127.0.0.1:9/mcp"),
     ],
 )

@@ -47,7 +47,7 @@ function partsOf(place) {
     if (total) { bar.max = total; bar.value = done; }
     else if (finished) { bar.max = 1; bar.value = 1; }
     const far = `${grouped(done)}${total ? ` of ${grouped(total)}` : ""} ${unit}`;
-    const name = finished ? "Finished" : live ? "Going on" : "Stopped";
+    const name = finished ? "Finished" : live ? "Running" : "Stopped";
     state.replaceChildren(el("b", {}, name), ` ${[far, told.rate, told.left, told.spent].filter(Boolean).join(" · ")}`);
     const success = told.success ? `${told.success} passed, 95 % interval ${told.interval}` : "";
     counts.replaceChildren(...Object.entries(verdicts).filter(([, count]) => count).map(([verdict, count]) =>

@@ -68,6 +68,7 @@ def complete_runs(context: click.Context, _: click.Parameter, word: str) -> list
     from misstep.runs import lookup
     from misstep.runs.setup.configuration import load_settings
 
+    found: list[tuple[str, str]]
     try:
         settings = load_settings(Path.cwd())
         if store := context.params.get("store"):

@@ -28,7 +28,7 @@ from misstep.runs.setup.configuration import (
 SHOWN = 50  # characters of the given value
 
 
-class WholeNumber(click.ParamType):
+class WholeNumber(click.ParamType):  # type: ignore[type-arg]  # older versions take no arguments
     """A number from `least` to `most`."""
 
     name = "n"

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 NUMBERS = {0: "B", 1: "b", 2: "H", 3: "h", 4: "I", 5: "i", 6: "f", 7: "?", 10: "Q", 11: "q", 12: "d"}
 FLOAT, TEXT, LIST = 6, 8, 9  # kinds of values
-CONTROL = 3  # the type of a token that is not a text format
+CONTROL = 3  # the type of a token that is not text
 
 
 def read_metadata(path: Path) -> dict[str, Any]:

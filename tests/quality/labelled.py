@@ -69,7 +69,7 @@ def planters() -> Iterator[Planted]:
     for rate in RATES:
         yield Planted("probability", {"rate": rate}, "probability", "fails ")
     yield Planted("greedy", {}, "structure", "reading order (")
-    yield Planted("idle", {}, "constraint", "for any request")
+    yield Planted("idle", {}, "constraint", "any request")
 
 
 def new_planters() -> Iterator[Planted]:

@@ -69,7 +69,7 @@ def test_names() -> None:
 
     assert name(Guilty(WORD)) == "'prior to'"
     assert name(Guilty(TOPIC)) == "topic baker"
-    assert name(AllDemands(), Hopeless()) == "all constraints together or for any request"
+    assert name(AllDemands(), Hopeless()) == "all constraints together or any request"
     assert name(*[Guilty(WORD)] * 5) == "'prior to' or 'prior to' or 'prior to' or something else"
     # Beta(1, 2) with the first failure, three more and two that passed: Beta(5, 4)
     assert name(ConstantRate()) == "fails 56 % of the time, whatever changes"

@@ -62,7 +62,7 @@ def test_evidence_counts_the_runs() -> None:
 
 def test_who_always_fails_is_asked_too_much() -> None:
     found, asked = hold(investigate(some_case(), 0.95, 60), lambda _: "failed")
-    assert (found.cause, found.guilty) == ("constraint", "for any request")
+    assert (found.cause, found.guilty) == ("constraint", "any request")
     assert found.evidence == f"failed {len(asked)} of {len(asked)} runs, whatever was changed"
 
 

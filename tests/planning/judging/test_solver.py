@@ -149,7 +149,7 @@ DAY: dict[str, Any] = {"day": (480, 600), "durations": {"a": 30, "b": 30, "c": 3
     ],
 )
 def test_contradictions_of_all_kinds(problem: Case, core: tuple[int, ...] | None) -> None:
-    """None stands for a case that can't be solved for any request."""
+    """None stands for a case that can't be solved, whatever is asked."""
     assert solver.satisfiable(problem) == ("yes" if core == () else "no")
     assert solver.conflict(problem) == (core or ())
 

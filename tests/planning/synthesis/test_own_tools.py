@@ -76,7 +76,7 @@ def test_values_are_those_of_the_documentation() -> None:
         ("The city, e.g. 'Paris'", ["Paris"]),
         ("for example 4, or more", [4]),
         ("such as “a b” and so on, e.g., 2.5", ["a b", 2.5]),
-        ("the user's name; don't omit it", []),
+        ("the user's name; don't leave it out", []),
         ("must be 'on' or 'off'", []),
         ("Example: `x-1`", ["x-1"]),
         ("e.g. 10am", []),

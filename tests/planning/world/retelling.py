@@ -1,4 +1,4 @@
-"""A case retold from all its calls, slowly: for any request of the past is looked up in the whole of it."""
+"""A case retold from all its calls, slowly: whatever is asked of the past is looked up in the whole of it."""
 
 import re
 from collections.abc import Sequence

@@ -48,7 +48,10 @@ SHOWN_FAILURES = 3
 )
 @settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
 def check(settings: CheckSettings) -> int:
-    """Judge plans against their cases."""
+    """Judge plans against their cases.
+
+    The verdicts are JSON lines.
+    """
     for name in ("cases", "plans"):
         if not getattr(settings, name):
             raise UsageError(f"no {name} were given", f"name a file with --{name}")

@@ -180,7 +180,7 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[VariantRun]) 
         case AllDemands():
             return "all constraints together"
         case Hopeless():
-            return "for any request"
+            return "any request"
         case ConstantRate():
             failed = sum(run.failed for run in runs)
             rate = expected(CHANCE, failed + 1, len(runs) - failed)  # with the first failure

@@ -105,7 +105,7 @@ def summary_view(summary: Summary) -> RenderableType:
         ]
     tested = ", ".join(filter(None, (summary.agent, summary.model)))
     compared = Parts([Text(each, style="dim") for each in beside], ", ")
-    rows = [compared, Parts(told, " · "), Text(plain(tested), style="dim")]
+    rows: list[RenderableType] = [compared, Parts(told, " · "), Text(plain(tested), style="dim")]
     return Trimmed(Group(line, *[Padding(row, (0, 0, 0, 9)) for row in rows]))
 
 

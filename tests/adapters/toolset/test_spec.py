@@ -214,7 +214,7 @@ def test_while_an_event_loop_runs(write: Write) -> None:
         ("awkward", "raised RuntimeError: none of your business", None),
         ("broken", "raised RuntimeError: no key given", None),
         ("loook", "there is no 'loook' here", None),
-        ("", "does not name an object", None),
+        ("", "does not name a tool", None),
     ],
 )
 def test_what_is_wrong_is_said(name: str, words: str, where: str | None, write: Write) -> None:

@@ -24,12 +24,12 @@ from tests.browser.chromium import READY, Visitor, find_program, running_browser
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs" / "images"
 SIZES = {
-    "report": (800, 1030),
-    "case": (1000, 575),
+    "report": (800, 1090),
+    "case": (1000, 752),
     "runs": (1000, 592),
     "playground": (1000, 888),
 }
-VIEWPORT = {"width": 1000, "height": 1050}
+VIEWPORT = {"width": 1000, "height": 1100}
 SCHEMES = ("light", "dark")
 COMMAND = ("plan", "test", "--count", "200", "--seed", "1", "--fail-on", "none", "--display", "none")
 AGENTS = ("sim:perfect", "sim:random", "sim:terminal", "sim:greedy")

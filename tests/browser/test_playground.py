@@ -191,7 +191,7 @@ def test_sliders_make_problems(visit: Visit, address: str) -> None:
     page = enter(visit(), address)
     page.get_by_label("Actions").fill("12")
     page.locator(".tool").nth(11).wait_for()
-    page.get_by_label("Tools nobody needs").fill("3")
+    page.get_by_label("Distractor tools").fill("3")
     page.locator(".tool").nth(14).wait_for()
     page.get_by_label("time", exact=False).first.check()
     page.locator("#note", has_text="Problems like these have 3 to 10 actions.").wait_for()

@@ -190,8 +190,8 @@ function entryOf(step, call, result) {
 
 function luckOf(chance) {
   if (chance === null) return "";
-  if (chance === 1) return "Blind luck: any order will do.";
-  return chance >= LIKELY ? `Blind luck gets it right in ${percent(chance)} of all tries.` : `Blind luck gets it right once in ${grouped(Math.round(1 / chance))} tries.`;
+  if (chance === 1) return "Chance level 100 %: every order is correct.";
+  return chance >= LIKELY ? `Chance level ${percent(chance)}.` : `Chance level: 1 in ${grouped(Math.round(1 / chance))} tries.`;
 }
 
 /** The wish that the form holds; null where it holds none, which is told. */

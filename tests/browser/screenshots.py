@@ -26,8 +26,8 @@ PICTURES = ROOT / "docs" / "images"
 SIZES = {
     "report": (800, 1090),
     "case": (1000, 752),
-    "runs": (1000, 592),
-    "playground": (1000, 888),
+    "runs": (1000, 645),
+    "playground": (1000, 1030),
 }
 VIEWPORT = {"width": 1000, "height": 1100}
 SCHEMES = ("light", "dark")

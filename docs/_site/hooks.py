@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/RESULTS.md": "reference/measurements.md",
-    "src/misstep/models/local/data/README.md": "reference/embedded-model.md",
+    "adapter/README.md": "reference/embedded-model.md",
 }
 SOURCES = {page: source for source, page in OUTSIDE.items()}
 

@@ -28,7 +28,8 @@ printf '%s\n' "${COMPREPLY[@]}"
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "shop.py").touch()
+    (tmp_path / "shop.py").write_text("def agent(request, tools):\n    return ''\n\ndef other(a): ...\n")
+    (tmp_path / "broken.py").write_text("def (")
     (tmp_path / "with\nline.py").touch()
     return tmp_path
 
@@ -53,8 +54,9 @@ def completed(line: str, folder: Path) -> list[str]:
         ("misstep tool f", ["fix", "fuzz"]),
         ("misstep plan test --budget-t", ["--budget-tokens", "--budget-time"]),
         ("misstep plan test --agent sim:perf", ["sim:perfect"]),
-        ("misstep plan test --agent sh", ["shop.py:"]),
+        ("misstep plan test --agent sh", ["shop.py:agent"]),
         ("misstep plan test --agent w", []),
+        ("misstep plan test --agent b", []),
         ("misstep plan test --family order,ti", ["order,time"]),
         ("misstep tool fuzz --sandbox ", ["auto", "bubblewrap", "none"]),
         ("misstep plan test --prices ", ["compopt", "-o", "default"]),

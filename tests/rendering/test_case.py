@@ -62,7 +62,7 @@ def shown(constraint: Constraint, *calls: Call, **verdict: Any) -> str:
 )
 def test_broken_constraints_in_words(constraint: Constraint, words: str) -> None:
     lines = [" ".join(line.split()) for line in shown(constraint).splitlines()]
-    assert f"0 {' '.join(words.split())}" in lines
+    assert f"1 {' '.join(words.split())}" in lines
 
 
 def test_calls_are_shown_with_their_arguments() -> None:

@@ -53,13 +53,24 @@ def from_paths(kind: str) -> Complete:
 
 
 def complete_agents(_: click.Context, __: click.Parameter, word: str) -> list[CompletionItem[str]]:
-    """Built-in agents, simulated ones, and Python files."""
+    """Agents in the Python files of this folder, built-in and simulated ones."""
     from misstep.planning.simulated.planners import PLANNERS
     from misstep.runs.setup.agents import PARADIGMS
 
-    files = sorted(f"{path.name}:" for path in Path().glob("*.py") if path.name.isprintable())
-    known = [*files, *PARADIGMS, *(f"sim:{name}" for name in PLANNERS)]
+    files = sorted(path for path in Path().glob("*.py") if path.name.isprintable())
+    known = [*(each for path in files for each in _agents_in(path)), *PARADIGMS]
+    known += [f"sim:{name}" for name in PLANNERS]
     return [CompletionItem(name) for name in known if name.startswith(word)]
+
+
+def _agents_in(path: Path) -> list[str]:
+    from misstep.adapters.loading.candidates import candidates_in
+    from misstep.errors import UsageError
+
+    try:
+        return [f"{path.name}:{each.name}" for each in candidates_in(path) if each.kind == "agent"]
+    except UsageError:
+        return []
 
 
 def complete_runs(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem[str]]:

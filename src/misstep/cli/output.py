@@ -145,7 +145,7 @@ def hint(console: Console, text: str, gap: bool = True) -> None:
 
 def point_to_page(console: Console, run: str, place: str) -> None:
     """Suggest the HTML page where there is no better next step."""
-    hint(console, f"Report:   misstep report {run}{place}")
+    hint(console, f"Report: misstep report {run}{place}")
 
 
 def case_words(run: str, case: str) -> str:

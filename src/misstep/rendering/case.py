@@ -173,5 +173,5 @@ def constraints_view(outcome: Outcome) -> RenderableType:
     for index in outcome.verdict.violated:
         constraint = case.constraints[index]
         source = "" if constraint.sentence is None else f"sentence {constraint.sentence + 1}"
-        table.add_row(Text(f"{index}"), Text(in_brief(constraint, names)), Text(source, style="dim"))
+        table.add_row(Text(f"{index + 1}"), Text(in_brief(constraint, names)), Text(source, style="dim"))
     return table

@@ -40,7 +40,7 @@ def percent(share: float | None) -> str:
 def money(usd: float | None, model: str | None) -> str:
     if usd is None:
         way = "add its price with --prices" if model else "name its model with --model"
-        return f"unknown  ({way})"
+        return f"unknown ({way})"
     return f"{usd:.2f} USD" if usd >= 0.01 or not usd else f"{usd:.6f} USD"
 
 

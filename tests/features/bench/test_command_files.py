@@ -47,7 +47,7 @@ def test_a_run_is_shown_and_replayed(misstep: Command) -> None:
 def test_all_passed(misstep: Command) -> None:
     printed = misstep("bench", "files", "--agent", "sim:right", *FEW, "--display", "plain")
     assert printed.code == 0
-    assert re.search(r"\n\nall 3 tasks passed\n\nReport:   misstep report \w{6}\n$", printed.out)
+    assert re.search(r"\n\nall 3 tasks passed\n\nReport: misstep report \w{6}\n$", printed.out)
     assert ": 3 tasks\n" in printed.err
     assert "3/3  passed 3  failed 0" in printed.err
 

@@ -39,7 +39,7 @@ def test_a_kept_curve_is_shown_like_its_run(misstep: Command) -> None:
     misstep(*PERFECT)
     run, curve = json.loads(Path(file).read_text())["run"], misstep("show", file, "--beside", "last").out
     assert without_hint(curve) in misstep("show", run, "--beside", "last").out
-    assert curve.endswith("Report:   misstep report kept.json\n")
+    assert curve.endswith("Report: misstep report kept.json\n")
     assert misstep("show", file, "--json").out == Path(file).read_text()
 
 

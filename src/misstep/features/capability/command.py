@@ -102,7 +102,7 @@ def show_kept(settings: RunSettings, path: str) -> None:
         return
     console = Console()
     show_curves(console, settings, curve)
-    hint(console, f"Report:   misstep report {quoted(path)}")
+    hint(console, f"Report: misstep report {quoted(path)}")
 
 
 def report_kept(settings: RunSettings, path: str, opening: bool) -> int:

@@ -352,7 +352,7 @@ def test_a_command_that_can_t_work_is_a_usage_error(tmp_path: Path) -> None:
     assert "MCP client 'no-such-client' not found" in wrong("no-such-client {config}")
     assert "can't be executed\n  chmod +x" in wrong(f"{tmp_path}/client {{config}}")
     assert "the command of the MCP client is empty" in wrong(" ")
-    assert "can't be read: No closing quotation" in wrong("client 'x")
+    assert "can't parse the command of the MCP client: No closing quotation" in wrong("client 'x")
     assert "its command does not contain {config}" in wrong(f"{sys.executable} {{request}}")
     assert "{url} is not available when the client starts the server itself" in wrong(
         f"{sys.executable} {{url}}", "stdio"

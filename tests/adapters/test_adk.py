@@ -124,5 +124,5 @@ def test_an_agent_with_others_below_needs_a_factory() -> None:
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "google.adk.agents", None)
-    with pytest.raises(MissingExtra, match="misstep\\[adk\\]"):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[adk\]"):
         agent(lambda tools: None, "agent")

@@ -127,5 +127,5 @@ def test_what_has_no_tools_to_exchange_needs_a_factory() -> None:
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "agent_framework", None)
-    with pytest.raises(MissingExtra, match="misstep\\[agent-framework\\]"):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[agent-framework\]"):
         agent(lambda tools: None, "agent")

@@ -169,5 +169,5 @@ def test_a_team_needs_a_factory() -> None:
 
 def test_without_the_framework_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "autogen_agentchat", None)
-    with pytest.raises(MissingExtra, match="misstep\\[autogen\\]"):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[autogen\]"):
         agent(lambda tools: None, "agent")

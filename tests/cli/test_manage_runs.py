@@ -140,3 +140,8 @@ def test_an_analysed_run_is_deleted_only_with_its_analysis(capsys: pytest.Captur
     assert f"misstep runs rm {name} {other}" in capsys.readouterr().err
     assert run(["runs", "rm", name, other, "--yes"]) == 0
     assert listed(capsys) == {}
+
+
+def test_an_empty_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["runs", ""]) == 2
+    assert "no such command ''" in capsys.readouterr().err

@@ -35,7 +35,7 @@ class Commands(click.Group):
 
     def parse_args(self, context: click.Context, arguments: list[str]) -> list[str]:
         """Options without a command belong to the default command, if there is one."""
-        if self._default and (not arguments or (arguments[0][0] == "-" and arguments[0] not in HELP)):
+        if self._default and (not arguments or (arguments[0][:1] == "-" and arguments[0] not in HELP)):
             arguments = [self._default, *arguments]
         return super().parse_args(context, arguments)
 
@@ -69,7 +69,7 @@ class Commands(click.Group):
         home = self._homes[name]
         return home.get_short_help_str() if isinstance(home, Commands) else home[1]
 
-    def shell_complete(self, context: click.Context, word: str) -> list[CompletionItem[Any]]:
+    def shell_complete(self, context: click.Context, word: str) -> "list[CompletionItem[Any]]":
         names = [
             CompletionItem(name, help=self._about(name)) for name in self._homes if name.startswith(word)
         ]

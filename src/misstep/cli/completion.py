@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 from click.shell_completion import CompletionItem, get_completion_class, shell_complete
@@ -11,7 +12,7 @@ from misstep.cli.help import command
 
 VARIABLE = "_MISSTEP_COMPLETE"
 MOST = 50
-Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem[str]]]
+Complete: TypeAlias = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
 
 
 @command(
@@ -40,7 +41,7 @@ def from_values(values: Iterable[str]) -> Complete:
     """Complete one of these, also as the last of several separated by commas."""
     offered = list(values)
 
-    def complete(_: click.Context, __: click.Parameter, word: str) -> list[CompletionItem[str]]:
+    def complete(_: click.Context, __: click.Parameter, word: str) -> "list[CompletionItem[str]]":
         before, comma, part = word.rpartition(",")
         return [CompletionItem(f"{before}{comma}{value}") for value in offered if value.startswith(part)]
 
@@ -52,7 +53,7 @@ def from_paths(kind: str) -> Complete:
     return lambda _, __, word: [CompletionItem(word, type=kind)]
 
 
-def complete_agents(_: click.Context, __: click.Parameter, word: str) -> list[CompletionItem[str]]:
+def complete_agents(_: click.Context, __: click.Parameter, word: str) -> "list[CompletionItem[str]]":
     """Agents in the Python files of this folder, built-in and simulated ones."""
     from misstep.planning.simulated.planners import PLANNERS
     from misstep.runs.setup.agents import PARADIGMS
@@ -73,7 +74,7 @@ def _agents_in(path: Path) -> list[str]:
         return []
 
 
-def complete_runs(context: click.Context, _: click.Parameter, word: str) -> list[CompletionItem[str]]:
+def complete_runs(context: click.Context, _: click.Parameter, word: str) -> "list[CompletionItem[str]]":
     """The newest runs; after RUN/ the cases of it that failed."""
     from misstep.errors import MisstepError
     from misstep.runs import lookup

@@ -100,7 +100,7 @@ def summary_view(summary: Summary) -> RenderableType:
     told = [*counts, Text(counted(summary.calls, "call"))]
     if summary.tokens.input or summary.tokens.output:
         told += [
-            Text(f"{in_and_out(summary.tokens)} tokens"),
+            Text(f"{summary.tokens.input:,} tokens in, {summary.tokens.output:,} out"),
             Text(f"cost {money(summary.usd, summary.model)}"),
         ]
     tested = ", ".join(filter(None, (summary.agent, summary.model)))

@@ -143,7 +143,7 @@ def test_reports_are_written(tmp_path: Path, misstep: Command, server: ScriptedS
     text = page.read_text()
     assert "Failed sets" in text
     assert "It is approximately 465 km." in text
-    for fact in ("openai/x", "misstep tool consistency (toolfuzz)", "no sandbox", "300 s for each tool"):
+    for fact in ("openai/x", "misstep tool consistency (toolfuzz)", "no sandbox", "300 s per tool"):
         assert fact in text
     assert f"<h1>roads.py:road · run {page.stem}</h1>" in text
     (events,) = (tmp_path / "out").glob("*.ndjson")

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from misstep.core.event import Event, RunFinished, RunStarted, SetJudged, Spending, ToolChecked
+from misstep.core.event import Event, ItemStarted, RunFinished, RunStarted, SetJudged, Spending, ToolChecked
 from misstep.core.model import ModelError
 from misstep.core.results.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun
 from misstep.core.settings import Settings
@@ -80,7 +80,7 @@ def test_a_fault_is_found_told_and_kept(tmp_path: Path) -> None:
     assert set(tool.usage) == {"agent", "generator", "judge"}
     assert (tool.calls, tool.notes) == (8, ())
     told = [type(event) for event in events if not isinstance(event, Spending)]  # which comes now and then
-    assert told == [RunStarted, SetJudged, SetJudged, ToolChecked, RunFinished]
+    assert told == [RunStarted, ItemStarted, SetJudged, SetJudged, ToolChecked, RunFinished]
     settings = settings_in(tmp_path, "")
     assert view_consistency(settings, "last") == report
     (listed,) = list_runs(settings)[0]

@@ -24,4 +24,4 @@ def test_json_has_the_baselines_that_the_summary_shows(misstep: Command) -> None
     shown = misstep(*given).out
     found = json.loads(misstep(*given, "--json").out)["baselines"]
     text_order, ignores = 100 * found["text_order"], 100 * found["ignores_family"]
-    assert f"baselines      text order {text_order:.1f} %, ignores family {ignores:.1f} %" in shown
+    assert f"text order {text_order:.1f} %, ignores family {ignores:.1f} %" in " ".join(shown.split())

@@ -30,7 +30,8 @@ def test_the_traceback_of_an_agent_is_kept(
     (tmp_path / "mine.py").write_text(AGENT)
     done = misstep("plan", "test", "--agent", "mine.py:agent", *options, "--count", "3", "--display", "none")
     assert "errors" not in done.out  # "errored 3" beside "errors none" said two things at once
-    case = next(line.split()[0] for line in done.out.splitlines() if "KeyError" in line)
+    heads = done.out.split("KeyError")[0].splitlines()
+    case = next(line.split()[0] for line in reversed(heads) if line.endswith("  errored"))
 
     shown = misstep("show", "last", case).out
     stored = json.loads(misstep("show", "last", case, "--json").out)["transcript"]["error"]

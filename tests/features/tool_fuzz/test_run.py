@@ -13,7 +13,15 @@ from typing import Any
 
 import pytest
 
-from misstep.core.event import Event, FindingMade, RunFinished, RunStarted, Spending, ToolFinished
+from misstep.core.event import (
+    Event,
+    FindingMade,
+    ItemStarted,
+    RunFinished,
+    RunStarted,
+    Spending,
+    ToolFinished,
+)
 from misstep.core.results.finding import FuzzReport, ToolReport
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, StoreError, UsageError
@@ -62,11 +70,10 @@ def test_crashes_are_found_made_small_and_kept(place: Path) -> None:
     assert (lookup.reach.lines, lookup.reach.total) == (1, 1)
     assert "bubblewrap" in lookup.sandbox or "no sandbox" in lookup.sandbox
     assert view_fuzzing(settings_in(place), "last") == report
-    assert [type(event) for event in events if not isinstance(event, FindingMade | Spending)] == [
-        RunStarted,
-        *[ToolFinished] * 4,
-        RunFinished,
-    ]
+    started = [event.name for event in events if isinstance(event, ItemStarted)]
+    assert sorted(started) == sorted(tool.name for tool in report.tools)
+    told = [type(event) for event in events if not isinstance(event, FindingMade | Spending | ItemStarted)]
+    assert told == [RunStarted, *[ToolFinished] * 4, RunFinished]
     told = {event.finding.id for event in events if isinstance(event, FindingMade)}
     assert told == {finding.id for finding in report.findings}
 

@@ -156,7 +156,7 @@ def test_one_cause_is_shown_once_by_its_most_plausible_call_with_all_places() ->
     assert told.index('plain({"path": "a"})') < told.index("not confirmed: seen") < told.index("only once")
     page = run_page(RunPage(Tally().summary("k3f9xa", "notes.py", None, None), tuple(defects(grouped(), ""))))
     assert "1 defect in 3 tools; 1 not confirmed" in page
-    assert page.index("Findings</h2>") < page.index("id-plain") < page.index("Not confirmed</h2>")
+    assert page.index("1 defect in 3 tools") < page.index("id-plain") < page.index("Not confirmed</h2>")
     assert page.index("Not confirmed</h2>") < page.index("only once")
 
 

@@ -145,8 +145,8 @@ def with_rule(**rule: Any) -> dict[str, Any]:
         (with_rule(kind="choice", tools=["pay"]), "length >= 2"),
         (with_rule(kind="choice", tools=["pay", "pay"]), "names 'pay' twice"),
         (with_rule(kind="before", first="pay", then="pay"), "names 'pay' twice"),
-        (with_rule(kind="before", first="pay", then="unused"), "speaks of 'unused', which is not among"),
-        (with_rule(kind="before", first="pay", then="rm -rf /"), "speaks of 'rm -rf /'"),
+        (with_rule(kind="before", first="pay", then="unused"), "mentions 'unused', which is not among"),
+        (with_rule(kind="before", first="pay", then="rm -rf /"), "mentions 'rm -rf /'"),
         (
             relations(needed=[{"tool": "sudo", "quote": "twice"}]),
             "There is no tool 'sudo'. The tools are pay,",

@@ -7,7 +7,7 @@ import pytest
 
 from misstep.benchmarks.files.suite import FreshTasks, build, judge_files, public_tasks, world_of
 from misstep.benchmarks.tree import File
-from misstep.core.event import Event, RunFinished, RunStarted, Spending, TaskJudged
+from misstep.core.event import Event, ItemStarted, RunFinished, RunStarted, Spending, TaskJudged
 from misstep.core.results.benchmark import SPLITS, TaskReport
 from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
@@ -94,7 +94,9 @@ def test_a_model_behind_a_server_does_some_right_and_some_wrong(tmp_path: Path) 
     assert wrong.trial is not None
     assert [use.tool for use in wrong.trial.uses][-1] == "write_file"
     assert wrong.usage["agent"].output > 0
-    told = [type(event) for event in events if not isinstance(event, Spending)]  # which comes now and then
+    started = [event.name for event in events if isinstance(event, ItemStarted)]
+    assert sorted(started) == sorted(task.name for task in report.tasks)
+    told = [type(event) for event in events if not isinstance(event, Spending | ItemStarted)]
     assert told == [RunStarted, *[TaskJudged] * 3, RunFinished]
     settings = settings_in(tmp_path)
     assert view_benchmark(settings, "last") == report

@@ -9,6 +9,7 @@ from misstep.features.capability.view import (
     how_far_table,
     in_words,
     limit_in_words,
+    plans_up_to,
     published_levels,
 )
 from misstep.planning.capability import capability_limit
@@ -46,6 +47,23 @@ WAVERING = (point(2, 4, 10), point(3, 6, 10))
 def test_how_far_it_gets(points: tuple[Point, ...], far: str, limit: str) -> None:
     assert how_far(curve(*points)) == far
     assert limit_in_words(curve(*points)) == limit
+
+
+@pytest.mark.parametrize(
+    ("points", "half", "told"),
+    [
+        ((), None, "Nothing judged"),
+        (ERRORED, None, "Nothing judged"),
+        (HIGH, None, "Plans at least 9 actions"),
+        (HIGH, Half(8.9, (7.25, None)), "Plans up to 8 actions"),
+        (LOW, None, "Does not plan 2 actions"),
+        (LOW, Half(1.9, (1.0, 2.5)), "Does not plan 2 actions"),
+        (MIXED, None, "Plans up to 3 actions"),
+        (WAVERING, None, "Plans up to 3 actions"),
+    ],
+)
+def test_the_page_begins_with_what_it_plans(points: tuple[Point, ...], half: Half | None, told: str) -> None:
+    assert plans_up_to(curve(*points, half=half)) == told
 
 
 def test_where_success_passes_half_is_said_first() -> None:

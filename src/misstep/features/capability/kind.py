@@ -7,8 +7,8 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.capability.figure import capability_figure
 from misstep.features.capability.run import capability_of, levels_beside, view_capability, with_others
-from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, whole_percent
-from misstep.rendering.html.markup import Markup, Row, element, grid
+from misstep.features.capability.view import OTHER_PROBLEMS, Level, how_far, plans_up_to, whole_percent
+from misstep.rendering.html.markup import Markup, Row, element, grid, together
 from misstep.rendering.html.page import page
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.terminal import BASELINES, KINDS, baseline_rates, percent, share
@@ -92,6 +92,13 @@ class CapabilityRuns(PlanningRuns):
 
     def result(self, settings: StoreSettings, run: Run) -> Capability:
         return view_capability(settings, run.id)
+
+    def headline(self, settings: ViewSettings, run: Run) -> Markup:
+        """Not the success rate, which depends on how many cases of each size were run."""
+        curve = view_capability(settings, run.id)
+        return together(
+            element("p", plans_up_to(curve), class_="rate"), element("p", f"Success: {how_far(curve)}.")
+        )
 
     def findings(self, settings: ViewSettings, run: Run, summary: Summary) -> Iterator[Markup]:
         curves = with_others(settings, view_capability(settings, run.id))

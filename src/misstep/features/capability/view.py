@@ -1,5 +1,6 @@
 """Shows capability curves on the terminal and in words, with the PDoctor paper's published results."""
 
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -125,6 +126,20 @@ def how_far(curve: Capability) -> str:
         under = f"under {whole_percent(curve.threshold)}"
         return f"{under} from the start" if curve.limit is None else f"{under} after {curve.limit} actions"
     return f"{whole_percent(rates[max(rates)])} at {max(rates)} actions"
+
+
+def plans_up_to(curve: Capability) -> str:
+    """The largest number of actions with a success rate of at least 50 %, in a few words."""
+    rates = {point.actions: point.success for point in curve.curve if point.success is not None}
+    if not rates:
+        return "Nothing judged"
+    if curve.half and curve.half.at >= min(rates):
+        return f"Plans up to {math.floor(curve.half.at)} actions"
+    if min(rates.values()) > 0.5:
+        return f"Plans at least {max(rates)} actions"
+    if max(rates.values()) < 0.5:
+        return f"Does not plan {min(rates)} actions"
+    return f"Plans up to {max(size for size, rate in rates.items() if rate >= 0.5)} actions"
 
 
 def limit_in_words(curve: Capability) -> str:

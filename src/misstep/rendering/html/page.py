@@ -84,9 +84,13 @@ def planning_parts(
     findings: Iterable[Markup] = (),
     breakdowns: Iterable[Breakdown] = (),
     cases: CaseBundle | None = None,
+    headline: Markup | None = None,
 ) -> Iterator[Markup]:
-    """The sections of a run on planning cases; `findings` are those of its kind of run."""
-    yield sections.success(summary)
+    """The sections of a run on planning cases; `findings` are those of its kind of run.
+
+    A `headline` replaces the success rate.
+    """
+    yield headline or sections.success(summary)
     yield sections.counts(summary)
     yield from findings
     if cases:

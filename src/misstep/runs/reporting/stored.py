@@ -67,8 +67,13 @@ class PlanningRuns(_Compared):
         shown = cases or bundle_of(settings, run)
         topics = break_down(settings, run.id, "topic")
         breakdowns = (topics,) if len(topics.portions) >= ENOUGH else ()
-        parts = planning_parts(summary, self.findings(settings, run, summary), breakdowns, shown)
+        findings, headline = self.findings(settings, run, summary), self.headline(settings, run)
+        parts = planning_parts(summary, findings, breakdowns, shown, headline)
         return RunPage(summary, tuple(parts), shown)
+
+    def headline(self, settings: ViewSettings, run: Run) -> Markup | None:
+        """What the page begins with, if not with the success rate."""
+        return None
 
     def findings(self, settings: ViewSettings, run: Run, summary: Summary) -> Iterator[Markup]:
         """Sections of the page between the counts and the cases."""

@@ -32,16 +32,16 @@ UNRUN = {
     (DOCKER, f"{RUN} misstep plan test --agent sim:greedy --count 20"): "the same",
     (
         DOCKER,
-        f'{RUN} --user "$(id -u):$(id -g)" -v "$PWD:/work" -e OPENAI_API_KEY misstep plan test --agent agent.py:agent',
+        f'{RUN} --user "$(id -u):$(id -g)" -v "$PWD:/project" -e OPENAI_API_KEY misstep plan test --agent agent.py:agent',
     ): "the same",
     (
         DOCKER,
-        f'{RUN} -v "$PWD:/work" --security-opt seccomp=unconfined --security-opt systempaths=unconfined '
+        f'{RUN} -v "$PWD:/project" --security-opt seccomp=unconfined --security-opt systempaths=unconfined '
         "misstep tool fuzz 'mcp:python server.py'",
     ): "the same",
     (
         DOCKER,
-        f'{RUN} --network none -v "$PWD:/work:ro" -w /tmp misstep tool fuzz /work/shop.py:unit_price --sandbox none',
+        f'{RUN} --network none -v "$PWD:/project:ro" -w /tmp misstep tool fuzz /project/shop.py:unit_price --sandbox none',
     ): "the same",
     (
         BENCHMARKS,

@@ -15,8 +15,8 @@ COPY constraints.txt /wheels/
 COPY --from=build /wheels/ /wheels/
 RUN pip install --no-cache-dir --constraint /wheels/constraints.txt \
     "$(echo /wheels/misstep-*.whl)[anthropic,fuzz,mcp,openai,web]"
-RUN useradd --create-home misstep && mkdir /work && chown misstep /work
+RUN useradd --create-home misstep && mkdir /project && chown misstep /project
 USER misstep
-WORKDIR /work
+WORKDIR /project
 ENTRYPOINT ["misstep"]
 CMD ["--help"]

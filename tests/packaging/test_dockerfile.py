@@ -41,7 +41,7 @@ def extras() -> set[str]:
 
 def test_the_image_is_misstep_and_nobody_s_root() -> None:
     build, image = stages()
-    assert texts(image, "WORKDIR") == ["/work"]
+    assert texts(image, "WORKDIR") == ["/project"]
     assert texts(image, "ENTRYPOINT") == ['["misstep"]']
     (user,) = texts(image, "USER")
     assert any(f"useradd --create-home {user}" in text for text in texts(image, "RUN"))

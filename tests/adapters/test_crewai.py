@@ -135,7 +135,7 @@ def test_an_agent_is_copied_and_nobody_else_is_talked_to(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("made", "said", "hint"),
     [
-        ("crew(member(), member('twin'))", "which of 2 agents gets the tools", "def make_agent(tools)"),
+        ("crew(member(), member('twin'))", "which of the 2 agents gets the tools", "def make_agent(tools)"),
         (
             "crew(member(), description='Do it.')",
             "no task description of the crew contains {request}",

@@ -125,7 +125,7 @@ def test_an_agent_is_copied_and_not_changed(tmp_path: Path) -> None:
     [
         (
             "AgentWorkflow([member(n, [real_tool]) for n in 'ab'], root_agent='a')",
-            "which of 2 agents gets the tools",
+            "which of the 2 agents gets the tools",
         ),
         ("CodeActAgent(lambda code: code, llm=model())", "the tools of a CodeActAgent"),
         ("model()", "the tools of a OpenAI"),

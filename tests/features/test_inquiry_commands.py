@@ -169,7 +169,7 @@ def test_a_run_by_what_its_cases_have_in_common(misstep: Command) -> None:
     misstep("plan", "test", "--agent", "sim:topic", "-A", "topic=baker", "--count", "1500", *QUIET)
     result = misstep("show", "last", "--by", "topic")
     assert result.out.splitlines()[1].startswith("baker")
-    assert "baker fails more" in " ".join(result.out.split())
+    assert "baker fails significantly more than the others" in " ".join(result.out.split())
     portions = json.loads(misstep("show", "last", "--by", "topic", "--json").out)["portions"]
     assert [portion["value"] for portion in portions if portion["significant"]] == ["baker"]
 

@@ -218,5 +218,5 @@ def judged(case: Case, turns: list[list[dict[str, Any]]]) -> misstep.Verdict:
 
 @pytest.mark.skipif(find_spec("inspect_ai") is not None, reason="Inspect is here")
 def test_without_inspect_it_is_said_what_brings_it(tmp_path: Path) -> None:
-    with pytest.raises(MissingExtra, match=r"misstep\[inspect\]"):
+    with pytest.raises(MissingExtra, match=r"pip install .*\[inspect\]"):
         write_inspect(run(tmp_path, agent="sim:perfect", count=1), "last")

@@ -50,7 +50,7 @@ def test_a_plain_installation_says_what_is_missing(wheel: Path, tmp_path: Path) 
     ):
         told = bare.run("misstep", *command)
         assert told.returncode == 2, told.stdout
-        assert f"misstep[{extra}]" in told.stderr
+        assert f"pip install '{wheel}[{extra}]'" in told.stderr
         assert "Traceback" not in told.stderr
 
 

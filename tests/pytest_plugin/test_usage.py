@@ -70,7 +70,7 @@ def test_settings_of_the_project_hold_for_marks(pytester: pytest.Pytester, run_p
     inner = pytester.mkdir("inner")
     os.chdir(inner)
     text = run_pytest("..").stdout.str()
-    assert "0 of 3 judged" in text
+    assert "0 of 3 cases passed" in text
     assert "--store " in text
     assert (pytester.path / ".misstep/store.db").exists()
     (pytester.path / "misstep.toml").write_text("count = 0\n")

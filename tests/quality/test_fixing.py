@@ -128,7 +128,7 @@ def test_no_other_tool_gets_new_words(tool: Path, misstep: Command) -> None:
         more = ("--from", "last", "--candidates", "3", "--write", "--json")
         printed = misstep("tool", "fix", both, *only, *model, *more)
     assert printed.code == 2
-    assert "the tool 'ask'would change as well, and it was not tested" in printed.err
+    assert "the tool 'ask' would change as well, and it was not tested" in printed.err
     assert tool.read_text(encoding="utf-8") == SOURCE + PARTIAL
 
 

@@ -1,5 +1,6 @@
 """Completion in a real bash, and in the other shells where they are installed."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -141,3 +142,16 @@ def test_other_shells_are_told_what_runs_are(
     assert done.returncode == 0
     assert extra in done.stdout
     assert "plan test" in done.stdout
+
+
+def test_ids_that_a_shell_would_expand_are_not_offered(project: Path) -> None:
+    made = subprocess.run(
+        [BIN / "misstep", "plan", "synth", "--count", "2"], capture_output=True, text=True, check=True
+    )
+    first, second = made.stdout.splitlines()
+    case = json.loads(first)
+    (project / "cases.jsonl").write_text(first.replace(case["id"], "$(touch x) *") + "\n" + second + "\n")
+    command = ["plan", "test", "--agent", "sim:idle", "--cases", "cases.jsonl", "--fail-on", "none", "--json"]
+    subprocess.run([BIN / "misstep", *command], capture_output=True, check=True)
+    assert completed("misstep replay last/", project) == [f"last/{json.loads(second)['id']}"]
+    assert not (project / "x").exists()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from misstep.cli import run
+from misstep.store.runs import Store
 
 PLAN = ["plan", "test", "--agent", "sim:random", "--count", "6", "--fail-on", "none", "--display", "none"]
 
@@ -140,6 +141,15 @@ def test_an_analysed_run_is_deleted_only_with_its_analysis(capsys: pytest.Captur
     assert f"misstep runs rm {name} {other}" in capsys.readouterr().err
     assert run(["runs", "rm", name, other, "--yes"]) == 0
     assert listed(capsys) == {}
+
+
+def test_a_run_in_progress_is_not_deleted(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name, other = made(capsys), made(capsys)
+    before = rows(project)
+    with Store(".misstep/store.db") as store, store.sit(name, 1.0):
+        assert run(["runs", "rm", other, name, "--yes"]) == 2
+        assert f"run {name} is in progress" in capsys.readouterr().err
+    assert {**rows(project), "sittings": 0} == {**before, "sittings": 0}
 
 
 def test_an_empty_command_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Shell completion: the scripts for bash, zsh and fish, and the values of options and arguments."""
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
@@ -94,4 +95,6 @@ def complete_runs(context: click.Context, _: click.Parameter, word: str) -> "lis
             found = [("last", "newest run"), *((each.run.id, each.run.purpose.command) for each in runs)]
     except (MisstepError, OSError):
         return []
-    return [CompletionItem(name, help=about) for name, about in found if name.startswith(word)]
+    # Ids of cases come from files: shells would split or expand others.
+    plain = [(name, about) for name, about in found if re.fullmatch(r"[\w./:@%+-]+", name)]
+    return [CompletionItem(name, help=about) for name, about in plain if name.startswith(word)]

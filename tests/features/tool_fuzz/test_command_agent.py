@@ -116,8 +116,8 @@ def test_a_refusal_is_replayed_and_written_as_a_test_that_wants_it_taken(
     assert "assert judged.ruling in ('fine',), told" in (tmp_path / "test_bills.py").read_text()
     taken = SOURCE.replace("if nights > 14:", "if nights > 1400:")
     (tmp_path / "bills.py").write_text(taken)
-    mended = misstep("replay", f"last/{finding['id']}")
-    assert (mended.code, "was before: refusal" in mended.out) == (0, True)
+    fixed = misstep("replay", f"last/{finding['id']}")
+    assert (fixed.code, "was before: refusal" in fixed.out) == (0, True)
 
 
 def test_a_budget_ends_the_run_which_goes_on(

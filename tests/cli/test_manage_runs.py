@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,20 @@ def test_names_and_tags_can_be_changed_later(capsys: pytest.CaptureFixture[str])
     assert run(["runs", "tag", "after", "b", "--remove"]) == 0
     assert run(["runs", "name", name, ""]) == 0
     assert listed(capsys) == {name: ("", ["a"])}
+
+
+def test_no_tag_is_lost_when_several_are_added_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    name = made(capsys, "--name", "mine")
+    tags = [f"t{number}" for number in range(16)]
+
+    def add(tag: str) -> None:
+        with Store(".misstep/store.db") as store:
+            store.tag_run(name, [tag])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add, tags))
+    ((called, found),) = listed(capsys).values()
+    assert (called, sorted(found)) == ("mine", sorted(tags))
 
 
 def test_runs_are_listed_by_tags(capsys: pytest.CaptureFixture[str]) -> None:

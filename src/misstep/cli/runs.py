@@ -108,8 +108,7 @@ def name_command(settings: RunSettings, run: str, name: str) -> int:
     """
     parse_setting("run_name", name, "NAME")
     with Store(settings.store) as store:
-        found = store.find_run(run)
-        store.rename_run(found.id, name, found.tags)
+        store.name_run(store.find_run(run).id, name)
     return 0
 
 
@@ -123,9 +122,7 @@ def tag(settings: RunSettings, run: str, tags: tuple[str, ...], remove: bool) ->
     for each in tags:
         parse_setting("tags", [each], "TAG")
     with Store(settings.store) as store:
-        found = store.find_run(run)
-        kept = [each for each in found.tags if each not in tags]
-        store.rename_run(found.id, found.name, kept if remove else [*kept, *dict.fromkeys(tags)])
+        store.tag_run(store.find_run(run).id, tags, remove)
     return 0
 
 

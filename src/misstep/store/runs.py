@@ -91,11 +91,18 @@ class Store:
             change = runs.update().where(runs.c.id == run)
             connection.execute(change, {"settings": encode_settings(settings)})
 
-    def rename_run(self, run: str, name: str, tags: Sequence[str]) -> None:
-        """Replace the name and the tags of a run."""
+    def name_run(self, run: str, name: str) -> None:
         with self._transactions.writing() as connection:
-            change = runs.update().where(runs.c.id == run)
-            connection.execute(change, {"name": name, "tags": " ".join(tags)})
+            connection.execute(runs.update().where(runs.c.id == run), {"name": name})
+
+    def tag_run(self, run: str, tags: Sequence[str], remove: bool = False) -> None:
+        """Add tags to a run, or remove them; those that others add meanwhile stay."""
+        own = runs.c.id == run
+        with self._transactions.writing() as connection:
+            before = connection.scalar(sa.select(runs.c.tags).where(own).with_for_update()) or ""
+            kept = [each for each in before.split() if each not in tags]
+            after = kept if remove else [*kept, *dict.fromkeys(tags)]
+            connection.execute(runs.update().where(own), {"tags": " ".join(after)})
 
     def remove_runs(self, names: Sequence[str]) -> None:
         """Delete runs with everything that belongs to them; `UsageError` if one is in progress."""

@@ -180,3 +180,23 @@ def test_settings_are_kept_without_a_password(store: Store, given: str, kept: st
 
 def test_no_outcome_is_larger_than_it_needs_to_be() -> None:
     assert len(msgspec.json.encode(outcome(1))) < 4_000
+
+
+def test_runs_are_named_tagged_and_removed(store: Store) -> None:
+    first, second = new_run(store, 1, 1.0), new_run(store, 1, 2.0)
+    for run in (first, second):
+        with store.sit(run, 1.0) as writer:
+            writer.keep([outcome(1)], Spent())
+    store.name_run(first, "nightly")
+    store.tag_run(first, ["b", "a"])
+    store.tag_run(first, ["b"], remove=True)
+    found = store.find_run("nightly")
+    assert (found.id, found.name, found.tags) == (first, "nightly", ("a",))
+    with store.sit(second, 3.0), pytest.raises(UsageError, match="in progress"):
+        store.remove_runs([first, second])
+    assert {run.id for run in store.list_runs()} == {first, second}
+    store.remove_runs([first])
+    assert [run.id for run in store.list_runs()] == [second]
+    assert [each.case.id for each in store.outcomes(second)] == [outcome(1).case.id]
+    with pytest.raises(UsageError, match="there is no run"):
+        store.find_run(first)

@@ -103,13 +103,16 @@ def shrunk(misstep: Command, *more: str) -> str:
 
 
 def test_the_smallest_request(misstep: Command) -> None:
-    check_snapshot("shrink", shrunk(misstep))
+    printed = shrunk(misstep)
+    check_snapshot("shrink", printed)
     again = misstep("show", "last").out
     assert "takes place prior to" in again
-    line = next(line for line in shrunk(misstep).splitlines() if line.startswith("Replay: misstep "))
+    line = next(line for line in printed.splitlines() if line.startswith("Replay: misstep "))
     replayed = misstep(*line.split()[2:])
     assert replayed.code == 1
     assert "as before: failed, order at step 1" in replayed.out
+    lines = [*printed.splitlines(), *again.splitlines(), *replayed.out.splitlines()]
+    assert [line for line in lines if line.endswith(" ")] == []
 
 
 @pytest.mark.full

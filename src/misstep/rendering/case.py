@@ -24,7 +24,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.core.outcome import Outcome
-from misstep.rendering.layout import bare_table, section
+from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import BASELINES, STYLES, counted, in_and_out, percent
 from misstep.rendering.text import plain, plain_lines
 from misstep.rendering.words import carried_out, written
@@ -119,7 +119,7 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     if case.solution and verdict.verdict != "passed":
         way = "\n".join(written(call.tool, call.arguments) for call in case.solution)
         parts.append(section("a correct plan", Text(way)))
-    return Group(*parts)
+    return Trimmed(Group(*parts))
 
 
 def _hardness(difficulty: Difficulty) -> str:

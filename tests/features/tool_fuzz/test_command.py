@@ -33,6 +33,7 @@ def test_a_run_is_shown_replayed_and_written_as_tests(folder: Path, misstep: Com
     again = misstep("replay", f"last/{finding['id'][:6]}")
     assert again.code == 1
     assert "as before" in again.out
+    assert [line for line in again.out.splitlines() if line.endswith(" ")] == []
     assert "fuzz" in misstep("runs").out
 
 

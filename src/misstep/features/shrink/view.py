@@ -11,7 +11,7 @@ from rich.text import Text
 from misstep.core.results.diagnosis import Reduction
 from misstep.core.settings import Settings
 from misstep.rendering.case import calls_view, constraints_view
-from misstep.rendering.layout import section
+from misstep.rendering.layout import Trimmed, section
 from misstep.rendering.terminal import STYLES, counted
 from misstep.rendering.text import plain, plain_lines
 
@@ -31,7 +31,7 @@ def reduction_view(reduction: Reduction) -> RenderableType:
     steps, runs = counted(reduction.steps, "step"), counted(reduction.agent_runs, "run")
     often = f"{reduction.failed} of {counted(reduction.tried, 'run')}"
     effort = f"found in {steps} and {runs} of the agent; it fails {often} ({reduction.kind})"
-    return Group(
+    parts = [
         Text(f"{was} → {after.actions}, {after.sentences}, {after.constraints}", style="bold"),
         Text(effort, style="dim"),
         Text(_certainty(reduction), style="dim" if reduction.minimal else STYLES["inconclusive"]),
@@ -39,7 +39,8 @@ def reduction_view(reduction: Reduction) -> RenderableType:
         section("calls", calls_view(outcome)),
         section("why", Text(plain(outcome.verdict.explanation))),
         *([section("broken constraints", constraints_view(outcome))] if outcome.verdict.violated else []),
-    )
+    ]
+    return Trimmed(Group(*parts))
 
 
 def _certainty(reduction: Reduction) -> str:

@@ -154,7 +154,7 @@ def finding_view(finding: Finding) -> RenderableType:
     if finding.request:
         lines.append(Text(f"asked for with: {plain(finding.request, 500)}", style="cyan"))
     lines += [Text(plain(finding.why, 500), style="dim"), Text(history(finding), style="dim")]
-    return Group(head, Padding(Group(*lines), (0, 0, 0, 2)))
+    return Trimmed(Group(head, Padding(Group(*lines), (0, 0, 0, 2))))
 
 
 def judged_view(judged: Judged) -> RenderableType:

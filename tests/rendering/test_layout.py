@@ -2,12 +2,17 @@
 
 from rich.text import Text
 
-from misstep.rendering.layout import Parts, bare_table, section
+from misstep.rendering.layout import Parts, bare_table, indented, section
 from tests.rendering.screens import shown
 
 
 def test_a_section_stands_below_its_title() -> None:
     assert shown(section("why", Text("because\nof that"))) == "\nwhy\n  because\n  of that"
+
+
+def test_every_line_of_an_indented_text_is_indented() -> None:
+    assert shown(indented("one two three\nfour"), 10) == "  one two\n  three\n  four"
+    assert shown(indented("one two", by=4), 8) == "    one\n    two"
 
 
 def test_a_table_has_space_for_lines() -> None:

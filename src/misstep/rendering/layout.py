@@ -25,6 +25,11 @@ def hanging(mark: str, text: str) -> RenderableType:
     return table
 
 
+def indented(text: str, style: str = "", by: int = 2) -> RenderableType:
+    """A text with every line indented, also those that begin where it is wrapped."""
+    return Padding(Text(text, style=style), (0, 0, 0, by))
+
+
 class Trimmed:
     """The same without trailing spaces, for copying and for pipes."""
 

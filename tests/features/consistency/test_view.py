@@ -79,6 +79,12 @@ def test_the_table_adds_up() -> None:
     assert "  Replay: misstep replay run/abc --store x" in [line.rstrip() for line in lines]
 
 
+def test_a_command_that_is_wrapped_keeps_its_indent() -> None:
+    lines = shown(consistency_view(a_run(a_set()), "misstep replay run", " --store " + "x" * 90)).splitlines()
+    at = lines.index("  Replay: misstep replay run/abc --store")
+    assert lines[at + 1] == f"  {'x' * 90}"
+
+
 def test_a_narrow_terminal_gets_everything() -> None:
     text = shown(consistency_view(a_run(a_set()), "again"), 40)
     assert "template: plain [place]" in text

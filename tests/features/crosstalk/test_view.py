@@ -29,6 +29,14 @@ def test_hostile_text_is_spelt_out() -> None:
     assert "quiet: no requests" in text
 
 
+def test_a_call_that_is_wrapped_keeps_its_indent() -> None:
+    use = Use("find", json.dumps({"q": "words " * 20}), "", Judged("fine"))
+    group = GroupReport("a", ("here",), ("find",), trials=(Trial("please", (use,), ""),))
+    lines = shown(crosstalk_view(CrosstalkReport("r", ("a.py",), (group,))), 80).splitlines()
+    at = next(number for number, line in enumerate(lines) if line.startswith("    find("))
+    assert lines[at + 1].startswith("    words")
+
+
 def test_a_page_tells_the_same_in_harmless_text() -> None:
     page = run_page(RunPage(Tally().summary("r", EVIL), tuple(noise(noisy(2)))))
     assert not {"\x1b", "\u202e"} & set(page)

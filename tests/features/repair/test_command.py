@@ -136,6 +136,18 @@ def test_disagreement(repair: Repair) -> None:
     assert scrubbed(result.out) == DISAGREED
 
 
+def test_consequences_that_are_wrapped_keep_their_indent(
+    repair: Repair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = {"tools": [{"tool": "pay", "quote": "Pay"}, {"tool": "ship", "quote": "ship"}]}
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = scrubbed(repair(scripted([GOOD_RELATIONS], [other]), "--request", REQUEST).out).splitlines()
+    at = lines.index("      only in the first reading, not in")
+    assert lines[at + 1] == "      the plan; with it: pay → ship →"
+    at = lines.index("    it involves tools that are not in")
+    assert lines[at + 1] == "    the plan"
+
+
 def test_a_contradiction(repair: Repair) -> None:
     ring = [
         *GOOD_RELATIONS["constraints"],

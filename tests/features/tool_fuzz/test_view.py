@@ -5,9 +5,17 @@ import json
 
 from msgspec import structs
 
-from misstep.core.results.finding import CodeReach, Finding, FuzzReport, Richness, ToolReport
+from misstep.core.results.finding import (
+    CodeReach,
+    Finding,
+    FuzzReport,
+    ReachAttempt,
+    Refusal,
+    Richness,
+    ToolReport,
+)
 from misstep.core.results.summary import Tally
-from misstep.core.results.trial import Judged
+from misstep.core.results.trial import Judged, Trial
 from misstep.core.settings import Settings
 from misstep.core.tool import Frame, Invocation
 from misstep.features.tool_fuzz.page import defects
@@ -74,6 +82,26 @@ def test_what_came_of_a_replay() -> None:
         shown(judged_view(judged), 80).splitlines()[0].rstrip() == "now: crash  KeyError at notes.py:3 in f"
     )
     assert shown(judged_view(Judged("fine")), 80).strip() == "now: fine"
+
+
+def test_lines_that_are_wrapped_keep_their_indent() -> None:
+    long = "words " * 30
+    _, *said = shown(judged_view(Judged("crash", long, "s", "KeyError", "notes.py:3", long)), 80).splitlines()
+    assert len(said) == 6
+    assert [line for line in said if not line.startswith("  words")] == []
+    rehearsed = ReachAttempt("ab12cd34ef", "unmet", rehearsal=Trial("please", answer=long))
+    lines = shown(finding_detail(FINDING, rehearsed), 80).splitlines()
+    assert [line[:9] for line in lines[lines.index("    (no call)") + 1 :]] == ["    words"] * 3
+    refusal = Refusal("add", "ValueError", long, "", json.dumps({"text": long}), 5)
+    tool = ToolReport("add", 9, (FINDING,), valid=9, refused=9, refusals=(refusal,))
+    view = fuzz_view(structs.replace(REPORT, tools=(tool,)), "misstep replay", f" --store {'x' * 75}")
+    lines = shown(view, 80).splitlines()
+    assert lines[lines.index("  Replay: misstep replay/ab12cd34ef --store") + 1] == f"  {'x' * 75}"
+    refused, call = (
+        next(number for number, line in enumerate(lines) if start in line) for start in ("55.6 %", "add({")
+    )
+    assert [line[:9] for line in lines[refused + 1 : call]] == ["    words"] * (call - refused - 1)
+    assert lines[call + 1].startswith("      words")
 
 
 def test_nothing_found_is_said() -> None:

@@ -22,7 +22,7 @@ from misstep.core.results.consistency import (
 )
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, beneath, hanging, section
+from misstep.rendering.layout import Trimmed, bare_table, beneath, hanging, indented, section
 from misstep.rendering.terminal import STYLES, counted
 from misstep.rendering.text import few_lines, plain
 from misstep.rendering.trial import deeds_as_json, tokens_as_json, unanswered
@@ -52,7 +52,7 @@ def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> Ren
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     for tool in report.tools:
         for each in tool.faulty:
-            command = Text(f"  Replay: {again}/{each.id}{place}", style="dim")
+            command = indented(f"Replay: {again}/{each.id}{place}", "dim")
             parts += [Text(), set_view(each, tool.name), command]
     unclear = [
         hanging(f"{each.id} {plain(tool.name, 100)}", plain(each.why, MOST))

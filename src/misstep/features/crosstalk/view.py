@@ -10,7 +10,7 @@ from misstep.core.results.crosstalk import Activated, CrosstalkReport, GroupRepo
 from misstep.core.stats import wilson
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.layout import Trimmed, bare_table, indented, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
 from misstep.rendering.trial import deeds_as_json, tokens_as_json, trial_in_words
@@ -160,12 +160,12 @@ def tool_cells(tool: Activated) -> tuple[str, ...]:
 
 
 def _requests(group: GroupReport, most: int) -> RenderableType:
-    lines = list[Text]()
+    lines = list[RenderableType]()
     for trial in group.activating[:most]:
         lines.append(Text(plain(trial.request, LONGEST_REQUEST)))
         for use in trial.uses:
-            call = f"  {_name(use.tool)}({plain(use.arguments, LONGEST_REQUEST)})"
-            lines.append(Text(call, style="bold"))
+            call = f"{_name(use.tool)}({plain(use.arguments, LONGEST_REQUEST)})"
+            lines.append(indented(call, "bold"))
     if (hidden := len(group.activating) - most) > 0:
         lines.append(Text(f"… and {hidden} more", style="dim"))
     return section(f"meant for {_name(group.name)}", Group(*lines))

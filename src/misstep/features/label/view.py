@@ -2,13 +2,12 @@
 
 import msgspec
 from rich.console import Group, RenderableType
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from misstep.core.results.label import Agreement, Item, LabelReport, LabelScore, Opinion, Rate
 from misstep.core.results.trial import Trial
-from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.layout import Trimmed, bare_table, indented, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import few_lines, plain
 from misstep.rendering.trial import read_arguments
@@ -59,7 +58,7 @@ def item_view(item: Item, place: int, of: int, whole: bool = False) -> Renderabl
         trial = shown(each, *limits)
         parts += _part(f"request {number}" if len(item.trials) > 1 else "request", trial.request, "bold")
         for call, result in trial.calls:
-            parts += [*_part("tool", call, "cyan"), _indented(result)]
+            parts += [*_part("tool", call, "cyan"), indented(result)]
         if not trial.calls:
             parts += _part("tool", "(not called)", "dim")
         parts += _part("answer", trial.answer)
@@ -67,11 +66,7 @@ def item_view(item: Item, place: int, of: int, whole: bool = False) -> Renderabl
 
 
 def _part(heading: str, text: str, style: str = "") -> list[RenderableType]:
-    return [Text(f"\n{heading}", style="dim"), _indented(text, style)]
-
-
-def _indented(text: str, style: str = "") -> RenderableType:
-    return Padding(Text(text, style=style), (0, 0, 0, 2))
+    return [Text(f"\n{heading}", style="dim"), indented(text, style)]
 
 
 TERMS = (

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from misstep.core.constraint import Adjacent, Before, Choice, Constraint, Limit, Place, Repeat
 from misstep.planning.repair.outcome import Effect, RepairReport, RuleLine, ToolLine
-from misstep.rendering.layout import section
+from misstep.rendering.layout import indented, section
 from misstep.rendering.terminal import counted, money
 from misstep.rendering.text import plain
 
@@ -77,24 +77,26 @@ def _headline(report: RepairReport) -> Text:
 
 def _needs(needs: Sequence[ToolLine]) -> RenderableType:
     width = max([len(need.tool) for need in needs], default=0)
-    lines = list[Text]()
+    lines = list[RenderableType]()
     for need in needs:
         lines.append(Text.assemble(f"{need.id:<4}{plain(need.tool):<{width}}  ", _quoted(need.quote)))
         if need.said_by != "both":
             with_it = f"; with it: {_arrows(need.instead)}" if need.instead else ""
-            lines.append(Text(f"    only in the {need.said_by} reading, not in the plan{with_it}", "yellow"))
-    return section("requested tools", Text("\n").join(lines) if lines else Text("none", "dim"))
+            lines.append(
+                indented(f"only in the {need.said_by} reading, not in the plan{with_it}", "yellow", 4)
+            )
+    return section("requested tools", Group(*lines) if lines else Text("none", "dim"))
 
 
-def _rules(rules: Sequence[RuleLine]) -> Text:
+def _rules(rules: Sequence[RuleLine]) -> RenderableType:
     words, formal = max([len(rule.words) for rule in rules]), max([len(rule.formal) for rule in rules])
-    lines = list[Text]()
+    lines = list[RenderableType]()
     for rule in rules:
         formula = (f"{rule.formal:<{formal}}  ", "cyan")
         lines.append(Text.assemble(f"{rule.words:<{words}}  ", formula, _quoted(rule.quote)))
         if rule.effect:
-            lines.append(Text(f"  {_consequence(rule.effect, rule.instead)}", "yellow"))
-    return Text("\n").join(lines)
+            lines.append(indented(_consequence(rule.effect, rule.instead), "yellow"))
+    return Group(*lines)
 
 
 def _consequence(effect: Effect, instead: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from rich.text import Text
 from misstep.core.results.finding import FATES, AgentReach, ReachAttempt, Richness, ToolReport
 from misstep.core.spending import tokens_of
 from misstep.core.stats import wilson
-from misstep.rendering.layout import bare_table, hanging, section
+from misstep.rendering.layout import bare_table, hanging, indented, section
 from misstep.rendering.terminal import percent
 from misstep.rendering.text import plain
 from misstep.rendering.trial import richness_as_json, tokens_as_json, trial_as_json, trial_in_words
@@ -181,12 +181,12 @@ def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
 
 def passage_view(passage: ReachAttempt) -> RenderableType:
     """The result for one defect, and what the agent did when told to make exactly these calls."""
-    lines = [Text(fate_in_words(passage))]
+    lines: list[RenderableType] = [Text(fate_in_words(passage))]
     if passage.rehearsal is not None:
         lines.append(
             Text("instructed to make exactly these calls on inert tools, the agent made them", style="dim")
         )
-        lines += [Text(f"  {line}") for line in trial_in_words(passage.rehearsal)]
+        lines += [indented(line) for line in trial_in_words(passage.rehearsal)]
     return section("through the agent", Group(*lines))
 
 

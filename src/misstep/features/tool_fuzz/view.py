@@ -27,7 +27,7 @@ from misstep.features.tool_fuzz.reach_view import (
     passage_view,
     tools_table,
 )
-from misstep.rendering.layout import Trimmed, beneath, section
+from misstep.rendering.layout import Trimmed, beneath, indented, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
 from misstep.rendering.trial import read_arguments, richness_as_json, unanswered, written_call
@@ -58,11 +58,11 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     for cause in report.causes:
         first = cause.findings[0]
         parts += [Text(), finding_view(first)]
-        parts += [Text(f"  {line}") for line in other_places(cause)]
-        parts.append(Text(f"  Replay: {again}/{first.id}{place}", style="dim"))
+        parts += [indented(line) for line in other_places(cause)]
+        parts.append(indented(f"Replay: {again}/{first.id}{place}", "dim"))
     if report.unconfirmed:
         waiting = [
-            Group(finding_view(each), Text(f"  Replay: {again}/{each.id}{place}", style="dim"))
+            Group(finding_view(each), indented(f"Replay: {again}/{each.id}{place}", "dim"))
             for each in report.unconfirmed
         ]
         parts.append(section(UNCONFIRMED, Group(*waiting)))
@@ -139,7 +139,7 @@ def _refusals_view(report: FuzzReport) -> list[RenderableType]:
         if refused := refusals_in_words(tool):
             lines.append(Text(plain(tool.name, 100)))
         for words, call in refused:
-            lines += [Text(f"  {words}"), Text(f"    {call}", style="dim")]
+            lines += [indented(words), indented(call, "dim", 4)]
     return [section("most frequent refusals", Group(*lines))] if lines else []
 
 
@@ -164,9 +164,8 @@ def judged_view(judged: Judged) -> RenderableType:
         head.append(
             f"  {plain(judged.error, 100)}{f' at {plain(judged.where, 200)}' if judged.where else ''}"
         )
-    return Group(
-        head, *[Text(f"  {plain(text, 500)}", style="dim") for text in (judged.message, judged.why) if text]
-    )
+    said = [indented(plain(text, 500), "dim") for text in (judged.message, judged.why) if text]
+    return Trimmed(Group(head, *said))
 
 
 def finding_detail(finding: Finding, passage: ReachAttempt | None) -> RenderableType:

@@ -123,6 +123,33 @@ def test_test_prints_progress_and_a_closing_table(misstep: Command) -> None:
     check_snapshot("plan-test", result.out)
 
 
+LAST_IN_FIRST_OUT = """
+import asyncio
+
+waiting, ended = [], []
+
+async def agent(request, tools):
+    waiting.append(request)
+    while len(waiting) < 6 or waiting[-1 - len(ended)] != request:
+        await asyncio.sleep(0.001)
+    await asyncio.sleep(0.02)
+    ended.append(request)
+"""
+
+
+def test_the_first_failures_are_those_of_the_first_cases(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text(LAST_IN_FIRST_OUT)
+    misstep("plan", "synth", "--count", "6", "--out", "cases.jsonl")
+    cases = [case["id"] for case in lines(tmp_path / "cases.jsonl")]
+    options = ("--agent", "agent.py:agent", "--count", "6", "--jobs", "6", "--display", "none")
+    printed = misstep("plan", "test", *options).out
+    stored = [line.split()[0] for line in misstep("show", "last").out.splitlines() if "  lost" in line]
+    assert stored[0] != cases[0]  # the order of their ends
+    listed = printed.partition("First 3 failures")[2]
+    assert [line.split()[0] for line in listed.splitlines() if "  lost" in line] == cases[:3]
+    assert f"/{cases[0]}\n" in printed
+
+
 def test_test_json_has_every_field(misstep: Command) -> None:
     result = misstep("plan", "test", "--agent", "sim:random", "--count", "200", "--json", "--display", "none")
     summary = json.loads(result.out)

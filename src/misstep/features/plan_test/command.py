@@ -18,7 +18,7 @@ from misstep.cli.output import (
     to_report,
     to_stdout,
 )
-from misstep.core.event import CaseFinished, Event
+from misstep.core.event import CaseFinished, Event, ItemStarted
 from misstep.core.outcome import Outcome
 from misstep.core.results.summary import Summary, Tally
 from misstep.core.settings import BUDGETS, AgentRunSettings, CheckSettings, PlanTestSettings
@@ -66,6 +66,24 @@ def check(settings: CheckSettings) -> int:
     return CommandResult.by_gate(settings, summary.passed, summary.cases).leave()
 
 
+class FirstFailures:
+    """A listener that keeps the first few cases that did not pass.
+
+    The first are those that started first: cases start in the order of the run, and end in any order.
+    """
+
+    def __init__(self) -> None:
+        self._places = dict[str, int]()
+        self.outcomes = list[Outcome]()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, ItemStarted):
+            self._places.setdefault(event.name, len(self._places))
+        elif isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
+            found = [*self.outcomes, event.outcome]
+            self.outcomes = sorted(found, key=lambda one: self._places[one.case.id])[:SHOWN_FAILURES]
+
+
 @command(
     "test",
     "misstep plan test --agent my_agent.py:agent",
@@ -78,25 +96,19 @@ def test(settings: PlanTestSettings) -> int:
     if settings.dry_run:
         return announce(settings, lambda: (settings, estimate(settings)))
     exit_policy = ExitPolicy(settings, "test")
-    examples = list[Outcome]()  # the first few cases that did not pass
-
-    def keep(event: Event) -> None:
-        room = len(examples) < SHOWN_FAILURES
-        if room and isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
-            examples.append(event.outcome)
-
+    failures = FirstFailures()
     with watched(settings) as listeners:
         run = resume_run if settings.resume else run_agent
-        summary = run(settings, keep, *listeners)
+        summary = run(settings, failures, *listeners)
     ending = exit_policy.close(summary.run, summary.passed, summary.cases)
     close_run(settings, summary.run, ending)
     if settings.json:
         print_json(ending.added_to(msgspec.to_builtins(summary)))
     elif not to_report(settings):
         console = Console()
-        _show(console, summary, examples, settings)
+        _show(console, summary, failures.outcomes, settings)
         ending.show(console)
-        hint(console, _next_step(summary, settings), gap=not examples)
+        hint(console, _next_step(summary, settings), gap=not failures.outcomes)
     return ending.leave()
 
 

@@ -58,7 +58,7 @@ class PassDemand(msgspec.Struct, frozen=True):
     significant: bool = False
 
     def shortfall(self, summary: Summary) -> str:
-        """How a run falls short, in words; empty if it does not."""
+        """How a run falls short, in words, without what its result shows; empty if it does not."""
         asked, cases = self.min_success, summary.cases
         rate = summary.passed / cases if cases else 0.0
         reached = wilson(summary.passed, cases)[1] if self.significant else rate
@@ -68,14 +68,8 @@ class PassDemand(msgspec.Struct, frozen=True):
         if unjudged and (summary.success is None or summary.success >= asked):
             return f"{unjudged} of {cases} cases could not be judged; {percent(asked)} must pass"
         head = f"success is {percent(summary.success)}, required {percent(asked)}"
-        return f"{head}\n{self._reach(summary)}"
-
-    def _reach(self, summary: Summary) -> str:
-        within = f"95 % interval {from_to(summary.interval)}, chance level {percent(summary.chance)}"
-        if summary.baselines:
-            within += f", {baselines_in_words(summary.baselines)}"
         luck = "the interval includes the required rate: run more cases to be sure"
-        return f"{within}\n{luck}" if summary.interval[1] >= self.min_success else within
+        return f"{head}\n{luck}" if summary.interval[1] >= asked else head
 
 
 DEMANDS = PassDemand.__struct_fields__

@@ -141,7 +141,9 @@ def test_no_script_of_the_action_has_an_input_in_it() -> None:
 
 def last_command_of(target: str) -> str:
     """What `make TARGET` ends with; make says more where it was started by another make, as these tests may be."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
+    }
     command = ["make", "--dry-run", target]
     told = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     return told.stdout.splitlines()[-1]
@@ -170,6 +172,10 @@ def test_the_workflow_uses_the_action_as_it_is() -> None:
     (step,) = [step for step in job["steps"] if "/misstep@" in step.get("uses", "")]
     assert set(step["with"]) <= set(ACTION["inputs"])
     assert not [step for step in job["steps"] if "run" in step]
+    texts = [path.read_text() for path in (ROOT / ".github" / "workflows").glob("*.yml")]
+    ours = dict(re.findall(r"uses: (\S+)@(\S+)", "\n".join(texts)))
+    shown = dict(step["uses"].split("@") for step in job["steps"])
+    assert {name: ours.get(name, version) for name, version in shown.items()} == shown
 
 
 @pytest.mark.full

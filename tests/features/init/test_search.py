@@ -45,6 +45,14 @@ def test_a_folder_in_a_virtual_environment_or_hidden_folder_is_searched_if_it_is
     assert specs(tmp_path / ".venv") == ["a.py:agent"]
 
 
+def test_the_package_of_misstep_is_skipped_wherever_it_is(tmp_path: Path) -> None:
+    for name in ("misstep", "src/misstep", "shop", "shop/misstep"):
+        write(tmp_path, f"{name}/__init__.py", "")
+    for name in ("src/misstep/a.py", "misstep/deep/a.py", "shop/misstep/a.py", "evals/misstep/a.py"):
+        write(tmp_path, name)
+    assert specs(tmp_path) == ["evals/misstep/a.py:agent", "shop.misstep.a:agent"]
+
+
 def test_links_to_folders_are_not_followed(tmp_path: Path) -> None:
     write(tmp_path, "a.py")
     (tmp_path / "loop").symlink_to(tmp_path)

@@ -19,6 +19,7 @@ from misstep.errors import UsageError
 MOST_FILES = 1_000  # Python files that are read
 MOST_ENTRIES = 50_000  # files and folders that are looked at
 SKIPPED = ("__pycache__", "node_modules", "site-packages", "venv", "env", "build", "dist", "tests", "test")
+OWN = "misstep"  # a package of this name is misstep itself: a user's could not be imported beside it
 SKIPPED_FILES = re.compile(r"test_.*|.*_test|conftest|setup|noxfile|fabfile")
 CONFIGURATIONS = ("mcp.json", ".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json")
 MCP_SDK = "@modelcontextprotocol/sdk"
@@ -111,10 +112,15 @@ def _python_files(folder: Path) -> Iterator[Path | None]:
             if entry.name.startswith(".") or not entry.name.isprintable():
                 continue
             if entry.is_dir(follow_symlinks=False):
-                if entry.name not in SKIPPED:
+                ours = entry.name == OWN and "__init__.py" not in names and _is_package(entry.path)
+                if entry.name not in SKIPPED and not ours:
                     waiting.append(Path(entry.path))
             elif entry.name.endswith(".py") and not SKIPPED_FILES.fullmatch(entry.name[:-3]):
                 yield Path(entry.path)
+
+
+def _is_package(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, "__init__.py"))
 
 
 def _items_in(folder: Path, relative: Path) -> Iterator[ProjectItem]:

@@ -201,6 +201,14 @@ def test_finished_curves_are_used_as_they_are(misstep: Command) -> None:
     assert (refused.code, "is not a finished run of plan capability" in refused.err) == (2, True)
 
 
+def test_what_cannot_be_resumed_needs_a_larger_budget_in_a_new_run(misstep: Command) -> None:
+    result = misstep("paper", "rq1", "--agent", "sim:greedy", "--budget-calls", "30", *QUIET)
+    assert result.code == 3
+    assert result.err.splitlines()[-1] == (
+        "  it cannot be resumed; start a new run with a larger --budget-calls"
+    )
+
+
 def test_all_agents_of_an_experiment_are_looked_for_before_the_first_is_run(misstep: Command) -> None:
     result = misstep("paper", "rq1", "--agent", "sim:greedy", "--agent", "nosuch.py:x", *QUIET)
     assert result.code == 2

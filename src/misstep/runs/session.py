@@ -167,17 +167,19 @@ class RunSession:
         raise BudgetExceeded(
             f"the budget does not allow another case after {cases}: {used} used",
             f"show results: misstep show {run.id}{self._place}",
-            f"{self._way_on()} {FLAGS[lacking]} MORE",
+            self._way_on(FLAGS[lacking]),
         )
 
-    def _way_on(self) -> str:
+    def _way_on(self, lacking: str = "") -> str:
+        """How to resume the run, with more of the budget that ran out, if one did."""
         run, settings = self._run, self._run.settings
         if run.purpose.verb == "paper":
-            return "it cannot be resumed; start a new run"
+            return "it cannot be resumed; start a new run" + (f" with a larger {lacking}" if lacking else "")
         there = f" --on {settings.on}" if settings.on != "local" else ""
         address = f" --ray-address {settings.ray_address}" if settings.ray_address else ""
         command = f"misstep {run.purpose.command} --resume {run.id}"
-        return f"resume with: {command}{self._place}{there}{address}"
+        more = f" {lacking} MORE" if lacking else ""
+        return f"resume with: {command}{self._place}{there}{address}{more}"
 
     @property
     def _place(self) -> str:

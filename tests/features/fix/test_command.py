@@ -195,7 +195,7 @@ def test_a_file_that_has_changed_meanwhile_is_left_alone(tmp_path: Path, misstep
         asked(misstep, server)
         printed = misstep(*given(server, "fix", "--from", "last", "--candidates", "1", "--write"))
     assert (printed.code, "has changed since the run started" in printed.err) == (2, True)
-    assert "Results: misstep show" in printed.err
+    assert "\n  show results: misstep show" in printed.err
     assert (tmp_path / "roads.py").read_text() == changed
 
 

@@ -130,7 +130,7 @@ def _put_in_place(settings: RunSettings, run: FixRun, write: bool) -> None:
         try:
             files = apply_fixes(settings, run)
         except UsageError as error:
-            error.hints = (*error.hints, f"Results: misstep show {run.run}{way_to(settings.store)}")
+            error.hints = (*error.hints, f"show results: misstep show {run.run}{way_to(settings.store)}")
             raise
         for file in files:
             print(f"better descriptions were written to {plain(file)}", file=sys.stderr)

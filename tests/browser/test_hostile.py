@@ -58,5 +58,5 @@ def test_an_address_that_somebody_else_has_written(visit: Visit, tmp_path: Path)
     path.write_text(run_page(RunPage(counts, tuple(planning_parts(counts, cases=shown)), shown)), "utf-8")
     state = "#q=%3Cscript%3Ealert(1)%3C/script%3E&sort=__proto__&seconds=x..y&topic=constructor&__proto__=1"
     page = visit().open(path, state)
-    assert page.locator(".none").inner_text().startswith("No case fits")
+    assert page.locator(".none").inner_text().startswith("No case matches")
     assert page.locator("#search").input_value() == "<script>alert(1)</script>"

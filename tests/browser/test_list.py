@@ -33,8 +33,10 @@ def test_a_page_opens_from_the_disk_and_asks_nobody(visit: Visit, page_of: Pages
     page = visitor.open(page_of("order"))
     assert said(page) == "40 cases"
     assert visitor.requests == [page.url]
-    assert page.locator(".charts canvas").count() >= 3
     assert verdicts(page)[0] == "order"  # failures first
+    assert page.locator(".charts canvas").count() == 0
+    page.locator("summary", has_text="Charts").click()
+    page.locator(".charts canvas").nth(2).wait_for()
 
 
 def test_a_search_narrows_the_list_and_stays_in_the_address(visit: Visit, page_of: Pages) -> None:
@@ -54,6 +56,7 @@ def test_facets_and_the_back_button(visit: Visit, page_of: Pages) -> None:
     page.get_by_label("Verdict", exact=True).select_option("passed")
     passed = said(page)
     assert set(verdicts(page)) == {"passed"}
+    page.locator("summary", has_text="More filters").click()
     topic = page.get_by_label("Topic", exact=True)
     topic.select_option(index=1)
     assert said(page) != passed
@@ -89,6 +92,7 @@ def test_headings_sort(visit: Visit, page_of: Pages) -> None:
 
 def test_a_bar_is_a_filter(visit: Visit, page_of: Pages) -> None:
     page = visit().open(page_of("order"))
+    page.locator("summary", has_text="Charts").click()
     figure = page.locator("figure", has_text="By number of actions")
     assert figure.get_by_role("img").get_attribute("aria-label").startswith("By number of actions, ")
     box = figure.locator("canvas").bounding_box()
@@ -145,6 +149,22 @@ def test_nothing_has_to_be_pushed_sideways(visit: Visit, page_of: Pages, width: 
     page.locator(".rows a").first.click()
     page.locator("article.case").wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_failed_cases_are_above_the_fold(visit: Visit, page_of: Pages) -> None:
+    page = visit(width=1400, height=900).open(page_of("order"))
+    third = page.locator(".rows .row").nth(2)
+    assert third.locator(".why").inner_text().endswith(".")
+    assert third.bounding_box()["y"] + third.bounding_box()["height"] < 900
+
+
+def test_the_reason_stays_on_a_phone(visit: Visit, page_of: Pages) -> None:
+    page = visit(width=390, height=844).open(page_of("order"))
+    first = page.locator(".rows .row").first
+    assert first.locator(".why").is_visible()
+    assert not first.locator(".topic").is_visible()
+    page.get_by_label("Verdict", exact=True).select_option("passed")
+    assert first.locator(".topic").is_visible()  # there is no reason to show
 
 
 def test_light_and_dark(visit: Visit, page_of: Pages) -> None:

@@ -120,13 +120,13 @@ def test_a_step_is_taken_back_before_and_after_the_verdict(visit: Visit, address
     plan = right(ProblemChoice())
     call(page, plan[0])
     call(page, plan[2])
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Undo").click()
     page.locator("#note", has_text=f"Step 2 is taken back: {plan[2]}.").wait_for()
     assert page.locator("#log li").count() == 1
-    assert finish(page).startswith("Failed: something was never done")
+    assert finish(page).startswith("Failed: a required action was never done")
     assert page.locator(".call.ghost").count() == 3
     assert page.locator(".tool button:not(:disabled)").count() == 0
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Undo").click()
     page.locator("#case .headline").wait_for(state="detached")
     for tool in plan:
         call(page, tool)
@@ -136,7 +136,7 @@ def test_a_step_is_taken_back_before_and_after_the_verdict(visit: Visit, address
 def test_others_try_it(visit: Visit, address: str) -> None:
     page = enter(visit(), address, state_of(ProblemChoice(6, seed=3)))
     for by, name in (
-        ("right", "Show a right plan"),
+        ("right", "Show a correct plan"),
         ("sim:perfect", "Let sim:perfect try it"),
         ("sim:greedy", "Let sim:greedy try it"),
         ("sim:random", "Let sim:random try it"),
@@ -302,7 +302,7 @@ def test_a_page_that_can_be_heard(visit: Visit, address: str) -> None:
     unnamed = """() => [...document.querySelectorAll('input, select, button')].filter((one) =>
         !(one.labels?.length || one.innerText.trim() || one.getAttribute('aria-label'))).map((one) => one.outerHTML)"""
     assert page.evaluate(unnamed) == []
-    page.get_by_role("button", name="Show a right plan").click()
+    page.get_by_role("button", name="Show a correct plan").click()
     page.locator("#case .headline").wait_for()
     levels = page.evaluate(
         "[...document.querySelectorAll('main :is(h1,h2,h3)')].map((one) => +one.tagName[1])"

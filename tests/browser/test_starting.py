@@ -73,7 +73,7 @@ def test_a_run_is_started_and_watched_to_its_end(server: Served, visit: Visit) -
 def test_a_run_is_stopped_where_it_is_watched(server: Served, visit: Visit) -> None:
     page = visit().page
     fill_in(page, server.url, "slow.py:agent")
-    stop = page.get_by_role("button", name="Stop it")
+    stop = page.get_by_role("button", name="Stop the run")
     stop.wait_for()
     stop.focus()
     page.keyboard.press("Enter")
@@ -98,7 +98,7 @@ def test_a_run_outlives_the_server(visit: Visit, folder: Path) -> None:
             page = visitor.page
             page.goto(f"{another.url}runs/{listed.run.id}")
             page.locator(".state", has_text="Running").wait_for()
-            assert page.get_by_role("button", name="Stop it").count() == 0  # it is not this server's
+            assert page.get_by_role("button", name="Stop the run").count() == 0  # it is not this server's
 
 
 def test_what_went_wrong_is_told_in_the_form(server: Served, visit: Visit, folder: Path) -> None:

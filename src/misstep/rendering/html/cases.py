@@ -27,7 +27,7 @@ The index has what the list of all cases shows, filters and sorts by, in columns
      "id": [text, …],
      "verdict": {"words": [text, …], "of": [number of the word, …]},   likewise "error", "topic"
      "family": {"words": [[text, …], …], "of": [number, …]},           all families of a case together
-     "why": [text, …],                                                 the beginning of the explanation
+     "why": [text, …],                                                 the first sentence of the explanation
      "actions": [n, …], "calls": [n, …], "tokens": [n, …],
      "seconds": [s, …],
      "cause": {"words": …, "of": …} | null,                            null if no failure was diagnosed
@@ -36,6 +36,7 @@ The index has what the list of all cases shows, filters and sorts by, in columns
      "kept": n}                                                        the first n cases have details
 """
 
+import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
@@ -55,8 +56,9 @@ from misstep.rendering.text import plain, plain_lines
 from misstep.rendering.words import carried_out, written
 
 VERSION = 1
-WHY = 140  # characters, like those below
+WHY = 240  # characters, like those below
 NAME = 200
+_SENTENCE_END = re.compile(r"(?<=\.) (?=Sentence \d)")  # before the quotation of the request
 
 
 class CaseDigest(msgspec.Struct, frozen=True):
@@ -88,7 +90,7 @@ def digest_of(
         error=verdict.error or "",
         topic=plain(case.topic, NAME),
         family=tuple(families_of(case)),
-        why=plain(why if len(why) <= WHY else f"{why[: WHY - 1]}…"),
+        why=plain(_SENTENCE_END.split(why, 1)[0], WHY),
         actions=len(case.actions),
         calls=len(transcript.calls),
         tokens=transcript.usage.input + transcript.usage.output,

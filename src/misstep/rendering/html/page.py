@@ -90,8 +90,8 @@ def planning_parts(
 
     A `headline` replaces the success rate.
     """
-    yield headline or sections.success(summary)
-    yield sections.counts(summary)
+    rate = element("div", headline or sections.success(summary))
+    yield element("div", rate, sections.counts(summary), class_="overview")
     yield from findings
     if cases:
         yield cases.section()

@@ -91,7 +91,7 @@ def success(summary: Summary, unit: str = "case") -> Markup:
     if summary.baselines:
         chance += f"; baselines: {baselines_in_words(summary.baselines)}"
     return together(
-        element("p", percent(summary.success), class_="rate"),
+        element("p", percent(summary.success), element("small", " passed"), class_="rate"),
         _scale(summary.success, summary.interval, summary.chance),
         element("p", f"{words}{chance}."),
         *(element("p", line) for line in easy_lines(summary.chance)[:1]),
@@ -133,7 +133,7 @@ def counts(summary: Summary) -> Markup:
     for verdict in JUDGEMENTS:
         count: int = getattr(summary, verdict)
         if count or verdict in ("passed", "failed"):
-            style = "bad" if verdict == "failed" and count else ""
+            style = {"passed": "", "failed": "bad"}.get(verdict, "unsure") if count else ""
             rows.append((verdict, element("span", f"{count:,}", class_=style)))
     rows.append(("calls", f"{summary.calls:,}"))
     rows.append(("time on cases", f"{summary.seconds:,.1f} s"))

@@ -1,4 +1,4 @@
-// A run that goes on: how far it is, and what is new on its page, without taking anything away from the reader.
+// An unfinished run: its progress, and a page that is kept up to date without disturbing its reader.
 
 import {el, grouped} from "./dom.js";
 import {addCopyButtons, addSearchBoxes} from "./extras.js";
@@ -23,7 +23,7 @@ export function follow(place, list) {
     source.addEventListener("progress", ({ data }) => { const told = JSON.parse(data); shown.tell(told); page.reach(told.done); });
     source.addEventListener("trouble", ({ data }) => shown.say(JSON.parse(data).said));
     source.addEventListener("done", () => { over = true; stop(); page.end(); });
-    source.addEventListener("error", () => shown.say(source?.readyState === EventSource.CLOSED ? "The server has gone: reload the page." : "Waiting for the server …"));
+    source.addEventListener("error", () => shown.say(source?.readyState === EventSource.CLOSED ? "The server has stopped: reload the page." : "Waiting for the server …"));
   }
 
   function stop() {
@@ -38,23 +38,20 @@ export function follow(place, list) {
 }
 
 function partsOf(place) {
-  const [bar, state, counts, spoken] = ["progress", ".state", ".tally", "[role=status]"].map((name) => place.querySelector(name));
+  const [bar, state, spoken] = ["progress", ".state", "[role=status]"].map((name) => place.querySelector(name));
   const unit = place.dataset.unit;
   let announced = -Infinity;
 
   function tell(told) {
-    const { done, total, verdicts, finished, live } = told;
+    const { done, total, finished, live } = told;
     if (total) { bar.max = total; bar.value = done; }
     else if (finished) { bar.max = 1; bar.value = 1; }
     const far = `${grouped(done)}${total ? ` of ${grouped(total)}` : ""} ${unit}`;
     const name = finished ? "Finished" : live ? "Running" : "Stopped";
     state.replaceChildren(el("b", {}, name), ` ${[far, told.rate, told.left, told.spent].filter(Boolean).join(" · ")}`);
-    const success = told.success ? `${told.success} passed, 95 % interval ${told.interval}` : "";
-    counts.replaceChildren(...Object.entries(verdicts).filter(([, count]) => count).map(([verdict, count]) =>
-      el("span", { class: `badge ${verdict}` }, `${verdict} ${grouped(count)}`)), success);
     place.querySelector(".resume").hidden = finished || live;
     place.querySelector(".stop")?.toggleAttribute("hidden", finished || !live);
-    announce(`${name}: ${far}. ${success}`, finished);
+    announce(`${name}: ${far}.`, finished);
   }
 
   function announce(text, now) {
@@ -124,7 +121,9 @@ function renewParts(newer) {
   const old = [...frame.children].filter((part) => !kept(part));
   if (old.some((part) => part.contains(document.activeElement))) return false;
   const open = new Set(old.flatMap((part) => [...part.querySelectorAll("details[open] > summary")].map((each) => each.textContent)));
-  const fresh = [...newer.getElementById("parts").children].filter((part) => !kept(part)).map((part) => document.adoptNode(part));
+  const all = [...newer.getElementById("parts").children];
+  const before = all.findIndex(kept); // -1 if the page has no list
+  const fresh = all.filter((part) => !kept(part)).map((part) => document.adoptNode(part));
   for (const part of fresh) {
     for (const summary of part.querySelectorAll("details > summary")) summary.parentElement.open = open.has(summary.textContent);
     addCopyButtons(part);
@@ -133,7 +132,7 @@ function renewParts(newer) {
   const list = [...frame.children].find(kept) ?? null;
   const from = scrollY, height = frame.offsetHeight;
   old.forEach((part) => part.remove());
-  fresh.forEach((part) => frame.insertBefore(part, list));
+  fresh.forEach((part, place) => frame.insertBefore(part, place < before ? list : null));
   if (list && list.getBoundingClientRect().top < 0) scrollTo(0, from + frame.offsetHeight - height);
   return true;
 }

@@ -177,7 +177,7 @@ function say(text) {
 function requestOf(parts) {
   const last = parts.findLastIndex(({ told }) => told);
   const shown = parts.map(({ text, told }) => el("p", { class: told ? "told" : "frame" }, text));
-  const rules = el("details", { class: "rules", open: matchMedia("(min-width: 861px)").matches }, el("summary", {}, "Rules that go with it"), shown.slice(last + 1));
+  const rules = el("details", { class: "rules", open: matchMedia("(min-width: 861px)").matches }, el("summary", {}, "Further instructions"), shown.slice(last + 1));
   return [...shown.slice(0, last + 1), rules];
 }
 

@@ -5,10 +5,10 @@ import {showPlan} from "./plan.js";
 
 const HEADLINES = {
   passed: "Passed", inconclusive: "Inconclusive", errored: "Errored: not the agent's fault",
-  act: "a call that should not have been made", lost: "something was never done", parameter: "a wrong value",
-  timeout: "no end in time",
+  act: "a call that should not have been made", lost: "a required action was never done", parameter: "a wrong value",
+  timeout: "not finished in time",
 };
-const TITLES = { did: "What the agent did", again: "See it happen again" };
+const TITLES = { did: "What the agent did", again: "Replay" };
 const BREACHES = { before: "the wrong order", adjacent: "the wrong order", place: "the wrong order", time: "the wrong time" };
 
 /**
@@ -91,8 +91,8 @@ function requestOf(detail, tie) {
   return el("div", { class: "request" },
     before.map((text) => el("p", { class: "frame" }, text)),
     el("p", { class: "sentences" }, middle),
-    announced.map((number) => el("p", { class: "sentences" }, el("span", { class: "frame" }, "Told by a result: "), sentenceOf(detail, { text: detail.sentences[number].text, sentence: number }, tie))),
-    after ? el("details", { class: "rules" }, el("summary", {}, "Rules that go with it"), el("p", { class: "frame whole" }, after)) : "");
+    announced.map((number) => el("p", { class: "sentences" }, el("span", { class: "frame" }, "Told by a tool: "), sentenceOf(detail, { text: detail.sentences[number].text, sentence: number }, tie))),
+    after ? el("details", { class: "rules" }, el("summary", {}, "Further instructions"), el("p", { class: "frame whole" }, after)) : "");
 }
 
 function sentenceOf(detail, { text, sentence }, tie) {
@@ -115,7 +115,7 @@ function constraintsOf(detail, tie) {
     tie(item, [number]);
     return el("li", { role: "none" }, item).firstChild;
   });
-  return [el("h3", {}, "What that means"), el("ul", { class: "constraints", role: "list" }, items)];
+  return [el("h3", {}, "Constraints"), el("ul", { class: "constraints", role: "list" }, items)];
 }
 
 function nearestOf(detail) {
@@ -124,7 +124,7 @@ function nearestOf(detail) {
   const stays = longestKept(detail.nearest.map((each) => each.action), order);
   const items = detail.nearest.map(({ action, tool }) => el("li", { class: stays.has(action) ? "" : "moved" }, el("code", {}, tool)));
   return el("div", { class: "nearest" }, el("h3", {}, "The nearest correct plan"), el("ol", {}, items),
-    el("p", { class: "legend" }, "Marked: what has to move."));
+    el("p", { class: "legend" }, "Marked actions have to move."));
 }
 
 /** The most actions that can stay in the order that they are in. */
@@ -147,7 +147,7 @@ function longestKept(wanted, order) {
 }
 
 function answerOf(detail) {
-  return detail.answer ? el("div", { class: "answer" }, el("h3", {}, "Its answer"), el("blockquote", {}, detail.answer)) : "";
+  return detail.answer ? el("div", { class: "answer" }, el("h3", {}, "Agent’s answer"), el("blockquote", {}, detail.answer)) : "";
 }
 
 function causeOf({ cause }) {

@@ -10,18 +10,18 @@ import {makeCharts} from "./charts.js";
 
 const COLUMNS = [
   { name: "verdict", title: "Verdict" },
-  { name: "id", title: "Case" },
-  { name: "topic", title: "Topic" },
   { name: "why", title: "Why" },
+  { name: "topic", title: "Topic" },
   { name: "actions", title: "Actions", number: grouped },
   { name: "calls", title: "Calls", number: grouped },
   { name: "tokens", title: "Tokens", number: grouped, optional: true },
   { name: "usd", title: "USD", number: inDollars, optional: true },
   { name: "seconds", title: "Time", number: inSeconds },
+  { name: "id", title: "Case" },
 ];
 
 /**
- * Shows the cases of a source below `root`, with figures above the list where a click narrows it down.
+ * Shows the cases of a source below `root`, with folded charts in which a click filters the list.
  *
  * `href(id)` is where a row leads; without it, the state in the address gets the case. What is shown follows the
  * state: q, verdict, error, cause, family, topic, flaky, ranges such as seconds=0.5..2, and sort (- for the largest
@@ -56,13 +56,13 @@ function build(place, shown, href, signal) {
   const charts = makeCharts(table, signal);
   const list = makeRows((row) => rowOf(table, columns, row, href), signal);
   const heads = headsOf(columns);
-  const none = el("p", { class: "none", hidden: true }, "No case fits. ");
+  const none = el("p", { class: "none", hidden: true }, "No case matches. ");
   const grid = el("div", { role: "table", class: "list", "aria-label": "Cases" },
     el("div", { role: "rowgroup" }, el("div", { role: "row", class: "row heads" }, heads.map((head) => head.element))),
     list.element);
   grid.style.setProperty("--columns", columns.map(widthOf).join(" "));
   grid.style.setProperty("--narrow", columns.filter((column) => !isSpare(column)).map(widthOf).join(" "));
-  place.replaceChildren(charts.element, filters.element, grid, none);
+  place.replaceChildren(filters.element, charts.element, grid, none);
   let before = null;
   const update = (state) => {
     const wanted = hashOf({ ...state, case: "" });
@@ -93,12 +93,12 @@ function worth(table, name) {
 }
 
 function widthOf({ name }) {
-  return { verdict: "8rem", id: "8rem", topic: "minmax(4rem, 1fr)", why: "minmax(6rem, 2.4fr)" }[name] ?? "4.4rem";
+  return { verdict: "7.5rem", id: "7.5rem", topic: "minmax(4rem, 1fr)", why: "minmax(9rem, 4fr)" }[name] ?? "4.2rem";
 }
 
-/** Whether a narrow page can do without it. */
+/** Whether it is left out on a narrow page. */
 function isSpare({ name, optional }) {
-  return optional || name === "why";
+  return optional || name === "topic" || name === "calls";
 }
 
 function headsOf(columns) {

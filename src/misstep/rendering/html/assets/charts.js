@@ -1,4 +1,4 @@
-// Figures of where cases fail; a click on a bar narrows the list of cases down to it.
+// Charts of where cases fail; a click on a bar filters the list of cases.
 
 import {counted, el, grouped, inDollars, inSeconds} from "./dom.js";
 import {changeState, readState} from "./hash.js";
@@ -20,13 +20,15 @@ const FIGURES = [
 /** The figures that there is something to say in; `follow(state)` marks what is picked. */
 export function makeCharts(table, signal) {
   const figures = FIGURES.map((figure) => ({ ...figure, bars: barsOf(table, figure) })).filter(({ bars, by }) => bars.length > (by === "error" || by === "cause" ? 0 : 1));
-  const element = el("div", { class: "charts" });
-  if (!globalThis.echarts || !figures.length) return { element, follow: () => {} };
-  const charts = figures.map((figure) => chartOf(element, figure, signal));
-  const redraw = () => charts.forEach((chart) => chart.draw());
+  const frame = el("div", { class: "figures" });
+  const element = el("details", { class: "charts", hidden: !globalThis.echarts || !figures.length }, el("summary", {}, "Charts"), frame);
+  if (element.hidden) return { element, follow: () => {} };
+  const charts = figures.map((figure) => chartOf(frame, figure, signal));
+  const redraw = () => { if (element.open || matchMedia("print").matches) charts.forEach((chart) => chart.draw()); };
+  element.addEventListener("toggle", redraw, { signal });
   for (const query of ["(prefers-color-scheme: dark)", "print"]) matchMedia(query).addEventListener("change", redraw, { signal });
   const watch = new ResizeObserver(redraw);
-  watch.observe(element);
+  watch.observe(frame);
   signal.addEventListener("abort", () => { watch.disconnect(); charts.forEach((chart) => chart.end()); });
   return { element, follow: redraw };
 }

@@ -1,9 +1,10 @@
-// What the list of cases is narrowed down by: a text, values of facets, ranges of numbers.
+// The filters of the list of cases: a text, values of facets, ranges of numbers.
 
 import {counted, el, grouped} from "./dom.js";
 import {changeState} from "./hash.js";
 import {FACETS, tally} from "./table.js";
 
+const FIRST = ["verdict", "error"]; // facets that are not folded away
 const NUMBERS = { seconds: "Seconds", usd: "Cost in USD", tokens: "Tokens" };
 
 /** The controls; `follow(state, found)` makes them show a state and how many cases it leaves. */
@@ -13,21 +14,19 @@ export function makeFilters(table) {
     oninput: () => changeState({ q: search.value }, { step: false }),
   });
   const facets = Object.keys(FACETS).filter((facet) => table.has(facet)).map((facet) => facetOf(table, facet));
-  const shown = facets.filter((each) => each.divides);
+  const shown = (isFirst) => facets.filter((each) => each.divides && FIRST.includes(each.facet) === isFirst).map((each) => each.element);
   const ranges = Object.keys(NUMBERS).filter((column) => varies(table, column)).map(rangeFields);
   const flaky = table.has("flaky") ? flakyBox() : null;
   const clear = el("button", { type: "button", class: "quiet", onclick: () => changeState(nothing()) }, "Clear all");
   const said = el("p", { class: "said", role: "status" });
-  const more = ranges.length || flaky
-    ? el("details", { class: "ranges" }, el("summary", {}, "More filters"),
-      el("div", { class: "fields" }, ranges.map((each) => each.element), flaky?.element))
-    : null;
+  const rest = [...shown(false), ...ranges.map((each) => each.element), flaky?.element].filter(Boolean);
+  const more = rest.length ? el("details", { class: "ranges" }, el("summary", {}, "More filters"), el("div", { class: "fields" }, rest)) : null;
   const element = el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-    search, el("div", { class: "fields" }, shown.map((each) => each.element)), more,
-    el("div", { class: "outcome" }, said, clear));
+    search, shown(true), more, el("div", { class: "outcome" }, said, clear));
   const follow = (state, found) => {
     if (search.value !== (state.q ?? "")) search.value = state.q ?? "";
     for (const each of [...facets, ...ranges, ...(flaky ? [flaky] : [])]) each.follow(state);
+    if (more?.querySelector(".set")) more.open = true;
     clear.hidden = !Object.keys(nothing()).some((key) => state[key]);
     said.textContent = found === table.size ? counted(found, "case") : `${grouped(found)} of ${counted(table.size, "case")}`;
   };
@@ -49,7 +48,7 @@ function facetOf(table, facet) {
     label.classList.toggle("set", Boolean(state[facet]));
   };
   const divides = counts.length > 1 || (counts.length === 1 && counts[0].cases < table.size);
-  return { element: label, divides, follow };
+  return { facet, element: label, divides, follow };
 }
 
 function varies(table, column) {

@@ -89,7 +89,7 @@ class Reader {
 
   absent(id) {
     if (this.list.table.rowOf(id) < 0) return "There is no such case in this run.";
-    return "This file holds no details of this case: there was no room for all. misstep serve shows every case of a run.";
+    return "This file has no details of this case, to limit its size. misstep serve shows all cases.";
   }
 
   bar(id) {

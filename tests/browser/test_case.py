@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from misstep import test_planning as run_test
 from tests.browser.chromium import Visitor
 
 pytestmark = pytest.mark.full
@@ -130,3 +132,16 @@ def test_a_case_on_paper(visit: Visit, page_of: Pages) -> None:
     assert not page.get_by_role("link", name="Next").is_visible()
     assert page.locator(".headline").is_visible()
     assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_the_pictures_of_a_notebook(visit: Visit, tmp_path: Path) -> None:
+    """The same pictures as in a report, in a frame that the notebook holds."""
+    with ThreadPoolExecutor(1) as beside:  # the browser's event loop is in this thread
+        result = beside.submit(lambda: run_test(lambda request, tools: "no", count=4)).result()
+        (tmp_path / "cell.html").write_text(f"<!doctype html><meta charset=utf-8>{result._repr_html_()}")
+    page = visit().page
+    page.goto((tmp_path / "cell.html").as_uri())
+    frame = page.frame_locator("iframe.pictures")
+    assert frame.locator(".headline").first.inner_text().startswith("Failed")
+    assert frame.locator("details .case").count() == 4
+    assert frame.locator(".nearest li").first.is_visible()

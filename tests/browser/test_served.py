@@ -45,6 +45,8 @@ class Site:
         test = self.runs["test"]
         runs = [f"runs/{run}" for run in self.runs.values()]
         more = [f"runs/{test}/cases/{self.case}", f"compare?first={test}&second={self.other}", "compare"]
+        more += [f"runs/{test}/trend", f"delete?run={self.other}", f"delete?run={test}"]
+        more += [f"runs/{self.runs['files']}/tasks/fi1", f"runs/{test}/findings/none"]
         return ["", *runs, *more, f"runs/{self.runs['consistency']}/label", "runs/nothing"]
 
 
@@ -136,11 +138,18 @@ def test_with_nothing_but_the_keyboard(visit: Visit, site: Site) -> None:
 def test_two_runs_are_picked_and_compared(visit: Visit, site: Site) -> None:
     visitor = visit()
     page = visitor.go(site.url)
-    page.get_by_label(f"{site.runs['files']} as the first").check()
-    page.get_by_label(f"{site.runs['files']} as the second").check()
-    page.get_by_role("button", name="Compare the two").click()
-    assert "both are run" in page.get_by_role("alert").inner_text()
-    assert page.get_by_label("First").input_value() == site.runs["files"]
+    page.get_by_label(f"Select {site.runs['files']}").check()
+    page.get_by_role("button", name="Compare two").click()
+    assert "select two runs" in page.get_by_role("alert").inner_text()
+    page.go_back()
+    page.get_by_label(f"Select {site.runs['files']}").uncheck()
+    page.get_by_label(f"Select {site.runs['test']}").check()
+    page.get_by_label(f"Select {site.other}").check()
+    page.get_by_role("button", name="Compare two").click()
+    assert "compared with" in page.get_by_role("heading", level=1).inner_text()
+    older, newer = site.runs["test"], site.other
+    assert page.get_by_label("First").input_value() == older
+    assert page.get_by_label("Second").input_value() == newer
     forgive_404(visitor)
 
 
@@ -151,9 +160,11 @@ def test_what_flipped_leads_to_both(visit: Visit, site: Site) -> None:
     page.get_by_label("Second").select_option(site.other)
     page.get_by_role("button", name="Compare").click()
     assert "points" in page.locator(".rate").inner_text()
-    page.get_by_role("link", name="in the second run").first.click()
+    asked = page.locator(".changed p").first.inner_text()
+    page.locator(".changed li").first.get_by_role("link").nth(1).click()
     page.locator(".headline").wait_for()
     assert f"/runs/{site.other}/cases/" in page.url
+    assert asked.partition(".")[0] in page.locator(".sentences").first.inner_text().replace("\n", "")
 
 
 def test_discoveries_are_labelled(visit: Visit, site: Site) -> None:
@@ -165,10 +176,43 @@ def test_discoveries_are_labelled(visit: Visit, site: Site) -> None:
     while page.locator(".labels").count():
         assert page.locator(".where b").inner_text() == f"{number} of {total}"
         assert "ann <b>" in page.locator(".where").inner_text()
-        page.get_by_role("button", name="Correct").click()
+        if number == 1:
+            page.get_by_role("button", name="Correct").click()
+        else:
+            page.locator("html[data-ready]").wait_for(state="attached")
+            page.keyboard.press("c")
+            page.wait_for_url(f"**/item/{number + 1}" if number < total else "**/done")
         number += 1
     assert number == total + 1
     assert f"All {total} are labelled" in page.get_by_role("main").inner_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "parts"), [("fuzz", "findings"), ("consistency", "sets"), ("files", "tasks")]
+)
+def test_parts_have_pages_of_their_own(visit: Visit, site: Site, kind: str, parts: str) -> None:
+    page = visit().go(f"{site.url}runs/{site.runs[kind]}")
+    entry = page.locator(f"[data-part^='{parts}/']").first
+    entry.get_by_role("link", name="Own page").click()
+    page.wait_for_url(f"**/runs/{site.runs[kind]}/{parts}/*")
+    assert f"misstep replay {site.runs[kind]}/" in page.locator("pre.command").inner_text()
+    first = page.get_by_role("heading", level=1).inner_text()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("link", name="Previous").wait_for()
+    assert page.get_by_role("heading", level=1).inner_text() != first or kind == "consistency"
+    page.get_by_role("link", name="← Run").click()
+    page.wait_for_url(f"**/runs/{site.runs[kind]}")
+
+
+def test_runs_of_one_command_over_time(visit: Visit, site: Site) -> None:
+    page = visit().go(f"{site.url}runs/{site.runs['test']}")
+    page.get_by_role("link", name="Trend").click()
+    assert page.get_by_role("heading", level=1).inner_text().startswith("misstep plan test · sim:greedy")
+    spots = page.locator("svg.trend a")
+    rows = page.locator("tbody tr")
+    assert spots.count() == rows.count() >= 1
+    spots.first.click()
+    page.wait_for_url("**/runs/*")
 
 
 def test_whatever_they_say_is_text(visit: Visit, site: Site) -> None:

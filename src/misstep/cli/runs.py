@@ -137,18 +137,14 @@ def remove(settings: RunSettings, runs: tuple[str, ...], yes: bool) -> int:
     deleted together with them.
     """
     with Store(settings.store) as store:
-        found = {run.id: run for run in map(store.find_run, runs)}
-        for other in store.list_runs():
-            if other.purpose.run in found and other.id not in found:
-                message = f"run {other.purpose.run} is analysed by run {other.id} ({other.purpose.command})"
-                raise UsageError(message, f"delete both: misstep runs rm {other.purpose.run} {other.id}")
+        found = api.find_removable(store, runs)
         if not yes:
             if not sys.stdin.isatty():
                 raise UsageError("deleting runs needs confirmation", "add --yes")
-            for each in found.values():
+            for each in found:
                 click.echo(f"{each.id}  {each.purpose.command}  {subject_name(each.settings, each.purpose)}")
             click.confirm(f"Delete {counted(len(found), 'run')} for good?", abort=True)
-        store.remove_runs(list(found))
+        store.remove_runs([each.id for each in found])
     return 0
 
 

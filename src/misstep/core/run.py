@@ -17,7 +17,8 @@ Unit: TypeAlias = Literal["case", "tool", "group", "task"]
 class RunKind(msgspec.Struct, frozen=True):
     """A kind of run. `feature` is the package that reads and shows such runs, `unit` what they consist of.
 
-    An inquiry generates its own cases from those of another run, so its success rate means nothing.
+    An inquiry generates its own cases from those of another run, and an adaptive run chooses cases by earlier
+    outcomes, so that their success rates mean nothing.
     """
 
     name: str
@@ -25,6 +26,11 @@ class RunKind(msgspec.Struct, frozen=True):
     group: Literal["plan", "tool", "bench"] = "plan"
     unit: Unit = "case"
     is_inquiry: bool = False
+    is_adaptive: bool = False
+
+    @property
+    def has_rate(self) -> bool:
+        return not self.is_inquiry and not self.is_adaptive
 
     @property
     def command(self) -> str:
@@ -44,7 +50,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         RunKind("test", "misstep.features.plan_test"),
-        RunKind("capability", "misstep.features.capability"),
+        RunKind("capability", "misstep.features.capability", is_adaptive=True),
         RunKind("dissect", "misstep.features.dissect", is_inquiry=True),
         RunKind("shrink", "misstep.features.shrink", is_inquiry=True),
         RunKind("paper", "misstep.features.papers"),

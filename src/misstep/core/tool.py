@@ -85,13 +85,17 @@ class Probe(msgspec.Struct, frozen=True, omit_defaults=True):
     mark: bool = False
 
 
-class Frame(msgspec.Struct, frozen=True):
-    """A stack frame on the way to an error; `own` is true for the tool's own code, false for libraries."""
+class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A stack frame on the way to an error; `own` is true for the tool's own code, false for libraries.
+
+    `text` is the source line, if it is the tool's own.
+    """
 
     file: str
     line: int
     function: str
     own: bool
+    text: str = ""
 
 
 class Raised(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -108,7 +108,12 @@ def _numbers(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
     return table
 
 
-def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> str:
+def conclusion(
+    comparison: Comparison | TaskComparison,
+    unit: str = "cases",
+    names: tuple[str, str] = ("the first", "the second"),
+) -> str:
+    """Which of the two runs is better, if one is; `names` are what they are called."""
     pairing = comparison.pairing
     low, high = pairing.interval
     if not pairing.first_only and not pairing.second_only:
@@ -116,10 +121,10 @@ def conclusion(comparison: Comparison | TaskComparison, unit: str = "cases") -> 
     if not comparison.significant:
         interval = f"95 % interval {points(low)} to {points(high)} points"
         return f"no significant difference ({p_in_words(pairing.p)}, {interval})"
-    better, low, high = ("second", low, high) if pairing.difference > 0 else ("first", -high, -low)
+    better, low, high = (names[1], low, high) if pairing.difference > 0 else (names[0], -high, -low)
     by = f"{100 * abs(pairing.difference):.1f} points"
     interval = f"95 % interval {100 * low:.1f} to {100 * high:.1f}"
-    return f"the {better} is better by {by} ({interval}, {p_in_words(pairing.p)})"
+    return f"{better} is better by {by} ({interval}, {p_in_words(pairing.p)})"
 
 
 def rates(comparison: Comparison | TaskComparison) -> tuple[str, list[tuple[str, ...]]]:

@@ -194,6 +194,11 @@ _QUOTE = re.compile(
 )
 
 
+def split_explanation(explanation: str) -> list[str]:
+    """Why a case failed, then the quotation of the sentence that says so, then how much more is wrong."""
+    return _QUOTE.split(explanation)
+
+
 def failures_view(outcomes: Sequence[Outcome]) -> RenderableType:
     """A short block for each: the case, the kind of error and the step, then why."""
     blocks = list[RenderableType]()
@@ -202,7 +207,7 @@ def failures_view(outcomes: Sequence[Outcome]) -> RenderableType:
         head = Text(plain(verdict.case), style="bold")
         head.append(f"  {verdict.error or verdict.verdict}", style=STYLES[verdict.verdict])
         head.append(f" at step {verdict.step}" if verdict.step else "", style="not bold")
-        why, *more = _QUOTE.split(plain(verdict.explanation, 500))
+        why, *more = split_explanation(plain(verdict.explanation, 500))
         said = [Text(why)]
         said += [Text(line, style="dim") for line in more]
         blocks += [head, Padding(Group(*said), (0, 0, 1, 2))]

@@ -16,13 +16,14 @@ from misstep.core.results.report import Format, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.run import RunSpec
 from misstep.core.settings import StoreSettings, ViewSettings
+from misstep.errors import UsageError
 from misstep.store.runs import Run, Store
 
 if TYPE_CHECKING:  # a short run needs none of these
     from misstep.interop.episodes import Episode
     from misstep.interop.tables import RowSubject, Table
     from misstep.rendering.html.cases import CaseBundle
-    from misstep.rendering.html.page import RunPage
+    from misstep.rendering.html.page import PartPage, RunPage
     from misstep.runs.reporting.items import ReportSource
 
 
@@ -30,6 +31,7 @@ class RunFeature(ABC):
     """Reads, sums up and reports the stored runs of one kind, finished or not."""
 
     rules: tuple[str, ...] = ("plan",)  # families of rules that such a run may find violated
+    parts = ""  # what has pages of its own besides cases: findings, sets, tasks
     has_curve = False  # whether capability curves can be shown with it
 
     @abstractmethod
@@ -69,6 +71,10 @@ class RunFeature(ABC):
     @abstractmethod
     def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         """Compare a run with its baseline; a `UsageError` if they have nothing in common."""
+
+    def part_page(self, settings: ViewSettings, run: Run, name: str) -> "PartPage":
+        """The page of one part, by its id; a `UsageError` if there is no such part."""
+        raise UsageError(f"run {run.id} has no parts with pages of their own")
 
     def most_actions(self, store: Store, run: Run) -> int:
         """The largest number of actions for which failures are worth analysing."""

@@ -1,6 +1,6 @@
 """Finds stored runs, and the cases, requests and failures in them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import TypeVar
 
@@ -59,6 +59,16 @@ def _searchable(run: Run | DamagedRun) -> str:
     tags = (f"#{tag}" for tag in run.tags)
     named = (run.id, run.name, *tags, purpose.command, settings.agent, settings.model, *purpose.tools)
     return " ".join(named).lower()
+
+
+def find_removable(store: Store, names: Iterable[str]) -> list[Run]:
+    """Runs that can be deleted together; a `UsageError` if another run analyses one of them."""
+    found = {run.id: run for run in map(store.find_run, names)}
+    for other in store.list_runs():
+        if other.purpose.run in found and other.id not in found:
+            message = f"run {other.purpose.run} is analysed by run {other.id} ({other.purpose.command})"
+            raise UsageError(message, f"delete both: misstep runs rm {other.purpose.run} {other.id}")
+    return list(found.values())
 
 
 def find_run(settings: StoreSettings, name: str) -> Run:

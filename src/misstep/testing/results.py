@@ -1,6 +1,7 @@
 """The results of tests of objects: as values, as HTML for notebooks and as text for failures and logs."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from html import escape
 from importlib.resources import files
 from io import StringIO
 from typing import Any
@@ -28,7 +29,9 @@ from misstep.features.tool_fuzz.view import (
 )
 from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
+from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
+from misstep.rendering.html.page import page
 from misstep.rendering.layout import Trimmed
 from misstep.rendering.terminal import (
     baselines_in_words,
@@ -44,6 +47,7 @@ from misstep.rendering.trial import written_call
 from misstep.rendering.words import agent_name, written
 from misstep.runs.executor import replay_case
 from misstep.runs.lookup import view_run
+from misstep.runs.reporting.case_bundles import bundle_of_some
 from misstep.store.runs import Store
 from misstep.testing.subjects import away_from_loops
 
@@ -158,7 +162,9 @@ class PlanningResult(msgspec.Struct, frozen=True, eq=False):
         return planning_text(self.summary, shown, self.again)
 
     def _repr_html_(self) -> str:
-        return planning_html(self.summary, self._examples(FOLDED), self.again)
+        failures = self._examples(FOLDED)
+        cases = bundle_of_some(self.settings, self.run, failures) if failures else None
+        return planning_html(self.summary, failures, self.again, cases)
 
     def _examples(self, most: int) -> Sequence[Outcome]:
         return view_run(self.settings, self.run, most).failures
@@ -232,8 +238,13 @@ MOST_CALLS = 50
 HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated total")
 
 
-def planning_html(summary: Summary, failures: Sequence[Outcome], again: Again) -> str:
-    """Success with its interval and the chance level, then some cases that did not pass."""
+def planning_html(
+    summary: Summary, failures: Sequence[Outcome], again: Again, cases: CaseBundle | None = None
+) -> str:
+    """Success with its interval and the chance level, then some cases that did not pass.
+
+    With `cases`, these are also shown as in a report.
+    """
     rest = summary.cases - summary.passed - len(failures)
     more = [element("p", f"{counted(rest, 'more case')} did not pass.", class_="dim")] if rest else []
     judged = counted(summary.passed + summary.failed, "judged case")
@@ -241,10 +252,18 @@ def planning_html(summary: Summary, failures: Sequence[Outcome], again: Again) -
         element("p", element("b", percent(summary.success), class_="rate"), f" of {judged} passed"),
         *_scale(summary),
         element("p", text(_counts(summary)), class_="dim"),
+        *([_pictures(cases)] if cases else []),
         *[_case(outcome, again) for outcome in failures],
         *more,
         _command(again.show),
     )
+
+
+def _pictures(cases: CaseBundle) -> Markup:
+    """The cases as a report shows them, in a frame whose scripts can't reach the notebook."""
+    source = page("Failed cases", [*cases.folded(), cases.aside()], cases, has_charts=False)
+    about = 'class="pictures" title="Failed cases" sandbox="allow-scripts"'
+    return Markup(f'<iframe {about} srcdoc="{escape(source)}"></iframe>')
 
 
 def tools_html(report: FuzzReport, again: Again) -> str:

@@ -139,5 +139,8 @@ def _bounded_raised(raised: Raised) -> Raised:
         kind=raised.kind[:TEXT],
         message=raised.message[:TEXT],
         bases=tuple(base[:TEXT] for base in raised.bases[:MOST_FRAMES]),
-        frames=tuple(Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own) for each in frames),
+        frames=tuple(
+            Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own, each.text[:TEXT])
+            for each in frames
+        ),
     )

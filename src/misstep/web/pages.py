@@ -178,4 +178,8 @@ def run_path(run: str) -> str:
 
 
 def case_path(run: str, case: str) -> str:
-    return f"{run_path(run)}/cases/{quote(case, safe='')}"
+    return part_path(f"{run_path(run)}/cases", case)
+
+
+def part_path(base: str, name: str) -> str:
+    return f"{base}/{quote(name, safe='')}"

@@ -4,7 +4,7 @@ import json
 import re
 import sqlite3
 from contextlib import closing
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -76,12 +76,13 @@ def test_runs_are_listed_the_newest_first(settings: Settings, kinds: dict[str, s
 
 
 def test_looking_into_failures_has_no_rate(settings: Settings, kinds: dict[str, str]) -> None:
-    """How often changed cases pass says nothing about the agent."""
+    """How often changed or chosen cases pass says nothing about the agent."""
     with browser(settings) as client:
         rows = client.get("/").text.split("<tr")
     told = {verb: next(row for row in rows if f"/runs/{run}" in row) for verb, run in kinds.items()}
     rated = {verb for verb, row in told.items() if " % to " in row}
-    assert (rated & {"dissect", "shrink"}, rated >= {"test", "capability", "fuzz", "files"}) == (set(), True)
+    assert rated & {"dissect", "shrink", "capability"} == set()
+    assert rated >= {"test", "fuzz", "files"}
     assert "failed" in told["dissect"]
 
 
@@ -220,14 +221,104 @@ def test_two_runs_are_compared(fresh: Settings) -> None:
     with browser(fresh) as client:
         page = client.get("/compare", params={"first": first, "second": second})
         assert page.status_code == 200
-        assert "-100.0 points" in page.text
-        assert "The first is better by 100.0 points" in page.text
-        assert "Only the first passed: 20 cases" in page.text
+        assert "<h1>sim:idle compared with sim:perfect</h1>" in page.text
+        assert "-100.0<small> points</small>" in page.text
+        assert "sim:perfect is better by 100.0 points" in page.text
+        assert "Only sim:perfect passed: 20 cases" in page.text
         flipped = [link for link in links(page) if "/cases/" in link]
         assert len(flipped) == 40
         assert {link.split("/")[2] for link in flipped} == {first, second}
         assert client.get(flipped[0]).status_code == 200
         assert client.get(flipped[1]).status_code == 200
+        name, again = flipped[0].rpartition("/")[2], client.get("/compare", params={"run": [second, first]})
+        assert again.text == page.text  # the list of runs has the newest first
+    with Store(fresh.store) as store:
+        case = store.find_outcome(first, name).case
+    assert escape(" ".join(case.sentences)) in page.text
+
+
+def test_names_tell_compared_runs_apart(fresh: Settings) -> None:
+    first, second = (run_agent(fresh.overlay({"agent": "sim:greedy", "count": 3})).run for _ in range(2))
+    with browser(fresh) as client:
+        page = client.get("/compare", params={"first": first, "second": second})
+        assert f"sim:greedy ({second}) compared with sim:greedy ({first})" in page.text
+        with Store(fresh.store) as store:
+            store.name_run(first, "before")
+        page = client.get("/compare", params={"first": first, "second": second})
+    assert "sim:greedy compared with before" in page.text
+
+
+def test_runs_are_deleted_after_a_question(fresh: Settings) -> None:
+    runs = [run_agent(fresh.overlay({"agent": "sim:greedy", "count": 2})).run for _ in range(3)]
+    with browser(fresh) as client:
+        page = client.get("/delete", params={"run": runs[:2]})
+        assert "Delete 2 runs?" in page.text
+        (token,) = re.findall(r'name="token" value="([^"]+)"', page.text)
+        (names,) = re.findall(r'name="runs" value="([^"]+)"', page.text)
+        assert client.post("/delete", data={"runs": names}).status_code == 403
+        assert client.post("/delete", data={"runs": names, "token": "x"}).status_code == 403
+        with Store(fresh.store) as store:
+            assert len(store.list_runs()) == 3
+        done = client.post("/delete", data={"runs": names, "token": token}, follow_redirects=False)
+        assert (done.status_code, done.headers["location"]) == (303, "/")
+        with Store(fresh.store) as store:
+            assert [run.id for run in store.list_runs()] == [runs[2]]
+            with store.sit(runs[2], 0.0):  # somebody is at it
+                refused = client.post("/delete", data={"runs": runs[2], "token": token})
+        assert refused.status_code == 400
+        assert "in progress" in refused.text
+        assert "there is no run" in client.get("/delete", params={"run": HOSTILE}).text
+        assert HOSTILE not in client.get("/delete", params={"run": HOSTILE}).text
+        assert "No run was selected" in client.get("/delete").text
+
+
+def test_an_analysed_run_is_not_deleted_alone(settings: Settings, kinds: dict[str, str]) -> None:
+    with browser(settings) as client:
+        page = client.get("/delete", params={"run": kinds["test"]})
+    assert f"run {kinds['test']} is analysed by run" in page.text
+    assert "<form" not in page.text
+
+
+def test_the_trend_has_all_runs_of_the_same_command(fresh: Settings) -> None:
+    greedy = fresh.overlay({"agent": "sim:greedy", "count": 4})
+    same = [run_agent(greedy.overlay({"seed": seed})).run for seed in (1, 2)]
+    others = [run_agent(fresh.overlay({"agent": "sim:idle", "count": 4})).run]
+    others.append(run_agent(greedy.overlay({"actions": Span(2, 2)})).run)
+    with browser(fresh) as client:
+        page = client.get(f"/runs/{same[0]}/trend")
+        found = links(page)
+        assert all(found.count(f"/runs/{run}") == 2 for run in same)  # in the chart and the table
+        assert not {f"/runs/{run}" for run in others} & {*found}
+        assert f"/compare?first={same[0]}&second={same[1]}" in found
+        listed = links(client.get("/"))
+        assert {link for link in listed if link.endswith("/trend")} == {f"/runs/{run}/trend" for run in same}
+
+
+def test_kinds_without_a_rate_have_no_trend(settings: Settings, kinds: dict[str, str]) -> None:
+    with browser(settings) as client:
+        for verb in ("dissect", "shrink", "capability"):
+            assert f"/runs/{kinds[verb]}/trend" not in links(client.get(f"/runs/{kinds[verb]}"))
+            assert client.get(f"/runs/{kinds[verb]}/trend").status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("verb", "parts"), [("fuzz", "findings"), ("consistency", "sets"), ("files", "tasks")]
+)
+def test_parts_have_pages_of_their_own(
+    settings: Settings, kinds: dict[str, str], verb: str, parts: str
+) -> None:
+    with browser(settings) as client:
+        page = client.get(f"/runs/{kinds[verb]}").text
+        own = re.findall(rf'data-part="({parts}/[^"]+)"', page)
+        assert own
+        for each in own:
+            assert client.get(f"/runs/{kinds[verb]}/{each}").status_code == 200
+        short = client.get(f"/runs/last/{own[0]}", follow_redirects=False)
+        assert short.status_code in (307, 404)
+        missing = client.get(f"/runs/{kinds[verb]}/{parts}/{quote(HOSTILE)}")
+        assert missing.status_code == 404
+        assert HOSTILE not in missing.text
+        assert client.get(f"/runs/{kinds['test']}/{own[0]}").status_code == 404
 
 
 @pytest.mark.full
@@ -245,7 +336,7 @@ def test_benchmarks_are_compared_by_their_tasks(settings: Settings, kinds: dict[
         ({"first": "nothing", "second": "last"}, "there is no run"),
         ({"first": HOSTILE, "second": "last"}, "there is no run"),
         ({"first": "last", "second": "last"}, "both are run"),
-        ({"first": "last"}, "pick two runs"),
+        ({"first": "last"}, "select two runs"),
     ],
 )
 def test_what_can_not_be_compared(
@@ -273,7 +364,7 @@ def test_a_run_is_labelled_by_somebody(fresh: Settings) -> None:
     with browser(fresh) as client:
         assert f"/runs/{run}/label" in links(client.get(f"/runs/{run}"))
         page = client.get(f"/runs/{run}/label")
-        assert "There are 9 to look at" in page.text
+        assert "There are 9;" in page.text
         (token,) = re.findall(r'name="token" value="([^"]+)"', page.text)
         begun = client.post(f"/runs/{run}/label", data={"token": token, "labeller": "ann / bö"})
         assert begun.status_code == 303

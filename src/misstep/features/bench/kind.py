@@ -11,13 +11,13 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.core.stats import holm
 from misstep.errors import UsageError
-from misstep.features.bench.run import benchmark_of, view_benchmark
-from misstep.features.bench.view import benchmark_as_json, tasks
+from misstep.features.bench.run import benchmark_of, find_task, view_benchmark
+from misstep.features.bench.view import benchmark_as_json, task_page, tasks
 from misstep.interop.episodes import Episode, episode_of_task
 from misstep.interop.tables import RowSubject, TableRow, TaskRow, task_row
 from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
-from misstep.rendering.html.page import RunPage
+from misstep.rendering.html.page import PartPage, RunPage
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
 from misstep.runs.compare import SIGNIFICANT, find_two, held_of, pairing_of
@@ -34,6 +34,7 @@ MOST_CALLS = 20
 
 class BenchRuns(ReportedRuns[TaskReport]):
     report, row = TaskReport, TaskRow
+    parts = "tasks"
     rules = ("bench",)
 
     def event(self, run: str, report: TaskReport) -> TaskJudged:
@@ -55,6 +56,10 @@ class BenchRuns(ReportedRuns[TaskReport]):
         found = view_benchmark(settings, run.id)
         parts = (sections.success(summary, "task"), *tasks(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(task.sandbox for task in found.tasks))
+
+    def part_page(self, settings: ViewSettings, run: Run, name: str) -> PartPage:
+        _, task = find_task(settings, run.id, name)
+        return task_page(view_benchmark(settings, run.id), task, way_to(settings.store))
 
     def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
         return map(episode_of_task, self.reports(store, run))

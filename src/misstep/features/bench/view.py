@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from misstep.core.results.benchmark import BenchmarkReport, PassRate, TaskReport
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
+from misstep.rendering.html.page import PartPage
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import STYLES, counted, percent
@@ -183,10 +185,13 @@ MOST_TASKS = 200  # shown in full
 
 
 def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
-    """Rates by kind and split, then by domain, then each task that did not pass.
+    """Each task that did not pass, then rates by kind and split, then by domain.
 
     `place` is the part of a command that names the store.
     """
+    amiss = [task for task in report.tasks if task.verdict != "passed"]
+    if amiss:
+        yield page_section("Tasks that did not pass", *_amiss(amiss, report.run, place))
     told = dict.fromkeys(note for task in report.tasks for note in task.notes)
     notes = [element("p", text(note), class_="caption") for note in told]
     said = filter(None, (progress_in_words(report), spent_in_words(report)))
@@ -195,31 +200,38 @@ def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
     domains = rate_rows(report, report.by_domain)
     if len(domains) > 2:  # one domain, and the total
         yield page_section("Domains", grid(("domain", *HEADINGS), map(Row, domains)))
-    amiss = [task for task in report.tasks if task.verdict != "passed"]
-    if amiss:
-        yield page_section("Tasks that did not pass", *_amiss(amiss, report.run, place))
+
+
+def task_page(report: BenchmarkReport, task: TaskReport, place: str) -> PartPage:
+    asked = element("p", lines(task.request, MOST_ON_PAGE), class_="lines")
+    order = [each.name for each in report.tasks]
+    body = _body(task, report.run, place)
+    return PartPage.among(order, task.name, f"{task.verdict}: task {plain(task.name, 100)}", (asked, *body))
 
 
 def _amiss(amiss: Sequence[TaskReport], run: str, place: str) -> Iterator[Markup]:
     for task in amiss[:MOST_TASKS]:
-        yield _task(task, f"misstep replay {shlex.quote(plain(f'{run}/{task.name}'))}{place}")
+        yield _task(task, run, place)
     if len(amiss) > MOST_TASKS:
         yield element("p", f"… and {len(amiss) - MOST_TASKS:,} more.", class_="dim")
 
 
-def _task(task: TaskReport, again: str) -> Markup:
+def _task(task: TaskReport, run: str, place: str) -> Markup:
     about = ", ".join(filter(None, (task.kind, task.domain, task.split)))
-    verdict = element("b", task.verdict, class_="bad")
+    verdict = element("b", task.verdict, class_="bad" if task.verdict == "failed" else "unsure")
     asked = element("span", lines(task.request, MOST_ON_PAGE), class_="lines")
     head = element("summary", verdict, " ", text(about, 200), " · ", asked)
+    return element("details", head, *_body(task, run, place), data_part=f"tasks/{quote(task.name, safe='')}")
+
+
+def _body(task: TaskReport, run: str, place: str) -> list[Markup]:
+    again = f"misstep replay {shlex.quote(plain(f'{run}/{task.name}'))}{place}"
     parts = [element("ul", *[element("li", text(line, MOST_ON_PAGE)) for line in task.why])]
     if task.trial is not None:
         did = [element("li", *_use_on_page(*words)) for words in uses_in_words(task.trial)]
         parts += [element("p", "Agent calls:"), element("ol", *did)]
         parts += [element("p", "Agent answer:"), element("pre", lines(last_words(task.trial), MOST_ON_PAGE))]
-    return element(
-        "details", head, *parts, element("p", "Again:"), element("pre", lines(plain(again)), class_="command")
-    )
+    return [*parts, element("pre", lines(plain(again)), class_="command")]
 
 
 def _use_on_page(call: str, answer: str) -> Iterator[Markup]:

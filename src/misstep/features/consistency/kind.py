@@ -9,11 +9,11 @@ from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.report import Issue, ReportItem, SourceLocation
 from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
-from misstep.features.consistency.run import view_consistency
-from misstep.features.consistency.view import consistency_as_json, faulty_sets
+from misstep.features.consistency.run import find_set, view_consistency
+from misstep.features.consistency.view import consistency_as_json, faulty_sets, set_page
 from misstep.interop.tables import RowSubject, SetRow, TableRow, set_rows
 from misstep.rendering.html.cases import CaseBundle
-from misstep.rendering.html.page import RunPage
+from misstep.rendering.html.page import PartPage, RunPage
 from misstep.rendering.text import plain
 from misstep.runs.compare import SIGNIFICANT, nothing_in_common, pairing_of
 from misstep.runs.reporting.items import NAME, TEXT, ReportSource, tool_item
@@ -25,6 +25,7 @@ from misstep.store.runs import Run, Store
 
 class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
     report, row = ConsistencyReport, SetRow
+    parts = "sets"
 
     def event(self, run: str, report: ConsistencyReport) -> ToolChecked:
         return ToolChecked(run, report)
@@ -48,6 +49,10 @@ class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
         found = view_consistency(settings, run.id)
         parts = tuple(faulty_sets(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
+
+    def part_page(self, settings: ViewSettings, run: Run, name: str) -> PartPage:
+        _, tool, one = find_set(settings, run.id, name)
+        return set_page(view_consistency(settings, run.id), tool.name, one, way_to(settings.store))
 
     def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         """Compare the sets that have the same requests for the same tool, which their ids are made of."""

@@ -21,6 +21,7 @@ from misstep.core.results.consistency import (
     group_sets,
 )
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
+from misstep.rendering.html.page import PartPage
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.layout import Trimmed, bare_table, beneath, hanging, indented, section
 from misstep.rendering.terminal import STYLES, counted
@@ -238,24 +239,32 @@ MOST_ON_PAGE = 4_000  # characters of a text
 
 
 def faulty_sets(report: ConsistencyRun, place: str) -> Iterator[Markup]:
-    """A row for each tool, then each set that failed, then those that could not be judged.
+    """Each set that failed, then those that could not be judged, then a row for each tool.
 
     `place` is the part of a command that names the store.
     """
-    rows = [Row((text(tool.name, 100), *counts_of(tool))) for tool in report.tools]
-    told = [(tool.name, said) for tool in report.tools if (said := remarks(tool))]
-    notes = [element("p", text(f"{name}: {'; '.join(said)}"), class_="caption") for name, said in told]
-    yield page_section("Tools", grid(("tool", *HEADINGS), rows), *notes)
     failed = [(tool.name, each) for tool in report.tools for each in tool.faulty]
     if failed:
+        sets = sum(len(tool.sets) for tool in report.tools)
+        told = element("p", f"{len(failed)} of {counted(sets, 'set')} failed", class_="rate bad")
         shown = [_set(each, name, f"misstep replay {report.run}/{each.id}{place}") for name, each in failed]
-        yield page_section("Failed sets", *shown)
+        yield element("section", told, *shown)
     else:
-        yield element("p", text(nothing_failed(report.tools)))
+        yield element("p", text(nothing_failed(report.tools)), class_="rate")
     unclear = [(tool.name, each) for tool in report.tools for each in tool.having("inconclusive")]
     if unclear:
-        rows = [Row((element("code", each.id), text(name, 100), text(each.why))) for name, each in unclear]
+        rows = [Row((_link(each), text(name, 100), text(each.why))) for name, each in unclear]
         yield page_section("Inconclusive", grid(("set", "tool", "why"), rows, names=3))
+    rows = [Row((text(tool.name, 100), *counts_of(tool))) for tool in report.tools]
+    noted = [(tool.name, said) for tool in report.tools if (said := remarks(tool))]
+    notes = [element("p", text(f"{name}: {'; '.join(said)}"), class_="caption") for name, said in noted]
+    yield page_section("Tools", grid(("tool", *HEADINGS), rows), *notes)
+
+
+def set_page(report: ConsistencyRun, tool: str, one: PromptSet, place: str) -> PartPage:
+    order = [each.id for each_tool in report.tools for each in each_tool.sets]
+    again = f"misstep replay {report.run}/{one.id}{place}"
+    return PartPage.among(order, one.id, f"{one.verdict}: requests to {plain(tool, 100)}", _body(one, again))
 
 
 def _set(one: PromptSet, tool: str, again: str) -> Markup:
@@ -263,6 +272,10 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
     head = element(
         "summary", failed, " ", text(tool, 100), " · ", text(one.template or one.why, MOST_ON_PAGE)
     )
+    return element("details", head, *_body(one, again), open="open", id=one.id, data_part=f"sets/{one.id}")
+
+
+def _body(one: PromptSet, again: str) -> list[Markup]:
     requests = [element("li", text(request, MOST_ON_PAGE)) for request in one.requests]
     parts = [
         element("p", text(one.why, MOST_ON_PAGE)),
@@ -284,7 +297,11 @@ def _set(one: PromptSet, tool: str, again: str) -> Markup:
             rows.append(Row((str(side.number), given, got, text(side.answer, MOST_ON_PAGE))))
         headings = ("request", "input", "output", "answer")
         parts.append(grid(headings, rows, names=4, caption="the pair that differs"))
-    return element("details", head, *parts, element("pre", lines(plain(again)), class_="command"))
+    return [*parts, element("pre", lines(plain(again)), class_="command")]
+
+
+def _link(one: PromptSet) -> Markup:
+    return element("code", one.id, data_part=f"sets/{one.id}")
 
 
 def _bucket_tables(buckets: Buckets, how: str) -> Iterator[Markup]:

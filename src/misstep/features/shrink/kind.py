@@ -11,7 +11,7 @@ from misstep.features.shrink.run import view_reduction
 from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage, planning_parts
-from misstep.runs.reporting.case_bundles import bundle_of_one
+from misstep.runs.reporting.case_bundles import bundle_of_some
 from misstep.runs.reporting.items import ReportSource, entry_of, spot_of_agent
 from misstep.runs.reporting.stored import PlanningRuns
 from misstep.store.runs import Run
@@ -34,7 +34,7 @@ class ShrinkRuns(PlanningRuns):
         found = view_reduction(settings, run.id)
         if found is None:
             return RunPage(summary, tuple(planning_parts(summary)))
-        smallest = bundle_of_one(settings, run.id, found.outcome) if found.outcome else None
+        smallest = bundle_of_some(settings, run.id, [found.outcome]) if found.outcome else None
         # The pass rate on changed cases says nothing about the agent.
         shown = [smallest.single("Smallest request that still fails")] if smallest else []
         return RunPage(summary, (sections.counts(summary), *shown), smallest)

@@ -10,12 +10,12 @@ from misstep.core.results.finding import Cause, Finding, ToolReport, causes_of, 
 from misstep.core.results.report import Issue, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
-from misstep.features.tool_fuzz.page import defects
-from misstep.features.tool_fuzz.run import view_fuzzing
+from misstep.features.tool_fuzz.page import defects, finding_page
+from misstep.features.tool_fuzz.run import find_finding, view_fuzzing
 from misstep.features.tool_fuzz.view import as_json, history, not_tested
 from misstep.interop.tables import FindingRow, RowSubject, TableRow, finding_rows
 from misstep.rendering.html.cases import CaseBundle
-from misstep.rendering.html.page import RunPage
+from misstep.rendering.html.page import PartPage, RunPage
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
@@ -29,6 +29,7 @@ from misstep.store.runs import Run, Store
 
 class FuzzRuns(ReportedRuns[ToolReport]):
     report, row = ToolReport, FindingRow
+    parts = "findings"
 
     def event(self, run: str, report: ToolReport) -> ToolFinished:
         return ToolFinished(run, report)
@@ -53,6 +54,10 @@ class FuzzRuns(ReportedRuns[ToolReport]):
         found = view_fuzzing(settings, run.id)
         parts = tuple(defects(found, way_to(settings.store)))
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
+
+    def part_page(self, settings: ViewSettings, run: Run, name: str) -> PartPage:
+        _, finding = find_finding(settings, run.id, name)
+        return finding_page(view_fuzzing(settings, run.id), finding, way_to(settings.store))
 
     def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         with Store(settings.store) as store:

@@ -1,12 +1,15 @@
-"""The section of the HTML page with the defects of tools."""
+"""Defects of tools in HTML: the section of a run's page, and the page of one finding."""
 
+import os
 from collections.abc import Iterator, Sequence
 
 from misstep.core.results.finding import Cause, Finding, FuzzReport, ToolReport
+from misstep.core.tool import Frame
 from misstep.features.tool_fuzz.reach_view import (
     EFFORT,
     STAGES,
     effort_cells,
+    fate_in_words,
     methods_in_words,
     not_reached,
     stage_cells,
@@ -23,14 +26,16 @@ from misstep.features.tool_fuzz.view import (
     validation_in_words,
 )
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
+from misstep.rendering.html.page import PartPage
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.text import plain
-from misstep.rendering.trial import written_call
+from misstep.rendering.trial import trial_in_words, written_call
 
 HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated total", "environment", "lines run")
 PUT = ("tried with the agent", *STAGES, "unclear")
 CALLS = 20_000  # characters
 MOST_PASSAGES = 200
+MOST_LINES = 3  # of source code
 
 
 def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
@@ -83,11 +88,57 @@ def _finding(finding: Finding, run: str, place: str, cause: Cause | None = None)
     kind = element("b", finding.kind, class_="bad")
     where = element("span", f" · {plain(finding.where, 200)}", class_="dim") if finding.where else ""
     head = element("summary", kind, " ", text(finding.error, 100), " · ", text(finding.tool, 100), where)
-    calls = "\n".join(map(written_call, finding.calls))
-    asked = [element("p", element("b", "asked for with: "), text(finding.request))] if finding.request else []
-    said = [element("p", text(each)) for each in (finding.message, finding.why, history(finding)) if each]
-    said += [element("p", text(each)) for each in (other_places(cause) if cause else ())]
+    body = _body(finding, run, place, cause)
+    return element("details", head, *body, open="open", id=finding.id, data_part=f"findings/{finding.id}")
+
+
+def _body(finding: Finding, run: str, place: str, cause: Cause | None = None) -> Iterator[Markup]:
+    """The request, the smallest calls, what happened, the source lines, and the command that replays it."""
+    if finding.request:
+        yield element("p", element("b", "asked for with: "), text(finding.request))
+    yield element("pre", lines("\n".join(map(written_call, finding.calls)), CALLS))
+    if finding.message:
+        yield element("p", text(finding.message))
+    own = [frame for frame in finding.frames if frame.own and frame.text]
+    if own:
+        yield _source(own[-MOST_LINES:])
+    for each in (finding.why, history(finding), *(other_places(cause) if cause else ())):
+        yield element("p", text(each), class_="dim")
     again = f"misstep replay {run}/{finding.id}{plain(place)}"
-    shown = element("pre", lines(calls, CALLS))
-    command = element("pre", lines(again), class_="command")
-    return element("details", head, *asked, shown, *said, command, open="open", id=finding.id)
+    yield element("pre", lines(again), class_="command")
+
+
+def _source(frames: Sequence[Frame]) -> Markup:
+    """A table of source lines, innermost last, where the error occurred."""
+    rows = [
+        element(
+            "tr",
+            element("td", text(f"{os.path.basename(frame.file)}:{frame.line}", 200), class_="dim"),
+            element("td", element("code", text(frame.text, 200))),
+        )
+        for frame in frames
+    ]
+    return element("table", *rows, class_="source", aria_label="source lines")
+
+
+def finding_page(report: FuzzReport, finding: Finding, place: str) -> PartPage:
+    """A finding in full, with the first calls, the traceback, and the result through the agent."""
+    order = [each.id for each in (*report.findings, *report.unconfirmed)]
+    cause = next((each for each in report.causes if finding in each.findings), None)
+    parts = list(_body(finding, report.run, place, cause))
+    if finding.original != finding.calls:
+        first = lines("\n".join(map(written_call, finding.original)), CALLS)
+        parts.append(page_section("First seen with", element("pre", first)))
+    if finding.frames:
+        way = "\n".join(_in_traceback(frame) for frame in finding.frames)
+        parts.append(page_section("Traceback", element("pre", lines(way))))
+    if passage := report.passage_of(finding):
+        told = [fate_in_words(passage), *(trial_in_words(passage.rehearsal) if passage.rehearsal else ())]
+        parts.append(page_section("Through the agent", *[element("p", text(line)) for line in told]))
+    title = f"{finding.kind} {plain(finding.error, 100)} in {plain(finding.tool, 100)}"
+    return PartPage.among(order, finding.id, title, parts)
+
+
+def _in_traceback(frame: Frame) -> str:
+    place = f"{frame.file}:{frame.line} in {frame.function}"
+    return f"{place}\n    {frame.text}" if frame.text else place

@@ -18,7 +18,7 @@ from misstep.core.results.finding import (
     ranked,
 )
 from misstep.core.results.trial import Judged
-from misstep.core.tool import Invocation
+from misstep.core.tool import Frame, Invocation
 from misstep.features.tool_fuzz.reach_view import (
     estimate,
     journey_as_json,
@@ -175,14 +175,15 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
         first = Group(*[Text(written_call(call)) for call in finding.original])
         parts.append(section("first seen with", first))
     if finding.frames:
-        way = [
-            Text(plain(f"{each.file}:{each.line} in {each.function}"), style="" if each.own else "dim")
-            for each in finding.frames
-        ]
-        parts.append(section("traceback", Group(*way)))
+        parts.append(section("traceback", Group(*map(_frame_view, finding.frames))))
     if passage is not None:
         parts.append(passage_view(passage))
     return Trimmed(Group(*parts))
+
+
+def _frame_view(frame: Frame) -> RenderableType:
+    place = Text(plain(f"{frame.file}:{frame.line} in {frame.function}"), style="" if frame.own else "dim")
+    return Group(place, Padding(Text(plain(frame.text, 200)), (0, 0, 0, 2))) if frame.text else place
 
 
 class ToolsTable:

@@ -4,6 +4,7 @@ An exception that the tool's own code raised with a message is an answer (a refu
 to it is a defect, unless the environment caused it.
 """
 
+import linecache
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dis import opmap
@@ -99,7 +100,13 @@ def describe_exception(error: BaseException, owns: Owns) -> Raised:
 def _frame(place: TracebackType, own: bool) -> Frame:
     code = place.tb_frame.f_code
     file, function = storable(cut(code.co_filename, NAME)), storable(cut(code.co_name, NAME))
-    return Frame(file=file, line=place.tb_lineno or 0, function=function, own=own)
+    line = place.tb_lineno or 0
+    return Frame(file, line, function, own, source_line(code.co_filename, line) if own else "")
+
+
+def source_line(file: str, line: int) -> str:
+    """A line of source code, empty if it can't be read; to be called where the tool runs, in its sandbox."""
+    return storable(cut(linecache.getline(file, line).strip(), NAME))
 
 
 def _few(frames: list[Frame]) -> list[Frame]:

@@ -27,7 +27,7 @@ The index has what the list of all cases shows, filters and sorts by, in columns
      "id": [text, …],
      "verdict": {"words": [text, …], "of": [number of the word, …]},   likewise "error", "topic"
      "family": {"words": [[text, …], …], "of": [number, …]},           all families of a case together
-     "why": [text, …],                                                 the first sentence of the explanation
+     "why": [text, …],                                                 the explanation without the quotation
      "actions": [n, …], "calls": [n, …], "tokens": [n, …],
      "seconds": [s, …],
      "cause": {"words": …, "of": …} | null,                            null if no failure was diagnosed
@@ -36,7 +36,6 @@ The index has what the list of all cases shows, filters and sorts by, in columns
      "kept": n}                                                        the first n cases have details
 """
 
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
@@ -51,14 +50,13 @@ from misstep.rendering.case import actions_of, in_brief
 from misstep.rendering.html.assets import Archive
 from misstep.rendering.html.markup import Markup, element, text, together, verbatim
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.terminal import BASELINES
+from misstep.rendering.terminal import BASELINES, split_explanation
 from misstep.rendering.text import plain, plain_lines
 from misstep.rendering.words import carried_out, written
 
 VERSION = 1
 WHY = 240  # characters, like those below
 NAME = 200
-_SENTENCE_END = re.compile(r"(?<=\.) (?=Sentence \d)")  # before the quotation of the request
 
 
 class CaseDigest(msgspec.Struct, frozen=True):
@@ -90,7 +88,7 @@ def digest_of(
         error=verdict.error or "",
         topic=plain(case.topic, NAME),
         family=tuple(families_of(case)),
-        why=plain(_SENTENCE_END.split(why, 1)[0], WHY),
+        why=plain(split_explanation(why)[0], WHY),
         actions=len(case.actions),
         calls=len(transcript.calls),
         tokens=transcript.usage.input + transcript.usage.output,
@@ -323,6 +321,13 @@ class CaseBundle(msgspec.Struct, frozen=True):
             "div", class_="case", data_case=case, id="cases", data_base=self.base, data_listed="no"
         )
         return page_section(title, self._without_scripts(), place)
+
+    def folded(self) -> Iterator[Markup]:
+        """Each case to unfold, the first one open; `aside` has to be on the same page."""
+        for place, case in enumerate(self.index["id"]):
+            head = element("summary", element("code", case))
+            body = element("div", class_="case", data_case=case)
+            yield element("details", head, body, **({} if place else {"open": "open"}))
 
     def held(self, *scripts: Markup) -> Markup:
         """The data that the page's scripts read: the index before them, the details after them."""

@@ -1,6 +1,7 @@
 """Shows a run as one self-contained HTML file."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 import msgspec
 
@@ -32,6 +33,23 @@ class RunPage(msgspec.Struct, frozen=True):
     sandboxes: tuple[str, ...] = ()
 
 
+class PartPage(msgspec.Struct, frozen=True):
+    """The page of one part of a run, such as a finding; `before` and `behind` are ids of its neighbours."""
+
+    id: str
+    title: str
+    parts: tuple[Markup, ...]
+    before: str | None
+    behind: str | None
+
+    @classmethod
+    def among(cls, ids: Sequence[str], own: str, title: str, parts: Iterable[Markup]) -> Self:
+        """The page of the part `own`, with its neighbours among all of them."""
+        around = [None, *ids, None]
+        place = around.index(own)
+        return cls(own, title, tuple(parts), around[place - 1], around[place + 1])
+
+
 def run_page(shown: RunPage) -> str:
     return page(title_of(shown), tuple(run_parts(shown)), shown.cases)
 
@@ -44,9 +62,12 @@ def title_of(shown: RunPage) -> str:
     return f"{name}{subject} · run {summary.run}"
 
 
-def page(title: str, parts: Sequence[Markup], cases: CaseBundle | None = None) -> str:
+def page(
+    title: str, parts: Sequence[Markup], cases: CaseBundle | None = None, has_charts: bool = True
+) -> str:
     """A page with these parts below its title, and the cases that its scripts show; it needs no network."""
-    scripts = [*([assets.asset(assets.LIBRARY)] if cases else []), assets.script()]
+    library = [assets.asset(assets.LIBRARY)] if cases and has_charts else []
+    scripts = [*library, assets.script()]
     allowed = " ".join(map(assets.script_hash, scripts))
     policy = (  # these scripts and no others, nothing from elsewhere
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; "

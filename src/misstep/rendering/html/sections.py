@@ -1,7 +1,9 @@
 """Sections of a page that runs share: setup, results, and the comparison of two runs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+
+import msgspec
 
 from misstep.core.outcome import JUDGEMENTS
 from misstep.core.results.comparison import Breakdown, Comparison, Held, TaskComparison
@@ -25,6 +27,7 @@ from misstep.rendering.terminal import (
     money,
     percent,
 )
+from misstep.rendering.text import plain
 from misstep.rendering.words import interval, listed, method_in_words, p_value, points, sentence
 
 MOST = 1_000  # characters
@@ -181,68 +184,76 @@ def _portions(breakdown: Breakdown, opened: str = "") -> Markup:
     return together(element("p", sentence(finding(breakdown))), numbers)
 
 
-SHOWN = 500  # cases of each kind
+SHOWN = 100  # cases of each kind
+REQUEST = 600  # characters
+HEADING = 30
+
+
+class ComparedRun(msgspec.Struct, frozen=True):
+    """One of two runs that are compared: its id, what it is called on the page, and its address."""
+
+    id: str
+    name: str
+    path: str
 
 
 def comparison_parts(
     comparison: Comparison | TaskComparison,
-    names: Sequence[str],
-    runs: Sequence[str],
-    case: Callable[[str, str], str],
+    sides: tuple[ComparedRun, ComparedRun],
+    requests: Mapping[str, str],
+    part_path: Callable[[str, str], str],
 ) -> Iterator[Markup]:
     """The conclusion, its numbers, and the cases that changed.
 
-    `names` are what the two runs tested, `runs` their addresses; `case` returns the address of a case by its
-    run and id.
+    `requests` are the requests of these cases by id; `part_path` returns the address of a case by its run and
+    id.
     """
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
     pairing = comparison.pairing
-    low, high = pairing.interval
-    yield element("p", f"{points(pairing.difference)} points", class_="rate")
-    yield element(
-        "p", f"95 % interval {points(low)} to {points(high)}, on {pairing.cases:,} {unit} in common"
-    )
-    yield element("p", element("b", sentence(conclusion(comparison, unit))))
-    ids = (comparison.first, comparison.second)
-    yield pairs(
-        (place, element("span", element("a", f"run {run}", href=address), " ", text(name)))
-        for place, run, address, name in zip(("first", "second"), ids, runs, names, strict=True)
-    )
-    crossing = [
-        Row(("first passed", f"{pairing.both:,}", f"{pairing.first_only:,}")),
-        Row(("first failed", f"{pairing.second_only:,}", f"{pairing.neither:,}")),
-    ]
-    table = grid(("", "second passed", "second failed"), crossing)
-    yield page_section(f"{unit.capitalize()} in common", table, *_rates(comparison, unit))
-    for which, cases in (("first", comparison.lost), ("second", comparison.won)):
+    names = sides[0].name, sides[1].name
+    said = conclusion(comparison, unit, names)
+    said = f"{said}." if said.startswith(names) else sentence(said)
+    yield element("p", points(pairing.difference), element("small", " points"), class_="rate")
+    yield element("p", element("b", text(said)), f" {pairing.cases:,} {unit} in common.")
+    yield pairs((side.name, element("a", f"run {side.id}", href=side.path)) for side in sides)
+    changed = ((0, comparison.lost), (1, comparison.won))
+    for which, cases in changed:
         if cases:
-            title = f"Only the {which} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
-            yield page_section(title, _list(comparison, cases, case))
+            title = f"Only {names[which]} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
+            yield page_section(title, _changed(cases, sides, requests, part_path))
+    short = [plain(name, HEADING) for name in names]
+    crossing = [
+        Row((text(f"{short[0]} passed"), f"{pairing.both:,}", f"{pairing.first_only:,}")),
+        Row((text(f"{short[0]} failed"), f"{pairing.second_only:,}", f"{pairing.neither:,}")),
+    ]
+    table = grid(("", f"{short[1]} passed", f"{short[1]} failed"), crossing)
+    yield page_section(f"{unit.capitalize()} in common", table, *_rates(comparison, unit, short))
 
 
-def _rates(comparison: Comparison | TaskComparison, unit: str) -> Iterator[Markup]:
+def _rates(comparison: Comparison | TaskComparison, unit: str, names: Sequence[str]) -> Iterator[Markup]:
     heading, parts = rates(comparison)
-    headings = (heading, unit, "first", "second", "difference", "95 % interval", "p")
+    headings = (heading, unit, *names, "difference", "95 % interval", "p")
     yield grid(headings, [Row(row) for row in parts])
     yield element("p", note_on_p(heading, len(parts) - 1), class_="caption")
     if isinstance(comparison, TaskComparison):
-        yield grid(("to a task", "first", "second"), [Row(row) for row in efforts(comparison)])
+        yield grid(("to a task", *names), [Row(row) for row in efforts(comparison)])
 
 
-def _list(
-    comparison: Comparison | TaskComparison, cases: Sequence[str], case: Callable[[str, str], str]
+def _changed(
+    cases: Sequence[str],
+    sides: tuple[ComparedRun, ComparedRun],
+    requests: Mapping[str, str],
+    part_path: Callable[[str, str], str],
 ) -> Markup:
-    """Each case with links to both outcomes; tasks have no pages of their own."""
-    linked = isinstance(comparison, Comparison)
+    """Each case with its request and links to both outcomes."""
 
     def item(name: str) -> Markup:
-        if not linked:
-            return element("li", element("code", text(name)))
+        asked = element("p", text(requests.get(name) or name, REQUEST))
         ways = [
-            element("a", which, href=case(run, name), aria_label=f"case {name} in the {which} run")
-            for which, run in (("first", comparison.first), ("second", comparison.second))
+            element("a", side.name, href=part_path(side.id, name), aria_label=f"{name} in {side.name}")
+            for side in sides
         ]
-        return element("li", element("code", text(name)), " ", ways[0], " ", ways[1])
+        return element("li", asked, element("code", text(name), class_="dim"), " ", ways[0], " ", ways[1])
 
     more = [element("li", f"… and {len(cases) - SHOWN:,} more", class_="dim")] if len(cases) > SHOWN else []
-    return element("ul", *map(item, cases[:SHOWN]), *more, class_="flipped")
+    return element("ul", *map(item, cases[:SHOWN]), *more, class_="changed")

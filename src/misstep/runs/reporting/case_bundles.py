@@ -84,9 +84,9 @@ def bundle_of_diagnoses(settings: StoreSettings, dissection: Dissection) -> Case
         )
 
 
-def bundle_of_one(settings: StoreSettings, run: str, outcome: Outcome) -> CaseBundle:
+def bundle_of_some(settings: StoreSettings, run: str, outcomes: Iterable[Outcome]) -> CaseBundle:
     with Store(settings.store) as store:
-        return _bound(_Digester.of(store, settings, store.find_run(run)), [outcome])
+        return _bound(_Digester.of(store, settings, store.find_run(run)), outcomes)
 
 
 def case_index(settings: StoreSettings, name: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from misstep.adapters.processes import (
 from misstep.core.outcome import storable
 from misstep.core.text import is_ours
 from misstep.core.tool import Frame
+from misstep.fuzzing.judging.exceptions import source_line
 from misstep.tool_host.protocol import Limits
 
 PATIENCE = 5.0  # seconds until killed processes are gone
@@ -260,14 +261,13 @@ def _split(text: str) -> list[list[str]]:
 def _frames(lines: list[str], owns: Callable[[str], bool]) -> tuple[Frame, ...]:
     matches = map(_FRAME.fullmatch, lines)
     found = [match for match in matches if match and not is_ours(match["file"])]
-    frames = [
-        Frame(
-            storable(match["file"]),
-            int(match["line"]) if match["line"].isdigit() else 0,
-            storable(match["function"]),
-            owns(match["file"]),
-        )
-        for match in reversed(found)
-    ]
+    frames = [_frame(match, owns(match["file"])) for match in reversed(found)]
     first = next((place for place, frame in enumerate(frames) if frame.own), 0)
     return tuple(frames[first:][-MOST_FRAMES:])
+
+
+def _frame(match: re.Match[str], own: bool) -> Frame:
+    file, line = match["file"], int(match["line"]) if match["line"].isdigit() else 0
+    return Frame(
+        storable(file), line, storable(match["function"]), own, source_line(file, line) if own else ""
+    )

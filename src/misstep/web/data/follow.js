@@ -37,6 +37,14 @@ export function follow(place, list) {
   listen();
 }
 
+/** Findings, sets and tasks below `root` get links to their own pages, which only a server has. */
+export function addPartLinks(root) {
+  for (const entry of root.querySelectorAll("[data-part]")) {
+    const link = el("a", { class: "own", href: `${location.pathname.replace(/\/$/, "")}/${entry.dataset.part}` }, "Own page");
+    (entry.querySelector("summary") ?? entry).append(" ", link);
+  }
+}
+
 function partsOf(place) {
   const [bar, state, spoken] = ["progress", ".state", "[role=status]"].map((name) => place.querySelector(name));
   const unit = place.dataset.unit;
@@ -128,6 +136,7 @@ function renewParts(newer) {
     for (const summary of part.querySelectorAll("details > summary")) summary.parentElement.open = open.has(summary.textContent);
     addCopyButtons(part);
     addSearchBoxes(part);
+    addPartLinks(part);
   }
   const list = [...frame.children].find(kept) ?? null;
   const from = scrollY, height = frame.offsetHeight;

@@ -81,7 +81,10 @@ class FirstFailures:
             self._places.setdefault(event.name, len(self._places))
         elif isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
             found = [*self.outcomes, event.outcome]
-            self.outcomes = sorted(found, key=lambda one: self._places[one.case.id])[:SHOWN_FAILURES]
+            self.outcomes = sorted(found, key=self._place)[:SHOWN_FAILURES]
+
+    def _place(self, outcome: Outcome) -> int:
+        return self._places.get(outcome.case.id, len(self._places))
 
 
 @command(

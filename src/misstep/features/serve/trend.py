@@ -16,7 +16,7 @@ from misstep.web.pages import run_path
 
 MOST = 60  # runs, the newest
 WIDTH, HEIGHT = 720, 220
-LEFT, RIGHT, TOP, BOTTOM = 44, 712, 12, 190
+LEFT, RIGHT, TOP, BOTTOM = 60, 712, 16, 190
 LEVELS = (0, 0.25, 0.5, 0.75, 1)
 
 
@@ -26,7 +26,8 @@ def command_of(run: Run) -> tuple[str, ...]:
     sizes = f"{settings.actions} actions" if not settings.cases else f"cases of {plain(settings.cases, 100)}"
     problems = (sizes, ", ".join(settings.family)) if purpose.kind.has_cases else ()
     command = f"misstep {purpose.command}{method_in_words(settings, purpose)}"
-    return command, *subject_lines(settings, purpose)[:2], *problems
+    subject = subject_lines(settings, purpose)
+    return command, *(subject if purpose.verb == "test" else subject[:-1]), *problems
 
 
 def runs_like(settings: StoreSettings, name: str) -> list[RunView]:

@@ -1,4 +1,4 @@
-"""The whole recipe: lessons by number of actions, rounds on what went wrong, a table of what came of it."""
+"""Trains the adapter: lessons by number of actions, rounds on failures, and a table of the results."""
 
 import argparse
 import json
@@ -161,27 +161,33 @@ class Course:
 def main() -> None:
     parser = argparse.ArgumentParser("python -m training", description=__doc__)
     parser.add_argument("--weights", required=True, help="SmolLM2-135M-Instruct as a GGUF file.")
-    parser.add_argument("--out", required=True, help="A folder for the log, the table and the adapters.")
+    parser.add_argument("--out", required=True, help="Folder for the log, the table and the adapters.")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--workers", type=int, default=14, help="Processes that make problems.")
-    parser.add_argument("--tokens", type=int, default=131_072, help="Tokens in a batch.")
-    parser.add_argument("--layers", type=int, help="Only so many layers: to try the recipe out.")
-    parser.add_argument("--rate", type=float, default=2e-3, help="The learning rate.")
-    parser.add_argument("--start", help="An adapter to go on from.")
-    parser.add_argument("--steps", type=int, default=1500, help="Steps of the lessons.")
-    parser.add_argument("--rounds", type=int, default=4, help="Rounds on what went wrong, at most.")
-    parser.add_argument("--round", type=int, default=250, help="Steps in a round.")
-    parser.add_argument("--settling", type=int, default=500, help="Steps at the end, ever smaller.")
+    parser.add_argument("--workers", type=int, default=14, help="Processes that generate problems.")
+    parser.add_argument("--tokens", type=int, default=131_072, help="Tokens per batch.")
+    parser.add_argument("--layers", type=int, help="Use only this many layers, for a quick trial.")
+    parser.add_argument("--rate", type=float, default=2e-3, help="Learning rate.")
+    parser.add_argument("--start", help="Adapter to continue from.")
+    parser.add_argument("--steps", type=int, default=1500, help="Training steps in the lessons.")
+    parser.add_argument("--rounds", type=int, default=4, help="Maximum rounds on failures.")
+    parser.add_argument("--round", type=int, default=250, help="Training steps per round.")
     parser.add_argument(
-        "--others", type=float, default=0.35, help="Share of problems that are not of order alone."
+        "--settling", type=int, default=500, help="Final steps with a decreasing learning rate."
     )
-    parser.add_argument("--most", type=int, default=10, help="Actions of the largest problems.")
     parser.add_argument(
-        "--papers", type=int, default=100, help="Problems of each kind in an examination; 0: no examinations."
+        "--others", type=float, default=0.35, help="Share of problems of families other than order."
     )
-    parser.add_argument("--probes", type=int, default=24, help="Problems of each kind to find failures with.")
-    parser.add_argument("--no-compile", dest="compile", action="store_false", help="Run layers as they are.")
+    parser.add_argument("--most", type=int, default=10, help="Actions in the largest problems.")
+    parser.add_argument(
+        "--papers", type=int, default=100, help="Problems of each kind in an evaluation; 0: no evaluation."
+    )
+    parser.add_argument(
+        "--probes", type=int, default=24, help="Problems of each kind to find failures with, per round."
+    )
+    parser.add_argument(
+        "--no-compile", dest="compile", action="store_false", help="Do not compile the layers."
+    )
     options = parser.parse_args()
     for file in filter(None, (options.weights, options.start)):
         if not Path(file).is_file():

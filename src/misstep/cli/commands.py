@@ -111,7 +111,7 @@ PAPER = Commands(
     {
         "rq1": ("misstep.features.papers.command:rq1", "Count the errors found in an hour: Table 2."),
         "rq2": ("misstep.features.papers.command:rq2", "Measure how far agents get, and why they fail."),
-        "rq3": ("misstep.features.papers.command:rq3", "Repeat that with times and durations."),
+        "rq3": ("misstep.features.papers.command:rq3", "Repeat rq2 with times and durations."),
         "toolfuzz": (
             "misstep.features.papers.command:toolfuzz",
             "Count the errors that each method finds in tools.",
@@ -133,7 +133,7 @@ PLAN = Commands(
         "dissect": ("misstep.features.dissect.command:dissect", "Find out why an agent failed."),
         "repair": (
             "misstep.features.repair.command:repair",
-            "Plan what a request asks, from two readings of a model.",
+            "Plan a request in free text, read twice by a model.",
         ),
         "shrink": ("misstep.features.shrink.command:shrink", "Find the smallest request that still fails."),
         "synth": ("misstep.features.synth.command:synth", "Synthesise planning problems as JSON lines."),
@@ -171,7 +171,10 @@ TOOL = Commands(
             "Find better tool descriptions, and prove that they help.",
         ),
         "fuzz": ("misstep.features.tool_fuzz.command:fuzz", "Find inputs that crash or hang tools."),
-        "lint": ("misstep.features.lint.command:lint", "Find where documentation and tool disagree."),
+        "lint": (
+            "misstep.features.lint.command:lint",
+            "Find where a tool's documentation and behaviour disagree.",
+        ),
         "list": (
             "misstep.features.lint.command:list_command",
             "List tools and their parameters.",

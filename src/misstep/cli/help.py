@@ -46,7 +46,7 @@ TITLES: dict[str, tuple[type[SettingsGroup], ...]] = {
     "Fuzzing": (ToolLimits,),
     "Requests to the agent": (RequestSettings, ToolFuzzSettings, ConsistencySettings, CrosstalkSettings),
     "Limits": (LimitSettings, BudgetSettings),
-    "Where it runs, traces": (ClusterSettings, TracingSettings),
+    "Execution and traces": (ClusterSettings, TracingSettings),
     "Store and output": (RunSettings, StoreSettings, OutputSettings),
 }
 

@@ -89,9 +89,13 @@ CURVES_BESIDE = ("beside", "published")
 
 INQUIRY = ("method", "sample", "mutations", "confidence", "most_runs")
 
+# For commands without --baseline.
+ABOUT_FAIL_ON = "When to exit with 1: any, none or threshold:RATE (default: any)."
+
 # What the settings mean there, unless the command is not about tools.
 ABOUT_TRYING = {
     "agent": "Agent that uses the tools: tools, react, file.py:name, mcp:COMMAND, …",
+    "python": "Python interpreter to run the agent and the tools in, in separate processes.",
     "max_steps": "Maximum turns per request.",
     "timeout": "Timeout for one tool call, in seconds.",
     "jobs": "Tools tested concurrently.",

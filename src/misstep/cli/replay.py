@@ -31,8 +31,8 @@ from misstep.store.runs import Store
 def replay(settings: AgentRunSettings, finding: str) -> int:
     """Run a case or a finding again.
 
-    FINDING is RUN/CASE, RUN/FINDING, RUN/SET for requests that mean the same, or RUN/TASK for a task of a
-    benchmark; the agent gets these again.
+    FINDING is RUN/CASE, RUN/FINDING, RUN/SET for a set of paraphrases, or RUN/TASK for a task of a benchmark.
+    The agent gets the same requests again.
     """
     name, slash, part = finding.partition("/")
     replay_part = own_command(find_run(settings, name).purpose, "replay_part") if slash and part else None
@@ -108,7 +108,7 @@ def rejudge(settings: RunSettings, run: str) -> int:
 
     No agent is loaded or run. RUN may be shortened, or be 'last'.
 
-    Exit code 1: a stored verdict is not the one that the calls deserve.
+    Exit code 1: a stored verdict does not follow from the recorded calls.
     """
     found = rejudge_run(settings, run)
     if settings.json:

@@ -184,8 +184,8 @@ USUAL = {"report": ("html",)}
 def report(settings: RunSettings, run: str, opening: bool) -> int:
     """Write reports of a run.
 
-    The run may be unfinished; the paths of the files are printed. RUN may be shortened, or be 'last'. A
-    FILE.json with a capability curve has a page as well.
+    The run may be unfinished. The paths of the written files are printed. RUN may be shortened, or be 'last';
+    a FILE.json with a capability curve works as well.
     """
     if opening and ("html" not in settings.report or settings.report_dir == "-"):
         raise UsageError("--open requires an HTML report in a file", "add --report html, or omit --open")

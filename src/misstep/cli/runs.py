@@ -159,9 +159,9 @@ def remove(settings: RunSettings, runs: tuple[str, ...], yes: bool) -> int:
 @click.option("--by", type=click.Choice(FACETS), help="Break success down by a property of the cases.")
 @settings_options(*CURVES_BESIDE, "store", "json")
 def show(settings: RunSettings, run: str, case: str | None, most: int, by: Facet | None) -> int:
-    """Show a run or one of its cases. RUN may be shortened, or be 'last'.
+    """Show a run or one of its cases.
 
-    A FILE.json with a capability curve is shown like the run that it came from.
+    RUN may be shortened, or be 'last'. A FILE.json with a capability curve is shown like its run.
     """
     refuse_curves_in_json(settings)
     if case is None and is_kept(run):

@@ -30,7 +30,7 @@ class CheckSettings(ProblemSettings, LimitSettings, RunSettings):
     """`misstep plan check`."""
 
     plans: Annotated[str, about("File of plans or trajectories: messages, Inspect logs, OTLP JSON.")] = ""
-    case: Annotated[str, about("Case of plans that do not name one.")] = ""
+    case: Annotated[str, about("Case id for plans that do not name their case.")] = ""
     verify: Annotated[bool, about("Also judge with Z3, and stop if the two disagree.")] = False
 
 
@@ -48,7 +48,10 @@ class CapabilitySettings(PlanTestSettings):
     adaptive: Annotated[bool, about("Choose the most informative numbers of actions and stop early.")] = False
     width: Annotated[
         Annotated[float, Meta(gt=0, le=20)] | None,
-        about("Interval width of the 50 % point at which --adaptive stops (default: that of all cases)."),
+        about(
+            "Stop --adaptive when the 95 % interval of the 50 % point is this narrow "
+            "(default: as narrow as without --adaptive)."
+        ),
     ] = None
 
 
@@ -80,7 +83,7 @@ class ToolFuzzSettings(ToolRunSettings):
     """`misstep tool fuzz`."""
 
     requests_per_crash: Annotated[int, Meta(ge=1, le=100), about("Natural requests to try per defect.")] = 3
-    skip_sanity: Annotated[bool, about("Skip the check whether the documentation allows a failing call.")] = (
+    skip_sanity: Annotated[bool, about("Skip the check that the documentation allows a failing call.")] = (
         False
     )
 

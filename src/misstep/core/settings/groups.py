@@ -295,9 +295,9 @@ class AgentRunSettings(
 class ToolSettings(SettingsGroup):
     """The tools under test, and the sandbox they run in."""
 
-    only: Annotated[tuple[str, ...], about("Tool to fuzz; repeatable (default: all).")] = ()
+    only: Annotated[tuple[str, ...], about("Tool to test; repeatable (default: all).")] = ()
     memory: Annotated[
-        int, Meta(ge=64, le=10**6), about("Memory limit per tool in MB, beyond what loading it took.")
+        int, Meta(ge=64, le=10**6), about("Memory limit per tool in MB, not counting what loading it uses.")
     ] = 1024
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
@@ -316,9 +316,7 @@ class ToolSettings(SettingsGroup):
 class ToolLimits(SettingsGroup):
     """Fuzzing limits, and an earlier run to start from."""
 
-    time_per_tool: Annotated[float, Meta(gt=0, le=1e9), about("Time to fuzz each tool, e.g. 90s or 5m.")] = (
-        300.0
-    )
+    time_per_tool: Annotated[float, Meta(gt=0, le=1e9), about("Time per tool, e.g. 90s or 5m.")] = 300.0
     calls_per_tool: Annotated[
         Annotated[int, Meta(ge=1, le=10**12)] | None, about("Maximum calls per tool.")
     ] = None

@@ -123,7 +123,7 @@ def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
     shown="agent model split kinds count jobs budget_usd report resume",
 )
 @tools_option("Tools to use: plain (default), langchain, file.py:name or mcp:COMMAND; repeatable.")
-@click.option("--serve", is_flag=True, help="Keep the forge running until Ctrl-C, to try by hand.")
+@click.option("--serve", is_flag=True, help="Only run the forge, until Ctrl-C, to try it by hand.")
 @click.option("--port", type=PORT, help="Port for --serve (default: a free one).")
 @settings_options(
     *[name for name in OPTIONS if name not in NO_FORGE],

@@ -33,9 +33,7 @@ from misstep.store.location import way_to
 USUAL = {**USUALLY_TRYING, "count": SETS}
 ABOUT = {
     **ABOUT_TRYING,
-    "only": "Tool to test; repeatable (default: all).",
     "count": "Paraphrase sets per tool.",
-    "time_per_tool": "Time per tool, e.g. 90s or 5m.",
 }
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from misstep.cli.exit_policy import CommandResult
 from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import ABOUT_TRYING, KEEPING, settings_options
+from misstep.cli.options import ABOUT_FAIL_ON, ABOUT_TRYING, KEEPING, settings_options
 from misstep.cli.output import check_specs, point_to_page, print_json_text, to_report
 from misstep.core.results.crosstalk import CrosstalkReport
 from misstep.core.settings import CrosstalkSettings, RunSettings
@@ -20,6 +20,7 @@ from misstep.store.location import way_to
 USUAL = {**USUALLY_TRYING, "count": COUNT}
 ABOUT = {
     **ABOUT_TRYING,
+    "fail_on": ABOUT_FAIL_ON,
     "count": "Requests per group.",
     "from_run": "Take requests from an earlier run of tool consistency or tool fuzz --agent.",
     "jobs": "Groups tested concurrently.",

@@ -40,8 +40,8 @@ ABOUT = {**ABOUT_TYPED, "most_runs": "Maximum agent runs per failure (default: 6
 def dissect(settings: DissectSettings, run: str | None, cases: tuple[str, ...], most: int) -> int:
     """Find out why an agent failed.
 
-    It is run again on cases that differ in one respect. RUN is the run whose failures are analysed; CASES are
-    some of them (default: a sample).
+    The agent is run again on variants of each failed case that differ in one respect. RUN is the run whose
+    failures are analysed; CASES are some of them (default: a sample).
     """
     run = subject(settings, run, "the run to analyse")
     if "/" in run:

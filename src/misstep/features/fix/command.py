@@ -10,7 +10,7 @@ from rich.console import Console
 from misstep.cli.exit_policy import CommandResult
 from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import ABOUT_TRYING, FIXING, KEEPING, settings_options
+from misstep.cli.options import ABOUT_FAIL_ON, ABOUT_TRYING, FIXING, KEEPING, settings_options
 from misstep.cli.output import check_specs, print_json_text, to_report
 from misstep.core.results.fixing import FixRun
 from misstep.core.settings import FixSettings, OutputSettings, RunSettings
@@ -25,6 +25,7 @@ from misstep.store.location import way_to
 
 ABOUT = {
     **ABOUT_TRYING,
+    "fail_on": ABOUT_FAIL_ON,
     "only": "Tool to fix; repeatable (default: all with failures).",
     "from_run": "Run of tool consistency or tool fuzz --agent with the findings to fix.",
     "count": "Maximum requests or tasks per part (default: all).",

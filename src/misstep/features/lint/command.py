@@ -7,7 +7,7 @@ from rich.console import Console
 
 from misstep.cli.exit_policy import CommandResult
 from misstep.cli.help import command
-from misstep.cli.options import settings_options
+from misstep.cli.options import ABOUT_FAIL_ON, ABOUT_TRYING, settings_options
 from misstep.cli.output import hint, print_json, print_json_text, quoted, to_report
 from misstep.cli.reports import add_step_summary, check_reports, write_reports
 from misstep.core.settings import ToolRunSettings
@@ -16,6 +16,13 @@ from misstep.features.lint.run import lint_tools, list_tools
 from misstep.features.lint.view import lint_as_json, lint_view, state_lint, tools_view
 from misstep.rendering.text import plain
 
+ABOUT_PYTHON = "Python interpreter to run the tools in."
+ABOUT = {
+    "python": ABOUT_PYTHON,
+    "timeout": ABOUT_TRYING["timeout"],
+    "jobs": "Tools tested concurrently.",
+    "fail_on": ABOUT_FAIL_ON,
+}
 LOADING = ("python", "sandbox", "allow_network", "allow_read", "workspace", "descriptions")
 USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0}
 
@@ -27,18 +34,19 @@ USUAL = {"timeout": 5.0, "jobs": 2, "calls_per_tool": 200, "time_per_tool": 15.0
     shown="sandbox allow_network fail_on report json",
 )
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@click.option("--from", "run", default="", metavar="RUN", help="Fuzz run to take evidence from.")
+@click.option("--from", "run", default="", metavar="RUN", help="Earlier fuzz run whose results to use.")
 @settings_options(
     *("only", "calls_per_tool", "time_per_tool", "timeout", "memory"),
     *LOADING,
     *("seed", "jobs", "fail_on", "store", "report", "report_dir", "step_summary", "json"),
     usual=USUAL,
+    about=ABOUT,
 )
 def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
-    """Find where documentation and tool disagree.
+    """Find where a tool's documentation and behaviour disagree.
 
-    SPEC is as for `tool fuzz`, or tools.json. Tools are called for a while in their sandbox, to see what they
-    accept; with --from, the results of an earlier run are used instead. Nothing is stored.
+    SPEC is as for `tool fuzz`, or tools.json. Tools are called for a short time in their sandbox, to see what
+    they accept; with --from, the results of an earlier run are used instead. Nothing is stored.
     """
     if "ndjson" in settings.report:
         raise UsageError("there are no events to report", "omit ndjson", where="--report")
@@ -68,7 +76,7 @@ def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
     "misstep tool list mcp.json --json",
 )
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
-@settings_options(*LOADING, "json")
+@settings_options(*LOADING, "json", about={"python": ABOUT_PYTHON})
 def list_command(settings: ToolRunSettings, specs: tuple[str, ...]) -> int:
     """List tools and their parameters.
 

@@ -38,13 +38,16 @@ from misstep.store.files import write_lines
 @click.option("--http", is_flag=True, help="Serve over streamable HTTP instead of standard input and output.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on with --http.")
 @click.option("--port", type=PORT, default=0, help="Port for --http (0: a free one).")
-@settings_options("cases", "max_steps", "parallel", "out", "store", "json")
+@settings_options(
+    *("cases", "max_steps", "parallel", "out", "store", "json"),
+    about={"cases": "File of cases that has CASE."},
+)
 def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) -> int:
     """Serve the mock tools of one case and judge the calls.
 
-    They are served until the client leaves (or Ctrl-C, with --http). CASE is RUN/CASE, as misstep show prints
-    it, or the id of a case in a file that --cases names. The request and the verdict are shown on standard
-    error; --out stores the calls as a plan for misstep plan check.
+    Runs until the client disconnects, or with --http until Ctrl-C. CASE is RUN/CASE, as misstep show prints
+    it, or the id of a case in the --cases file. The request and the verdict are shown on standard error;
+    --out stores the calls as a plan for misstep plan check.
     """
     if settings.json and not http:
         raise UsageError(

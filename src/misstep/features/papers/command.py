@@ -75,7 +75,7 @@ def rq2(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], us
 @use_option
 @settings_options(*SHARED, *CURVES, *RUNNING, preset=api.PRESETS["rq3"])
 def rq3(settings: Settings, agents: tuple[str, ...], models: tuple[str, ...], use: tuple[str, ...]) -> int:
-    """Repeat that with times and durations.
+    """Repeat rq2 with times and durations.
 
     Figure 9, Tables 6 and 7 of the PDoctor paper.
     """
@@ -116,7 +116,6 @@ def _carry_out(question: Question, several: Sequence[Settings], used: Sequence[s
 
 ABOUT = {
     **ABOUT_TRYING,
-    "only": "Tool to test; repeatable (default: all).",
     "time_per_tool": "Time per tool and method, e.g. 90s or 5m.",
     "count": "Requests, or sets of requests, per tool and method.",
 }

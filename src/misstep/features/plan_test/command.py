@@ -6,7 +6,7 @@ from rich.console import Console
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.help import command
 from misstep.cli.listeners import close_run, watched
-from misstep.cli.options import GATE, RUNNING, settings_options
+from misstep.cli.options import ABOUT_FAIL_ON, GATE, RUNNING, settings_options
 from misstep.cli.output import (
     announce,
     hint,
@@ -46,11 +46,14 @@ SHOWN_FAILURES = 3
     "misstep plan check --cases cases.jsonl --plans plans.jsonl",
     "misstep plan check --cases cases.jsonl --plans inspect.eval --out verdicts.jsonl",
 )
-@settings_options("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json")
+@settings_options(
+    *("cases", "plans", "case", "out", "parallel", "verify", "fail_on", "json"),
+    about={"cases": "File of cases that the plans are for.", "fail_on": ABOUT_FAIL_ON},
+)
 def check(settings: CheckSettings) -> int:
     """Judge plans against their cases.
 
-    The verdicts are JSON lines.
+    Writes the verdicts as JSON lines.
     """
     for name in ("cases", "plans"):
         if not getattr(settings, name):

@@ -48,9 +48,10 @@ MOST_BYTES = 1 << 20  # maximum size of a request
     },
 )
 def repair(settings: Settings, given: str) -> int:
-    """Plan what a request asks, from two readings of a model.
+    """Plan a request in free text, read twice by a model.
 
-    The model reads it twice; the plan is made only if both readings agree. No tool is called.
+    The model reads the request with two different prompts. The plan satisfies what both readings say, and
+    differences are listed. No tool is called.
 
     Exit code 1: the readings disagree, or no plan satisfies them.
     """

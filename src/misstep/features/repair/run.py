@@ -38,7 +38,7 @@ _READINGS: tuple[SaidBy, SaidBy] = ("first", "second")
 
 
 def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
-    """Let the model read the request twice, in two formats, and make a plan if both readings agree.
+    """Let the model read the request twice, in two formats, and make a plan for what both readings say.
 
     The tools are inspected and never called. An answer in the wrong format raises a `ModelError`;
     disagreements and contradictions are in the report.

@@ -70,8 +70,9 @@ def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -
     toolkit), mcp:COMMAND, mcp:URL or mcp.json. Tools run in a bubblewrap sandbox: they can't write to
     your files, and read only their own. --sandbox none runs them with all your permissions instead.
 
-    With --agent, each defect is tried with the agent: would a natural request ever lead there? With --method
-    greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools crash.
+    With --agent, natural requests are sent to the agent, to see whether they lead to a defect that was found.
+    With --method greybox or whitebox nothing is fuzzed: a model is asked for requests that make the tools
+    crash.
     """
     check_specs(settings, specs)
     if settings.out and not emit:

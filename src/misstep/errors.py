@@ -83,7 +83,7 @@ class NoStoreYet(StoreError):
 
 
 class BudgetExceeded(MisstepError):
-    """What the user was willing to spend is spent."""
+    """The budget of a run is exhausted."""
 
     exit_code = 3
 

@@ -180,7 +180,7 @@ def cases_of(settings: ProblemSettings, done: Sequence[int] = ()) -> Iterator[Ca
 
 
 def synthesise(settings: ProblemSettings) -> Iterator[Case]:
-    """The cases that the settings describe, one by one."""
+    """Generate the cases that the settings describe, one by one."""
     settings = check_settings(settings)
     suite = suite_of(settings)
     return (make_case(suite, index) for index in range(count_suite(settings)))

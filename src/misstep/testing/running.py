@@ -40,7 +40,7 @@ def test_planning(
     listen: Listener | None = None,
     **settings: Any,
 ) -> PlanningResult:
-    """Test an agent on planning problems: does it do what it was asked, in the right order?
+    """Test an agent on planning problems and judge its calls.
 
     The agent is whatever `misstep plan test --agent` accepts, as an object (a function of request and tools,
     an agent of a framework, …) or as a text that names one. All settings of that command can be passed as
@@ -106,7 +106,7 @@ CALLS = 300
 def test_tools(
     tools: Any, *, calls: int = CALLS, listen: Listener | None = None, **settings: Any
 ) -> ToolsResult:
-    """Fuzz tools with `calls` calls each: do they survive being used by an agent?
+    """Fuzz tools with `calls` calls each.
 
     Tools are whatever `misstep tool fuzz` accepts, as an object (a function, a tool of a framework, a list, a
     toolkit) or as a text such as `file.py:name` or `mcp:COMMAND`. They run in separate processes, in a

@@ -88,7 +88,7 @@ Fuzzed: TypeAlias = Literal["time", "calls", "exhausted"]
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One defect of a tool with the smallest calls that show it; all calls but the last prepare it.
+    """One defect of a tool with the minimal calls that show it; all calls but the last are preparation.
 
     `found_after` counts the calls up to the one that first showed it, `seen` all that did. `original` are the
     calls that first showed it. It was reproduced `reproduced` of `replayed` times from a fresh start.

@@ -56,7 +56,7 @@ def replay_finding(settings: StoreSettings, run: str, name: str) -> tuple[Findin
 def replay_calls(
     spec: str, calls: Sequence[tuple[str, Mapping[str, Any]]], settings: Settings | None = None
 ) -> Judged:
-    """The ruling on the last of some calls of tools, each a name with its arguments, from a fresh start."""
+    """Make calls to tools from a fresh start, each a name with its arguments, and judge the last one."""
     if not calls:
         raise UsageError("no calls were given", "expected (tool, arguments), at least once")
     made = [Invocation(tool, json.dumps(dict(arguments), allow_nan=False)) for tool, arguments in calls]

@@ -30,7 +30,7 @@ class Before(_Kind, frozen=True, tag="before"):
 
 
 class Window(_Kind, frozen=True, tag="time"):
-    """The action's start or end is `after`, `before` or exactly at a time (minutes since midnight)."""
+    """The action's start or end is `after` or `before` a time (minutes since midnight), inclusive."""
 
     action: str
     edge: Literal["start", "end"]

@@ -1,1 +1,1 @@
-"""How the adapter of the embedded model was trained: see README.md."""
+"""Trains the adapter of the embedded model: see README.md."""

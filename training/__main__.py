@@ -21,11 +21,11 @@ from training.network import Network, frozen_to
 from training.weights import Source
 
 NAME = "misstep planner for SmolLM2-135M-Instruct"
-ENOUGH = 0.005  # what a round has to gain, on average, to be worth another one
+ENOUGH = 0.005  # minimum average gain of a round for another one to follow
 
 
 class Lesson(NamedTuple):
-    """So many steps with problems of up to so many actions."""
+    """A share of the training steps, on problems with a maximum number of actions."""
 
     most: int
     most_others: int
@@ -33,11 +33,11 @@ class Lesson(NamedTuple):
 
 
 LESSONS = (Lesson(4, 3, 0.10), Lesson(6, 4, 0.20), Lesson(10, 6, 0.70))
-FLOOR = 0.1  # of the weight of problems that go wrong is what those keep that go right
+FLOOR = 0.1  # minimum weight of kinds of problems that never fail
 
 
 class Course:
-    """A network on its way through the recipe; whatever happens is written down."""
+    """Trains one network through all stages, and writes the log, the table and the adapters."""
 
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
@@ -116,7 +116,7 @@ class Course:
     def find_failures(
         self, shares: Mapping[Kind, float], number: int
     ) -> tuple[dict[Kind, float], tuple[Case, ...]]:
-        """How often each kind of problem of the training part goes wrong, and those that did."""
+        """The failure rate of each kind of problem in the training part, and the problems that failed."""
         seed = derive_seed(self._options.seed, "failures", number) % 10**9
         cases = [(kind, draw(kind, seed + i)) for kind in shares for i in range(self._options.probes)]
         passed = self._examiner.examine([case for _, case in cases])
@@ -145,7 +145,7 @@ class Course:
         write_adapter(self._network, self._out / f"planner-{name}.gguf", NAME)
 
     def _average(self) -> float:
-        """The mean of all marks; nothing where nobody was examined."""
+        """The mean success rate in the last evaluation; 0 before the first."""
         if not self._columns:
             return 0.0
         marks = list(self._columns.values())[-1].values()

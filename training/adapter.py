@@ -1,4 +1,4 @@
-"""What was learnt, as a GGUF file that llama.cpp puts beside the weights."""
+"""Reads and writes the trained matrices as a GGUF adapter for llama.cpp."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ def write_adapter(network: Network, path: Path, name: str, rank: int = RANK) -> 
     writer.add_name(name)
     writer.add_license("apache-2.0")
     writer.add_string("adapter.type", "lora")
-    writer.add_float32("adapter.lora.alpha", float(rank))  # by the rank: what is added counts once
+    writer.add_float32("adapter.lora.alpha", float(rank))  # llama.cpp scales by alpha / rank, here 1
     for base, adapted in network.learnt():
         for side, matrix in (("a", adapted.a), ("b", adapted.b)):
             values = matrix.detach().float().cpu().numpy().astype(np.float32)
@@ -30,7 +30,7 @@ def write_adapter(network: Network, path: Path, name: str, rank: int = RANK) -> 
 
 
 def read_adapter(network: Network, path: Path) -> None:
-    """Put into a network what was learnt before."""
+    """Load the trained matrices of an adapter into a network."""
     tensors = {tensor.name: tensor for tensor in GGUFReader(path).tensors}
     for base, adapted in network.learnt():
         for side, matrix in (("a", adapted.a), ("b", adapted.b)):

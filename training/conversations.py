@@ -1,4 +1,4 @@
-"""A solved problem as the tokens that the embedded model reads and writes."""
+"""Turns a solved problem into the tokens that the embedded model reads and writes."""
 
 import json
 from typing import NamedTuple
@@ -18,14 +18,14 @@ REACT = load_template("react", "", ("tools", "request"), ("tools", "request"))
 
 
 class Conversation(NamedTuple):
-    """All tokens of a text, and which of them the model is to learn to write."""
+    """The tokens of a text, and which of them count in the loss."""
 
     tokens: list[int]
     learnt: list[bool]
 
 
 def by_tools(case: Case, calls: tuple[Call, ...]) -> Chat:
-    """The conversation that the agent `tools` has."""
+    """The conversation of the agent `tools`."""
     messages: list[Message] = [System(INSTRUCTIONS), User(case.query)]
     for number, call in enumerate(calls, 1):
         messages += said(number, call.tool, json.dumps(call.arguments), call.result)
@@ -39,7 +39,7 @@ def said(number: int, tool: str, arguments: str, result: str) -> tuple[Message, 
 
 
 def by_react(case: Case, calls: tuple[Call, ...]) -> Chat:
-    """The conversation that the agent `react` has, with few thoughts."""
+    """The conversation of the agent `react`, with short thoughts."""
     tools = MockWorld(case).tools
     messages: list[Message] = [User(REACT.fill(tools=list_tools(tools), request=case.query))]
     for call in calls:
@@ -52,7 +52,7 @@ def by_react(case: Case, calls: tuple[Call, ...]) -> Chat:
 
 
 def tokenise(chat: Chat, tokenizer: Tokenizer) -> Conversation:
-    """A whole conversation; the model learns its own turns, up to their ends."""
+    """Tokenise a whole conversation; the loss covers the turns of the model, including their ends."""
     tokens, learnt = list[int](), list[bool]()
     own = False
     for piece in chat_prompt(chat, taught=True)[:-2]:

@@ -1,4 +1,4 @@
-"""Which problems come when: few actions first, then more, then above all what still goes wrong."""
+"""The curriculum: problems with few actions first, then more, then mainly kinds that still fail."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -31,26 +31,26 @@ MIXTURES: dict[str, tuple[Family, ...]] = {
 
 
 class Kind(NamedTuple):
-    """Problems of one sort: a mixture of families, and how many actions."""
+    """A kind of problem: a mixture of families and a number of actions."""
 
     mixture: str
     actions: int
 
 
 def kinds(most: int, others: float, most_others: int) -> dict[Kind, float]:
-    """How often each kind comes up to so many actions, with a share for other mixtures than order."""
+    """The share of each kind with at most `most` actions; `others` is the share of mixtures beyond order."""
     shares = dict[Kind, float]()
     for mixture, families in MIXTURES.items():
         top = most if mixture == "order" else min(most, most_others)
         sizes = range(max(2, least_actions(families)), top + 1)
         share = 1 - others if mixture == "order" else others / (len(MIXTURES) - 1)
-        # Larger problems hold more decisions, but cost more too.
+        # Larger problems contain more decisions, but also cost more.
         shares |= {Kind(mixture, size): share / len(sizes) for size in sizes}
     return shares
 
 
 def harder(shares: Mapping[Kind, float], failures: Mapping[Kind, float], floor: float) -> dict[Kind, float]:
-    """The same kinds by how often they go wrong; what goes right keeps a small share."""
+    """Shares proportional to failure rates; kinds that never fail keep a small share."""
     weights = {kind: share * (floor + failures.get(kind, 0.0)) for kind, share in shares.items()}
     total = sum(weights.values())
     return {kind: weight / total for kind, weight in weights.items()}
@@ -65,7 +65,7 @@ def draw(
 
 
 def draw_varied(kind: Kind, seed: int) -> Case:
-    """A problem for training, some with sentences that repeat what is implied, or more relative clauses."""
+    """A problem for training; some have redundant sentences, or more relative clauses."""
     dice = Dice(derive_seed(seed, "recipe"))
     redundancy = 0.3 if dice.chance(0.15) else 0.0
     relative = 0.4 if dice.chance(0.2) else 0.2

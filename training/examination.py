@@ -1,7 +1,7 @@
-"""Tests a network with misstep: many problems side by side, on misstep's mock tools, judged by misstep.
+"""Evaluates a network on many problems at a time, with misstep's mock tools and judge.
 
-It writes as the embedded model does in earnest: a tool's name is one of those offered, token by token the
-most likely. Arguments are whatever it writes, where in earnest they are held to their schema.
+Decoding is greedy, as in the embedded model: tool names are constrained to those offered. Arguments are not
+constrained here, while the embedded model constrains them to their schema.
 """
 
 import json
@@ -22,20 +22,20 @@ from misstep.planning.world.mock import MockWorld
 from training.conversations import INSTRUCTIONS, said
 from training.network import Network
 
-BUDGET = 400_000  # tokens that are read at once
-MOST_ARGUMENTS = 64  # tokens of the arguments of a call
+BUDGET = 400_000  # tokens per forward pass
+MOST_ARGUMENTS = 64  # maximum tokens of the arguments of a call
 SPARE_CALLS = 6
 
 
 class Choice(NamedTuple):
-    """Which of the heads was written, and the text behind it."""
+    """The head that was written (a tool, or the answer), and the text after it."""
 
     head: int
     rest: str
 
 
 class Sitting:
-    """One problem under way."""
+    """One problem in progress."""
 
     def __init__(self, case: Case, tokenizer: Tokenizer) -> None:
         self.case = case
@@ -52,7 +52,7 @@ class Sitting:
 
     @property
     def is_over(self) -> bool:
-        """Whoever makes many more calls than it takes has failed long ago."""
+        """Whether the model has answered, or has made so many calls that it must have failed."""
         return self.answered or len(self.calls) > len(self.case.solution or self.case.actions) + SPARE_CALLS
 
     @property
@@ -63,7 +63,7 @@ class Sitting:
         return judge(self.case, transcript).verdict == "passed"
 
     def prompt(self) -> list[int]:
-        """The tokens so far; only what is new is read anew."""
+        """The tokens so far; only new messages are tokenised."""
         pieces = chat_prompt(Chat(tuple(self._messages), self.tools), taught=True)
         for piece in pieces[self._read : -2]:
             self._tokens += [piece] if isinstance(piece, int) else self._tokenizer.encode(piece).ids
@@ -102,11 +102,11 @@ class Examiner:
         self._device = device
 
     def examine(self, cases: Sequence[Case]) -> list[bool]:
-        """Which of the problems are solved."""
+        """Whether each problem was solved."""
         return [sitting.passed for sitting in self.sit(cases)]
 
     def sit(self, cases: Sequence[Case]) -> list[Sitting]:
-        """All of the problems, each to its end."""
+        """Run all problems to their end."""
         sittings = [Sitting(case, self._tokenizer) for case in cases]
         while waiting := [sitting for sitting in sittings if not sitting.is_over]:
             for group in _groups(waiting):
@@ -118,7 +118,7 @@ class Examiner:
 
     @torch.inference_mode()
     def _choose(self, sittings: list[Sitting], prompts: list[list[int]]) -> list[Choice]:
-        """The next turn of each conversation."""
+        """Generate the next turn of each conversation."""
         network, device = self._network, self._device
         lengths = torch.tensor([len(prompt) for prompt in prompts], device=device)
         texts = torch.zeros(len(prompts), int(lengths.max()), dtype=torch.long)
@@ -140,7 +140,7 @@ class Examiner:
 
 
 class _Pen:
-    """Writes one turn: a head that is allowed, then arguments if it takes any."""
+    """Writes one turn: an allowed head, then arguments if the tool takes any."""
 
     def __init__(self, sitting: Sitting) -> None:
         self._sitting = sitting
@@ -151,7 +151,7 @@ class _Pen:
         self.is_done = False
 
     def allowed(self) -> list[int]:
-        """What may come next; nothing where everything may, or nobody asks any more."""
+        """The allowed next tokens; empty if all are allowed, or if the turn is done."""
         if self.is_done or (self.head >= 0 and self._written >= len(self._sitting.heads[self.head])):
             return []
         return sorted({head[self._written] for head in self._left.values()})
@@ -186,7 +186,7 @@ def _next_tokens(pens: list[_Pen], scores: torch.Tensor) -> list[int]:
 
 
 def _groups(sittings: list[Sitting]) -> Iterator[list[tuple[Sitting, list[int]]]]:
-    """Conversations of about one length."""
+    """Groups of conversations of similar length, each within the token budget."""
     prompts = sorted([(sitting, sitting.prompt()) for sitting in sittings], key=lambda item: len(item[1]))
     group = list[tuple[Sitting, list[int]]]()
     for item in prompts:

@@ -1,4 +1,4 @@
-"""Batches of conversations of about one length, made by processes beside the training."""
+"""Batches of conversations of similar length, generated in separate processes during training."""
 
 import multiprocessing
 import queue
@@ -22,25 +22,25 @@ from training.names import Words, rename
 from training.phrasing import reworded
 from training.weights import Source
 
-SHIPPED = 0.25  # of the problems keep the names of a shipped topic
-REWORDED = 0.5  # are said in more ways than the lexicon has
-AGAIN = 0.25  # are problems that went wrong before, where there are such
-REACT = 0.08  # of the order problems are told in the words of `react`
-POOL = 4096  # conversations that are sorted by their length at a time
+SHIPPED = 0.25  # share of problems that keep the names of a shipped topic
+REWORDED = 0.5  # share of problems with phrases beyond the lexicon
+AGAIN = 0.25  # share of problems that failed before, if there are any
+REACT = 0.08  # share of order problems in the prompt format of `react`
+POOL = 4096  # conversations that are sorted by length at a time
 LONGEST = 1536  # tokens; longer conversations are left out
 MULTIPLE = 32
-AHEAD = 8  # batches that are ready before they are asked for
+AHEAD = 8  # batches prepared in advance
 
 
 class Batch(NamedTuple):
-    """Texts of about one length, filled up at the end, and what is learnt of them."""
+    """Padded texts of similar length, and a mask of the tokens in the loss."""
 
     texts: Tensor
     learnt: Tensor
 
 
 class Maker:
-    """Makes conversations out of seeds."""
+    """Makes conversations from seeds."""
 
     def __init__(self, weights: Path) -> None:
         self._tokenizer = Source(weights).tokenizer()
@@ -49,7 +49,7 @@ class Maker:
     def make(
         self, shares: Mapping[Kind, float], seed: int, again: tuple[Case, ...] = ()
     ) -> Conversation | None:
-        """A conversation; now and then on one of the problems that went wrong, in other words."""
+        """A conversation, sometimes about a problem that failed before, possibly in other words."""
         dice = Dice(derive_seed(seed, "conversation"))
         try:
             kind = pick(shares, dice)
@@ -70,7 +70,7 @@ class Maker:
 
 
 class Feed:
-    """Conversations without end, from seeds that never come twice."""
+    """An endless supply of conversations; no seed is used twice."""
 
     def __init__(self, weights: Path, seed: int, workers: int) -> None:
         context = multiprocessing.get_context("spawn")
@@ -87,13 +87,13 @@ class Feed:
             worker.start()
 
     def turn_to(self, shares: Mapping[Kind, float], again: tuple[Case, ...] = ()) -> None:
-        """What the conversations from now on are about."""
+        """Set the kinds of problems, and the failed problems to repeat, from now on."""
         self._lesson += 1
         for told in self._told:
             told.put((self._lesson, shares, again))
 
     def batches(self, budget: int, dice: Dice) -> Iterator[Batch]:
-        """Batches of so many tokens, in random order within a pool; some are ready ahead of time."""
+        """Batches of at most `budget` tokens, in random order within a pool; some are prepared in advance."""
         ready = queue.Queue[Batch](AHEAD)
 
         def fill() -> None:
@@ -116,7 +116,7 @@ class Feed:
         return pool
 
     def close(self) -> None:
-        """End the workers; what they have not read yet is not waited for."""
+        """Terminate the workers without waiting for unread messages."""
         for told in self._told:
             told.cancel_join_thread()
         for worker in self._workers:
@@ -124,7 +124,7 @@ class Feed:
 
 
 def cut(pool: list[Conversation], budget: int) -> list[list[Conversation]]:
-    """Neighbours, so many together that they fill the budget."""
+    """Split a sorted pool into batches that fill the budget."""
     batches, batch, length = list[list[Conversation]](), list[Conversation](), 0
     for made in pool:
         length = padded(len(made.tokens))
@@ -132,7 +132,7 @@ def cut(pool: list[Conversation], budget: int) -> list[list[Conversation]]:
             batches.append(batch)
             batch = []
         batch.append(made)
-    return batches  # what is left over is too few to be worth a step
+    return batches  # the incomplete last batch is dropped
 
 
 def padded(length: int) -> int:

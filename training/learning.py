@@ -1,4 +1,4 @@
-"""Steps of training, and how fast they are."""
+"""Training steps, and their throughput."""
 
 import time
 
@@ -14,7 +14,7 @@ CLIP = 1.0
 
 
 class Learner:
-    """A network that learns, one batch at a time."""
+    """Trains a network, one batch at a time."""
 
     def __init__(self, network: Network, device: torch.device, rate: float) -> None:
         self.network = network
@@ -27,7 +27,7 @@ class Learner:
         self.steps = 0
 
     def learn(self, batch: Batch, strength: float = 1.0) -> Tensor:
-        """One step; the loss that it started from. `strength` is the share of the learning rate."""
+        """Make one step and return the loss before it. `strength` scales the learning rate."""
         self.steps += 1
         for group in self._optimizer.param_groups:
             group["lr"] = self._rate * strength * min(1.0, self.steps / WARM_UP)
@@ -39,7 +39,7 @@ class Learner:
         return loss.detach()
 
     def loss(self, batch: Batch) -> Tensor:
-        """How surprising the model finds what it is to write: only those places are turned into words."""
+        """Cross-entropy on the masked tokens; logits are computed only at their positions."""
         texts = batch.texts.to(self._device, non_blocking=True)
         learnt = batch.learnt.to(self._device, non_blocking=True)
         known = self.network(texts)[:, :-1][learnt[:, 1:]]
@@ -47,16 +47,16 @@ class Learner:
 
 
 class Pace:
-    """Tokens and arithmetic per second since the beginning, waiting for batches told apart."""
+    """Measures tokens and arithmetic per second since the start, and the time spent waiting for batches."""
 
     def __init__(self, network: Network) -> None:
         shape = network.shape
         own = shape.width * (2 * shape.width + 2 * shape.groups * shape.head + 3 * shape.hidden)
         small = sum(adapted.a.numel() + adapted.b.numel() for _, adapted in network.learnt())
-        # Forward and back through what is frozen, and once more for what learns.
+        # Forward and backward pass through frozen weights, plus the weight gradient for trained ones.
         self._per_token = 4 * own * shape.layers + 6 * small
         self._per_word = 4 * shape.words * shape.width
-        # Attention, which looks back only: for each token by the length of its text.
+        # Causal attention: per token, proportional to the length of its text.
         self._per_length = 6 * shape.layers * shape.width
         self._began = time.monotonic()
         self.tokens = self.padding = self.words = 0

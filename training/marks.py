@@ -1,4 +1,4 @@
-"""What a network is examined on, and the table of what it got right."""
+"""The problems that a network is evaluated on, and the table of its success rates."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from misstep.core.stats import wilson
 from misstep.planning.language.parts import part_of
 from training.course import MIXTURES, TRAIN, Kind, draw, least_actions
 
-# What is unseen there; `topics, words` is what the marks are about.
+# The parts by what is unseen in them; other families are evaluated on `topics, words` only.
 PARTS = {
     "nothing": TRAIN,
     "topics": part_of(("topics",)),
@@ -22,7 +22,7 @@ OTHER_SIZES = (3, 5)
 
 
 class Task(NamedTuple):
-    """Problems of one kind out of one part."""
+    """Problems of one kind from one part."""
 
     part: str
     kind: Kind
@@ -38,7 +38,7 @@ class Mark(NamedTuple):
 
 
 def papers(seed: int, of_order: int, of_others: int, most: int) -> dict[Task, list[Case]]:
-    """The problems of an examination, the same for all that sit it, with at most so many actions."""
+    """The problems of an evaluation, the same in every stage, with at most `most` actions."""
     sizes = [size for size in SIZES if size <= most]
     tasks = {Task(part, Kind("order", size)): of_order for part in PARTS for size in sizes}
     tasks |= {
@@ -60,7 +60,7 @@ def marks_of(set_: Mapping[Task, Sequence[Case]], passed: Iterable[bool]) -> dic
 
 
 def table(columns: Mapping[str, Mapping[Task, Mark]]) -> str:
-    """One row for each task, one column for each examination."""
+    """One row for each task, one column for each evaluation."""
     tasks = list(next(iter(columns.values())))
     lines = [
         f"| family | actions | unseen | {' | '.join(columns)} |",

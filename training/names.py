@@ -1,9 +1,8 @@
-"""Gives the actions of a conversation names that nobody has heard of.
+"""Replaces the names of actions in a conversation with random ones.
 
-The shipped topics have a thousand activities, far too few to learn what a name is: a model would know them
-by heart. So most conversations get names made of words that the tokenizer knows, whatever they mean, and so
-do the values and findings that they speak of. Words that are found only in topics that are kept back are
-never among them, nor are those that the language of the problems needs.
+The shipped topics have a thousand activities, few enough for a model to memorise. So in most conversations,
+actions, values and findings are named after random words of the tokenizer. Words that occur only in held-out
+topics are not used, nor are words that the language of the problems needs.
 """
 
 import re
@@ -19,12 +18,12 @@ from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.parts import topics_of
 
 _WORD = re.compile("[a-z]{3,12}")
-ALIKE = 0.35  # of the conversations have names out of a few words, so that they are easily confused
+ALIKE = 0.35  # share of conversations with names from a few words only, which are easily confused
 FEW = 9
 
 
 class Words:
-    """Words that may stand in names, out of a tokenizer's vocabulary, in which `Ġ` is a space."""
+    """Words that may be used in names, from a tokenizer's vocabulary, in which `Ġ` is a space."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
         known = {token[1:] for token in vocabulary if token.startswith("Ġ") and _WORD.fullmatch(token[1:])}
@@ -35,13 +34,13 @@ class Words:
         }
 
     def noun(self, old: str, dice: Dice) -> str:
-        """One or two words that take the same article as others."""
+        """As many words as `old` has, with the same article."""
         first = dice.pick(self._by_article["an" if old[0] in "aeiou" else "a"])
         return " ".join([first, *[dice.pick(self.all) for _ in old.split()[1:]]])
 
 
 def rename(chat: Chat, case: Case, words: Words, dice: Dice) -> Chat:
-    """The same conversation about other things."""
+    """The same conversation with other names."""
     everyone = (*case.actions, *case.distractors)
     names = _invent(len(everyone), words.all, dice)
     changes = {action.name: name for action, name in zip(everyone, names, strict=True)}
@@ -54,7 +53,7 @@ def rename(chat: Chat, case: Case, words: Words, dice: Dice) -> Chat:
 
 
 def _things(case: Case) -> Iterator[str]:
-    """The values that are handed on and the findings that are asked for."""
+    """The names of values that are passed on, and of findings."""
     for constraint in case.constraints:
         if isinstance(constraint, Handover):
             yield constraint.parameter.replace("_", " ")
@@ -63,7 +62,7 @@ def _things(case: Case) -> Iterator[str]:
 
 
 def _invent(count: int, words: Sequence[str], dice: Dice) -> list[str]:
-    """So many different names of two to four words."""
+    """`count` different names of two to four words."""
     pool = dice.sample(words, FEW) if dice.chance(ALIKE) else words
     names = dict[str, None]()
     while len(names) < count:
@@ -77,7 +76,7 @@ def _of_the_language() -> set[str]:
 
 
 def _kept_back() -> set[str]:
-    """Words of topics that no training has seen, unless others have them too."""
+    """Words that occur only in held-out topics."""
     return _words_of(topics_of("unseen")) - _words_of(topics_of("seen"))
 
 

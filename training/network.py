@@ -1,7 +1,7 @@
-"""SmolLM2 in plain PyTorch, frozen, with small matrices beside its own that learn.
+"""SmolLM2 in plain PyTorch, with frozen weights and trainable LoRA matrices.
 
-Weights stand as llama.cpp keeps them, rotary pairs side by side: so what is learnt can be given to it as it
-is.
+Weights are in llama.cpp's layout, with rotary pairs next to each other, so that the trained matrices can be
+used there without permutation.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,12 +13,12 @@ from torch.nn import functional
 from training.weights import Shape
 
 RANK = 32
-# The keys are left out, so that all of it stays below ten megabytes at eight bits.
+# Without the keys, so that the adapter stays below 10 MB with 8 bits.
 ADAPTED = ("attn_q", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
 
 
 class Adapted(nn.Module):
-    """A frozen matrix, and the product of two small ones that is added to it."""
+    """A frozen matrix plus the product of two small trainable ones."""
 
     def __init__(self, weight: Tensor, rank: int) -> None:
         super().__init__()
@@ -42,14 +42,14 @@ class Frozen(nn.Module):
 
 
 class Memory:
-    """Keys and values of one layer for a batch of texts, each with room for more."""
+    """The key-value cache of one layer for a batch of texts, with room for more tokens."""
 
     def __init__(self, keys: Tensor, values: Tensor, room: int) -> None:
         self.keys = functional.pad(keys, (0, 0, 0, room))
         self.values = functional.pad(values, (0, 0, 0, room))
 
     def add(self, keys: Tensor, values: Tensor, places: Tensor) -> None:
-        """One token more for each text, at its own place."""
+        """Add one token to each text, at its own position."""
         index = places[:, None, None, None].expand(-1, keys.shape[1], 1, keys.shape[3])
         self.keys.scatter_(2, index, keys)
         self.values.scatter_(2, index, values)
@@ -75,7 +75,7 @@ class Layer(nn.Module):
         return self.finish(x, mixed)
 
     def project(self, x: Tensor, turn: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Keys, values and queries, heads before places."""
+        """Keys, values and queries, with the heads before the positions."""
         x = self.normed(x, self.attn_norm)
         size, length, _ = x.shape
 
@@ -96,7 +96,7 @@ class Layer(nn.Module):
 
 
 def rotated(x: Tensor, turn: Tensor) -> Tensor:
-    """Pairs of neighbours turned by their angles; `turn` holds cosines and sines, by place."""
+    """Rotary embedding of adjacent pairs; `turn` has cosines and sines by position."""
     even, odd = x.float().unflatten(-1, (-1, 2)).unbind(-1)
     cosine, sine = turn
     pairs = torch.stack((even * cosine - odd * sine, even * sine + odd * cosine), -1)
@@ -104,7 +104,7 @@ def rotated(x: Tensor, turn: Tensor) -> Tensor:
 
 
 class Network(nn.Module):
-    """Texts in, and what is known at each of their places out; `scores` turns that into words."""
+    """Maps texts to hidden states at each position; `scores` maps these to logits."""
 
     def __init__(self, shape: Shape, tensors: Mapping[str, Tensor], rank: int = RANK) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class Network(nn.Module):
         return x
 
     def read(self, texts: Tensor, room: int) -> tuple[Tensor, list[Memory]]:
-        """The same, with a memory to go on from."""
+        """Like `forward`, with the key-value caches to continue from."""
         x, turn = self.words[texts], self.turn(torch.arange(texts.shape[1], device=texts.device))
         memories = list[Memory]()
         for layer in self.layers:
@@ -135,7 +135,7 @@ class Network(nn.Module):
         return x, memories
 
     def go_on(self, tokens: Tensor, places: Tensor, memories: list[Memory]) -> Tensor:
-        """What is known after one token more for each text, which comes at its own place."""
+        """The hidden states after one more token for each text, at its own position."""
         x = self.words[tokens][:, None]
         turn = self.turn(places)[:, :, None, None]
         length = memories[0].keys.shape[2]
@@ -159,14 +159,14 @@ class Network(nn.Module):
         return torch.stack((angles.cos(), angles.sin()))
 
     def learnt(self) -> Iterator[tuple[str, Adapted]]:
-        """What learns, by the names that llama.cpp gives the matrices beside it."""
+        """The trainable matrices, by llama.cpp's names of the weights they adapt."""
         for number, layer in enumerate(self.layers):
             for name in ADAPTED:
                 yield f"blk.{number}.{name}.weight", layer.get_submodule(name)
 
 
 def frozen_to(network: Network, device: torch.device, kind: torch.dtype) -> Network:
-    """The network on a device, its own weights in few bits, what learns in many."""
+    """Move the network to a device, with frozen weights in `kind` and trainable ones in float32."""
     network.to(device)
     for module in network.modules():
         for name, buffer in module.named_buffers(recurse=False):

@@ -1,6 +1,6 @@
-"""Says sentences in more ways than misstep's own lexicon does.
+"""Rewords sentences with more phrases than misstep's lexicon has.
 
-A model that has seen eight ways to say "before" knows those eight. Here are more, for reading only.
+A model that has seen eight ways to say "before" knows only those eight. These phrases are for training only.
 """
 
 import tomllib
@@ -15,18 +15,18 @@ from misstep.planning.language.rendering import write
 from misstep.planning.language.skeletons import read_skeleton
 from misstep.planning.language.wording import Option, PhraseDrawer
 
-RATE = 0.45  # of the slots for which there are more phrases
+RATE = 0.45  # share of slots that get an additional phrase, if there are any for them
 
 
 @cache
 def more_phrases() -> dict[str, tuple[str, ...]]:
-    """By a phrase of the lexicon in the same slot: verbs with their plural where it differs."""
+    """Additional phrases by a phrase of the lexicon for the same slot; `one|many` if the plural differs."""
     slots = tomllib.loads((Path(__file__).parent / "phrases.toml").read_text("utf-8"))["slots"]
     return {slot["like"]: tuple(slot["more"]) for slot in slots}
 
 
 class MoreWords(PhraseDrawer):
-    """Draws from the lexicon or from what is added to it."""
+    """Draws from the lexicon or from the additional phrases."""
 
     def __init__(self, dice: Dice) -> None:
         super().__init__(dice, "seen")
@@ -42,7 +42,7 @@ class MoreWords(PhraseDrawer):
 
 
 def reworded(case: Case, dice: Dice) -> Case:
-    """The same problem, its sentences said anew."""
+    """The same problem with reworded sentences."""
     paragraph = read_skeleton(case.skeleton, case.constraints)
     sentences = write(paragraph, [action.name for action in case.actions], MoreWords(dice))
     query = case.query

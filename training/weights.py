@@ -1,4 +1,4 @@
-"""Reads a language model out of a GGUF file: its shape, its tensors, its tokens."""
+"""Reads a language model from a GGUF file: its shape, tensors and tokenizer."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 
 class Shape(NamedTuple):
-    """The sizes of a network in the manner of Llama."""
+    """The dimensions of a Llama-like network."""
 
     layers: int
     width: int
@@ -28,7 +28,7 @@ class Shape(NamedTuple):
 
 
 class Source:
-    """A GGUF file of a model in the manner of Llama, with the tokens of SmolLM."""
+    """A GGUF file of a Llama-like model with SmolLM's tokenizer."""
 
     def __init__(self, path: Path) -> None:
         self._reader = GGUFReader(path)
@@ -47,7 +47,7 @@ class Source:
         )
 
     def tensors(self, layers: int) -> dict[str, torch.Tensor]:
-        """Tensors by the names that llama.cpp gives them, no longer quantised, up to so many layers."""
+        """Dequantised tensors by llama.cpp's names, up to a number of layers."""
         return {
             tensor.name: torch.from_numpy(
                 np.array(dequantize(tensor.data, tensor.tensor_type), dtype=np.float32)
@@ -57,7 +57,7 @@ class Source:
         }
 
     def tokenizer(self) -> Tokenizer:
-        """As llama.cpp reads texts: digits one by one, then parts of words. It knows no control tokens."""
+        """A tokenizer like llama.cpp's: single digits, then BPE. It does not parse control tokens."""
         words = {word: number for number, word in enumerate(self._field("tokenizer.ggml.tokens"))}
         merges = [tuple(merge.split(" ")) for merge in self._field("tokenizer.ggml.merges")]
         tokenizer = Tokenizer(models.BPE(vocab=words, merges=merges))

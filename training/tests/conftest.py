@@ -26,7 +26,7 @@ def tokenizer(weights: Path) -> Tokenizer:
 
 @pytest.fixture
 def network() -> Network:
-    """A small one that knows nothing."""
+    """A small untrained network."""
     torch.manual_seed(0)
     wide = SMALL.groups * SMALL.head
     shapes = {

@@ -1,4 +1,4 @@
-"""The steps of the recipe at a size that a laptop does in seconds."""
+"""All training stages, small enough for seconds on a laptop."""
 
 import json
 import re

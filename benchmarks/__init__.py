@@ -1,1 +1,1 @@
-"""Measures misstep against its marks; `python -m benchmarks` from the repository root."""
+"""Measures misstep against its targets; run `python -m benchmarks` from the repository root."""

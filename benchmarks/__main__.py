@@ -1,4 +1,4 @@
-"""The command behind `make bench`: measure everything, show it, keep it."""
+"""Run all benchmarks (`make bench`), print the results and write them to RESULTS.md."""
 
 import argparse
 import os
@@ -50,7 +50,9 @@ MEASURED = (
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a smoke run; RESULTS.md stays as it is")
+    parser.add_argument(
+        "--quick", action="store_true", help="smoke test with little work; does not write RESULTS.md"
+    )
     quick = parser.parse_args().quick
     effort = QUICK if quick else Effort()
     rows = list(_measure(effort))

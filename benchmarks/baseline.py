@@ -1,7 +1,7 @@
-"""A plain synthesiser of the same language after PDoctor's Alg. 1: what misstep is measured against.
+"""A plain synthesiser of the same language, after PDoctor's Alg. 1, as a baseline.
 
-Sentences are drawn blindly, and Z3 is asked whether each can be kept. The trees, their meaning and their
-words are misstep's own; its order and its synthesis are not used.
+Sentences are drawn at random, and Z3 decides whether each can be kept. Syntax trees, semantics and words are
+misstep's own; its partial orders and its synthesis are not used.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ ITERATIONS = 50
 
 
 class KeptSolver:
-    """A tuned variant: one solver for a whole paragraph; what it can't accept is taken back."""
+    """A tuned variant: one solver for a whole paragraph, with push and pop."""
 
     def __init__(self, size: int) -> None:
         self._places, demanded = _first_demands(size)
@@ -55,7 +55,7 @@ class KeptSolver:
         self._solver.add(*demanded)
 
     def admit(self, demanded: Sequence[Relation]) -> bool:
-        """Demand more; False, with nothing changed, where no order would be left."""
+        """Add constraints; returns False, and changes nothing, if no order would be left."""
         self._solver.push()
         self._solver.add(*_comparisons(self._places, demanded))
         if self._solver.check() == z3.sat:
@@ -64,13 +64,13 @@ class KeptSolver:
         return False
 
     def witness(self) -> list[int]:
-        """An order of the actions that meets all demands."""
+        """An order of the actions that satisfies all constraints."""
         self._solver.check()
         return _read_order(self._solver, self._places)
 
 
 class FreshSolver:
-    """The plain variant: a new solver for every sentence, as Alg. 1 writes it: `SATSolver(C')`."""
+    """The plain variant: a new solver for every sentence, as in Alg. 1: `SATSolver(C')`."""
 
     def __init__(self, size: int) -> None:
         self._places, self._demanded = _first_demands(size)
@@ -117,7 +117,7 @@ def write_paragraph(size: int, sentences: int, demands: Solver, dice: Dice) -> P
 
 
 def draw_sentence(size: int, dice: Dice) -> Sentence:
-    """Any sentence of the language, whatever has been said before."""
+    """Any sentence of the language, regardless of the sentences before it."""
     parts = [_draw_clause(size, dice)]
     while len(parts) < MOST_PARTS and dice.chance(JOIN_RATE):
         parts.append(_draw_clause(size, dice))
@@ -147,7 +147,7 @@ def _widen(actions: list[int], most: int, spare: list[int], dice: Dice) -> None:
 
 
 def _draw_group(actions: list[int], spare: list[int], pronouns: Pronouns, at_end: bool, dice: Dice) -> Group:
-    """The group, perhaps with a relative clause, if its pronoun can't be heard of a group named before."""
+    """The group, possibly with a relative clause if its pronoun can't refer to an earlier group."""
     clear = pronouns.name(actions)
     if not clear or not spare or not dice.chance(RELATIVE_RATE**pronouns.rarity):
         return Group(tuple(actions))
@@ -187,7 +187,7 @@ def _compose(seed: int, paragraph: Paragraph, witness: Sequence[int], dice: Dice
 
 
 def _chance(size: int, demanded: Sequence[Relation]) -> float:
-    """The share of all orders that are correct, by trying each."""
+    """The share of all orders that are correct, by brute force."""
     held = sum(
         all(order.index(first) < order.index(then) for first, then in demanded)
         for order in permutations(range(size))
@@ -196,7 +196,7 @@ def _chance(size: int, demanded: Sequence[Relation]) -> float:
 
 
 def _first_demands(size: int) -> tuple[list[Any], list[Any]]:
-    """A place for each action, and that no two share one."""
+    """A position for each action, and the constraint that no two are equal."""
     places = [z3.Int(f"a{i + 1}") for i in range(size)]
     return places, [z3.Distinct(*places), *[z3.And(place >= 1, place <= size) for place in places]]
 

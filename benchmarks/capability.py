@@ -1,4 +1,4 @@
-"""How many cases it takes to find out how far an agent gets, and whether what is found out is true."""
+"""Measures how many cases a capability curve takes, and how often its interval contains the truth."""
 
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -12,11 +12,11 @@ from misstep.core.stats import logistic
 from misstep.planning.capability import Design, Steps, adaptive_steps, full_steps
 from misstep.planning.curve_fitting import Count, fit_logistic
 
-DESIGN = Design(low=2, high=9)  # as the paper has it
+DESIGN = Design(low=2, high=9)  # as in the paper
 HALVES = (3.0, 3.5, 4.2, 5.0, 5.5, 6.2, 7.0, 7.8, 8.5)
 SPREADS = (0.3, 0.5, 0.7, 1.0)
 BATCH = 10
-FIXED_RUNS = 15  # of the full design with one agent, to know its cases and its width on average
+FIXED_RUNS = 15  # runs of the full design per agent, for its mean number of cases and interval width
 
 
 class Trial(msgspec.Struct, frozen=True):
@@ -80,7 +80,7 @@ def _cost_rows(effort: Effort) -> Iterator[Row]:
 
 
 def _try(steps: Steps, half: float, spread: float, seed: int) -> Trial:
-    """Chance in the place of an agent: a case with n actions passes as often as the curve says."""
+    """Random outcomes in place of an agent: a case with n actions passes with the curve's probability."""
     dice, cases, counts = Dice(seed), 0, dict[int, tuple[int, int]]()
     try:
         size, count = next(steps)
@@ -105,5 +105,5 @@ def _cases(trials: Sequence[Trial]) -> float:
 
 
 def _width(trials: Sequence[Trial]) -> float:
-    """Of those that are closed, as they nearly always are."""
+    """The mean width of bounded intervals; nearly all are."""
     return fmean([trial.width for trial in trials if trial.width is not None])

@@ -1,4 +1,4 @@
-"""What a request costs by way of a vendor's client library, which no engine can make up for."""
+"""Measures the cost of a request through a vendor's client library, a lower bound for any harness."""
 
 import asyncio
 import tempfile
@@ -57,7 +57,7 @@ def _run(settings: Settings) -> None:
 
 
 async def _ask_alone(url: str, count: int) -> None:
-    """The same conversations, as short a way as the library offers."""
+    """The same conversations with the client library alone."""
     waiting = iter(range(count))
     async with AsyncOpenAI(base_url=url, api_key="none") as client:
 

@@ -1,4 +1,4 @@
-"""How often root causes are found, and at what cost: Alg. 2 against the sequential method."""
+"""Measures how often root causes are found, and at what cost: Alg. 2 and the sequential method."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,7 +19,7 @@ Method = Callable[[Labelled], Inquiry[Diagnosis]]
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """What a method made of one failure, and the CPU seconds it took, the agent's own left out."""
+    """The result of a method on one failure, and its CPU seconds without the agent's."""
 
     planted: Planted
     diagnosis: Diagnosis
@@ -35,7 +35,7 @@ class Score(msgspec.Struct, frozen=True):
 
     @property
     def right(self) -> float:
-        """In percent; whatever is not determined is not right."""
+        """Percent of right causes; undetermined ones count as wrong."""
         return 100 * fmean([finding.is_right for finding in self.findings])
 
     @property
@@ -84,7 +84,7 @@ def _sure_rows(sure: Score) -> Iterator[Row]:
 
 
 def _class_rows(alg_2: Score, thrifty: Score, sure: Score) -> Iterator[Row]:
-    """One row for each kind of fault, by whether it strikes always or at times."""
+    """One row for each kind of fault, for faults that always occur and for intermittent ones."""
     kinds = dict.fromkeys([_kind(each.planted) for each in sure.findings])
     for kind in kinds:
         others = [f"{name} {score.of(kind)}" for name, score in (("Alg. 2", alg_2), ("70 % sure", thrifty))]

@@ -1,4 +1,4 @@
-"""How near a run with many cases in flight comes to what a distant server allows."""
+"""Measures how close a run with many cases in flight gets to the maximum rate of a slow server."""
 
 import asyncio
 import subprocess
@@ -25,7 +25,7 @@ RUNS = 3
 
 
 class Wire(asyncio.Protocol):
-    """A connection with at most one request under way."""
+    """A connection with at most one pending request."""
 
     def __init__(self) -> None:
         self._reply: asyncio.Future[bytes] | None = None
@@ -41,12 +41,12 @@ class Wire(asyncio.Protocol):
         return self._reply
 
     def data_received(self, data: bytes) -> None:
-        if self._reply and not self._reply.done():  # the replies of this server fit one piece
+        if self._reply and not self._reply.done():  # each reply of this server fits in one chunk
             self._reply.set_result(data)
 
 
 class Wires:
-    """Connections to one server, opened when they are needed and used again."""
+    """A pool of connections to one server."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -91,7 +91,7 @@ class Distant:
 
 
 class Arrivals:
-    """A listener that keeps when outcomes were told."""
+    """A listener that records when outcomes were reported."""
 
     def __init__(self) -> None:
         self.times = list[float]()
@@ -101,7 +101,7 @@ class Arrivals:
             self.times.append(time.perf_counter())
 
     def rate(self, skipped: int) -> float:
-        """Cases a second, the first `skipped` of them left out."""
+        """Cases per second, without the first `skipped` ones."""
         return (len(self.times) - skipped) / (self.times[-1] - self.times[skipped - 1])
 
 
@@ -125,7 +125,7 @@ def distance_rows(effort: Effort) -> Iterator[Row]:
 
 @contextmanager
 def distant_server(seconds: float) -> Iterator[int]:
-    """The port of a server in a process of its own."""
+    """The port of a server in a separate process."""
     command = [sys.executable, "-m", "benchmarks.distant_server", str(seconds)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin
@@ -135,7 +135,7 @@ def distant_server(seconds: float) -> Iterator[int]:
 
 
 def _run(port: int, count: int) -> tuple[float, float]:
-    """The rate in the middle, and the wall seconds of the whole run."""
+    """The rate without the start, and the wall-clock seconds of the whole run."""
     settings = Settings(agent="distant", actions=Span(5, 5), count=count, jobs=JOBS)
     scripts = {case.query: correct_calls(case) for case in synthesise(settings)}
     arrivals = Arrivals()

@@ -1,7 +1,7 @@
-"""A server of its own process that answers everything after a fixed while.
+"""A server in a separate process that answers every request after a fixed delay.
 
-`POST /` gets a small JSON object. `POST /v1/chat/completions` asks for the tools that it is offered, one a
-turn, and then says that all is done.
+`POST /` returns a small JSON object. `POST /v1/chat/completions` calls the offered tools, one per turn, and
+then answers.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ SMALL = b'{"ok": true}'
 
 
 class Asked(msgspec.Struct):
-    """What matters of a chat: who has spoken, and which tools there are."""
+    """The part of a chat request that matters: roles of messages, and tools."""
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]] = []
 
 
 class Desk(asyncio.Protocol):
-    """One connection, kept alive; a request that comes in pieces is put together."""
+    """One keep-alive connection, which assembles requests from chunks."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -76,7 +76,7 @@ async def _serve(seconds: float) -> None:
 
 
 def allow_connections() -> None:
-    """As many open files as the system lets us have: a connection is one."""
+    """Raise the limit of open files as far as the system allows; each connection is one."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 

@@ -1,4 +1,4 @@
-"""How fast problems beyond order are made and judged: timed ones, and those with everything in them."""
+"""Measures how fast problems beyond order are generated and judged: timed ones, and all families."""
 
 from collections.abc import Iterator
 
@@ -67,7 +67,7 @@ def _make(families: tuple[Family, ...], size: int, count: int, seed: int) -> lis
 
 
 def _plans(families: tuple[Family, ...], size: int, count: int) -> list[Plan]:
-    """The calls of the solution, in every second plan with two of them in each other's place."""
+    """The calls of the solution; in every second plan, two of them are swapped."""
     dice, plans = Dice(1), list[Plan]()
     for index, case in enumerate(_make(families, size, count, seed=1)):
         calls = [Call(call.tool, call.arguments, "", turn) for turn, call in enumerate(case.solution, 1)]

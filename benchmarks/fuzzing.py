@@ -1,4 +1,4 @@
-"""How many defects of tools are found in how many calls, here and by plainer means."""
+"""Measures how many defects are found in how many calls, by misstep and by simpler fuzzers."""
 
 import shutil
 import subprocess
@@ -21,11 +21,11 @@ from tests.quality.planted_tools.labels import PLANTED as LABELS
 
 ROOT = Path(__file__).parent.parent
 PYTHON = ROOT / ".venv-tools" / "bin" / "python"
-CALLS = 300  # for each tool; the peer has found all that it finds after ten
-MORE_CALLS = 1_000  # for defects that lie deeper
+CALLS = 300  # per tool; ToolFuzz's fuzzer finds nothing more after ten
+MORE_CALLS = 1_000  # for defects that are harder to reach
 SEEDS = 3
 SPEED_CALLS = 60_000
-PEER_SPEED = 2_147  # calls a second for a tool that does nothing, outside of any sandbox
+PEER_SPEED = 2_147  # calls per second to a tool that does nothing, without a sandbox
 # ToolFuzz's public fuzzer on the same 17 tools of langchain-community 0.3.19, measured November 2026: unique
 # errors at 1,000 calls of each, mean of five seeds.
 PUBLISHED = {
@@ -48,14 +48,14 @@ _FAMILIES = tuple(dict.fromkeys(each.family for each in DEEP))
 LANGCHAIN = tuple(
     f"tests/third_party/langchain_{name}.py:tools" for name in ("files", "json", "requests", "shell")
 )
-Error = tuple[str, str]  # of which tool, and what
+Error = tuple[str, str]  # the tool, and the error
 Wanted = Callable[[Error], bool]
 OUTRIGHT = {"hang": "hang", "blow-up": "memory"}
 BASELINES = {"schema": "plain schema-driven Hypothesis", "type": "random values by type"}
 
 
 class Contest(NamedTuple):
-    """Tools to be fuzzed by everybody, and which errors count. `published` were found by a peer."""
+    """Tools for all fuzzers, and which errors count. `published` is the number that ToolFuzz found."""
 
     title: str
     specs: Sequence[str]
@@ -64,7 +64,7 @@ class Contest(NamedTuple):
 
 
 class Score(NamedTuple):
-    """Unique errors and calls over all tools, on average over the seeds."""
+    """Unique errors and calls of all tools, averaged over the seeds."""
 
     errors: float
     calls: float
@@ -116,7 +116,7 @@ def _against(title: str, words: str, ours: Score, theirs: Score) -> Iterator[Row
 
 
 def speed_rows(effort: Effort) -> Iterator[Row]:
-    """Calls a second, of a tool that does nothing."""
+    """Calls per second to a tool that does nothing."""
     calls = effort.size(SPEED_CALLS)
     (report,) = fuzz(["benchmarks/fuzzing_subject.py:nothing"], calls, 0, python="")
     how = f"{calls:,} calls within bubblewrap, by the clock, generation, coverage and judging included"
@@ -137,12 +137,12 @@ def _missing_rows() -> Iterator[Row]:
 
 @cache
 def fuzzed(specs: tuple[str, ...], calls: int, seeds: int) -> list[list[ToolReport]]:
-    """What misstep finds, with one seed after the other."""
+    """What misstep finds, for each seed."""
     return [fuzz(specs, calls, seed) for seed in range(seeds)]
 
 
 def fuzz(specs: Sequence[str], calls: int, seed: int, python: str = str(PYTHON)) -> list[ToolReport]:
-    """What misstep finds in so many calls of each tool."""
+    """What misstep finds in a number of calls to each tool."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(
             store=f"{folder}/store.db",
@@ -159,7 +159,7 @@ def fuzz(specs: Sequence[str], calls: int, seed: int, python: str = str(PYTHON))
 
 
 def run_baselines(specs: Sequence[str], calls: int, seeds: int) -> list[Tally]:
-    """What plain means find, within bubblewrap as well."""
+    """What simple fuzzers find, also in bubblewrap."""
     with tempfile.TemporaryDirectory() as folder:
         walls = ["bwrap", "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev"]
         walls += ["--proc", "/proc", "--bind", folder, folder, "--chdir", folder]
@@ -188,8 +188,8 @@ def errors_of_tally(tally: Tally) -> set[Error]:
 
 
 def error_of(finding: Finding) -> Error | None:
-    """A finding as plain means would name it; None where they can't see it, such as what a result tells."""
-    if finding.error == "CPU":  # to them there is no telling whether it waits
+    """A finding as simple fuzzers name it; None if they can't detect it, such as an error in a result."""
+    if finding.error == "CPU":  # they can't distinguish waiting from computing
         return finding.tool, "hang"
     if finding.kind in OUTRIGHT:
         return finding.tool, OUTRIGHT[finding.kind]
@@ -202,7 +202,7 @@ def error_of(finding: Finding) -> Error | None:
 
 
 def is_planted(error: Error) -> bool:
-    """Whether it is one of the defects that are known to be there."""
+    """Whether it is one of the known defects."""
     return error in _planted()
 
 
@@ -215,7 +215,7 @@ def _planted() -> frozenset[Error]:
 
 
 def found_table(effort: Effort) -> str:
-    """After how many calls each planted defect was found, for the page of results."""
+    """The number of calls until each planted defect was found, for RESULTS.md."""
     if not PYTHON.exists() or not shutil.which("bwrap"):
         return ""
     calls, more, seeds = effort.size(CALLS), effort.size(MORE_CALLS), effort.times(SEEDS)

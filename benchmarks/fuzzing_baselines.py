@@ -1,8 +1,8 @@
-"""Plain ways to fuzz a tool, which misstep's own is measured against.
+"""Simple fuzzers for tools, as baselines.
 
 usage: python -m benchmarks.fuzzing_baselines CALLS SEEDS SPEC..., with an interpreter that has
-hypothesis-jsonschema. Prints a JSON line for each tool, method and seed. The tools are called as they are:
-whoever runs this sees to it that they can do no harm.
+hypothesis-jsonschema. Prints a JSON line for each tool, method and seed. The tools are called without a
+sandbox: run this in one.
 """
 
 import importlib
@@ -25,14 +25,14 @@ import msgspec
 
 Arguments = dict[str, Any]
 Call = Callable[[Arguments], object]
-# Makes so many calls with arguments of its own choice.
+# Makes a number of calls with arguments that it chooses.
 Method = Callable[[Mapping[str, Any], int, int, Call], None]
 
 PATIENCE = 2.0  # seconds for one call
-MEMORY = 1 << 30  # bytes on top of what is in use
-MOST_HANGS = 3  # then nothing new is to be expected, and it takes long
+MEMORY = 1 << 30  # bytes beyond what is in use
+MOST_HANGS = 3  # more are unlikely to be new, and take long
 MOST_DEATHS = 3
-BROKEN = 70  # the status of a process in which the method itself has failed
+BROKEN = 70  # the exit code of a process in which the fuzzer itself failed
 ENVIRONMENT = {
     "ConnectionError",
     "ConnectTimeout",
@@ -45,7 +45,7 @@ PACKAGES = ("langchain_community", "langchain_experimental")  # what counts as a
 
 
 class Subject(msgspec.Struct, frozen=True):
-    """A tool: what it says that it takes, how it is called, and where its own code is."""
+    """A tool: its schema, how to call it, and where its own code is."""
 
     name: str
     schema: Mapping[str, Any]
@@ -54,7 +54,7 @@ class Subject(msgspec.Struct, frozen=True):
 
 
 class Tally(msgspec.Struct, frozen=True):
-    """What came of some calls: each unique error, with the number of the call that showed it first."""
+    """The result of some calls: each unique error, with the number of the first call that showed it."""
 
     tool: str
     method: str
@@ -68,7 +68,7 @@ class Hung(BaseException):
 
 
 def draw_from_schema(schema: Mapping[str, Any], seed: int, calls: int, call: Call) -> None:
-    """What Hypothesis draws when it is told the schema and nothing else."""
+    """Values that Hypothesis draws from the schema alone."""
     hypothesis = importlib.import_module("hypothesis")
     from_schema = importlib.import_module("hypothesis_jsonschema").from_schema
     plain = hypothesis.settings(
@@ -94,7 +94,7 @@ METHODS: dict[str, Method] = {"schema": draw_from_schema, "type": draw_by_type}
 def random_value(
     dice: random.Random, schema: Mapping[str, Any], whole: Mapping[str, Any], deep: int = 0
 ) -> Any:
-    """Any value of the schema's type; of its other keywords only enumerations and names count."""
+    """Any value of the schema's type; of the other keywords, only `enum` and property names are used."""
     if "$ref" in schema:
         return random_value(dice, whole["$defs"][schema["$ref"].rpartition("/")[2]], whole, deep + 1)
     if "enum" in schema:
@@ -131,7 +131,7 @@ def _random_scalar(dice: random.Random, kind: object) -> Any:
 
 
 def measure(subject: Subject, method: str, seed: int, calls: int) -> Tally:
-    """Fuzz a tool in processes of its own; where one of them dies, the next goes on."""
+    """Fuzz a tool in separate processes; if one dies, another one continues."""
     made, found, deaths = 0, dict[str, int](), 0
     while made < calls and deaths < MOST_DEATHS:
         count = multiprocessing.RawValue("l", 0)
@@ -157,7 +157,7 @@ def measure(subject: Subject, method: str, seed: int, calls: int) -> Tally:
 
 
 def _work(subject: Subject, method: str, seed: int, calls: int, count: Any, writing: int) -> None:
-    """What is done in the process: calls, and a line for every new error."""
+    """The work of one process: makes calls, and prints a line for every new error."""
     _limit_memory()
     errors, quiet = os.dup(2), os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -185,7 +185,7 @@ def _work(subject: Subject, method: str, seed: int, calls: int, count: Any, writ
 
 
 def outcome(subject: Subject, arguments: Arguments) -> str:
-    """The unique error that a call shows; empty where it returns, refuses, or lacks its environment."""
+    """The unique error that a call shows; empty if it returns, refuses, or fails for its environment."""
     try:
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
         try:
@@ -202,7 +202,7 @@ def outcome(subject: Subject, arguments: Arguments) -> str:
 
 
 def unique_error(error: BaseException, own: Sequence[str]) -> str:
-    """Its type and the innermost place in the tool's own code; nothing for refusals and the environment."""
+    """Its type and innermost frame in the tool's own code; empty for refusals and the environment."""
     frames = traceback.extract_tb(error.__traceback__)
     inner = [frame for frame in frames if frame.filename.startswith(tuple(own))]
     kind = type(error).__name__

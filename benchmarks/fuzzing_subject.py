@@ -1,4 +1,4 @@
-"""The least that a tool can do, to see what a call of it costs."""
+"""A tool that does nothing, to measure the cost of a call."""
 
 
 def nothing(text: str) -> str:

@@ -1,7 +1,7 @@
-"""Inspect AI doing what misstep's run loop does, in an environment of its own: misstep is not to be had here.
+"""Runs the same work as misstep's run loop with Inspect AI, in an environment without misstep.
 
-Reads JSON lines: first what there is to do (`requests`, `tools` with name, description and result, the
-`folder` for logs), then one line per evaluation. Answers each of those with the CPU seconds that it took.
+Reads JSON lines: first the work (`requests`, `tools` with name, description and result, the
+`folder` for logs), then one line per evaluation. Answers each of these with its CPU seconds.
 """
 
 # mypy: disable-error-code="import-not-found"
@@ -57,7 +57,7 @@ def _tool(name: str, description: str, result: str) -> ToolDef:
 
 
 def _script(tools: list[str]) -> Callable[..., ModelOutput]:
-    """A model that asks for each tool in turn; it says what it used, so that no tokens have to be counted."""
+    """A model that calls each tool in turn, and reports usage, so that Inspect counts no tokens."""
 
     def say(messages: list[ChatMessage], *_: object) -> ModelOutput:
         done = sum(message.role == "tool" for message in messages)
@@ -72,7 +72,7 @@ def _script(tools: list[str]) -> Callable[..., ModelOutput]:
 
 
 def _check(log: EvalLog, count: int, calls: int) -> None:
-    """What was measured has to be the work that was asked for."""
+    """Check that the requested work was done."""
     done = [sum(message.role == "tool" for message in sample.messages) for sample in log.samples or ()]
     if log.status != "success" or done != [calls] * count:
         raise SystemExit(f"the evaluation ended as {log.status}, with {len(done)} of {count} samples")

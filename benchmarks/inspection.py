@@ -1,4 +1,4 @@
-"""What a case costs in Inspect AI, with nothing at all, and here."""
+"""Measures the cost of a case in Inspect AI, in a minimal harness, and in misstep."""
 
 import asyncio
 import json
@@ -27,14 +27,14 @@ ANSWER = "All the tasks have been carried out."
 
 
 class Inspect:
-    """Inspect AI at work in a process that stays warm between evaluations."""
+    """Inspect AI in a process that is kept between evaluations."""
 
     def __init__(self, process: "subprocess.Popen[str]", task: object) -> None:
         self._process = process
         self._say(task)
 
     def clock(self, count: int, realtime: bool) -> Callable[[int], float]:
-        """Evaluates so many samples and says how many CPU seconds that took."""
+        """Evaluates `count` samples and returns the CPU seconds."""
 
         def evaluate(_: int) -> float:
             self._say({"count": count, "realtime": realtime})
@@ -96,7 +96,7 @@ def _missing_rows() -> Iterator[Row]:
 
 @contextmanager
 def inspect_at_work(cases: Sequence[Case], folder: str) -> Iterator[Inspect | None]:
-    """Inspect AI, warmed up; None where there is no environment with it."""
+    """Inspect AI, warmed up; None if its environment is missing."""
     if not PYTHON.exists():
         yield None
         return
@@ -107,7 +107,7 @@ def inspect_at_work(cases: Sequence[Case], folder: str) -> Iterator[Inspect | No
     ]
     task = {"requests": [case.query for case in cases], "tools": tools, "folder": f"{folder}/logs"}
     pipe = subprocess.PIPE
-    home = {**os.environ, "HOME": folder, "XDG_DATA_HOME": folder}  # where it keeps traces
+    home = {**os.environ, "HOME": folder, "XDG_DATA_HOME": folder}  # where it writes traces
     with subprocess.Popen([PYTHON, SUBJECT], stdin=pipe, stdout=pipe, text=True, env=home) as process:
         inspect = Inspect(process, task)
         inspect.clock(4, realtime=True)(0)
@@ -117,7 +117,7 @@ def inspect_at_work(cases: Sequence[Case], folder: str) -> Iterator[Inspect | No
 
 
 async def run_bare(cases: Sequence[Case], folder: str) -> None:
-    """The least that a harness can do: eight at a time, tools called by name, a line for each case."""
+    """A minimal harness: eight cases at a time, tools called by name, a line for each case."""
     waiting = iter(cases)
     with open(f"{folder}/bare.jsonl", "a", encoding="utf-8") as lines:
 

@@ -1,4 +1,4 @@
-"""How fast plans are judged: alone, with reasons, and by Z3."""
+"""Measures how fast plans are judged: without reasons, with reasons, and by Z3."""
 
 from collections.abc import Iterator
 

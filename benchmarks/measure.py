@@ -1,4 +1,4 @@
-"""Measured figures, held against their marks."""
+"""Measured figures and their targets."""
 
 import operator
 import time
@@ -23,7 +23,7 @@ class Effort(msgspec.Struct, frozen=True):
         return max(4, round(usual * self.scale))
 
     def times(self, usual: int) -> int:
-        """How often to do what takes long, however little of it there is."""
+        """How often to repeat a slow measurement, at least once."""
         return max(1, round(usual * self.scale))
 
 
@@ -36,7 +36,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 class Row(msgspec.Struct, frozen=True):
-    """One figure; a row without a mark is there for information, one without a value can't be had here."""
+    """One figure. A row without a mark is for information; one without a value could not be measured."""
 
     what: str
     value: float | None
@@ -52,7 +52,7 @@ class Row(msgspec.Struct, frozen=True):
 
     @property
     def unmeasured(self) -> bool:
-        """Whether there is a mark, and no figure to hold against it."""
+        """Whether there is a mark but no value."""
         return self.mark is not None and self.value is None
 
     def cells(self) -> list[str]:
@@ -63,15 +63,15 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def best_cpu(repeats: int, *jobs: Callable[[int], object]) -> list[float]:
-    """The least CPU seconds that each job took in one batch; the jobs take turns, so that noise hits all.
+    """The minimum CPU seconds of each job over all batches; the jobs take turns, so that noise affects all.
 
-    A job is told the number of its batch.
+    A job is called with the number of its batch.
     """
     return best_seconds(repeats, *[partial(cpu_seconds, job) for job in jobs])
 
 
 def best_seconds(repeats: int, *clocks: Callable[[int], float]) -> list[float]:
-    """The same for work that is timed where it is done: each call says how many seconds a batch took."""
+    """Like `best_cpu`, for jobs that measure their own time and return the seconds of a batch."""
     batches = [[clock(batch) for clock in clocks] for batch in range(repeats)]
     return [min(taken) for taken in zip(*batches, strict=True)]
 

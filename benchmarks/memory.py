@@ -1,4 +1,4 @@
-"""Whether a long run needs more memory than a short one."""
+"""Measures whether a long run needs more memory than a short one."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""How long people wait for the page of a large run."""
+"""Measures how long the page of a large run takes to open."""
 
 import tempfile
 import time

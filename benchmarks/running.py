@@ -1,4 +1,4 @@
-"""What a run costs beside the agent itself: the start, the loop and the store."""
+"""Measures the cost of a run without the agent: the start, the loop and the store."""
 
 import subprocess
 import sys
@@ -18,7 +18,7 @@ HEAVY = ("z3", "sqlalchemy", "rich", "click")
 
 
 class Scripted:
-    """An agent without a thought of its own: for each request it has a list of tools to call."""
+    """A scripted agent: it has a list of tools to call for each request."""
 
     name = "scripted"
 

@@ -1,4 +1,4 @@
-"""What short commands cost: processor time beyond that of an interpreter that does nothing."""
+"""Measures the cost of short commands: CPU time beyond that of a bare interpreter."""
 
 import resource
 import subprocess
@@ -33,7 +33,7 @@ def startup_rows(effort: Effort) -> Iterator[Row]:
 
 
 def _seconds(times: int, folder: str, *command: str) -> float:
-    """The least of several processes."""
+    """The minimum over several processes."""
     return min(_once(folder, *command) for _ in range(times))
 
 

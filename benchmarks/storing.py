@@ -1,4 +1,4 @@
-"""How long people wait for a store that has grown large."""
+"""Measures how long commands take on a large store."""
 
 import subprocess
 import sys
@@ -18,16 +18,16 @@ from misstep.core.spending import Spent
 from misstep.features.plan_test.run import run_agent
 from misstep.store.runs import Store
 
-postgresql: Any = import_module("tests.postgresql")  # what tests are made of is not typed strictly
+postgresql: Any = import_module("tests.postgresql")  # the tests are not typed
 
 RUNS, CASES = 1000, 100_000
-SAMPLE = 1000  # real outcomes, which are stored again and again under other names
+SAMPLE = 1000  # real outcomes, which are stored repeatedly under other ids
 BATCH = 500
 TIMES = 5
 
 
 class Waits(msgspec.Struct, frozen=True):
-    """Wall seconds of whole commands."""
+    """Wall-clock seconds of whole commands."""
 
     runs: float
     finished: float
@@ -59,7 +59,7 @@ def _wait(location: str, runs: int, cases: int, times: int) -> Waits:
 
 
 def fill_store(location: str, runs: int, cases: int) -> str:
-    """The name of a run with so many outcomes, all but finished, among so many runs in all."""
+    """Fill a store with `runs` runs, and return the id of an unfinished one that has `cases` outcomes."""
     settings = Settings(agent="sim:random", count=SAMPLE, store=location)
     summary = run_agent(settings)
     with Store(location) as store:
@@ -84,14 +84,14 @@ def _renamed(sample: list[Outcome], count: int) -> Iterator[Outcome]:
 
 
 def _finish(location: str, run: str) -> None:
-    """End the run without anybody having run it: its summary is what its outcomes add up to."""
+    """Mark the run as finished, with a summary of its outcomes."""
     with Store(location) as store:
         summary = store.tally(run).summary(run, "sim:random", None, None)
         store.finish_run(run, summary)
 
 
 def _seconds(times: int, *arguments: str) -> float:
-    """The least wall seconds that a command takes in a fresh process."""
+    """The minimum wall-clock seconds of a command in a fresh process."""
     return min(_wall(arguments) for _ in range(times))
 
 

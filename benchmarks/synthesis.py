@@ -1,4 +1,4 @@
-"""How fast problems are made: alone, and next to the plain synthesiser."""
+"""Measures how fast problems are generated, by misstep and by the plain synthesiser."""
 
 from collections.abc import Iterator
 from statistics import fmean
@@ -67,7 +67,7 @@ def chance_rows(effort: Effort) -> Iterator[Row]:
 
 
 def is_sound(case: Case) -> bool:
-    """Whether a case can be satisfied, speaks of all its actions and says exactly what it demands."""
+    """Whether a case is satisfiable, mentions all actions, and its text states exactly its constraints."""
     try:
         admitted = validate_case(case) == case
     except UsageError:
@@ -99,7 +99,7 @@ def _sentences(cases: list[Case]) -> float:
 
 
 def _check_same_language() -> None:
-    """The baseline repeats the rates of synthesis, since it must not import it; they may not drift apart."""
+    """Check that the baseline, which must not import synthesis, uses the same rates."""
     recipe = Recipe()
     ours = (MOST_PARTS, JOIN_RATE, GROUP_RATE, recipe.group, recipe.relative, recipe.iterations)
     plain = (

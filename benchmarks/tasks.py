@@ -1,4 +1,4 @@
-"""What it takes to put tasks of a benchmark to an agent."""
+"""Measures the cost of running benchmark tasks."""
 
 import contextlib
 import tempfile
@@ -55,7 +55,7 @@ def task_rows(effort: Effort) -> Iterator[Row]:
 
 
 def _do_all(tasks: Sequence[Task], folder: Path) -> None:
-    """All that has to be done whoever does it."""
+    """The work that any harness has to do."""
     calls = {tool.__name__: tool for tool in TOOLS}
     for task in tasks:
         TaskFolder(folder).clear()
@@ -68,7 +68,7 @@ def _do_all(tasks: Sequence[Task], folder: Path) -> None:
 
 
 def _making(effort: Effort) -> Row:
-    """Each batch has tasks that nobody has made yet."""
+    """The time to generate a task; each batch has new ones."""
     count = effort.size(FRESH)
     (seconds,) = best_seconds(
         effort.times(TIMES), lambda batch: cpu_seconds(lambda seed: list(FreshTasks(seed, count)), batch)

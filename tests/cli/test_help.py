@@ -26,8 +26,13 @@ def groups(
             yield from groups(command, (*path, name))
 
 
+def context_of(command: click.Command, name: str) -> click.Context:
+    """A context like that of the program: commands remember the help option of their first one."""
+    return click.Context(command, info_name=name, terminal_width=80, **cli.context_settings)
+
+
 def help_of(command: click.Command, name: str = "misstep") -> str:
-    return command.get_help(click.Context(command, info_name=name, terminal_width=80))
+    return command.get_help(context_of(command, name))
 
 
 def summaries(group: click.Group) -> list[str]:
@@ -70,7 +75,7 @@ def options_in(text: str) -> list[str]:
 
 @EVERY
 def test_help_shows_the_options_that_matter_and_help_all_the_rest(path: str, command: MisstepCommand) -> None:
-    context = click.Context(command, info_name=path, terminal_width=80)
+    context = context_of(command, path)
     own = {each.opts[-1] for each in command.get_params(context) if isinstance(each, click.Option)}
     short = options_in(command.get_help(context))
     assert len(short) <= 15, short

@@ -49,7 +49,7 @@ def trend_parts(views: Sequence[RunView]) -> Iterator[Markup]:
     if judged:
         yield _chart(judged)
     rows = [_row(view, before) for view, before in zip(views, (None, *views), strict=False)]
-    yield grid(("run", "name", "started", f"{unit}s", "success", "95 % interval", ""), rows[::-1], names=3)
+    yield grid(("run", "started", "success", "95 % interval", f"{unit}s", ""), rows[::-1], names=2)
 
 
 def _chart(views: Sequence[RunView]) -> Markup:
@@ -102,19 +102,18 @@ def _day(view: RunView) -> str:
 def _row(view: RunView, before: RunView | None) -> Row:
     run, summary = view.run, view.summary
     started = datetime.fromtimestamp(run.started).astimezone().strftime("%Y-%m-%d %H:%M")
-    tags = " ".join(f"#{tag}" for tag in run.tags)
+    told = "".join(f" {word}" for word in (run.name, *(f"#{tag}" for tag in run.tags)) if word)
     judged = summary.success is not None
     link: Cell = ""
     if before and run.purpose.kind.group != "tool":
         link = element("a", "compare", href=f"/compare?first={before.run.id}&second={run.id}")
     return Row(
         (
-            element("a", element("code", run.id), href=run_path(run.id)),
-            text(f"{run.name} {tags}".strip(), 200),
+            together(element("a", element("code", run.id), href=run_path(run.id)), text(told, 200)),
             started,
-            f"{summary.cases:,}",
             percent(summary.success) if judged else "–",
             interval(summary.interval) if judged else "–",
+            f"{summary.cases:,}",
             link,
         )
     )

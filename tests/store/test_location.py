@@ -43,6 +43,19 @@ def test_a_file_is_written_ahead_and_all_the_way_to_the_disk(tmp_path: Path) -> 
     assert settings == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30000}
 
 
+@pytest.mark.parametrize(
+    ("folder", "kept"), [(".misstep", [".gitignore", "store.db"]), ("mine", ["store.db"])]
+)
+def test_git_ignores_the_usual_folder(tmp_path: Path, folder: str, kept: list[str]) -> None:
+    Store(str(tmp_path / folder / "store.db"), create=True).__exit__()
+    assert sorted(os.listdir(tmp_path / folder)) == kept
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    told = subprocess.run(
+        ["git", "status", "--short"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert told.stdout == ("" if folder == ".misstep" else "?? mine/\n")
+
+
 def test_a_store_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="no store here yet"):
         Store(str(tmp_path / "store.db"))

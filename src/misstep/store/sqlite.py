@@ -22,6 +22,7 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
+USUAL_FOLDER = ".misstep"
 APPLICATION_ID = 0x6D737470  # "mstp", in the header of every store file
 
 _REASONS = {
@@ -53,7 +54,7 @@ class SqliteDatabase(Database):
     def prepare(self, create: bool) -> None:
         if create:
             try:
-                self._path.parent.mkdir(parents=True, exist_ok=True)
+                _make_folder(self._path.parent)
             except OSError as error:
                 reason = error.strerror or str(error)
                 raise StoreError("the store can't be created", reason, where=self.location) from error
@@ -131,6 +132,15 @@ class SqliteDatabase(Database):
     def _lock_path(self, run: str) -> Path:
         name = run if run.isalnum() else hashlib.blake2b(run.encode(), digest_size=8).hexdigest()
         return self._path.with_name(f"{self._path.name}-{name}.lock")
+
+
+def _make_folder(folder: Path) -> None:
+    """Create the folder of a store; git ignores the usual one, which is ours alone."""
+    if folder.is_dir():
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.name == USUAL_FOLDER:
+        (folder / ".gitignore").write_text("*\n")
 
 
 def _has_log(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """`misstep plan synth|check|test`, whole."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,15 @@ def test_the_first_failures_are_those_of_the_first_cases(misstep: Command, tmp_p
     listed = printed.partition("First 3 failures")[2]
     assert [line.split()[0] for line in listed.splitlines() if "  lost" in line] == cases[:3]
     assert f"/{cases[0]}\n" in printed
+
+
+def test_an_error_that_repeats_is_shown_once(misstep: Command, tmp_path: Path) -> None:
+    (tmp_path / "agent.py").write_text("def agent(request, tools):\n    raise RuntimeError('no key')\n")
+    printed = misstep("plan", "test", "--agent", "agent.py:agent", "--count", "4", "--display", "none").out
+    assert printed.count("no key") == 1
+    assert "First failure\n" in printed
+    (case,) = re.findall(r"^Details: +misstep show \w+ (\w+)$", printed, re.MULTILINE)
+    assert "agent.py:2" in misstep("show", "last", case).out.replace(", line 2", ":2").replace('"', "")
 
 
 def test_test_json_has_every_field(misstep: Command) -> None:

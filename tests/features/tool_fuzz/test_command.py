@@ -122,6 +122,7 @@ def test_only_a_run_on_tools_can_be_begun_with(folder: Path, misstep: Command) -
         (["mine.py:tools", "--memory", "1"], "expected a whole number from 64"),
         (["mine.py:tools", "--sandbox", "jail"], "expected one of auto, bubblewrap, none"),
         (["mine.py:tools", "--emit", "pytest", "--out", "."], "can't be written: it is a folder"),
+        (["mine.py:tools", "--emit", "pytest", "--out", "found"], "end it with .py"),
     ],
 )
 def test_mistakes_are_told(folder: Path, misstep: Command, arguments: list[str], told: str) -> None:

@@ -39,6 +39,7 @@ from misstep.store.files import write_lines
 from misstep.store.location import way_to
 
 SHOWN_FAILURES = 3
+FEW_FAILURES = 5
 
 
 @command(
@@ -83,11 +84,18 @@ class FirstFailures:
         if isinstance(event, ItemStarted):
             self._places.setdefault(event.name, len(self._places))
         elif isinstance(event, CaseFinished) and event.outcome.verdict.verdict != "passed":
-            found = [*self.outcomes, event.outcome]
-            self.outcomes = sorted(found, key=self._place)[:SHOWN_FAILURES]
+            found = sorted([*self.outcomes, event.outcome], key=self._place)
+            distinct = {_identity(outcome): outcome for outcome in reversed(found)}
+            self.outcomes = [*distinct.values()][::-1][:SHOWN_FAILURES]
 
     def _place(self, outcome: Outcome) -> int:
         return self._places.get(outcome.case.id, len(self._places))
+
+
+def _identity(outcome: Outcome) -> tuple[str, str]:
+    """The same for cases in which the agent raised the same error."""
+    error = outcome.transcript.error if outcome.verdict.verdict == "errored" else ""
+    return error.partition("\n")[0], "" if error else outcome.case.id
 
 
 @command(
@@ -114,7 +122,7 @@ def test(settings: PlanTestSettings) -> int:
         console = Console()
         _show(console, summary, failures.outcomes, settings)
         ending.show(console)
-        hint(console, _next_step(summary, settings), gap=not failures.outcomes)
+        hint(console, _next_step(summary, failures.outcomes, settings), gap=not failures.outcomes)
     return ending.leave()
 
 
@@ -125,7 +133,8 @@ def _show(console: Console, summary: Summary, examples: list[Outcome], settings:
         hint(console, line, gap=line.startswith("warning"))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
-        console.print(f"\n[bold]First {len(examples)} failures[/]\n" if hidden else "")
+        first = counted(len(examples), "failure").removeprefix("1 ")
+        console.print(f"\n[bold]First {first}[/]\n" if hidden else "")
         console.print(failures_view(examples))
         hint(console, f"Show all:  misstep show {summary.run}{place}", gap=False)
         hint(
@@ -135,10 +144,14 @@ def _show(console: Console, summary: Summary, examples: list[Outcome], settings:
         )
 
 
-def _next_step(summary: Summary, settings: AgentRunSettings) -> str:
+def _next_step(summary: Summary, examples: list[Outcome], settings: AgentRunSettings) -> str:
     """The suggested next command: why it fails, or at which size it would start to fail."""
+    place = way_to(settings.store)
     if summary.failed:
-        return f"Why:       misstep plan dissect {summary.run}{way_to(settings.store)}"
+        few = f" --sample {FEW_FAILURES}" if summary.failed > FEW_FAILURES else ""  # each takes many runs
+        return f"Why:       misstep plan dissect {summary.run}{few}{place}"
+    if examples:
+        return f"Details:   misstep show {summary.run} {quoted(examples[0].case.id)}{place}"
     words = ["--agent", summary.agent, *(["--model", summary.model] if summary.model else [])]
     words += [word for key, value in settings.agent_args.items() for word in ("-A", f"{key}={value}")]
     return f"Capability: misstep plan capability {' '.join(map(quoted, words))}"

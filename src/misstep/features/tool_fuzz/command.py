@@ -79,6 +79,10 @@ def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -
         raise UsageError("--out requires --emit pytest", "add --emit pytest, or omit it")
     if emit:
         refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
+        if settings.out and not settings.out.endswith(".py"):
+            raise UsageError(
+                f"--out {settings.out} is no Python file", "end it with .py: pytest ignores others"
+            )
     exit_policy = ExitPolicy(settings, "fuzz")
     report = followed(
         watched(settings),

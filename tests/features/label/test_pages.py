@@ -23,6 +23,7 @@ from misstep.web.server import OriginGuard
 from tests.features.consistency.stored_run import HIDDEN, keep_run
 
 BASE = "http://127.0.0.1:8000"
+KEYS = '<script type="module" src="/files/labelling.js"></script>'  # the only script
 
 
 @pytest.fixture
@@ -100,14 +101,14 @@ def test_texts_can_be_nothing_but_text(settings: Settings, labelling: Labelling)
     hostile = Labelling(labelling._store, labelling.run, [Item("x", "t", (trial,), True)], "ann<i>")
     with browser(OriginGuard(labelling_app(hostile))) as client:
         page = (client.get("/item/1")).text
-    assert "<script" not in page
+    assert page.count("<script") == page.count(KEYS) == 1
     assert "<b>{" not in page
     assert "<i>" not in page
     assert "{{ 7 * 7 }}" in page
     assert not set(page) & {"\x1b", "\u202e"}
 
 
-def test_every_answer_forbids_scripts_and_frames(labelling: Labelling) -> None:
+def test_every_answer_forbids_foreign_scripts_and_frames(labelling: Labelling) -> None:
     with browser(OriginGuard(labelling_app(labelling))) as client:
         for path in (
             "/",
@@ -126,8 +127,9 @@ def test_every_answer_forbids_scripts_and_frames(labelling: Labelling) -> None:
             assert "unsafe" not in policy
             assert headers["cache-control"] == "no-store"
             assert headers["referrer-policy"] == "same-origin"  # else a browser's own forms come from "null"
-        page = (client.get("/item/1")).text
+        page = (client.get("/item/1")).text.replace(KEYS, "", 1)
         assert not re.search(r"<script|\son\w+=|\sstyle=|<style", page)
+        assert (client.get("/files/labelling.js")).status_code == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example:8000", "127.0.0.1.evil.example:8000", "", "127.0.0.1:80:80"])

@@ -16,7 +16,7 @@ from misstep.adapters.loading.source import settled
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.adapters.toolset.spec import read_tools
 from misstep.core.agent import Agent, Assignment, Origin, StepsExhausted, Tool
-from misstep.core.results.fixing import Wording
+from misstep.core.results.descriptions import Wording
 from misstep.core.results.trial import Trial
 from misstep.core.settings import Settings
 from misstep.core.spending import UNCOUNTED

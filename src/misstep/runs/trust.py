@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import structs
 
-from misstep.core.results.fixing import read_text
+from misstep.core.results.descriptions import read_text
 from misstep.core.run import KINDS, RunSpec
 from misstep.core.settings import (
     MEANS,

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from misstep.adapters.processes import LOOK
 from misstep.adapters.toolset.spec import file_of
+from misstep.core.results.descriptions import reworded
 from misstep.core.results.finding import CodeReach
-from misstep.core.results.fixing import reworded
 from misstep.core.tool import Described, Probe, Reaction
 from misstep.errors import UsageError
 from misstep.fuzzing.coverage import reach_of

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from misstep.adapters.subprocess.protocol import Unfit, Unloadable
-from misstep.core.results.fixing import Wording
+from misstep.core.results.descriptions import Wording
 from misstep.core.tool import Described, Frame, Reaction
 
 MEGABYTE = 1 << 20

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from misstep.core.agent import Tool
-from misstep.core.results.fixing import (
+from misstep.core.results.descriptions import (
     Wording,
     parse_descriptions,
     read_descriptions,

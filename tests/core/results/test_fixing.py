@@ -1,6 +1,7 @@
 """Descriptions beside each other: what is gained, what is lost."""
 
-from misstep.core.results.fixing import Candidate, FixAttempt, FixReport, Trying, Wording
+from misstep.core.results.descriptions import Wording
+from misstep.core.results.fixing import Candidate, FixAttempt, FixReport, Trying
 
 IDS = [str(number) for number in range(10)]
 TRYING = tuple(Trying(each, f"request {each}", "test", "task") for each in IDS)

@@ -5,7 +5,8 @@ from typing import Literal
 from msgspec import structs
 
 from misstep.core.outcome import Judgement
-from misstep.core.results.fixing import Candidate, FixAttempt, FixReport, FixRun, Trying, Wording
+from misstep.core.results.descriptions import Wording
+from misstep.core.results.fixing import Candidate, FixAttempt, FixReport, FixRun, Trying
 from misstep.features.fix.view import fix_view
 from tests.rendering import screens
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.core.results.fixing import Wording
+from misstep.core.results.descriptions import Wording
 from misstep.errors import UsageError
 from misstep.fuzzing.descriptions.docstring import DocstringChange, rewrite
 from misstep.fuzzing.descriptions.proposing import clean

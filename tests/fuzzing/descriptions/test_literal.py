@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from misstep.core.results.fixing import Wording
+from misstep.core.results.descriptions import Wording
 from misstep.fuzzing.descriptions.docstring import DocstringChange, rewrite
 from misstep.schemas.source import parse_docstring
 

@@ -3,7 +3,7 @@
 import pytest
 
 from misstep.core.agent import Tool
-from misstep.core.results.fixing import Wording
+from misstep.core.results.descriptions import Wording
 from misstep.core.tool import Described
 from misstep.fuzzing.descriptions.proposing import clean, wrong_at_last
 

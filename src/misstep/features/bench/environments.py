@@ -13,7 +13,7 @@ from msgspec import structs
 from misstep.core.agent import Agent, Answer, Assignment, Toolbox
 from misstep.core.outcome import Judgement
 from misstep.core.results.benchmark import Solution, Task
-from misstep.core.results.fixing import refuse_unknown_tools
+from misstep.core.results.descriptions import refuse_unknown_tools
 from misstep.core.settings import AgentRunSettings, ToolRunSettings
 from misstep.core.spending import RateLimiters
 from misstep.errors import UsageError

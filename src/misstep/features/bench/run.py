@@ -10,7 +10,7 @@ import msgspec
 from misstep.core.agent import Agent
 from misstep.core.event import Event, Listener, TaskJudged
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport, TaskReport
-from misstep.core.results.fixing import read_text
+from misstep.core.results.descriptions import read_text
 from misstep.core.run import RunSpec
 from misstep.core.settings import (
     AgentRunSettings,

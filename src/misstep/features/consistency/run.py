@@ -13,7 +13,7 @@ from msgspec import structs
 
 from misstep.core.event import Event, Listener, SetJudged, ToolChecked
 from misstep.core.results.consistency import ConsistencyReport, ConsistencyRun, Means, PromptSet, set_id
-from misstep.core.results.fixing import read_text
+from misstep.core.results.descriptions import read_text
 from misstep.core.run import RunSpec
 from misstep.core.settings import (
     AgentRunSettings,

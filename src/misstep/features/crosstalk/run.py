@@ -16,7 +16,7 @@ from msgspec import structs
 from misstep.core.event import Event, GroupFinished, Listener
 from misstep.core.model import Unusable
 from misstep.core.results.crosstalk import CrosstalkReport, GroupReport, ToolGroup, offered_beside
-from misstep.core.results.fixing import read_text
+from misstep.core.results.descriptions import read_text
 from misstep.core.run import RunSpec
 from misstep.core.settings import (
     AgentRunSettings,

@@ -10,7 +10,8 @@ from typing import TypeAlias
 
 from msgspec import structs
 
-from misstep.core.results.fixing import FixReport, FixRun, Wording, wording_of, write_descriptions
+from misstep.core.results.descriptions import Wording, wording_of, write_descriptions
+from misstep.core.results.fixing import FixReport, FixRun
 from misstep.core.settings import StoreSettings, ToolRunSettings, ToolSettings
 from misstep.core.tool import Described
 from misstep.errors import UsageError

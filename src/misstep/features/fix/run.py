@@ -10,15 +10,8 @@ from msgspec import structs
 
 from misstep.core.event import Event, Listener, ToolMended
 from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.fixing import (
-    FixReport,
-    FixRun,
-    Part,
-    Trying,
-    parse_descriptions,
-    read_text,
-    wording_of,
-)
+from misstep.core.results.descriptions import parse_descriptions, read_text, wording_of
+from misstep.core.results.fixing import FixReport, FixRun, Part, Trying
 from misstep.core.run import RunSpec
 from misstep.core.settings import (
     AgentRunSettings,

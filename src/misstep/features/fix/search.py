@@ -17,17 +17,8 @@ from msgspec import structs
 from misstep.core.agent import Agent
 from misstep.core.event import Event, Notice
 from misstep.core.results.benchmark import TaskReport
-from misstep.core.results.fixing import (
-    ORIGINAL,
-    Candidate,
-    FixAttempt,
-    FixReport,
-    Part,
-    Trying,
-    Wordings,
-    reworded,
-    write_descriptions,
-)
+from misstep.core.results.descriptions import Wordings, reworded, write_descriptions
+from misstep.core.results.fixing import ORIGINAL, Candidate, FixAttempt, FixReport, Part, Trying
 from misstep.core.settings import FixSettings, LimitSettings, ToolRunSettings
 from misstep.core.spending import Spent
 from misstep.core.text import cut

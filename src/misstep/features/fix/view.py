@@ -8,7 +8,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.fixing import ORIGINAL, Candidate, FixReport, FixRun, Part, Standing, Wording
+from misstep.core.results.descriptions import Wording
+from misstep.core.results.fixing import ORIGINAL, Candidate, FixReport, FixRun, Part, Standing
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, pairs, text
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.layout import Trimmed, bare_table, section

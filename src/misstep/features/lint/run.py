@@ -11,8 +11,8 @@ from typing import TypeAlias
 import msgspec
 
 from misstep.adapters.toolset.spec import read_tools, refuse_nameless
+from misstep.core.results.descriptions import read_descriptions, refuse_unknown_tools, reworded
 from misstep.core.results.finding import ToolReport
-from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools, reworded
 from misstep.core.rng import derive_seed
 from misstep.core.settings import Settings, ToolRunSettings, ToolSettings, check_settings
 from misstep.core.text import cut

@@ -6,8 +6,8 @@ from contextlib import closing
 from importlib.util import find_spec
 
 from misstep.core.event import Event, FindingMade, Listener, ToolFinished
+from misstep.core.results.descriptions import read_text
 from misstep.core.results.finding import Finding, FuzzReport, ToolReport
-from misstep.core.results.fixing import read_text
 from misstep.core.run import RunSpec
 from misstep.core.settings import (
     AgentRunSettings,

@@ -16,7 +16,7 @@ from itertools import accumulate
 import msgspec
 from msgspec import structs
 
-from misstep.core.results.fixing import Wording
+from misstep.core.results.descriptions import Wording
 from misstep.errors import UsageError
 from misstep.schemas.source import begins_section, is_underlined, parse_docstring
 

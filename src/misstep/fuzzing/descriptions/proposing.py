@@ -17,7 +17,8 @@ from msgspec import Meta, structs
 
 from misstep.core.model import Unusable, fenced
 from misstep.core.outcome import storable
-from misstep.core.results.fixing import MOST_WORDS, Candidate, Strategy, Wording, reworded, wording_of
+from misstep.core.results.descriptions import Wording, reworded, wording_of
+from misstep.core.results.fixing import MOST_WORDS, Candidate, Strategy
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.text import cut, quoted
 from misstep.core.tool import Described, Invocation

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from misstep.core.model import LanguageModel
-from misstep.core.results.fixing import read_text
+from misstep.core.results.descriptions import read_text
 from misstep.core.secrets import Redactor, secrets_in
 from misstep.core.settings import (
     AgentRunSettings,

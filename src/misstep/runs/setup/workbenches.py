@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from misstep.core.results.fixing import read_descriptions, refuse_unknown_tools
+from misstep.core.results.descriptions import read_descriptions, refuse_unknown_tools
 from misstep.core.settings import ToolRunSettings
 from misstep.core.tool import Described
 from misstep.errors import UsageError, did_you_mean

@@ -36,7 +36,7 @@ def test_fails():
     return in_the_order_given
 
 
-@pytest.mark.misstep(actions=(3, 3), count=5)
+@pytest.mark.misstep(actions=(6, 6), count=5)
 def test_takes_fixtures(careful):
     return careful
 

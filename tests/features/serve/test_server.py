@@ -263,7 +263,7 @@ def test_runs_are_deleted_after_a_question(fresh: Settings) -> None:
         assert (done.status_code, done.headers["location"]) == (303, "/")
         with Store(fresh.store) as store:
             assert [run.id for run in store.list_runs()] == [runs[2]]
-            with store.sit(runs[2], 0.0):  # somebody is at it
+            with store.sit(runs[2], 0.0):  # it is in progress
                 refused = client.post("/delete", data={"runs": runs[2], "token": token})
         assert refused.status_code == 400
         assert "in progress" in refused.text
@@ -313,8 +313,10 @@ def test_parts_have_pages_of_their_own(
         assert own
         for each in own:
             assert client.get(f"/runs/{kinds[verb]}/{each}").status_code == 200
-        short = client.get(f"/runs/last/{own[0]}", follow_redirects=False)
-        assert short.status_code in (307, 404)
+        short = client.get(f"/runs/{kinds[verb][:-1]}/{own[0]}", follow_redirects=False)
+        assert (short.status_code, short.headers["location"]) == (307, f"/runs/{kinds[verb]}/{own[0]}")
+        odd = client.get(f"/runs/{kinds[verb][:-1]}/{parts}/a%20b", follow_redirects=False)
+        assert odd.headers["location"] == f"/runs/{kinds[verb]}/{parts}/a%20b"
         missing = client.get(f"/runs/{kinds[verb]}/{parts}/{quote(HOSTILE)}")
         assert missing.status_code == 404
         assert HOSTILE not in missing.text

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import msgspec
 from markupsafe import Markup as Safe
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -146,11 +147,11 @@ class RunPages:
         if isinstance(run, Response):
             return run
         feature, wanted = feature_of(run.purpose), request.path_params["name"]
+        if request.path_params["parts"] != feature.parts:
+            raise HTTPException(404)
         back = run_path(run.id)
         base = f"{back}/{feature.parts}"
         try:
-            if request.url.path.split("/")[3] != feature.parts:
-                raise UsageError(f"run {run.id} has no such page")
             page = feature.part_page(self._settings, run, wanted)
         except UsageError as error:
             return complain(request, 404, error.message, links=[NavigationLink(f"run {run.id}", back)])
@@ -176,11 +177,8 @@ class RunPages:
         picked = [request.query_params.get(name, "") for name in ("first", "second")]
         if len(selected) == 2:
             picked = selected[::-1]
-        title, parts, wrong = (
-            "Compare two runs",
-            list[Safe](),
-            "select two runs" if any(picked + selected) else "",
-        )
+        title, parts = "Compare two runs", list[Safe]()
+        wrong = "select two runs" if any(picked + selected) else ""
         if all(picked):
             try:
                 (title, parts), wrong = self._differences(*picked), ""
@@ -303,11 +301,8 @@ class RunPages:
             return complain(request, 404, error.message, links=self._links())
         if run.id == name:
             return run
-        case = request.path_params.get("case")
-        if case is not None:
-            return RedirectResponse(case_path(run.id, case))
-        rest = request.url.path.split("/")[3:]  # of the page of a part
-        return RedirectResponse("/".join((run_path(run.id), *map(quote, rest))))
+        below = request.scope["path"].split("/", 3)[3:]  # for example ["cases/CASE"], with no escapes
+        return RedirectResponse("/".join((run_path(run.id), *map(quote, below))))
 
     def _links(self) -> list[NavigationLink]:
         try:

@@ -158,12 +158,9 @@ def site(
         Route("/runs/{run}/data/cases/{case:path}.json", runs.detail),
         Route("/runs/{run}/events", RunEvents(settings, stopping).follow),
         Route("/runs/{run}/cases/{case:path}", runs.case),
-        *[
-            Route(f"/runs/{{run}}/{parts}/{{name:path}}", runs.part)
-            for parts in ("findings", "sets", "tasks")
-        ],
-        *LabelPages(settings).routes,
         Route("/runs/{run}/trend", runs.trend),
+        *LabelPages(settings).routes,
+        Route("/runs/{run}/{parts}/{name:path}", runs.part),
         Route("/compare", runs.compare, name="compare"),
         Route("/delete", runs.ask_to_delete, name="delete"),
         Route("/delete", runs.delete, methods=["POST"]),

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def test_reports_are_written(folder: Path, misstep: Command) -> None:
     assert misstep("tool", "fuzz", "mine.py:lookup", *SHORT, *given).code == 0
     (page,) = (folder / "out").glob("*.html")
     assert "IndexError" in page.read_text()
+    assert escape(TOOLS.splitlines()[6].strip()) in page.read_text()  # where it was raised
     (events,) = (folder / "out").glob("*.ndjson")
     kinds = [json.loads(line)["type"] for line in events.read_text().splitlines()]
     assert kinds == ["run_started", "finding_made", "tool_finished", "run_finished"]

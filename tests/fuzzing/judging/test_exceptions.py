@@ -71,6 +71,24 @@ def test_frames_begin_with_the_tool_and_run_inwards() -> None:
     assert raised.bases[:2] == ("json.decoder.JSONDecodeError", "ValueError")
 
 
+def test_own_frames_have_their_source_line() -> None:
+    own, *others = describe(planted.in_library).frames
+    source = Path(planted.__file__).read_text().splitlines()
+    assert own.text == source[own.line - 1].strip()
+    assert not any(frame.text for frame in others)
+
+
+def test_a_tool_that_breaks_reading_of_files_loses_the_source_line_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> str:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("linecache.getline", refuse)
+    raised = describe(planted.happens)
+    assert (raised.kind, [frame.text for frame in raised.frames]) == ("IndexError", [""])
+
+
 def test_the_tools_own_frame_is_kept_however_deep_the_library_goes() -> None:
     raised = describe(planted.deep_in_library)
     assert raised.kind == "RecursionError"

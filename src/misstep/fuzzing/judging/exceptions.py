@@ -106,7 +106,10 @@ def _frame(place: TracebackType, own: bool) -> Frame:
 
 def source_line(file: str, line: int) -> str:
     """A line of source code, empty if it can't be read; to be called where the tool runs, in its sandbox."""
-    return storable(cut(linecache.getline(file, line).strip(), NAME))
+    try:
+        return storable(cut(linecache.getline(file, line).strip(), NAME))
+    except Exception:  # the tool may have replaced what files are opened with
+        return ""
 
 
 def _few(frames: list[Frame]) -> list[Frame]:

@@ -170,6 +170,8 @@ def _results(run: Run, live: bool) -> tuple[str, str | Text, str]:
     cases = count if kind.has_cases else f"{count} {kind.unit if count == '1' else kind.units}"
     if summary is None:
         return cases, Text("running", style="green") if live else Text("unfinished", style="yellow"), ""
+    if not kind.has_rate:
+        return cases, "–", ""
     low, high = summary.interval
     rate = "–" if summary.success is None else f"{100 * summary.success:.0f} %"
     return cases, f"{rate} ({100 * low:.0f}–{100 * high:.0f})", percent(summary.chance)

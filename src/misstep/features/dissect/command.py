@@ -12,6 +12,7 @@ from misstep.core.settings import BUDGETS, DissectSettings, RunSettings
 from misstep.features.dissect.run import dissect as dissect_run
 from misstep.features.dissect.run import estimate_dissection, resume_dissection, view_dissection
 from misstep.features.dissect.view import causes_table, diagnoses_table
+from misstep.rendering.layout import Trimmed
 from misstep.store.location import way_to
 
 SHOWN = 10
@@ -74,9 +75,9 @@ def _show(settings: RunSettings, found: Dissection, most: int) -> None:
         nothing = "nothing found yet" if found.run else none
         console.print(nothing, style="dim", highlight=False)
         return
-    console.print(causes_table([found]))
+    console.print(Trimmed(causes_table([found])))
     console.print()
-    console.print(diagnoses_table(found, most))
+    console.print(Trimmed(diagnoses_table(found, most)))
     hidden = len(found.failures) - most
     if hidden > 0:
         hint(

@@ -14,6 +14,7 @@ from misstep.cli.help import command
 from misstep.cli.output import print_json_text
 from misstep.errors import install_command
 from misstep.features.doctor.run import HealthCheck, examine
+from misstep.rendering.layout import Trimmed
 from misstep.rendering.text import plain
 
 STYLES = {"ok": "green", "missing": "yellow", "broken": "bold red"}
@@ -59,7 +60,7 @@ def _show(checks: Sequence[HealthCheck]) -> None:
                 detail.append(f"\n{plain(check.fix)}", "dim")
             name, state = Text(plain(check.name)), Text(check.state, STYLES[check.state])
             table.add_row(Text("" if number else section, "bold"), name, state, detail)
-    console.print(table)
+    console.print(Trimmed(table))
     if any(check.section == "extras" and check.fix for check in checks):
         console.print(
             f"\nInstall an extra: {install_command('NAME')}", markup=False, highlight=False, soft_wrap=True

@@ -14,7 +14,7 @@ from misstep.core.settings import Settings, Span
 from misstep.features.plan_test.run import run_agent
 from misstep.runs.cases import synthesise
 
-HEAVY = ("z3", "sqlalchemy", "rich", "click")
+HEAVY = ("z3", "sqlite3", "rich", "click")
 
 
 class Scripted:

@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import psycopg
-from sqlalchemy import URL, make_url
+from sqlalchemy import URL, Engine, create_engine, make_url
 
 USER, PASSWORD = "tester", "pa:ss/w@rd?"
 GIVEN = "MISSTEP_TEST_POSTGRESQL"  # the address of a server to use instead of one of our own
@@ -53,6 +53,20 @@ class Server:
 def conninfo(location: str | URL) -> str:
     """An address as psycopg takes it."""
     return make_url(location).set(drivername="postgresql").render_as_string(hide_password=False)
+
+
+@contextmanager
+def engine_of(location: str) -> Iterator[Engine]:
+    """SQLAlchemy's engine for a store, which reads and writes it without any code of ours."""
+    if "://" in location:
+        url = make_url(location).set(drivername="postgresql+psycopg")
+        engine = create_engine(url, connect_args={"options": "-c search_path=misstep"})
+    else:
+        engine = create_engine(f"sqlite:///{location}")
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def find_binaries() -> Path | None:

@@ -552,7 +552,7 @@ def test_an_interpreter_needs_nothing_but_msgspec(bare: Path, write: Callable[[s
         from importlib.util import find_spec
         def agent(request, tools):
             import misstep
-            return f"{find_spec('sqlalchemy')} {find_spec('serving')} {misstep.__file__} {sys.prefix}"
+            return f"{find_spec('click')} {find_spec('serving')} {misstep.__file__} {sys.prefix}"
     """)
 
     trial = play(spec, Trial(), python=str(bare / "bin" / "python"))

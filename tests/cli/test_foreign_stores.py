@@ -14,12 +14,12 @@ import sqlalchemy as sa
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent
 from misstep.features.plan_test.run import run_agent
-from misstep.store.location import find_database
 from misstep.store.runs import Store
 from misstep.store.trust import is_ours, key_path
 from tests.conftest import Command
 from tests.features.serve.stored import keep_reports
 from tests.features.tool_fuzz.test_view import REPORT
+from tests.postgresql import engine_of
 
 AGENT = """
 import pathlib
@@ -110,11 +110,8 @@ def test_own_runs_need_no_more_than_before(store_location: str, misstep: Command
 
 
 def change(location: str, statement: str, **values: object) -> None:
-    database = find_database(location)
-    database.prepare(create=False)
-    with database.engine.begin() as connection:
+    with engine_of(location) as engine, engine.begin() as connection:
         connection.execute(sa.text(statement), values)
-    database.engine.dispose()
 
 
 def test_a_run_that_somebody_has_changed_is_foreign(
@@ -130,10 +127,8 @@ def test_a_run_that_somebody_has_changed_is_foreign(
         (b'"model_base_url":""', b'"model_base_url":"http://evil.example/v1"', "http://evil.example/v1"),
         (b'"python":""', b'"python":"./python"', "interpreter: ./python"),
     ):
-        with Store(store_location) as store:
-            stored = store._database.engine.connect()
-            with stored:
-                kept = stored.scalar(sa.text("SELECT settings FROM runs WHERE id = :id"), {"id": run})
+        with engine_of(store_location) as engine, engine.connect() as stored:
+            kept = stored.scalar(sa.text("SELECT settings FROM runs WHERE id = :id"), {"id": run})
         changed = bytes(kept).replace(old, new)
         assert changed != kept
         change(store_location, "UPDATE runs SET settings = :new WHERE id = :id", new=changed, id=run)

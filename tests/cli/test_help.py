@@ -136,7 +136,7 @@ def test_help_loads_nothing_that_carries_out_commands(group: list[str]) -> None:
     modules = loaded(*group, "--help")
     assert "misstep.cli.commands" in modules
     assert not modules & {
-        "sqlalchemy",
+        "sqlite3",
         "rich",
         "asyncio",
         "msgspec",

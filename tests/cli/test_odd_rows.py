@@ -19,24 +19,11 @@ from starlette.testclient import TestClient
 from misstep.core.results.label import Label
 from misstep.core.settings import Settings
 from misstep.features.serve.server import site
-from misstep.store.location import find_database
 from misstep.store.runs import Store
-from misstep.store.tables import (
-    Document,
-    RealColumn,
-    TextColumn,
-    labels,
-    metadata,
-    outcomes,
-    records,
-    runs,
-    sessions,
-    tool_reports,
-)
 from tests.conftest import Command
 from tests.features.serve.stored import keep_outcomes, keep_reports
 from tests.features.tool_fuzz.test_view import REPORT
-from tests.postgresql import conninfo
+from tests.postgresql import conninfo, engine_of
 from tests.store.samples import outcome
 
 ODD: tuple[Any, ...] = (
@@ -44,8 +31,6 @@ ODD: tuple[Any, ...] = (
     *("", "../odd", "passed", "unknown", "\x1b[31m"),
     *(b"", b"\xff\xfe", b"{", b"[]", b'{"run":7,"verb":"odd","agent":[]}'),
 )
-TABLES = {table.name: table for table in metadata.sorted_tables if table.name != "alembic_version"}
-COLUMNS = [(name, column.name) for name, table in TABLES.items() for column in table.columns]
 AT_ONCE = 50  # runs on a page
 
 
@@ -65,18 +50,21 @@ def templates(location: str) -> dict[str, int]:
     with Store(location) as store:
         for run in (planned, fuzzed):
             store.keep_label(run, Label("item", "labeller", True, 1.0))
-        with store._database.engine.begin() as connection:
-            found = dict(tuple(row) for row in connection.execute(sa.select(runs.c.id, runs.c.number)))
+    with engine_of(location) as engine, engine.begin() as connection:
+        found = dict(tuple(row) for row in connection.execute(sa.text("SELECT id, number FROM runs")))
     return {"plans": found[planned], "tools": found[fuzzed]}
 
 
-def copy_run(connection: sa.Connection, template: int, name: str) -> dict[str, int]:
+def copy_run(
+    connection: sa.Connection, tables: dict[str, sa.Table], template: int, name: str
+) -> dict[str, int]:
     """Another run like the template; of each table, the number of a row of it."""
+    runs, outcomes, records = (tables[each] for each in ("runs", "outcomes", "records"))
     (row,) = connection.execute(sa.select(runs).where(runs.c.number == template)).mappings()
     fresh = {key: value for key, value in row.items() if key != "number"} | {"id": name}
     number = connection.scalar(runs.insert().returning(runs.c.number), fresh)
     made = {"runs": int(number or 0)}
-    for table in (outcomes, tool_reports, labels, sessions):
+    for table in (tables[each] for each in ("outcomes", "tool_reports", "labels", "sittings")):
         for each in list(
             connection.execute(
                 sa.select(table).where(table.c.run == template).order_by(table.c.number)
@@ -108,18 +96,22 @@ def careless(location: str) -> Iterator[Any]:
 
 def make(location: str, values_of: Callable[[Any], Sequence[Any]]) -> Made:
     known, found = templates(location), Made(location, [], {})
-    database = find_database(location)
-    database.prepare(create=False)
     rows = list[tuple[str, str, str, Any, dict[str, int]]]()
-    with database.engine.begin() as connection:
-        for table, column in COLUMNS:
-            for value in values_of(TABLES[table].c[column].type):
+    with engine_of(location) as engine, engine.begin() as connection:
+        metadata = sa.MetaData()
+        metadata.reflect(connection)
+        tables = {table.name: table for table in metadata.sorted_tables if table.name != "alembic_version"}
+        assert len(tables) == 6
+        for column in [column for table in tables.values() for column in table.columns]:
+            table = column.table.name
+            for value in values_of(column.type):
                 name = f"odd{len(rows):04}"
                 kind = "tools" if table in ("tool_reports", "labels") else "plans"
-                rows.append((name, table, column, value, copy_run(connection, known[kind], name)))
+                rows.append(
+                    (name, table, column.name, value, copy_run(connection, tables, known[kind], name))
+                )
             found.healthy.append(f"fine{len(found.healthy):04}")
-            copy_run(connection, known["plans"], found.healthy[-1])
-    database.engine.dispose()
+            copy_run(connection, tables, known["plans"], found.healthy[-1])
     with careless(location) as execute:
         for name, table, column, value, numbers in rows:
             key = "outcome" if table == "records" else "number"
@@ -133,13 +125,15 @@ def make(location: str, values_of: Callable[[Any], Sequence[Any]]) -> Made:
 
 def fitting(kind: Any) -> Sequence[Any]:
     """A value that is of the column's type, and is none that misstep writes."""
-    found = {Document: b"{", RealColumn: math.inf, TextColumn: "odd"}
-    return [found[type(kind)]] if type(kind) in found else []
+    found = {sa.LargeBinary: b"{", sa.Float: math.inf, sa.String: "odd"}
+    return [value for type_, value in found.items() if isinstance(kind, type_)][:1]
 
 
 def unfit(kind: Any) -> Sequence[Any]:
     """A value of another type, which SQLite takes all the same."""
-    return [{Document: "odd", RealColumn: b"{", TextColumn: math.inf}.get(type(kind), "odd")]
+    if isinstance(kind, sa.Float):
+        return [b"{"]
+    return [math.inf if isinstance(kind, sa.String) else "odd"]
 
 
 @pytest.mark.full

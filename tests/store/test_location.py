@@ -39,7 +39,7 @@ def test_a_file_is_written_ahead_and_all_the_way_to_the_disk(tmp_path: Path) -> 
         settings = {}
         with store._transactions.reading() as connection:
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout"):
-                settings[name] = connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+                settings[name] = connection.execute(f"PRAGMA {name}")[0][0]
     assert settings == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30000}
 
 

@@ -116,7 +116,7 @@ def test_an_address_that_cannot_be_read_is_not_repeated(location: str) -> None:
 def test_nothing_shows_the_password(postgresql_location: str) -> None:
     with Store(postgresql_location, create=True) as store:
         database = store._database
-        shown = [store.location, repr(vars(store)), repr(vars(database)), repr(database.engine.url)]
+        shown = [store.location, repr(vars(store)), repr(vars(database)), repr(database._idle)]
     password = make_url(postgresql_location).password or ""
     for text in shown:
         assert password not in text

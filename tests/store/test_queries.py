@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-import sqlalchemy as sa
 
 from misstep.core.spending import Spent
+from misstep.store.database import DatabaseConnection
 from misstep.store.runs import Store
 from tests.store.samples import new_run, outcome, renamed, summary
 
@@ -35,28 +35,30 @@ def filled(store: Store) -> str:
             writer.keep(arrived, Spent())
     store.finish_run(runs[2], summary(runs[2]))
     with store._transactions.writing() as connection:
-        connection.execute(sa.text("ANALYZE"))
+        connection.execute("ANALYZE")
     return runs[1]
 
 
 @contextmanager
-def overheard(store: Store) -> Iterator[list[tuple[str, Any]]]:
+def overheard() -> Iterator[list[tuple[str, Any]]]:
     """Everything that is asked about outcomes."""
     said: list[tuple[str, Any]] = []
+    run = DatabaseConnection._run
 
-    def listen(_c: object, _cursor: object, statement: str, parameters: Any, *_: object) -> None:
+    def listen(self: DatabaseConnection, statement: str, values: Any) -> Any:
         if "outcomes" in statement:
-            said.append((statement, parameters))
+            said.append((statement, values))
+        return run(self, statement, values)
 
-    sa.event.listen(store._database.engine, "before_cursor_execute", listen)
-    yield said
-    sa.event.remove(store._database.engine, "before_cursor_execute", listen)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DatabaseConnection, "_run", listen)
+        yield said
 
 
 def plan(store: Store, statement: str, parameters: Any) -> str:
     with store._transactions.reading() as connection:
-        explain = "EXPLAIN QUERY PLAN" if connection.dialect.name == "sqlite" else "EXPLAIN"
-        rows = connection.exec_driver_sql(f"{explain} {statement}", parameters).all()
+        explain = "EXPLAIN" if "://" in store.location else "EXPLAIN QUERY PLAN"
+        rows = connection.execute(f"{explain} {statement}", parameters)
     text = "\n".join(str(row[-1]) for row in rows)
     for given, meant in INDEXES.items():
         text = text.replace(given, meant)
@@ -66,7 +68,7 @@ def plan(store: Store, statement: str, parameters: Any) -> str:
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_rows_are_found_in_an_index(store: Store, filled: str, name: str) -> None:
     ask, index = QUESTIONS[name]
-    with overheard(store) as said:
+    with overheard() as said:
         ask(store, filled)
     assert said
     for statement, parameters in said:
@@ -80,7 +82,7 @@ def test_rows_are_found_in_an_index(store: Store, filled: str, name: str) -> Non
 
 
 def test_sums_never_read_documents(store: Store, filled: str) -> None:
-    with overheard(store) as said:
+    with overheard() as said:
         assert store.tally(filled).cases == 2000
         store.find_run(filled)
         store.list_runs()

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import msgspec
 import pytest
-import sqlalchemy as sa
 
 from misstep.core.outcome import Usage
 from misstep.core.spending import Spent
@@ -65,15 +64,15 @@ def test_what_all_sittings_spent_is_summed_up(store: Store) -> None:
 @contextmanager
 def missing(location: str, table: str) -> Iterator[None]:
     """While this lasts, the table can't be found."""
-    engine = find_database(location).engine
-    with engine.begin() as connection:
-        connection.execute(sa.text(f"ALTER TABLE {table} RENAME TO hidden"))
+    database = find_database(location)
+    with database.connection() as connection:
+        connection.execute(f"ALTER TABLE {table} RENAME TO hidden")
     try:
         yield
     finally:
-        with engine.begin() as connection:
-            connection.execute(sa.text(f"ALTER TABLE hidden RENAME TO {table}"))
-        engine.dispose()
+        with database.connection() as connection:
+            connection.execute(f"ALTER TABLE hidden RENAME TO {table}")
+        database.close()
 
 
 @pytest.mark.parametrize("table", ["records", "sittings"])
@@ -232,7 +231,7 @@ def test_a_run_with_an_evil_name_locks_no_file_elsewhere(tmp_path: Path) -> None
         assert database.is_held("../../evil")
         assert os.listdir(tmp_path) == ["a"]
         assert len(list((tmp_path / "a").glob("*.lock"))) == 1
-    database.engine.dispose()
+    database.close()
 
 
 def test_a_forked_child_that_lives_on_does_not_keep_a_run(store_location: str) -> None:
@@ -296,7 +295,7 @@ def test_a_forked_child_that_comes_to_its_end_leaves_the_connection_to_its_paren
             with Store(postgresql_location) as other:
                 assert other.is_held(run)
             with hold.connection.begin():
-                assert hold.connection.scalar(sa.text("SELECT 1")) == 1
+                assert hold.connection.execute("SELECT 1") == [(1,)]
 
 
 def test_a_forked_child_that_comes_to_its_end_leaves_the_lock_to_its_parent(tmp_path: Path) -> None:

@@ -1,26 +1,92 @@
-"""The interface of a database, transactions with user-facing errors, and creation of the tables."""
+"""Connections, the interface of a database, transactions with user-facing errors, and creation of tables."""
 
 import time
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from typing import TypeVar
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache
+from typing import Any, TypeVar
 
 import msgspec
-import sqlalchemy as sa
 
 from misstep.errors import NoStoreYet, StoreError, UsageError
-from misstep.store import tables
-from misstep.store.tables import STORE_VERSION, OddValue
+from misstep.store.tables import CHECKS, STORE_VERSION, OddValue, creation
 
 
 class NotAStore(Exception):
     """The location holds something else; the message says what."""
 
 
+class DatabaseConnection:
+    """A connection, for one thread at a time; a statement has a `?` for each value, whatever the database.
+
+    `driver` is a connection of the database's own library that starts no transactions by itself.
+    """
+
+    def __init__(self, driver: Any, placeholder: str = "?", write: str = "BEGIN") -> None:
+        self._driver, self._placeholder, self._write = driver, placeholder, write
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether it was closed, by us or by a server."""
+        return getattr(self._driver, "closed", False)
+
+    def close(self) -> None:
+        self._driver.close()
+
+    @contextmanager
+    def begin(self, writing: bool = False) -> Iterator[None]:
+        """A transaction, which takes place if no exception leaves it."""
+        self.execute(self._write if writing else "BEGIN")
+        try:
+            yield
+            self.execute("COMMIT")
+        except BaseException:
+            with suppress(Exception):  # it may have ended with the connection
+                self.execute("ROLLBACK")
+            raise
+
+    def execute(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """Run a statement; returns its rows, if any, as the driver gives them."""
+        cursor = self._run(statement, values)
+        return cursor.fetchall() if cursor.description else []
+
+    def execute_many(self, statement: str, rows: Sequence[Sequence[object]]) -> None:
+        self._driver.cursor().executemany(statement.replace("?", self._placeholder), rows)
+
+    def select(self, statement: str, values: Sequence[object] = (), check: bool = True) -> list[Any]:
+        """Rows with named columns, whose values are checked unless told otherwise."""
+        cursor = self._run(statement, values)
+        names = tuple(column[0] for column in cursor.description)
+        make = _row_type(names)
+        if not check:
+            return [make(*row) for row in cursor]
+        checks = [CHECKS[name] for name in names]
+        return [make(*[each(value) for each, value in zip(checks, row, strict=True)]) for row in cursor]
+
+    def scalars(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """The values of the first column."""
+        return [row[0] for row in self.select(statement, values)]
+
+    def scalar(self, statement: str, values: Sequence[object] = ()) -> Any:
+        """The first value; None if there is none."""
+        found = self.scalars(statement, values)
+        return found[0] if found else None
+
+    def _run(self, statement: str, values: Sequence[object]) -> Any:
+        written = statement.replace("?", self._placeholder)
+        return self._driver.execute(written, values) if values else self._driver.execute(written)
+
+
+@cache
+def _row_type(names: tuple[str, ...]) -> Any:
+    return namedtuple("Row", names)
+
+
 class Hold:
     """The exclusive right to work on a run; it is released when the process ends at the latest."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: DatabaseConnection) -> None:
         self.connection = connection  # for writing only
 
     def renew(self) -> None:
@@ -33,20 +99,50 @@ class Database:
     What a kind of database does not override has nothing to do there.
     """
 
-    location: str
-    engine: sa.Engine
+    types: dict[str, str]  # of columns, by their names in the statements that create the tables
+    errors: type[Exception]  # what the driver raises
+
+    def __init__(self, location: str) -> None:
+        self.location = location
+        self._idle = list[DatabaseConnection]()
+
+    def connect(self) -> DatabaseConnection:
+        """Open another connection."""
+        raise NotImplementedError
+
+    @contextmanager
+    def connection(self) -> Iterator[DatabaseConnection]:
+        """A connection, which is used again if nothing goes wrong."""
+        connection = self._take_idle() or self.connect()
+        try:
+            yield connection
+        except BaseException:
+            connection.close()
+            raise
+        self._idle.append(connection)
+
+    def _take_idle(self) -> DatabaseConnection | None:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return None
+
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+        while connection := Database._take_idle(self):
+            connection.close()
 
     def prepare(self, create: bool) -> None:
         """Prepare to connect, creating the location if allowed; `StoreError` if there is none."""
 
-    def version(self, connection: sa.Connection) -> int:
+    def version(self, connection: DatabaseConnection) -> int:
         """The version of the store, 0 if it is empty; `NotAStore` if it is something else."""
         raise NotImplementedError
 
-    def secure(self, connection: sa.Connection) -> None:
+    def secure(self, connection: DatabaseConnection) -> None:
         """Prevent others from creating or changing the tables until this transaction ends."""
 
-    def mark(self, connection: sa.Connection, version: int) -> None:
+    def mark(self, connection: DatabaseConnection, version: int) -> None:
         """Record the version in other places where it is looked up."""
 
     def settle(self) -> None:
@@ -86,40 +182,37 @@ class Transactions:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._readers = database.engine
-        self._writers = self._readers.execution_options(writing=True)
 
     @contextmanager
-    def reading(self, run: str = "") -> Iterator[sa.Connection]:
+    def reading(self, run: str = "") -> Iterator[DatabaseConnection]:
         """A read-only transaction, optionally about one run."""
-        with self.explained(run), self._readers.begin() as connection:
+        with self.explained(run), self.database.connection() as connection, connection.begin():
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
+    def writing(self) -> Iterator[DatabaseConnection]:
         with self.explained():
             self.database.check()
-            with self._writers.begin() as connection:
+            with self.database.connection() as connection, connection.begin(writing=True):
                 yield connection
 
-    def insist(self, hold: Hold, work: Callable[[sa.Connection], T], pauses: Sequence[float] = PAUSES) -> T:
+    def insist(
+        self, hold: Hold, work: Callable[[DatabaseConnection], T], pauses: Sequence[float] = PAUSES
+    ) -> T:
         """Run a repeatable write, retrying on a new connection for half a minute if one breaks."""
         with self.explained():
             self.database.check()
-            for pause in pauses:
+            for pause in (*pauses, None):
                 try:
-                    if hold.connection.closed:
+                    if hold.connection.is_lost:
                         hold.renew()
-                    with hold.connection.begin():
+                    with hold.connection.begin(writing=True):
                         return work(hold.connection)
-                except sa.exc.DBAPIError as error:
-                    if not error.connection_invalidated and not hold.connection.closed:
+                except self.database.errors:
+                    if pause is None or not hold.connection.is_lost:
                         raise
-                    hold.connection.close()
                     time.sleep(pause)
-            hold.renew()
-            with hold.connection.begin():
-                return work(hold.connection)
+            raise AssertionError("the last try returns or raises")
 
     @contextmanager
     def explained(self, run: str = "") -> Iterator[None]:
@@ -131,7 +224,7 @@ class Transactions:
             raise StoreError(
                 "is not a store that this misstep can use", f"it is {error}", where=where
             ) from error
-        except sa.exc.DBAPIError as error:
+        except self.database.errors as error:
             raise StoreError("the store can't be used", *self.database.explain(error), where=where) from error
         except (msgspec.MsgspecError, OddValue, UnicodeDecodeError, RecursionError) as error:
             message = f"run {run} is damaged" if run else "the store contains unreadable data"
@@ -150,12 +243,12 @@ def ensure_tables(transactions: Transactions, create: bool) -> None:
     with transactions.writing() as connection:
         database.secure(connection)
         if not _exist(database, connection):  # another process may have created them
-            tables.metadata.create_all(connection)
-            connection.execute(tables.alembic_version.insert(), {"version_num": f"{STORE_VERSION:04}"})
+            for statement in creation(database.types):
+                connection.execute(statement)
         database.mark(connection, STORE_VERSION)
 
 
-def _exist(database: Database, connection: sa.Connection) -> bool:
+def _exist(database: Database, connection: DatabaseConnection) -> bool:
     version = database.version(connection)
     if version not in (0, STORE_VERSION):
         other = "a newer misstep" if version > STORE_VERSION else "a misstep before 0.2"

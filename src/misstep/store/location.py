@@ -1,8 +1,8 @@
 """Finds the database for a location given by the user."""
 
+import re
 from pathlib import Path
-
-import sqlalchemy as sa
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from misstep.core.settings import store_flag
 from misstep.errors import UsageError
@@ -10,6 +10,11 @@ from misstep.store.database import Database
 from misstep.store.sqlite import SqliteDatabase
 
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
+_ADDRESS = re.compile(
+    r"[a-z+]+://(?:(?P<user>[^:/@]*)(?::(?P<password>[^@]*))?@)?"
+    r"(?P<place>(?P<host>\[[^]/?@]+]|[^:/?@]*)(?::(?P<port>[0-9]*))?(?:/(?P<dbname>[^?]*))?)"
+    r"(?:\?(?P<options>.*))?"
+)
 
 
 def find_database(location: str) -> Database:
@@ -22,7 +27,7 @@ def find_database(location: str) -> Database:
     if scheme in _POSTGRESQL:
         from misstep.store.postgresql import PostgresqlDatabase
 
-        return PostgresqlDatabase(_parse(location), shown(location))
+        return PostgresqlDatabase(_connection_parameters(location), shown(location))
     hint = "expected a path, sqlite:///PATH or postgresql://USER@HOST/DATABASE"
     raise UsageError(f"stores of the kind '{scheme}' are not supported", hint, where=shown(location))
 
@@ -33,12 +38,12 @@ def shown(location: str) -> str:
     if not separator or scheme == "sqlite":
         return location
     try:
-        url = _parse(location)
+        address = _parse(location)
     except UsageError as error:
         return error.where
-    query = {name: value for name, value in url.query.items() if "password" not in name}
-    parts = sa.URL.create(scheme, url.username, None, url.host, url.port, url.database, query)
-    return parts.render_as_string(hide_password=False)
+    user = f"{address['user']}@" if address["user"] else ""
+    options = urlencode({name: value for name, value in _options(address).items() if "password" not in name})
+    return f"{scheme}://{user}{address['place']}{'?' if options else ''}{options}"
 
 
 def way_to(location: str) -> str:
@@ -46,17 +51,25 @@ def way_to(location: str) -> str:
     return store_flag(shown(location))
 
 
-def _parse(location: str) -> sa.URL:
+def _connection_parameters(location: str) -> dict[str, str]:
+    """What the driver is given to connect, in its own names."""
+    address = _parse(location)
+    parts = {name: unquote(address[name] or "") for name in ("user", "password", "host", "port", "dbname")}
+    parts["host"] = parts["host"].strip("[]")  # around an IPv6 address
+    return {name: value for name, value in parts.items() if value} | _options(address)
+
+
+def _options(address: re.Match[str]) -> dict[str, str]:
+    return dict(parse_qsl(address["options"] or ""))
+
+
+def _parse(location: str) -> re.Match[str]:
     """Parse an address; error messages don't repeat any of it, since it may contain a password."""
-    try:
-        url = sa.make_url(location)
-        if "@" not in (url.host or ""):
-            return url
-    except (sa.exc.ArgumentError, ValueError):
-        pass
+    if address := _ADDRESS.fullmatch(location):
+        return address
     raise UsageError(
         "the address of the store can't be read",
         "expected postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
         "write @ as %40, : as %3A and / as %2F in names and passwords",
         where=location.partition("://")[0] + "://…",
-    ) from None
+    )

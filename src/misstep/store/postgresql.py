@@ -2,18 +2,23 @@
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from importlib.util import find_spec
 from typing import Any
 from weakref import WeakSet
 
-import sqlalchemy as sa
-
 from misstep.errors import MissingExtra
-from misstep.store.database import Database, Hold, NotAStore, going_on
+from misstep.store.database import Database, DatabaseConnection, Hold, NotAStore, going_on
 
 SCHEMA = "misstep"  # keeps our tables apart from others in the same database
+
+_TYPES = {
+    "number": "SERIAL",
+    "outcome_number": "BIGSERIAL",
+    "outcome_reference": "BIGINT",
+    "bytes": "BYTEA",
+    "never_reused": "",
+}
 
 # A connection whose other side vanished is detected after about a minute: by us here, by the server below.
 _ARGUMENTS: dict[str, Any] = {
@@ -41,43 +46,61 @@ EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHE
 _HELD = """SELECT EXISTS (SELECT FROM pg_locks
 WHERE locktype = 'advisory' AND granted AND objsubid = 1
 AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-AND CAST(classid AS bigint) = :high AND CAST(objid AS bigint) = :low)"""
+AND CAST(classid AS bigint) = ? AND CAST(objid AS bigint) = ?)"""
 
 
 class PostgresqlDatabase(Database):
     """A database on a server; `location` is its address as shown to the user."""
 
-    def __init__(self, url: sa.URL, location: str) -> None:
-        if find_spec("psycopg") is None:
-            raise MissingExtra("psycopg", "postgresql")
-        self.location = location
-        self.engine = sa.create_engine(
-            url.set(drivername="postgresql+psycopg"),
-            connect_args={name: value for name, value in _ARGUMENTS.items() if name not in url.query},
-            pool_pre_ping=True,
-            pool_reset_on_return=None,  # every transaction is ended explicitly
-        )
-        sa.event.listen(self.engine, "connect", _configure)
+    types = _TYPES
 
-    def version(self, connection: sa.Connection) -> int:
-        ours, anything = connection.execute(sa.text(_VERSION)).one()
+    def __init__(self, parameters: dict[str, str], location: str) -> None:
+        try:
+            import psycopg
+        except ImportError as error:
+            raise MissingExtra("psycopg", "postgresql") from error
+        super().__init__(location)
+        self.errors = psycopg.Error
+        # In a function, so that nothing that shows this object shows the password.
+        arguments: Any = {**_ARGUMENTS, **parameters, "autocommit": True}
+        self._open: Callable[[], Any] = lambda: psycopg.connect(**arguments)
+
+    def connect(self) -> DatabaseConnection:
+        driver = self._open()
+        _connections.add(driver)
+        driver.execute(_SESSION)
+        return DatabaseConnection(driver, placeholder="%s")
+
+    def _take_idle(self) -> DatabaseConnection | None:
+        """A connection that still works."""
+        while connection := super()._take_idle():
+            try:
+                connection.execute("SELECT 1")
+                return connection
+            except self.errors:
+                connection.close()
+        return None
+
+    def version(self, connection: DatabaseConnection) -> int:
+        ((ours, anything),) = connection.execute(_VERSION)
         if not anything:
             return 0
         if not ours:
             raise NotAStore(f"a database in which the schema '{SCHEMA}' belongs to some other program")
-        return int(connection.scalar(sa.text("SELECT version_num FROM alembic_version")) or 0)
+        found = connection.execute("SELECT version_num FROM alembic_version")
+        return int(found[0][0]) if found else 0
 
-    def secure(self, connection: sa.Connection) -> None:
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_key("schema"))))
-        encoding = connection.scalar(sa.text("SHOW server_encoding"))
+    def secure(self, connection: DatabaseConnection) -> None:
+        connection.execute("SELECT pg_advisory_xact_lock(?)", (_key("schema"),))
+        ((encoding,),) = connection.execute("SHOW server_encoding")
         if encoding != "UTF8":
             raise NotAStore(f"a database in {encoding}; expected UTF8")
-        if not sa.inspect(connection).has_schema(SCHEMA):
-            connection.execute(sa.schema.CreateSchema(SCHEMA))
+        if connection.execute(f"SELECT to_regnamespace('{SCHEMA}')") == [(None,)]:
+            connection.execute(f"CREATE SCHEMA {SCHEMA}")
 
     @contextmanager
     def hold(self, run: str) -> Iterator["SessionHold"]:
-        hold = SessionHold(self.engine, run)
+        hold = SessionHold(self, run)
         try:
             yield hold
         finally:
@@ -85,20 +108,19 @@ class PostgresqlDatabase(Database):
 
     def is_held(self, run: str) -> bool:
         key = _key(run)
-        halves = {"high": key >> 32 & 0xFFFFFFFF, "low": key & 0xFFFFFFFF}
-        with self.engine.begin() as connection:
-            return bool(connection.scalar(sa.text(_HELD), halves))
+        with self.connection() as connection:
+            return connection.execute(_HELD, (key >> 32 & 0xFFFFFFFF, key & 0xFFFFFFFF)) == [(True,)]
 
     def explain(self, error: Exception) -> tuple[str, ...]:
-        lines = [line.strip() for line in str(getattr(error, "orig", error)).splitlines()]
+        lines = [line.strip() for line in str(error).splitlines()]
         return tuple(line for line in lines if line)[:3]
 
 
 class SessionHold(Hold):
     """The right to a run, tied to the connection that writes: if the connection is lost, so is the right."""
 
-    def __init__(self, engine: sa.Engine, run: str) -> None:
-        self._engine, self._run = engine, run
+    def __init__(self, database: PostgresqlDatabase, run: str) -> None:
+        self._database, self._run = database, run
         super().__init__(self._take())
 
     def renew(self) -> None:
@@ -106,20 +128,15 @@ class SessionHold(Hold):
         self.connection = self._take()
 
     def release(self) -> None:
-        connection = self.connection
-        if not (connection.closed or connection.invalidated):
-            with suppress(sa.exc.DBAPIError), connection.begin():
-                connection.execute(sa.select(sa.func.pg_advisory_unlock(_key(self._run))))
-        with suppress(sa.exc.DBAPIError):
-            connection.close()
+        with suppress(self._database.errors):
+            self.connection.execute("SELECT pg_advisory_unlock(?)", (_key(self._run),))
+        self.connection.close()
 
-    def _take(self) -> sa.Connection:
-        connection = self._engine.connect()
-        connection.detach()  # closed at the end, which releases its lock
-        with connection.begin():
-            connection.execute(sa.text(_KEEPALIVE))
-            if connection.scalar(sa.select(sa.func.pg_try_advisory_lock(_key(self._run)))):
-                return connection
+    def _take(self) -> DatabaseConnection:
+        connection = self._database.connect()  # closed at the end, which releases its lock
+        connection.execute(_KEEPALIVE)
+        if connection.execute("SELECT pg_try_advisory_lock(?)", (_key(self._run),)) == [(True,)]:
+            return connection
         connection.close()
         raise going_on(self._run)
 
@@ -144,13 +161,6 @@ def _let_go() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_let_go)
-
-
-def _configure(connection: Any, _: object) -> None:
-    _connections.add(connection)
-    connection.autocommit = True
-    connection.execute(_SESSION)
-    connection.autocommit = False
 
 
 def _key(name: str) -> int:

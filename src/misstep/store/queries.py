@@ -5,10 +5,10 @@ changed by something other than misstep.
 """
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-import sqlalchemy as sa
 
 from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, Judgement, Usage
 from misstep.core.results.consistency import ConsistencyReport, PromptSet
@@ -16,38 +16,23 @@ from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import RUN_NAME, Settings, decode_settings
-from misstep.store.rows import key_of
-from misstep.store.tables import (
-    OddValue,
-    check_bytes,
-    check_real,
-    check_text,
-    check_whole,
-    odd,
-    outcomes,
-    runs,
-    tool_reports,
-)
+from misstep.store.database import DatabaseConnection
+from misstep.store.tables import OddValue, check_bytes, check_real, check_text, check_whole, odd
+
+_RUNS = """
+SELECT number, id, started, total, settings, summary, digest, purpose, name, tags,
+  CASE WHEN summary IS NULL THEN (SELECT count(*) FROM outcomes WHERE run = runs.number)
+    + (SELECT count(*) FROM tool_reports WHERE run = runs.number) END AS done
+FROM runs WHERE {} ORDER BY number DESC"""
 
 
-def begins(column: sa.Column[Any], beginning: str) -> sa.ColumnElement[bool]:
-    """A prefix match by exact characters; LIKE differs between databases."""
-    key = key_of(beginning)
-    return sa.func.substr(column, 1, len(key)) == key
-
-
-def select_runs(condition: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    """Select runs, newest first; stored results are counted only if there is no summary."""
-    counts = [
-        sa.select(sa.func.count()).where(table.c.run == runs.c.number).scalar_subquery()
-        for table in (outcomes, tool_reports)
-    ]
-    done = sa.case((runs.c.summary.is_(None), counts[0] + counts[1])).label("done")
-    # Unconverted, so that one invalid value does not break the whole list. Each run is checked individually.
-    slim: list[Any] = [
-        sa.type_coerce(each, sa.types.NULLTYPE).label(each.name) for each in runs.c if each.name != "result"
-    ]
-    return sa.select(*slim, done).where(condition).order_by(runs.c.number.desc())
+def select_runs(
+    connection: DatabaseConnection, condition: str, values: Sequence[object] = ()
+) -> "list[Run | DamagedRun]":
+    """Runs, newest first; stored results are counted only if there is no summary."""
+    # Unchecked, so that one invalid value does not break the whole list. Each run is checked individually.
+    found = connection.select(_RUNS.format(condition), values, check=False)
+    return [_read_run(row, connection) for row in found]
 
 
 class _Ending(msgspec.Struct):
@@ -56,9 +41,9 @@ class _Ending(msgspec.Struct):
     ended: str = ""
 
 
-def count_stopped(connection: sa.Connection, run: int) -> int:
+def count_stopped(connection: DatabaseConnection, run: int) -> int:
     """How many of a run's tool reports were cut short: they are stored, but there is more to do."""
-    documents = connection.scalars(sa.select(tool_reports.c.document).where(tool_reports.c.run == run))
+    documents = connection.scalars("SELECT document FROM tool_reports WHERE run = ?", (run,))
     return sum(msgspec.json.decode(each, type=_Ending).ended == "stopped" for each in documents)
 
 
@@ -71,46 +56,35 @@ class Dearest(msgspec.Struct, frozen=True):
     seconds: float = 0.0
 
 
-def tally(connection: sa.Connection, run: int, after: int | None = None, last: int = 0) -> Tally:
+def tally(connection: DatabaseConnection, run: int, after: int | None = None, last: int = 0) -> Tally:
     """The tally of a run's outcomes, optionally only those after one number and up to another."""
     total = Tally()
-    query = _TALLY if after is None else _TALLY.where(outcomes.c.number > after, outcomes.c.number <= last)
-    for row in connection.execute(query, {"run": run}).mappings():
-        verdict: Judgement = row["verdict"]
+    some = "" if after is None else "AND number > ? AND number <= ?"
+    for row in connection.select(_TALLY.format(some), (run,) if after is None else (run, after, last)):
+        verdict: Judgement = row.verdict
         if verdict not in JUDGEMENTS:
             raise odd(verdict, "a verdict")
-        total.verdicts[verdict] += row["cases"]
+        total.verdicts[verdict] += row.cases
         for kind in ERROR_KINDS:
-            total.errors[kind] += row[kind]
+            total.errors[kind] += getattr(row, kind)
         if verdict in ("passed", "failed"):
-            total.chances += row["chances"] or 0.0
-            total.text_order += row["text_order"] or 0.0
-            total.ignores_family += row["ignores_family"] or 0.0
-            total.compared += row["compared"]
-        total.calls += row["calls"] or 0
-        total.usage += Usage(*(row[name] or 0 for name in ("input", "output", "cached")))
-        total.seconds += row["seconds"] or 0.0
+            total.chances += row.chance or 0.0
+            total.text_order += row.text_order or 0.0
+            total.ignores_family += row.ignores_family or 0.0
+            total.compared += row.compared
+        total.calls += row.calls or 0
+        total.usage += Usage(row.input or 0, row.output or 0, row.cached or 0)
+        total.seconds += row.seconds or 0.0
     return total
 
 
+_ERRORS = ", ".join(f"""count(*) FILTER (WHERE error = '{kind}') AS "{kind}" """ for kind in ERROR_KINDS)
+_SUMS = ("chance", "text_order", "ignores_family", "calls", "input", "output", "cached", "seconds")
 # Grouped by verdict alone, which the index provides in order, so nothing needs to be sorted.
-_TALLY = (
-    sa.select(
-        outcomes.c.verdict,
-        sa.func.count().label("cases"),
-        *(sa.func.count().filter(outcomes.c.error == kind).label(kind) for kind in ERROR_KINDS),
-        sa.func.sum(outcomes.c.chance).label("chances"),
-        sa.func.sum(outcomes.c.text_order).label("text_order"),
-        sa.func.sum(outcomes.c.ignores_family).label("ignores_family"),
-        sa.func.count(outcomes.c.text_order).label("compared"),
-        *(
-            sa.func.sum(outcomes.c[name]).label(name)
-            for name in ("calls", "input", "output", "cached", "seconds")
-        ),
-    )
-    .where(outcomes.c.run == sa.bindparam("run"))
-    .group_by(outcomes.c.verdict)
-)
+_TALLY = f"""
+SELECT verdict, count(*) AS cases, count(text_order) AS compared,
+  {_ERRORS}, {", ".join(f"sum({name}) AS {name}" for name in _SUMS)}
+FROM outcomes WHERE run = ? {{}} GROUP BY verdict"""
 
 
 # No characters with a special meaning in a path or on a command line.
@@ -125,14 +99,14 @@ class DamagedRun(msgspec.Struct, frozen=True):
     why: str
 
 
-def read_run(row: sa.Row[Any], connection: sa.Connection) -> Run | DamagedRun:
+def _read_run(row: Any, connection: DatabaseConnection) -> Run | DamagedRun:
     try:
         return _run_from(row, connection)
     except (ValueError, RecursionError) as error:  # ValueError includes msgspec's errors
         return DamagedRun(str(row.id)[:60], str(error) or type(error).__name__)
 
 
-def _run_from(row: sa.Row[Any], connection: sa.Connection) -> Run:
+def _run_from(row: Any, connection: DatabaseConnection) -> Run:
     run, started = _said(row, "id", check_text), _said(row, "started", check_real)
     if not RUN_ID.fullmatch(run):
         raise odd(run, f"an id that matches {RUN_ID.pattern}")

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-import sqlalchemy as sa
 
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome, storable
@@ -19,15 +18,16 @@ from misstep.core.results.crosstalk import GroupReport
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.spending import Spent
-from misstep.store import tables
-from misstep.store.database import PAUSES, Hold, Transactions
-from misstep.store.tables import sessions, tool_reports
+from misstep.store.database import PAUSES, DatabaseConnection, Hold, Transactions
 
 # The columns of `outcomes`, in the order of `_columns_of`.
 SLIM = (
     "run", "case_id", "verdict", "error", "chance", "text_order", "ignores_family",
     "calls", "input", "output", "cached", "seconds", "fingerprint",
 )  # fmt: skip
+
+_ROW = f"({', '.join('?' for _ in SLIM)})"
+_UPDATE_SPENT = "UPDATE sittings SET spent = ? WHERE number = ?"
 
 _MOST_TOKENS = 2**40  # limits what a server reports, so that no sum overflows
 _LONGEST_KEY = 200  # databases limit the length of indexed text
@@ -88,11 +88,6 @@ class RunWriter:
 
     def __init__(self, transactions: Transactions, hold: Hold, run: int, session: int) -> None:
         self._transactions, self._hold, self._run, self._session = transactions, hold, run, session
-        # Statements as text: compiling them each time would take longer than running them.
-        mark = "?" if transactions.database.engine.dialect.paramstyle == "qmark" else "%s"
-        self._row = f"({', '.join([mark] * len(SLIM))})"
-        self._insert_document = f"INSERT INTO records (outcome, document) VALUES ({mark}, {mark})"
-        self._update_spent = f"UPDATE sittings SET spent = {mark} WHERE number = {mark}"
 
     def keep(self, outcomes: Sequence[Outcome], spent: Spent) -> list[bool]:
         """Commit outcomes and this session's usage so far, all or nothing.
@@ -105,13 +100,13 @@ class RunWriter:
         total = encode(spent)
         tried: list[int | None] = []
 
-        def write(connection: sa.Connection) -> list[bool]:
+        def write(connection: DatabaseConnection) -> list[bool]:
             there = _find(connection, tried)
             kept = [place in there for place in tried] or [False] * len(rows)
             tried[:] = self._insert(connection, rows)
             if new := [pair for pair in zip(tried, documents, strict=True) if pair[0] is not None]:
-                connection.exec_driver_sql(self._insert_document, new)
-            connection.exec_driver_sql(self._update_spent, (total, self._session))
+                connection.execute_many("INSERT INTO records (outcome, document) VALUES (?, ?)", new)
+            connection.execute(_UPDATE_SPENT, (total, self._session))
             return [place is not None or before for place, before in zip(tried, kept, strict=True)]
 
         return self._transactions.insist(self._hold, write)
@@ -120,37 +115,38 @@ class RunWriter:
         self, report: ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport, spent: Spent
     ) -> None:
         """Commit the report on a tool or a task, replacing an earlier one."""
-        row = {"run": self._run, "tool": key_of(report.name), "document": encode(report)}
-        same = sa.and_(tool_reports.c.run == row["run"], tool_reports.c.tool == row["tool"])
+        row = (self._run, key_of(report.name), encode(report))
 
-        def write(connection: sa.Connection) -> None:
-            connection.execute(tool_reports.delete().where(same))
-            connection.execute(tool_reports.insert(), row)
-            connection.exec_driver_sql(self._update_spent, (encode(spent), self._session))
+        def write(connection: DatabaseConnection) -> None:
+            connection.execute("DELETE FROM tool_reports WHERE run = ? AND tool = ?", row[:2])
+            connection.execute("INSERT INTO tool_reports (run, tool, document) VALUES (?, ?, ?)", row)
+            connection.execute(_UPDATE_SPENT, (encode(spent), self._session))
 
         self._transactions.insist(self._hold, write)
 
     def leave(self) -> None:
         """Record the end of this session."""
-        end = sessions.update().where(sessions.c.number == self._session).values(ended=time.time())
-        self._transactions.insist(self._hold, lambda connection: connection.execute(end), PAUSES[:1])
+        end = "UPDATE sittings SET ended = ? WHERE number = ?"
+        values = (time.time(), self._session)
+        self._transactions.insist(self._hold, lambda connection: connection.execute(end, values), PAUSES[:1])
 
-    def _insert(self, connection: sa.Connection, rows: Sequence[tuple[Any, ...]]) -> list[int | None]:
+    def _insert(self, connection: DatabaseConnection, rows: Sequence[tuple[Any, ...]]) -> list[int | None]:
         """Insert rows; returns the number of each, or None if its case already had an outcome."""
         numbers: dict[str, int] = {}
         for start in range(0, len(rows), _AT_ONCE):
             some = rows[start : start + _AT_ONCE]
-            places = ", ".join([self._row] * len(some))
             statement = (
-                f"INSERT INTO outcomes ({', '.join(SLIM)}) VALUES {places}"
+                f"INSERT INTO outcomes ({', '.join(SLIM)}) VALUES {', '.join([_ROW] * len(some))}"
                 " ON CONFLICT DO NOTHING RETURNING case_id, number"
             )
-            values = tuple(value for row in some for value in row)
-            numbers |= {row[0]: row[1] for row in connection.exec_driver_sql(statement, values)}
+            values = [value for row in some for value in row]
+            numbers |= dict(connection.execute(statement, values))
         return [numbers.pop(row[1], None) for row in rows]
 
 
-def _find(connection: sa.Connection, places: Sequence[int | None]) -> set[int | None]:
+def _find(connection: DatabaseConnection, places: Sequence[int | None]) -> set[int | None]:
     """Rows of an earlier attempt that were committed although the connection broke before confirming it."""
-    number = tables.outcomes.c.number
-    return set(connection.scalars(sa.select(number).where(number.in_(places)))) if places else set()
+    if not places:
+        return set()
+    wanted = ", ".join("?" for _ in places)
+    return {*connection.scalars(f"SELECT number FROM outcomes WHERE number IN ({wanted})", places)}

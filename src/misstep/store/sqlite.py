@@ -9,12 +9,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
-
-import sqlalchemy as sa
 
 from misstep.errors import NoStoreYet, StoreError, StoreGone
-from misstep.store.database import Database, Hold, NotAStore, going_on
+from misstep.store.database import Database, DatabaseConnection, Hold, NotAStore, going_on
 
 fcntl: ModuleType | None
 try:
@@ -25,6 +22,13 @@ except ImportError:  # Windows
 USUAL_FOLDER = ".misstep"
 APPLICATION_ID = 0x6D737470  # "mstp", in the header of every store file
 
+_TYPES = {
+    "number": "INTEGER",
+    "outcome_number": "INTEGER",
+    "outcome_reference": "INTEGER",
+    "bytes": "BLOB",
+    "never_reused": " AUTOINCREMENT",
+}
 _REASONS = {
     "not a database": ("it is not a SQLite file",),
     "is full": ("the disk is full", "free some space; stored data is safe"),
@@ -41,15 +45,24 @@ _REASONS = {
 class SqliteDatabase(Database):
     """An SQLite file with explicit transactions: writers queue, readers never wait for them."""
 
+    types = _TYPES
+    errors = sqlite3.Error
+
     def __init__(self, path: Path, location: str) -> None:
-        self.location = location
+        super().__init__(location)
         self._path = Path(os.path.realpath(path))
         self._mode = "mode=rw"  # a file that was removed must not be recreated empty
         self._identity: tuple[int, int] | None = None
-        self.engine = sa.create_engine(
-            "sqlite://", creator=self._connect, poolclass=sa.QueuePool, pool_reset_on_return=None
-        )
-        sa.event.listen(self.engine, "begin", _begin)
+
+    def connect(self) -> DatabaseConnection:
+        address = f"{self._path.as_uri()}?{self._mode}"
+        connection = sqlite3.connect(address, uri=True, check_same_thread=False)
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # or one row breaks all
+        connection.isolation_level = None  # the driver must not start transactions itself
+        connection.execute("PRAGMA busy_timeout = 30000")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before it is acknowledged
+        return DatabaseConnection(connection, write="BEGIN IMMEDIATE")
 
     def prepare(self, create: bool) -> None:
         if create:
@@ -64,17 +77,17 @@ class SqliteDatabase(Database):
         elif not os.access(self._path.parent, os.W_OK) and not _has_log(self._path):
             self._mode = "mode=ro&immutable=1"  # the write-ahead log's files can't be created there
 
-    def version(self, connection: sa.Connection) -> int:
+    def version(self, connection: DatabaseConnection) -> int:
         identity, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
-        if identity == 0 and not sa.inspect(connection).get_table_names():
+        if identity == 0 and not connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table'"):
             return 0
         if identity != APPLICATION_ID:
             raise NotAStore("a database of some other program")
         return version
 
-    def mark(self, connection: sa.Connection, version: int) -> None:
-        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.exec_driver_sql(f"PRAGMA user_version = {version}")
+    def mark(self, connection: DatabaseConnection, version: int) -> None:
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {version}")
 
     def settle(self) -> None:
         """Use write-ahead logging: readers see the last commit while a writer works on the next."""
@@ -82,8 +95,8 @@ class SqliteDatabase(Database):
             return
         self._mode = "mode=rw"
         self._identity = self._found()
-        with self.engine.connect() as connection, suppress(sqlite3.OperationalError):
-            connection.connection.cursor().execute("PRAGMA journal_mode = WAL")
+        with self.connection() as connection, suppress(sqlite3.OperationalError):
+            connection.execute("PRAGMA journal_mode = WAL")
 
     def check(self) -> None:
         if self._identity is not None and self._found() != self._identity:
@@ -96,8 +109,8 @@ class SqliteDatabase(Database):
     @contextmanager
     def hold(self, run: str) -> Iterator[Hold]:
         try:
-            with locked(self._lock_path(run)), self.engine.connect() as connection:
-                yield Hold(connection.execution_options(writing=True))
+            with locked(self._lock_path(run)), self.connection() as connection:
+                yield Hold(connection)
         except Locked as error:
             raise going_on(run, error.pid) from error
 
@@ -108,18 +121,8 @@ class SqliteDatabase(Database):
         return owner_of(self._lock_path(run))
 
     def explain(self, error: Exception) -> tuple[str, ...]:
-        reason = str(getattr(error, "orig", error))
+        reason = str(error)
         return next((words for part, words in _REASONS.items() if part in reason), (reason,))
-
-    def _connect(self) -> sqlite3.Connection:
-        address = f"{self._path.as_uri()}?{self._mode}"
-        connection = sqlite3.connect(address, uri=True, check_same_thread=False)
-        connection.text_factory = partial(str, encoding="utf-8", errors="replace")  # or one row breaks all
-        connection.isolation_level = None  # the driver must not start transactions itself
-        connection.execute("PRAGMA busy_timeout = 30000")
-        connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk before it is acknowledged
-        return connection
 
     def _found(self) -> tuple[int, int]:
         """Device and inode, which tell whether the file at the path was replaced."""
@@ -148,13 +151,8 @@ def _has_log(path: Path) -> bool:
     return log.exists() and log.stat().st_size > 0
 
 
-def _begin(connection: sa.Connection) -> None:
-    writing = connection.get_execution_options().get("writing")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
-
-
-def _pragma(connection: sa.Connection, name: str) -> int:
-    value: Any = connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+def _pragma(connection: DatabaseConnection, name: str) -> int:
+    ((value,),) = connection.execute(f"PRAGMA {name}")
     return int(value)
 
 

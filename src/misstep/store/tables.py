@@ -1,4 +1,4 @@
-"""The tables of the store, the same in every database, with column types that check values on reading.
+"""The tables of the store, the same in every database, and checks of the values read from their columns.
 
 SQLite stores any value in any column, so each value is checked before it is used.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-import sqlalchemy as sa
+from misstep.core.outcome import ERROR_KINDS
 
 LARGEST = 10**18  # for counts and sums
 LATEST = 2.5e11  # seconds; calendars don't go further
@@ -59,113 +59,97 @@ def check_flag(value: object) -> Any:
     raise odd(value, "true or false")
 
 
-def _checked(kind: type[Any], check: Callable[[object], Any]) -> type[sa.types.TypeDecorator[Any]]:
-    """A column type whose values are checked on reading before any conversion."""
-    body = {"impl": kind, "cache_ok": True, "result_processor": lambda *_: check}
-    return type(f"Checked{kind.__name__}", (sa.types.TypeDecorator,), body)
-
-
-TextColumn = _checked(sa.String, check_text)
-Document = _checked(sa.LargeBinary, check_bytes)
-WholeColumn = _checked(sa.Integer, check_whole)
-Large = _checked(sa.BigInteger, check_whole)
-RealColumn = _checked(sa.Float, check_real)
-Flag = _checked(sa.Boolean, check_flag)
+_BY_CHECK: dict[Callable[[object], Any], tuple[str, ...]] = {
+    check_text: ("id", "case_id", "verdict", "error", "tool", "item", "labeller", "name", "tags"),
+    check_bytes: (
+        *("settings", "summary", "digest", "purpose", "result"),
+        *("fingerprint", "document", "spent"),
+    ),
+    check_whole: (
+        *("number", "run", "total", "calls", "input", "output", "cached", "outcome"),
+        *("cases", "compared", "tokens", *ERROR_KINDS),  # counts and sums in queries
+    ),
+    check_real: ("started", "ended", "chance", "text_order", "ignores_family", "seconds", "at"),
+    check_flag: ("erroneous",),
+}
+# By the name of a column or of a sum of it; a name means the same in all tables.
+CHECKS = {name: check for check, names in _BY_CHECK.items() for name in names}
 
 STORE_VERSION = 7
 
-metadata = sa.MetaData()
+# Names in braces are types that databases call differently. `records` holds the full outcomes, in a table of
+# its own so that sums and lists never read them. Rows are numbered in order of arrival; SQLite numbers those
+# of an INTEGER PRIMARY KEY. The version is in Alembic's format, in case the tables ever have to be migrated.
+_TABLES = """
+CREATE TABLE runs (
+  number {number} NOT NULL PRIMARY KEY{never_reused},
+  id VARCHAR NOT NULL UNIQUE,
+  started FLOAT NOT NULL,
+  total INTEGER NOT NULL,
+  settings {bytes} NOT NULL,
+  summary {bytes},
+  digest {bytes},
+  purpose {bytes},
+  result {bytes},
+  name VARCHAR DEFAULT '' NOT NULL,
+  tags VARCHAR DEFAULT '' NOT NULL
+);
+CREATE TABLE outcomes (
+  number {outcome_number} NOT NULL,
+  run INTEGER NOT NULL,
+  case_id VARCHAR NOT NULL,
+  verdict VARCHAR NOT NULL,
+  error VARCHAR,
+  chance FLOAT,
+  calls INTEGER NOT NULL,
+  input BIGINT NOT NULL,
+  output BIGINT NOT NULL,
+  cached BIGINT NOT NULL,
+  seconds FLOAT NOT NULL,
+  fingerprint {bytes} NOT NULL,
+  text_order FLOAT,
+  ignores_family FLOAT,
+  CONSTRAINT outcome_numbers PRIMARY KEY (number),
+  CONSTRAINT outcome_of_run FOREIGN KEY (run) REFERENCES runs (number),
+  CONSTRAINT one_outcome_per_case UNIQUE (run, case_id)
+);
+CREATE INDEX outcomes_by_arrival ON outcomes (run, number);
+CREATE INDEX outcomes_by_verdict ON outcomes (run, verdict, number);
+CREATE TABLE records (
+  outcome {outcome_reference} NOT NULL PRIMARY KEY REFERENCES outcomes (number),
+  document {bytes} NOT NULL
+);
+CREATE TABLE tool_reports (
+  number {number} NOT NULL PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs (number),
+  tool VARCHAR NOT NULL,
+  document {bytes} NOT NULL,
+  CONSTRAINT one_report_per_tool UNIQUE (run, tool)
+);
+CREATE TABLE labels (
+  number {number} NOT NULL PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs (number),
+  item VARCHAR NOT NULL,
+  labeller VARCHAR NOT NULL,
+  erroneous BOOLEAN NOT NULL,
+  at FLOAT NOT NULL,
+  CONSTRAINT one_label_per_item_and_labeller UNIQUE (run, item, labeller)
+);
+CREATE TABLE sittings (
+  number {number} NOT NULL PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs (number),
+  started FLOAT NOT NULL,
+  ended FLOAT,
+  spent {bytes} NOT NULL
+);
+CREATE INDEX ix_sittings_run ON sittings (run);
+CREATE TABLE alembic_version (
+  version_num VARCHAR(32) NOT NULL,
+  CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+INSERT INTO alembic_version (version_num) VALUES ('{version:04}')"""
 
-_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")  # SQLite auto-increments only INTEGER columns
 
-runs = sa.Table(
-    "runs",
-    metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("id", TextColumn, nullable=False, unique=True),
-    sa.Column("started", RealColumn, nullable=False),
-    sa.Column("total", WholeColumn, nullable=False),
-    sa.Column("settings", Document, nullable=False),
-    sa.Column("summary", Document),
-    sa.Column("digest", Document),
-    sa.Column("purpose", Document),
-    sa.Column("result", Document),
-    sa.Column("name", TextColumn, nullable=False, server_default=""),
-    sa.Column("tags", TextColumn, nullable=False, server_default=""),  # separated by spaces
-    sqlite_autoincrement=True,
-)
-
-# Columns for sums and lists; rows are numbered in order of arrival.
-outcomes = sa.Table(
-    "outcomes",
-    metadata,
-    sa.Column("number", _Number, autoincrement=True),
-    sa.Column("run", WholeColumn, nullable=False),
-    sa.Column("case_id", TextColumn, nullable=False),
-    sa.Column("verdict", TextColumn, nullable=False),
-    sa.Column("error", TextColumn),
-    sa.Column("chance", RealColumn),
-    sa.Column("calls", WholeColumn, nullable=False),
-    sa.Column("input", Large, nullable=False),
-    sa.Column("output", Large, nullable=False),
-    sa.Column("cached", Large, nullable=False),
-    sa.Column("seconds", RealColumn, nullable=False),
-    sa.Column("fingerprint", Document, nullable=False),
-    sa.Column("text_order", RealColumn),
-    sa.Column("ignores_family", RealColumn),
-    sa.PrimaryKeyConstraint("number", name="outcome_numbers"),
-    sa.ForeignKeyConstraint(["run"], ["runs.number"], name="outcome_of_run"),
-    sa.UniqueConstraint("run", "case_id", name="one_outcome_per_case"),
-    sa.Index("outcomes_by_arrival", "run", "number"),
-    sa.Index("outcomes_by_verdict", "run", "verdict", "number"),
-)
-
-# The full outcomes, in a separate table so that sums and lists never read them.
-records = sa.Table(
-    "records",
-    metadata,
-    sa.Column("outcome", _Number, sa.ForeignKey("outcomes.number"), primary_key=True, autoincrement=False),
-    sa.Column("document", Document, nullable=False),
-)
-
-# Reports on tools, one document each.
-tool_reports = sa.Table(
-    "tool_reports",
-    metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", WholeColumn, sa.ForeignKey("runs.number"), nullable=False),
-    sa.Column("tool", TextColumn, nullable=False),
-    sa.Column("document", Document, nullable=False),
-    sa.UniqueConstraint("run", "tool", name="one_report_per_tool"),
-)
-
-# Labels that people give to a run's discoveries.
-labels = sa.Table(
-    "labels",
-    metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", WholeColumn, sa.ForeignKey("runs.number"), nullable=False),
-    sa.Column("item", TextColumn, nullable=False),
-    sa.Column("labeller", TextColumn, nullable=False),
-    sa.Column("erroneous", Flag, nullable=False),
-    sa.Column("at", RealColumn, nullable=False),
-    sa.UniqueConstraint("run", "item", "labeller", name="one_label_per_item_and_labeller"),
-)
-
-sessions = sa.Table(
-    "sittings",
-    metadata,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=True),
-    sa.Column("run", WholeColumn, sa.ForeignKey("runs.number"), nullable=False, index=True),
-    sa.Column("started", RealColumn, nullable=False),
-    sa.Column("ended", RealColumn),
-    sa.Column("spent", Document, nullable=False),
-)
-
-# The version in Alembic's format, in case the tables ever have to be migrated.
-alembic_version = sa.Table(
-    "alembic_version",
-    metadata,
-    sa.Column("version_num", sa.String(32), nullable=False),
-    sa.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
-)
+def creation(types: dict[str, str]) -> list[str]:
+    """The statements that create the tables in a database with these types."""
+    return _TABLES.format(**types, version=STORE_VERSION).split(";\n")

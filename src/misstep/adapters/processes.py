@@ -53,9 +53,9 @@ def listed() -> Iterator[ListedProcess]:
 
 
 def family_seconds(leader: int, skipped: int = 0) -> float:
-    """CPU time in seconds of a process and its descendants, without the first `skipped` generations.
+    """CPU time in seconds that a process and its descendants took or waited for on a busy machine.
 
-    A skipped generation counts as long as it has no children.
+    The first `skipped` generations are left out; a skipped generation counts as long as it has no children.
     """
     everybody = list(listed())
     generation, total, number = [each for each in everybody if each.pid == leader], 0.0, 0
@@ -63,7 +63,7 @@ def family_seconds(leader: int, skipped: int = 0) -> float:
         pids = {each.pid for each in generation}
         children = [each for each in everybody if each.parent in pids]
         if number >= skipped or not children:
-            total += sum(each.seconds for each in generation)
+            total += sum(each.seconds + sum(held_up(each.pid).values()) for each in generation)
         generation, number = children, number + 1
     return total
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import msgspec
@@ -163,6 +163,7 @@ class Simulator:
         self._acts: list[ActSlip] = []
         self._slips: list[ParameterSlip] = []
         self._worked: dict[str, int] = {}
+        self._done: dict[str, int] = {}
         self._clock = 0
         self._values.forget()
 
@@ -253,13 +254,14 @@ class Simulator:
         action = part.action.id
         role = part.replaces if part.replaces in self._tried else action
         self._worked[action] = self._worked.get(action, 0) + 1
-        done = sum(deed.action == role for deed in self._deeds)
+        done = self._done.get(role, 0)
         if done >= self.cast.times.get(role, 1):
             return StepResult("done", self._slip("repeated", action))
         deed = Deed(role, self._step, start, end, action if role != action else "")
         world = self._world
         announcement = "" if done else world.announcements.get(role, "")
         self._deeds.append(deed)
+        self._done[role] = done + 1
         self._clock = end
         return StepResult(
             "done",
@@ -307,5 +309,10 @@ class Simulator:
 
 def minutes_of(time: object) -> int | None:
     """The minutes since midnight of a text such as `9:30`; None if it is not a time of day."""
-    found = _TIME.fullmatch(time) if isinstance(time, str) else None
+    return _minutes(time) if isinstance(time, str) else None
+
+
+@lru_cache(maxsize=4096)  # more than there are minutes in a day
+def _minutes(time: str) -> int | None:
+    found = _TIME.fullmatch(time)
     return 60 * int(found[1]) + int(found[2]) if found else None

@@ -20,7 +20,7 @@ from misstep.adapters.toolset.calling import BoundTool, Loop, Returned, Toolset,
 from misstep.adapters.toolset.found import usable
 from misstep.adapters.toolset.functions import missing_parameters, signature_of
 from misstep.adapters.toolset.hints import hints_of
-from misstep.adapters.toolset.spec import find, servers_meant
+from misstep.adapters.toolset.spec import find, servers_to_start
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 
@@ -31,7 +31,7 @@ def bind(spec: str) -> Toolset:
     Tools without a usable schema are left out. Raises `UsageError` if there are no others, or if one of them
     cannot be called.
     """
-    if (servers := servers_meant(spec)) is not None:
+    if (servers := servers_to_start(spec)) is not None:
         return bind_servers(servers, spec)
     skipped, loop = list[str](), Loop()
     pairs = usable(find(spec), spec, skipped)

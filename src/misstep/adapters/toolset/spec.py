@@ -8,6 +8,7 @@ from misstep.adapters.loading.candidates import nameless
 from misstep.adapters.loading.recognition import required_parameters
 from misstep.adapters.loading.source import blaming, load_object, settled, stdout_to_stderr
 from misstep.adapters.mcp.entries import McpServer, server_of
+from misstep.adapters.mcp.packages import installed
 from misstep.adapters.mcp.tools import tools_of_servers
 from misstep.adapters.toolset.collecting import collect, expected, servers_in_file, tools_in_file
 from misstep.adapters.toolset.found import FoundTool, admitted, usable
@@ -63,7 +64,7 @@ def refuse_nameless(spec: str) -> None:
 
 
 def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
-    if (servers := servers_meant(spec)) is not None:
+    if (servers := servers_to_start(spec)) is not None:
         return tools_of_servers(servers, notes=notes)
     if spec.endswith(".json"):
         return tools_in_file(spec)
@@ -77,6 +78,12 @@ def servers_meant(spec: str) -> list[McpServer] | None:
     if spec.startswith(MCP):
         return [server_of(spec.removeprefix(MCP))]
     return servers_in_file(spec) if spec.endswith(".json") else None
+
+
+def servers_to_start(spec: str) -> list[McpServer] | None:
+    """The same with commands that download nothing: packages are installed first, unless they are there."""
+    servers = servers_meant(spec)
+    return None if servers is None else [installed(server) for server in servers]
 
 
 def _find_in_code(spec: str) -> list[FoundTool]:

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import msgspec
 
+from misstep.adapters.mcp.packages import FOLDER, cache_folder
 from misstep.adapters.toolset.spec import servers_meant
 from misstep.core.secrets import SECRET_VARIABLE
 from misstep.errors import UsageError
 from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
-from misstep.tool_host.sandbox.places import is_remote, places_for
+from misstep.tool_host.sandbox.places import copies_for, is_remote, places_for
 from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
 from misstep.tool_host.serving.process_tree import THREADS
 
@@ -90,13 +91,14 @@ def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) 
     open_to = {conditions.folder: folder} if conditions.folder else {}
     scope = cgroup_for(limits)
     unset = [word for name in scope.variables for word in ("--unsetenv", name)]
-    command = walls((*flags, *unset), shown, hidden, limits.disk, network, open_to)
+    copies = copies_for(spec, hidden)
+    command = walls((*flags, *unset), shown, hidden, limits.disk, network, open_to, copies)
     by_cgroup = ("limits by cgroup",) if scope.command else ()
     return Sandbox(
         words=", ".join((reach, "read-only system", _memory(limits), *by_cgroup)),
         environment={**environment_for(spec, conditions, home, ROOT), **scope.variables},
         folder=folder,
-        roots=(ROOT, SHARED_MEMORY),
+        roots=(ROOT, SHARED_MEMORY, *(copy.path for copy in copies)),
         command=(*scope.command, *command),
     )
 
@@ -200,6 +202,7 @@ def environment_for(spec: str, conditions: CallConditions, home: str, temporary:
         "XDG_CACHE_HOME": f"{home}/.cache",
         "XDG_CONFIG_HOME": f"{home}/.config",
         "XDG_DATA_HOME": f"{home}/.local/share",
+        FOLDER: str(cache_folder()),
     }
     return {**QUIET, **user_base, **kept, **SETTLED, **places, **conditions.environment}
 

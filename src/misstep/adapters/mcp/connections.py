@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any
 
@@ -19,6 +20,7 @@ from misstep.errors import UsageError
 LONGEST = 64 << 20  # bytes of one message
 GRACE = 1.0  # seconds for a server to end by itself, and again after each signal
 MOST_CHATTER = 500  # lines before the first message
+INSIDE = str(Path(__file__).parent / "inside")  # the folder with `sitecustomize.py`
 HALVES = b"\\ud"  # start of an escaped surrogate, which may be a lone one
 
 
@@ -58,7 +60,7 @@ class Pipe:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=self._printed,
-            env={**os.environ, **self._server.environment},
+            env=_environment(self._server),
             cwd=self._server.folder or None,
             start_new_session=True,
             limit=LONGEST,
@@ -155,6 +157,12 @@ class Pipe:
                 return NoMessage("a reply to no request", line, False)
             self._open.discard(number)
         return SessionMessage(message)
+
+
+def _environment(server: McpServer) -> dict[str, str]:
+    """Our variables and those of the server, with the code that a Python loads inside it."""
+    found = {**os.environ, **server.environment}
+    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, (INSIDE, found.get("PYTHONPATH"))))}
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeAlias
 
 import msgspec
@@ -36,6 +36,18 @@ class BubblewrapProgram(msgspec.Struct, frozen=True):
     problem: str = ""
 
 
+class FolderCopy(msgspec.Struct, frozen=True):
+    """A small folder that a process can change without changing the original.
+
+    Its `folders` and `files` are copied, and `mounted` folders in it stay read-only.
+    """
+
+    path: str
+    folders: tuple[str, ...]
+    files: tuple[str, ...]
+    mounted: tuple[str, ...] = ()
+
+
 def find_bubblewrap() -> BubblewrapProgram:
     """Bubblewrap, if it is installed and works here, which is tested by running it."""
     program = shutil.which(PROGRAM)
@@ -63,15 +75,18 @@ def walls(
     disk: int,
     network: bool,
     open_to: Mapping[str, str],
+    copies: Sequence[FolderCopy] = (),
 ) -> tuple[Word, ...]:
     """The command prefix for a process that sees only the files that are `shown`.
 
     These are read-only, and what is `hidden` in them is empty. The process can write `disk` bytes to /tmp,
-    and some to shared memory. `open_to` maps folders to the names under which it can write to them.
+    and some to shared memory. `open_to` maps folders to the names under which it can write to them. Of
+    `copies`, it can change what it sees.
     """
     sharing = ("--share-net",) if network else ()
     bound = [word for folder, name in open_to.items() for word in ("--bind", folder, name)]
-    mounts = (*_devices(disk), *_accounts(), *_mounts(shown, hidden), *bound)
+    copied = [word for copy in copies for word in _copied(copy, disk)]
+    mounts = (*_devices(disk), *_accounts(), *_mounts(shown, hidden), *copied, *bound)
     return (*flags, *sharing, *mounts, "--remount-ro", "/", "--")
 
 
@@ -153,6 +168,18 @@ def _mounts(shown: Iterable[str], hidden: Iterable[str]) -> Iterator[str]:
             yield from ("--ro-bind", os.devnull, path)
     for path in empty:
         yield from ("--remount-ro", path)
+
+
+def _copied(copy: FolderCopy, disk: int) -> Iterator[Word]:
+    yield from ("--size", str(disk), "--tmpfs", copy.path)
+    for path in copy.folders:
+        yield from ("--dir", path)
+    for path in copy.files:
+        with suppress(OSError), open(path, "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode & 0o777
+            yield from ("--perms", f"{mode:04o}", "--file", file.read(), path)
+    for path in copy.mounted:
+        yield from ("--ro-bind", path, path)
 
 
 def _innermost(path: str, places: Mapping[str, bool]) -> bool:

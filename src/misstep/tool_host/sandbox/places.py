@@ -21,9 +21,11 @@ from pathlib import Path
 
 from misstep.adapters.loading.homes import handed_over_paths
 from misstep.adapters.mcp.entries import McpServer
-from misstep.adapters.toolset.spec import MCP, file_of, servers_meant
+from misstep.adapters.mcp.packages import installation_of
+from misstep.adapters.toolset.spec import MCP, file_of, servers_meant, servers_to_start
 from misstep.schemas.source import parse_module
 from misstep.tool_host.protocol import CallConditions
+from misstep.tool_host.sandbox.bubblewrap import FolderCopy
 
 OURSELVES = str(Path(__file__).parents[2])
 
@@ -68,13 +70,63 @@ def places_for(spec: str, conditions: CallConditions, network: bool) -> tuple[li
 
 
 def _places_of_spec(spec: str) -> Iterator[str]:
-    servers = servers_meant(spec)
+    servers = servers_to_start(spec)
     if file := file_of(spec):
         yield from [file] if file.endswith(".json") else project_of(file)
     elif servers is None:
         yield from modules_here(spec.partition(":")[0])
     for server in servers or ():
         yield from places_of_server(server)
+
+
+MOST_COPIED = 300  # files of a server's own folder
+MOST_BYTES = 16 << 20
+
+
+def copies_for(spec: str, hidden: Iterable[str]) -> list[FolderCopy]:
+    """The folders that a server may write to: those in its command, and that of its code; only small ones."""
+    folders = [
+        folder
+        for server in servers_to_start(spec) or ()
+        for word in server.command
+        for folder in _folders_meant(word.partition("=")[2] or word if word.startswith("-") else word)
+    ]
+    return [copy for folder in dict.fromkeys(folders) for copy in _small_copy(folder, {*hidden})]
+
+
+def _folders_meant(word: str) -> list[str]:
+    """A folder, or that of a script, for Node that of its package."""
+    if not os.path.isabs(word) or not os.path.exists(word):
+        return []
+    path = os.path.realpath(word)
+    if path.endswith(SCRIPTS):
+        parents = map(str, Path(path).parents)
+        path = next(
+            (each for each in parents if os.path.exists(f"{each}/package.json")), os.path.dirname(path)
+        )
+    elif path.endswith(".py"):
+        path = os.path.dirname(path)
+    return [path] if os.path.isdir(path) and not is_common(path) else []
+
+
+def _small_copy(folder: str, hidden: set[str]) -> list[FolderCopy]:
+    """A copy of a folder without what is hidden in it; none if it is large or can't be read."""
+    files, folders, mounted, size, waiting = list[str](), list[str](), list[str](), 0, [folder]
+    while waiting:
+        folders.append(waiting.pop())
+        try:
+            entries = [each for each in os.scandir(folders[-1]) if each.path not in hidden]
+            size += sum(each.stat().st_size for each in entries if each.is_file())
+        except OSError:
+            return []
+        files += [each.path for each in entries if each.is_file()]
+        for entry in entries:
+            if entry.is_dir():
+                is_left = entry.is_symlink() or entry.name.startswith(".") or _is_vendored(entry.path)
+                (mounted if is_left else waiting).append(entry.path)
+        if len(files) > MOST_COPIED or size > MOST_BYTES:
+            return []
+    return [FolderCopy(folder, tuple(folders[1:]), tuple(files), tuple(mounted))]
 
 
 def _existing(paths: Iterable[str]) -> list[str]:
@@ -275,6 +327,7 @@ def places_of_server(server: McpServer) -> Iterator[str]:
     yield server.folder
     for word in server.command[:1]:
         yield from places_of_program(word)
+        yield installation_of(word)
     for word in server.command[1:]:
         yield from _named(word.partition("=")[2] or word if word.startswith("-") else word)
         for part in _words(word) if " " in word else ():  # a shell script

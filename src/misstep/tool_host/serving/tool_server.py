@@ -90,8 +90,12 @@ class ToolServer:
 
 def _told(tools: Toolset, order: say.LoadTools) -> say.ToolsLoaded:
     described = tuple(bound.described for bound in tools.bounds)
-    files, skipped = tuple(names_in(order.folder)), tuple(map(storable, tools.skipped))
-    return say.ToolsLoaded(described, tools.forkable, files, skipped, tuple(map(storable, tools.notes)))
+    files, skipped = names_in(order.folder), tuple(map(storable, tools.skipped))
+    if order.apart:  # servers often take absolute paths only
+        files += [os.path.join(order.folder, each) for each in files]
+    return say.ToolsLoaded(
+        described, tools.forkable, tuple(files), skipped, tuple(map(storable, tools.notes))
+    )
 
 
 def _ownership(tools: Toolset) -> Ownership:

@@ -1,14 +1,16 @@
 """Boundary values of each type, whatever the schema says, and the parameters that take file names."""
 
 import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf, nextafter
 from typing import Any
 
-from misstep.core.tool import Path
+from misstep.core.tool import Described, Path
 from misstep.fuzzing.inputs.semantic import kinds_within, topics_for
 from misstep.fuzzing.inputs.slots import ArgumentSlot, slots_within
+from misstep.schemas.samples import words_of
 from misstep.schemas.shape import flatten
 
 WORDS = (
@@ -73,6 +75,35 @@ TOPICS = ("path", "directory")
 def file_places(schema: Mapping[str, Any]) -> list[Path]:
     """Paths of text parameters that mainly concern files or folders."""
     return [slot.path for slot in slots_within(ArgumentSlot((), schema), schema) if _wants_file(slot, schema)]
+
+
+# Words in the name and description of a tool, and the ends of names of files that it works on.
+FITTING = {
+    r"excel|xlsx|spreadsheets?|workbooks?|worksheets?": (".xlsx",),
+    r"sqlite|sql|databases?": (".db", ".sqlite"),
+    r"pdfs?": (".pdf",),
+    r"docx|word documents?": (".docx",),
+    r"images?|pictures?|photos?": (".png", ".jpg"),
+    r"zip|unzip|archives?": (".zip", ".tar.gz"),
+    r"csv": (".csv",),
+}
+REPOSITORY = r"git|repositor(?:y|ies)|commits?"
+
+
+def files_for(described: Described, files: Sequence[str]) -> Sequence[str]:
+    """The files that a tool works on, by its name and description; all of them if that is unclear."""
+    words = " ".join([*words_of(described.name), described.tool.description]).lower()
+    endings = tuple(
+        each for words_of_kind, ends in FITTING.items() if _has(words, words_of_kind) for each in ends
+    )
+    fitting = [file for file in files if endings and file.endswith(endings)]
+    if _has(words, REPOSITORY):
+        fitting += [file.removesuffix("/.git") for file in files if file.endswith("/.git")]
+    return fitting or files
+
+
+def _has(text: str, pattern: str) -> bool:
+    return re.search(rf"(?<![a-z])(?:{pattern})(?![a-z])", text) is not None
 
 
 def _wants_file(slot: ArgumentSlot, root: Mapping[str, Any]) -> bool:

@@ -5,16 +5,21 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import msgspec
+from msgspec import structs
 
 from misstep.core.results.descriptions import read_descriptions, refuse_unknown_tools
 from misstep.core.settings import ToolRunSettings
 from misstep.core.tool import Described
 from misstep.errors import UsageError, did_you_mean
+from misstep.runs.setup.workspace import make_workspace
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.protocol import CallConditions, Limits
+from misstep.tool_host.sandbox.places import is_remote, is_server
 
 
 class Workbenches:
@@ -22,9 +27,11 @@ class Workbenches:
 
     def __init__(self, settings: ToolRunSettings) -> None:
         self._conditions = conditions_of(settings)
+        self._workspaces = dict[str, str]()  # folders that we have made, empty if a spec needs none
+        self._made = ExitStack()
         self._idle = dict[str, list[ToolHost]]()
         self._open = list[ToolHost]()
-        self._lock = threading.Lock()
+        self._lock, self._deciding = threading.Lock(), threading.Lock()
 
     def __enter__(self) -> "Workbenches":
         return self
@@ -32,6 +39,7 @@ class Workbenches:
     def __exit__(self, *_: object) -> None:
         for process in self._open:
             process.close()
+        self._made.close()
 
     def tools_of(self, spec: str) -> Sequence[Described]:
         with self.lend(spec) as bench:
@@ -62,11 +70,36 @@ class Workbenches:
         with self._lock:
             if idle := self._idle.get(spec):
                 return idle.pop()
-        process = ToolHost(spec, self._conditions)
+        with self._deciding:
+            if spec not in self._workspaces and (process := self._decide(spec)):
+                return process
+        return self._start(spec, self._workspaces[spec])
+
+    def _start(self, spec: str, workspace: str = "") -> ToolHost:
+        conditions = self._conditions
+        process = ToolHost(
+            spec, structs.replace(conditions, workspace=workspace) if workspace else conditions
+        )
         with self._lock:
             self._open.append(process)
         process.start()
         return process
+
+    def _decide(self, spec: str) -> ToolHost | None:
+        """Make a workspace for a server whose tools work on files, if the user has given none.
+
+        A process that was started to find out is returned if it needs no other one.
+        """
+        if self._conditions.workspace or not is_server(spec) or is_remote(spec):
+            self._workspaces[spec] = ""
+            return None
+        process = self._start(spec)
+        folder = self._made.enter_context(TemporaryDirectory(prefix="misstep-"))
+        is_made = make_workspace(process.tools, Path(folder))
+        self._workspaces[spec] = folder if is_made else ""
+        if is_made:
+            process.close()
+        return None if is_made else process
 
 
 def conditions_of(settings: ToolRunSettings) -> CallConditions:

@@ -2,16 +2,18 @@
 
 import copy
 
+import pytest
+
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice
 from misstep.core.tool import Described, Reaction
 from misstep.fuzzing.search.corpus import Corpus, CorpusEntry, Feedback, outline
-from misstep.fuzzing.search.harvest import NamedValues
+from misstep.fuzzing.search.harvest import NamedValues, files_told, meant_by, offers_in
 from misstep.fuzzing.search.mutation import LONGEST, mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, stage_of
 from misstep.fuzzing.search.shares import Shares
-from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
+from misstep.fuzzing.search.subject import Acceptance, FuzzSubject, Parameter, encode
 from tests.fuzzing.search import planted
 from tests.fuzzing.search.bench import Simple, described
 
@@ -126,3 +128,65 @@ def test_what_was_taken_away_is_asked_for_afterwards() -> None:
     sequences = Sequences(subjects, corpus, harvest)
     made = [sequences.make(dice)[:2] for _ in range(200)]
     assert (("close_ticket", {"ticket_id": "T7"}), ("read_ticket", {"ticket_id": "T7"})) in made
+
+
+@pytest.mark.parametrize(
+    ("message", "offered"),
+    [
+        (
+            "Sheet 'abc' not found. Available sheets: 'Sheet1', 'Sheet2'",
+            [("sheets", "Sheet1"), ("sheets", "Sheet2")],
+        ),
+        ("unknown unit; must be one of: celsius, kelvin", [("one of", "celsius"), ("one of", "kelvin")]),
+        ("Invalid mode. Valid modes are [fast, slow]", [("modes are", "fast"), ("modes are", "slow")]),
+        ('No such city. Did you mean "Oslo"?', [("", "Oslo")]),
+        ("Path must be absolute, e.g. '/home/me/a.xlsx'", [("absolute, e.g.", "/home/me/a.xlsx")]),
+        ("the value is not valid", []),
+        ("expected: a number that is larger than any other", []),
+        ("everything is fine", []),
+    ],
+)
+def test_refusals_offer_other_values(message: str, offered: list[tuple[str, str]]) -> None:
+    assert offers_in(message) == offered
+
+
+def test_an_offer_is_for_what_it_names_and_for_what_was_quoted() -> None:
+    parameters = [Parameter(name, {}, ("string",), True) for name in ("path", "sheet_name", "title")]
+    given = {"path": "/a/b", "sheet_name": "x", "title": "odd"}
+    found = meant_by("sheets", "'odd' is none. Available sheets: 'Sheet1'", parameters, given)
+    assert [each.name for each in found] == ["sheet_name", "title", "path"]
+
+
+def test_files_are_chosen_as_a_refusal_asks() -> None:
+    files = ["notes.md", "book.xlsx", "/w/notes.md", "/w/book.xlsx"]
+    assert files_told("must be absolute, e.g. '/home/me/q1.xlsx'", files) == ["/w/book.xlsx"]
+    assert files_told("must point to an Excel file (.xlsm, .xlsx)", files) == ["book.xlsx", "/w/book.xlsx"]
+    assert files_told("the path must be absolute", files) == ["/w/notes.md", "/w/book.xlsx"]
+    assert files_told("no such sheet", files) == []
+
+
+def test_where_particular_values_are_expected_accepted_ones_are_given() -> None:
+    acceptance, dice = Acceptance(), Dice(1)
+    acceptance.hear({"zone": "UTC", "text": "a"}, True)
+    for number in range(8):
+        assert acceptance.settled({"zone": "odd", "text": "b"}, dice)["zone"] == (
+            "UTC" if number > 4 else "odd"
+        )
+        acceptance.hear({"zone": f"zone {number}", "text": "a"}, False)
+    acceptance.hear({"zone": "UTC", "text": "new"}, True)  # any text will do
+    assert acceptance.settled({"zone": "odd", "text": "b"}, dice) == {"zone": "UTC", "text": "b"}
+    for number in range(20):
+        acceptance.hear({"zone": "UTC", "text": f"text {number}"}, True)
+    assert acceptance.settled({"zone": "odd", "text": "b"}, dice) == {"zone": "odd", "text": "b"}
+
+
+def test_the_first_call_that_is_accepted_is_what_others_are_made_from() -> None:
+    tool = described(planted.same)
+    subject = FuzzSubject(tool, 0, Simple(tool), Dice(1))
+    (name, *_) = subject.simple
+    subject.hear({name: "odd"}, False)
+    assert subject.simple[name] != "odd"
+    subject.hear({name: "right", "other": 1}, True)
+    subject.hear({name: "also right"}, True)
+    assert subject.simple[name] == "right"
+    assert "other" not in subject.simple

@@ -22,6 +22,7 @@ from misstep.fuzzing.search.corpus import (
     is_bad,
     is_costly,
 )
+from misstep.fuzzing.search.harvest import as_kinds, files_told, meant_by, offers_in
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.mutation import renumbered
 from misstep.fuzzing.search.sequences import stage_of
@@ -34,6 +35,7 @@ _URGENT, _OTHER = 4, 2  # one idea in this many is not a follow-up, while there 
 _WAITING = 2000  # ideas
 _PATIENCE = 4  # calls with known results for each call requested at once
 _ONE_IN = 64  # one in this many other calls is marked
+_FREE = ("telling", "mutation", "schema", "semantic", "harvested", "learnt")  # origins of ideas to adapt
 _LINGERING = 0.002  # chance of a call that may hang or crash
 
 
@@ -58,6 +60,7 @@ class Fuzzer:
             for index, tool in enumerate(tools)
         ]
         self._subjects = {subject.name: subject for subject in subjects}
+        self._adapts = any(tool.kind == "mcp" for tool in tools)
         self._ideas = Inspiration(subjects, list(corpus), self._dice)
         self._lessons = Lessons(self._subjects, self._ideas, self._dice)
         self._front = deque[CallIdea](maxlen=_WAITING)
@@ -125,6 +128,14 @@ class Fuzzer:
 
     def _accepted(self, idea: CallIdea) -> CallSequence | None:
         """The attempt for an idea; None if it is not worth a call."""
+        if self._adapts and idea.origin in _FREE and not idea.broken:
+            idea.broken = None
+            idea.calls = tuple(
+                [
+                    (tool, self._subjects[tool].acceptance.settled(arguments, self._dice))
+                    for tool, arguments in idea.calls
+                ]
+            )
         try:
             texts = [encode(arguments) for _, arguments in idea.calls]
         except (ValueError, RecursionError):
@@ -169,6 +180,8 @@ _CHOICES = 4  # other choices to try with a call that reached something
 _NUMBERS = 24  # texts with another number to try with it
 _LEARNT = 1 << 12  # characters of arguments whose values are learnt
 _URGENT_IDEAS = 8  # urgent ideas per call
+_FILES = 3  # that a refusal may ask for
+_MEANT = 2  # parameters that a value in a refusal is tried for
 _TOLD = 64  # observations of a call that tokens are taken from
 
 
@@ -208,6 +221,10 @@ class Lessons:
             if fresh or self._ideas.stateful:
                 self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
             follow_ups += self._keep(idea, index, features, fresh, is_bad(ruling), is_costly(reaction))
+            if subject.described.kind == "mcp":
+                subject.hear(arguments, not ruling.was_refused)
+            if ruling.was_refused and fresh:
+                follow_ups += self._follow_advice(idea, index, reaction)
             if idea.mark:
                 follow_ups += self._read(subject, idea, index, reaction.observations)
         if idea.origin == "again" and len(reactions) > 1 and _differ(reactions[0], reactions[-1]):
@@ -250,6 +267,21 @@ class Lessons:
             return follow_ups
         closer = CallIdea(entry.calls, idea.origin, mark=True, again=True, source="", entry=entry)
         return [closer, *follow_ups]
+
+    def _follow_advice(self, idea: CallIdea, index: int, reaction: Reaction) -> Iterator[CallIdea]:
+        """The same with a value that the refusal offers, for the parameters that it seems to mean."""
+        before, (tool, arguments) = idea.calls[:index], idea.calls[index]
+        subject = self._subjects[tool]
+        message = reaction.raised.message if reaction.raised else reaction.text
+        for name, files in subject.files.items():
+            for file in files_told(message, files)[:_FILES]:
+                yield CallIdea((*before, (tool, {**arguments, name: file})), "advice")
+        for about, value in offers_in(message):
+            for parameter in meant_by(about, message, subject.parameters, arguments)[:_MEANT]:
+                for typed in as_kinds(value, parameter.kinds):
+                    subject.supply.learn((parameter.name,), typed)
+                    subject.remember_value(parameter.name, typed)
+                    yield CallIdea((*before, (tool, {**arguments, parameter.name: typed})), "advice")
 
     def _beside(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
         """The same with another choice for one parameter: marks cannot show that the code tests it."""

@@ -1,7 +1,7 @@
 """Collects values from results that later calls may need: ids, names, paths."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
@@ -63,9 +63,62 @@ class NamedValues:
         return _typed(found, parameter)
 
 
+_CUE = re.compile(
+    r"\b(?:available|valid|allowed|supported|existing|known|possible|accepted|registered|choose|one of"
+    r"|must be|expected|did you mean|for example|such as|e\.g\.)"
+    r"(?P<about>[^:'\"`\[\n]{0,40})(?P<rest>[^\n]{1,400})",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"""['"`]([^'"`\n]{1,80})['"`]""")
+_LISTED = re.compile(r"[\w./@+-]{1,60}")
+_OFFERED = 6  # values per message
+
+
+def offers_in(message: str) -> list[tuple[str, str]]:
+    """Values that an error message offers instead of what was given, each with the words before it.
+
+    For example, "Available sheets: 'Sheet1'" offers Sheet1 with the words "sheets".
+    """
+    found = dict[tuple[str, str], None]()
+    for cue in _CUE.finditer(message[:_READ]):
+        values = _QUOTED.findall(cue["rest"])
+        if not values and cue["rest"].startswith((":", "[")):
+            parts = [part.strip(" .[]") for part in re.split(r",|\||;| or ", cue["rest"][1:])]
+            values = [part for part in parts if _LISTED.fullmatch(part)]
+        found.update(dict.fromkeys((cue["about"].strip(), value) for value in values))
+    return list(found)[:_OFFERED]
+
+
+_ENDING = re.compile(r"\.[A-Za-z]\w{1,4}\b")
+
+
+def files_told(message: str, files: Sequence[str]) -> list[str]:
+    """The files that an error message asks for: with an ending that it names, or an absolute path."""
+    endings = tuple(_ENDING.findall(message[:_READ].lower()))
+    named = [file for file in files if endings and file.lower().endswith(endings)]
+    if "absolute" in message[:_READ].lower():
+        return [file for file in named or files if file.startswith("/")]
+    return named
+
+
+def meant_by(
+    about: str, message: str, parameters: Sequence[Parameter], arguments: Mapping[str, Any]
+) -> list[Parameter]:
+    """The parameters that an offer may be for: those it names, those whose value it quotes, other texts."""
+    words = {*words_of(about)}
+    named = [each for each in parameters if words & {*words_of(each.name)}]
+    quoted = [
+        each
+        for each in parameters
+        if isinstance(given := arguments.get(each.name), str) and len(given) > 1 and given in message
+    ]
+    others = [each for each in parameters if "string" in each.kinds]
+    return list({each.name: each for each in (*named, *quoted, *others)}.values())
+
+
 def _typed(values: Iterable[Any], parameter: Parameter) -> list[Any]:
     """The values converted to the parameter's types, without duplicates."""
-    typed = [each for value in values for each in _as_kinds(value, parameter.kinds)]
+    typed = [each for value in values for each in as_kinds(value, parameter.kinds)]
     return list(dict.fromkeys(typed))
 
 
@@ -121,7 +174,7 @@ def _within(name: str, value: Any, deep: int = 0) -> Iterator[tuple[str, Any]]:
         yield name, value
 
 
-def _as_kinds(value: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
+def as_kinds(value: Any, kinds: tuple[str, ...]) -> Iterator[Any]:
     """The value converted to the types of a parameter."""
     if "string" in kinds:
         yield str(value)

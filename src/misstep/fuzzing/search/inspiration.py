@@ -18,6 +18,7 @@ from misstep.fuzzing.search.telling import every_input, neighbours, telling_argu
 
 _EARLY = 6  # telling calls per tool before repetitions
 _EXAMPLES = 8
+_FILES = 8  # per parameter that takes file names
 
 
 def opening_plan(
@@ -72,6 +73,10 @@ def _first_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
             yield CallIdea(((subject.name, arguments),), "example", mark=True)
     yield CallIdea(((subject.name, subject.simple),), "simple", mark=True)
     yield CallIdea(((subject.name, subject.complete),), "simple", mark=True)
+    if subject.described.kind == "mcp":
+        for name, files in subject.files.items():
+            for file in files[1:_FILES] if name in subject.simple else ():
+                yield CallIdea(((subject.name, {**subject.simple, name: file}),), "simple")
 
 
 def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:

@@ -1,6 +1,7 @@
 """What the fuzzer knows about one tool: parameters, constants in its source, values, simple arguments."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -9,7 +10,7 @@ import msgspec
 from misstep.core.rng import Dice
 from misstep.core.tool import Described, Path
 from misstep.errors import UsageError
-from misstep.fuzzing.inputs.edges import file_places
+from misstep.fuzzing.inputs.edges import file_places, files_for
 from misstep.fuzzing.inputs.slots import Drawn
 from misstep.fuzzing.inputs.suggestions import constants_in
 from misstep.fuzzing.search.corpus import Feedback
@@ -49,6 +50,51 @@ class Parameter(msgspec.Struct, frozen=True):
     choices: tuple[Any, ...] = ()  # all values, if the schema lists them
 
 
+_LEAST_TRIED = 5  # new values of a parameter before it is judged by them
+_PARTICULAR = 0.8  # share of refused new values above which a parameter takes particular values only
+_ENOUGH = 0.6  # share of accepted calls above which anything may be tried
+_SHORT = 200  # characters of a value that is kept
+
+
+class Acceptance:
+    """Which values a tool accepts, for tools that refuse most others: names of files, zones, sheets.
+
+    A parameter takes particular values if nearly all new ones are refused.
+    """
+
+    def __init__(self) -> None:
+        self.calls = self.accepted = 0
+        self._known = dict[str, dict[str, Any]]()  # accepted values by parameter and JSON text
+        self._tried = Counter[str]()  # calls in which only this parameter had a new value
+        self._refused = Counter[str]()
+
+    def hear(self, arguments: Mapping[str, Any], accepted: bool) -> None:
+        self.calls += 1
+        self.accepted += accepted
+        texts = {name: encode(value) for name, value in arguments.items()}
+        new = [name for name, text in texts.items() if text not in self._known.get(name, ())]
+        if len(new) == 1:
+            self._tried[new[0]] += 1
+            self._refused[new[0]] += not accepted
+        for name in new if accepted else ():
+            kept = self._known.setdefault(name, {})
+            if len(texts[name]) <= _SHORT and len(kept) < _KEPT:
+                kept[texts[name]] = arguments[name]
+
+    def settled(self, arguments: dict[str, Any], dice: Dice) -> dict[str, Any]:
+        """The arguments, with accepted values where only particular ones work, while most are refused."""
+        if not self.accepted or self.accepted >= _ENOUGH * self.calls:
+            return arguments
+        return {name: self._settled(name, value, dice) for name, value in arguments.items()}
+
+    def _settled(self, name: str, value: Any, dice: Dice) -> Any:
+        known = self._known.get(name)
+        tried = self._tried[name]
+        if not known or tried < _LEAST_TRIED or self._refused[name] < _PARTICULAR * tried:
+            return value
+        return value if encode(value) in known else dice.pick(list(known.values()))
+
+
 class FuzzSubject:
     """One tool and what has been learnt about it."""
 
@@ -72,17 +118,20 @@ class FuzzSubject:
         self.choices = {each.name: each.choices for each in self.parameters if each.choices}
         self._schema: Mapping[str, Any] = described.tool.parameters
         self._values: dict[str, dict[str, Any]] = {each.name: {} for each in self.parameters}
+        self.acceptance = Acceptance()
         self._unheard = 0 if described.kind != "mcp" else _NO_MARKS
         try:
             self.simple = make_up(self._schema, dice)
         except UsageError:
             self.simple = supply.draw(dice).arguments
+        self.files = self._learn_files(files)
+        if described.kind == "mcp":  # a server refuses most calls about files that are not there
+            self.simple |= {name: found[0] for name, found in self.files.items() if name in self.simple}
         self.complete = {**self.simple, **self._optional(dice)}
         self.remember(self.complete)
         for name, choices in self.choices.items():
             for value in choices[:_KEPT]:
                 self.remember_value(name, value)
-        self.files = self._learn_files(files)
 
     @property
     def marking(self) -> bool:
@@ -105,6 +154,13 @@ class FuzzSubject:
 
     def misfit(self, arguments: dict[str, Any]) -> str | None:
         return fits(self._schema, arguments)
+
+    def hear(self, arguments: Mapping[str, Any], accepted: bool) -> None:
+        """Take in whether the tool accepted a call: the first that it did replaces the simple arguments."""
+        if accepted and not self.acceptance.accepted:
+            self.simple |= {name: arguments[name] for name in self.simple if name in arguments}
+            self.complete |= arguments
+        self.acceptance.hear(arguments, accepted)
 
     def remember(self, arguments: Mapping[str, Any]) -> None:
         for name, value in arguments.items():
@@ -130,6 +186,7 @@ class FuzzSubject:
     def _learn_files(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
         """Use the files for all parameters that take file names, and return the files by parameter."""
         places = file_places(self._schema) if files else []
+        files = files_for(self.described, files)
         for path in places:
             for file in files:
                 self.supply.learn(path, file)

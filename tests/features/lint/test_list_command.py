@@ -49,7 +49,7 @@ def test_tools_are_shown_and_not_called(misstep: Command, tmp_path: Path) -> Non
     (tmp_path / "mine.py").write_text(CODE)
     result = misstep("tool", "list", "mine.py:tools")
     assert result.code == 0
-    assert "\n".join(line.rstrip() for line in result.out.splitlines()) + "\n" == SHOWN
+    assert result.out == SHOWN
 
 
 def test_everything_as_json(misstep: Command, tmp_path: Path) -> None:

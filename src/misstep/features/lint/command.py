@@ -14,6 +14,7 @@ from misstep.core.settings import ToolRunSettings
 from misstep.errors import UsageError
 from misstep.features.lint.run import lint_tools, list_tools
 from misstep.features.lint.view import lint_as_json, lint_view, state_lint, tools_view
+from misstep.rendering.layout import Trimmed
 from misstep.rendering.text import plain
 
 ABOUT_PYTHON = "Python interpreter to run the tools in."
@@ -62,7 +63,7 @@ def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
         print_json_text(lint_as_json(report))
     elif not to_report(settings):
         console = Console()
-        console.print(lint_view(report))
+        console.print(Trimmed(lint_view(report)))
         them = "it" if len(report.tools) == 1 else "them"
         hint(console, f"Fuzz {them}: misstep tool fuzz {' '.join(map(quoted, specs))}")
     for note in report.notes:
@@ -87,7 +88,7 @@ def list_command(settings: ToolRunSettings, specs: tuple[str, ...]) -> int:
     if settings.json:
         print_json(found)
     else:
-        Console().print(tools_view(found.tools))
+        Console().print(Trimmed(tools_view(found.tools)))
     for note in (*(f"skipped: {each}" for each in found.skipped), *found.notes):
         click.echo(plain(note), err=True)
     return 0

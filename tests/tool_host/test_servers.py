@@ -38,6 +38,15 @@ def look(name: str) -> str:
 
 
 @app.tool()
+def read(name: str) -> str:
+    '''Read a file.'''
+    try:
+        return (HERE / name).read_text()
+    except OSError as error:
+        return type(error).__name__
+
+
+@app.tool()
 def traceback_kind() -> str:
     '''Which kind of tracebacks the log has.'''
     import logging
@@ -55,6 +64,11 @@ def server(tmp_path: Path) -> str:
     (folder / "server.py").write_text(SERVER)
     (folder / "data" / "a.txt").write_text("a")
     (folder / ".env").write_text("KEY=secret")
+    (folder / ".private").mkdir()
+    (folder / ".private" / "id_rsa").write_text("secret")
+    (tmp_path / "secret.txt").write_text("secret")
+    (folder / "outside").symlink_to(tmp_path / "secret.txt")
+    (folder / "inside").symlink_to("data")
     return f"mcp:{sys.executable} {folder}/server.py"
 
 
@@ -64,9 +78,16 @@ def test_a_server_writes_beside_itself_and_changes_nothing(server: str, tmp_path
         assert react(bench, "keep", text="two ").text == "one two "
         bench.reset()
         assert react(bench, "keep", text="three ").text == "three "
-        assert react(bench, "look", name=".").text == "['data', 'notes.txt', 'server.py']"
-        assert react(bench, "look", name="data").text == "['a.txt', 'empty']"
-    assert sorted(each.name for each in (tmp_path / "server").iterdir()) == [".env", "data", "server.py"]
+        there = "['data', 'inside', 'notes.txt', 'outside', 'server.py']"
+        assert react(bench, "look", name=".").text == there
+        assert react(bench, "look", name="inside").text == "['a.txt', 'empty']"
+    assert not (tmp_path / "server" / "notes.txt").exists()
+
+
+def test_a_copy_holds_no_secrets(server: str) -> None:
+    with ToolHost(server, CallConditions()) as bench:
+        for name in ("outside", ".env", ".private/id_rsa"):
+            assert react(bench, "read", name=name).text.endswith("FileNotFoundError")
 
 
 def test_exceptions_are_logged_as_python_does(server: str) -> None:

@@ -39,12 +39,13 @@ class BubblewrapProgram(msgspec.Struct, frozen=True):
 class FolderCopy(msgspec.Struct, frozen=True):
     """A small folder that a process can change without changing the original.
 
-    Its `folders` and `files` are copied, and `mounted` folders in it stay read-only.
+    Its `folders`, `files` and symbolic `links` are copied, and `mounted` folders in it stay read-only.
     """
 
     path: str
     folders: tuple[str, ...]
     files: tuple[str, ...]
+    links: tuple[str, ...] = ()
     mounted: tuple[str, ...] = ()
 
 
@@ -178,6 +179,8 @@ def _copied(copy: FolderCopy, disk: int) -> Iterator[Word]:
         with suppress(OSError), open(path, "rb") as file:
             mode = os.fstat(file.fileno()).st_mode & 0o777
             yield from ("--perms", f"{mode:04o}", "--file", file.read(), path)
+    for path in copy.links:
+        yield from ("--symlink", os.readlink(path), path)
     for path in copy.mounted:
         yield from ("--ro-bind", path, path)
 

@@ -79,19 +79,25 @@ def _places_of_spec(spec: str) -> Iterator[str]:
         yield from places_of_server(server)
 
 
-MOST_COPIED = 300  # files of a server's own folder
+MOST_COPIED = 300  # files; each is an open file until the sandbox has started
 MOST_BYTES = 16 << 20
 
 
 def copies_for(spec: str, hidden: Iterable[str]) -> list[FolderCopy]:
-    """The folders that a server may write to: those in its command, and that of its code; only small ones."""
+    """The folders that a server may write to: its own, and those in its command; only small ones."""
     folders = [
         folder
         for server in servers_to_start(spec) or ()
-        for word in server.command
+        for word in (server.folder, *server.command)
         for folder in _folders_meant(word.partition("=")[2] or word if word.startswith("-") else word)
     ]
-    return [copy for folder in dict.fromkeys(folders) for copy in _small_copy(folder, {*hidden})]
+    copies, count = list[FolderCopy](), 0
+    for folder in dict.fromkeys(folders):
+        copy = _small_copy(folder, {*hidden})
+        if copy and count + len(copy.files) <= MOST_COPIED:
+            copies.append(copy)
+            count += len(copy.files)
+    return copies
 
 
 def _folders_meant(word: str) -> list[str]:
@@ -109,24 +115,29 @@ def _folders_meant(word: str) -> list[str]:
     return [path] if os.path.isdir(path) and not is_common(path) else []
 
 
-def _small_copy(folder: str, hidden: set[str]) -> list[FolderCopy]:
+def _small_copy(folder: str, hidden: set[str]) -> FolderCopy | None:
     """A copy of a folder without what is hidden in it; none if it is large or can't be read."""
-    files, folders, mounted, size, waiting = list[str](), list[str](), list[str](), 0, [folder]
+    files, folders, links, mounted = list[str](), list[str](), list[str](), list[str]()
+    size, waiting = 0, [folder]
     while waiting:
         folders.append(waiting.pop())
         try:
             entries = [each for each in os.scandir(folders[-1]) if each.path not in hidden]
-            size += sum(each.stat().st_size for each in entries if each.is_file())
+            size += sum(each.stat(follow_symlinks=False).st_size for each in entries)
         except OSError:
-            return []
-        files += [each.path for each in entries if each.is_file()]
+            return None
         for entry in entries:
-            if entry.is_dir():
-                is_left = entry.is_symlink() or entry.name.startswith(".") or _is_vendored(entry.path)
-                (mounted if is_left else waiting).append(entry.path)
+            if entry.is_symlink():
+                links.append(entry.path)
+            elif entry.is_file():
+                files.append(entry.path)
+            elif entry.is_dir() and not (entry.name.startswith(".") or _is_vendored(entry.path)):
+                waiting.append(entry.path)
+            elif entry.is_dir() and not any(_is_in(each, [entry.path]) for each in hidden):
+                mounted.append(entry.path)
         if len(files) > MOST_COPIED or size > MOST_BYTES:
-            return []
-    return [FolderCopy(folder, tuple(folders[1:]), tuple(files), tuple(mounted))]
+            return None
+    return FolderCopy(folder, tuple(folders[1:]), tuple(files), tuple(links), tuple(mounted))
 
 
 def _existing(paths: Iterable[str]) -> list[str]:

@@ -75,7 +75,7 @@ def _first_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
     yield CallIdea(((subject.name, subject.complete),), "simple", mark=True)
     if subject.described.kind == "mcp":
         for name, files in subject.files.items():
-            for file in files[1:_FILES] if name in subject.simple else ():
+            for file in files[:_FILES] if name in subject.simple else ():
                 yield CallIdea(((subject.name, {**subject.simple, name: file}),), "simple")
 
 

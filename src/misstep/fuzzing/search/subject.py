@@ -125,8 +125,6 @@ class FuzzSubject:
         except UsageError:
             self.simple = supply.draw(dice).arguments
         self.files = self._learn_files(files)
-        if described.kind == "mcp":  # a server refuses most calls about files that are not there
-            self.simple |= {name: found[0] for name, found in self.files.items() if name in self.simple}
         self.complete = {**self.simple, **self._optional(dice)}
         self.remember(self.complete)
         for name, choices in self.choices.items():

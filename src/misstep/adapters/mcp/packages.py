@@ -78,18 +78,13 @@ def cache_folder() -> Path:
     if given := os.environ.get(FOLDER):
         return Path(given)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base) / "misstep" / "servers"
+    return Path(base).absolute() / "misstep" / "servers"
 
 
 def installation_of(program: str) -> str:
     """The folder in our cache that a program was installed in; empty if it is none of these."""
-    parts = Path(program).parts
-    depth = len(cache_folder().parts) + 1
-    return (
-        str(Path(*parts[:depth]))
-        if len(parts) > depth and Path(program).is_relative_to(cache_folder())
-        else ""
-    )
+    path, folder = Path(program), cache_folder()
+    return str(folder / path.relative_to(folder).parts[0]) if path.is_relative_to(folder) else ""
 
 
 def read_command(words: Sequence[str]) -> PackageCommand | None:

@@ -222,7 +222,9 @@ def _install_with_pip(wanted: PackageCommand, folder: Path, name: str) -> Instal
 
 
 def _no_program(name: str, program: str, wanted: PackageCommand, folder: Path) -> UsageError:
-    there = sorted(each.name for each in folder.glob("*")) if folder.is_dir() else []
+    usual = ("activate", "pip", "python")  # in every virtual environment
+    found = sorted(each.name for each in folder.glob("*"))
+    there = [each for each in found if not each.lower().startswith(usual)]
     hint = f"it has {', '.join(there[:10])}" if there else "it has no programs"
     told = f"there is no program '{program}' in {wanted.packages[0]}"
     return UsageError(f"can't install MCP server {name}: {told}", hint)

@@ -221,7 +221,7 @@ class Lessons:
             if fresh or self._ideas.stateful:
                 self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
             follow_ups += self._keep(idea, index, features, fresh, is_bad(ruling), is_costly(reaction))
-            if subject.described.kind == "mcp":
+            if subject.described.kind == "mcp" and (ruling.was_refused or ruling.ruling == "fine"):
                 subject.hear(arguments, not ruling.was_refused)
             if ruling.was_refused and fresh:
                 follow_ups += self._follow_advice(idea, index, reaction)

@@ -71,13 +71,17 @@ _CUE = re.compile(
 )
 _QUOTED = re.compile(r"""['"`]([^'"`\n]{1,80})['"`]""")
 _LISTED = re.compile(r"[\w./@+-]{1,60}")
+_BEGINNING = re.compile(
+    r"""(?P<about>[\w ]{0,40})\b(?:starts?|begins?) with ['"`]?(?P<beginning>[^\s'"`]{1,40})""", re.IGNORECASE
+)
 _OFFERED = 6  # values per message
 
 
 def offers_in(message: str) -> list[tuple[str, str]]:
     """Values that an error message offers instead of what was given, each with the words before it.
 
-    For example, "Available sheets: 'Sheet1'" offers Sheet1 with the words "sheets".
+    For example, "Available sheets: 'Sheet1'" offers Sheet1 with the words "sheets". What values start with
+    is offered alone, too: tools often expect something after it.
     """
     found = dict[tuple[str, str], None]()
     for cue in _CUE.finditer(message[:_READ]):
@@ -86,6 +90,9 @@ def offers_in(message: str) -> list[tuple[str, str]]:
             parts = [part.strip(" .[]") for part in re.split(r",|\||;| or ", cue["rest"][1:])]
             values = [part for part in parts if _LISTED.fullmatch(part)]
         found.update(dict.fromkeys((cue["about"].strip(), value) for value in values))
+    for told in _BEGINNING.finditer(message[:_READ]):
+        for value in (told["beginning"], f"{told['beginning']}1"):
+            found[told["about"].strip(), value] = None
     return list(found)[:_OFFERED]
 
 

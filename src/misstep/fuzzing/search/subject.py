@@ -52,6 +52,7 @@ class Parameter(msgspec.Struct, frozen=True):
 
 _LEAST_TRIED = 5  # new values of a parameter before it is judged by them
 _PARTICULAR = 0.8  # share of refused new values above which a parameter takes particular values only
+_LEAST_CALLS = 50  # before that, a call that is refused may tell more
 _ENOUGH = 0.6  # share of accepted calls above which anything may be tried
 _SHORT = 200  # characters of a value that is kept
 
@@ -83,7 +84,7 @@ class Acceptance:
 
     def settled(self, arguments: dict[str, Any], dice: Dice) -> dict[str, Any]:
         """The arguments, with accepted values where only particular ones work, while most are refused."""
-        if not self.accepted or self.accepted >= _ENOUGH * self.calls:
+        if not self.accepted or self.calls < _LEAST_CALLS or self.accepted >= _ENOUGH * self.calls:
             return arguments
         return {name: self._settled(name, value, dice) for name, value in arguments.items()}
 

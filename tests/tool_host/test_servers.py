@@ -117,9 +117,9 @@ def test_a_server_that_works_on_files_has_some(tmp_path: Path) -> None:
     spec = f"mcp:{sys.executable} {tmp_path}/server.py"
     with Workbenches(Settings()) as benches, benches.lend(spec) as bench:
         assert react(bench, "first_line", path="notes.md").text == "# Notes"
-        assert "/tmp/misstep/work/notes.md" in bench.files
+        assert f"{bench.sandbox.folder}/notes.md" in bench.files
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "own.txt").write_text("mine")
     given = Settings(workspace=str(tmp_path / "mine"))
     with Workbenches(given) as benches, benches.lend(spec) as bench:
-        assert bench.files == ("own.txt", "/tmp/misstep/work/own.txt")
+        assert bench.files == ("own.txt", f"{bench.sandbox.folder}/own.txt")

@@ -180,7 +180,8 @@ def _copied(copy: FolderCopy, disk: int) -> Iterator[Word]:
             mode = os.fstat(file.fileno()).st_mode & 0o777
             yield from ("--perms", f"{mode:04o}", "--file", file.read(), path)
     for path in copy.links:
-        yield from ("--symlink", os.readlink(path), path)
+        with suppress(OSError):
+            yield from ("--symlink", os.readlink(path), path)
     for path in copy.mounted:
         yield from ("--ro-bind", path, path)
 

@@ -25,7 +25,6 @@ from misstep.adapters.mcp.packages import installation_of
 from misstep.adapters.toolset.spec import MCP, file_of, servers_meant, servers_to_start
 from misstep.schemas.source import parse_module
 from misstep.tool_host.protocol import CallConditions
-from misstep.tool_host.sandbox.bubblewrap import FolderCopy
 
 OURSELVES = str(Path(__file__).parents[2])
 
@@ -65,7 +64,7 @@ def places_for(spec: str, conditions: CallConditions, network: bool) -> tuple[li
     code = [*tools, *_existing(editable_projects([*installed, *tools]))]
     own = [path for path in code if not is_installation(path)]
     allowed = _existing([*conditions.allow_read, conditions.workspace])
-    hidden = [each for each in secrets_in(own) if not _is_in(each, allowed)]
+    hidden = [each for each in secrets_in(own) if not is_in(each, allowed)]
     return [*system, *installed, *code, OURSELVES, *allowed], hidden
 
 
@@ -79,67 +78,6 @@ def _places_of_spec(spec: str) -> Iterator[str]:
         yield from places_of_server(server)
 
 
-MOST_COPIED = 300  # files; each is an open file until the sandbox has started
-MOST_BYTES = 16 << 20
-
-
-def copies_for(spec: str, hidden: Iterable[str]) -> list[FolderCopy]:
-    """The folders that a server may write to: its own, and those in its command; only small ones."""
-    folders = [
-        folder
-        for server in servers_to_start(spec) or ()
-        for word in (server.folder, *server.command)
-        for folder in _folders_meant(word.partition("=")[2] or word if word.startswith("-") else word)
-    ]
-    copies, count = list[FolderCopy](), 0
-    for folder in dict.fromkeys(folders):
-        copy = _small_copy(folder, {*hidden})
-        if copy and count + len(copy.files) <= MOST_COPIED:
-            copies.append(copy)
-            count += len(copy.files)
-    return copies
-
-
-def _folders_meant(word: str) -> list[str]:
-    """A folder, or that of a script, for Node that of its package."""
-    if not os.path.isabs(word) or not os.path.exists(word):
-        return []
-    path = os.path.realpath(word)
-    if path.endswith(SCRIPTS):
-        parents = map(str, Path(path).parents)
-        path = next(
-            (each for each in parents if os.path.exists(f"{each}/package.json")), os.path.dirname(path)
-        )
-    elif path.endswith(".py"):
-        path = os.path.dirname(path)
-    return [path] if os.path.isdir(path) and not is_common(path) else []
-
-
-def _small_copy(folder: str, hidden: set[str]) -> FolderCopy | None:
-    """A copy of a folder without what is hidden in it; none if it is large or can't be read."""
-    files, folders, links, mounted = list[str](), list[str](), list[str](), list[str]()
-    size, waiting = 0, [folder]
-    while waiting:
-        folders.append(waiting.pop())
-        try:
-            entries = [each for each in os.scandir(folders[-1]) if each.path not in hidden]
-            size += sum(each.stat(follow_symlinks=False).st_size for each in entries)
-        except OSError:
-            return None
-        for entry in entries:
-            if entry.is_symlink():
-                links.append(entry.path)
-            elif entry.is_file():
-                files.append(entry.path)
-            elif entry.is_dir() and not (entry.name.startswith(".") or _is_vendored(entry.path)):
-                waiting.append(entry.path)
-            elif entry.is_dir() and not any(_is_in(each, [entry.path]) for each in hidden):
-                mounted.append(entry.path)
-        if len(files) > MOST_COPIED or size > MOST_BYTES:
-            return None
-    return FolderCopy(folder, tuple(folders[1:]), tuple(files), tuple(links), tuple(mounted))
-
-
 def _existing(paths: Iterable[str]) -> list[str]:
     """The paths that exist, under all their names."""
     found = [os.path.abspath(os.path.expanduser(path)) for path in paths if path]
@@ -147,7 +85,8 @@ def _existing(paths: Iterable[str]) -> list[str]:
     return [name for name in names if os.path.exists(name) and name != "/"]
 
 
-def _is_in(path: str, places: Iterable[str]) -> bool:
+def is_in(path: str, places: Iterable[str]) -> bool:
+    """Whether a path is one of these places or below one."""
     return any(path == place or path.startswith(os.path.join(place, "")) for place in places)
 
 
@@ -219,7 +158,7 @@ def secrets_in(folders: Iterable[str]) -> Iterator[str]:
     for folder in folders:
         # A link stays a link in the sandbox, and its target is among these folders.
         waiting = [folder] if os.path.isdir(folder) and not os.path.islink(folder) else []
-        waiting = [each for each in waiting if not _is_vendored(each)]
+        waiting = [each for each in waiting if not is_vendored(each)]
         while waiting:
             place = waiting.pop()
             if place not in known:
@@ -239,7 +178,7 @@ def _secrets_beside(folder: str, waiting: list[str]) -> Iterator[str]:
         if _secret_names().fullmatch(entry.name) and entry.name not in listed_places()["shown"]:
             yield entry.path
         elif entry.is_dir(follow_symlinks=False):
-            waiting += [] if _is_vendored(entry.path) else [entry.path]
+            waiting += [] if is_vendored(entry.path) else [entry.path]
         elif not stat.S_ISREG(entry.stat(follow_symlinks=False).st_mode):
             yield entry.path
 
@@ -249,7 +188,8 @@ def _secret_names() -> re.Pattern[str]:
     return re.compile("|".join(map(fnmatch.translate, listed_places()["secrets"])), re.IGNORECASE)
 
 
-def _is_vendored(folder: str) -> bool:
+def is_vendored(folder: str) -> bool:
+    """Whether a folder holds code of others, such as `node_modules` or a virtual environment."""
     name = os.path.basename(folder)
     return name in listed_places()["vendored"] or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 

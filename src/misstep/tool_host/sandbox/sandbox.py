@@ -19,7 +19,8 @@ from misstep.core.secrets import SECRET_VARIABLE
 from misstep.errors import UsageError
 from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
-from misstep.tool_host.sandbox.places import copies_for, is_remote, places_for
+from misstep.tool_host.sandbox.copies import copies_for
+from misstep.tool_host.sandbox.places import is_remote, places_for
 from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
 from misstep.tool_host.serving.process_tree import THREADS
 

@@ -38,6 +38,14 @@ def _no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _one_thread_per_model() -> Iterator[None]:
+    """The embedded model's threads wait for one another, and three times as long beside other tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OMP_NUM_THREADS", "1")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _own_configuration(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Runs are signed with a key of the tests' own; whoever runs them keeps theirs."""
     with pytest.MonkeyPatch.context() as patch:

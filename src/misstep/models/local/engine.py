@@ -50,13 +50,19 @@ def runtime() -> Runtime:
         if undecided:
             del os.environ[POLICY]
     is_passive = undecided and "OPENMP = 1" in xllamacpp.get_system_info()
-    return Runtime(xllamacpp, min(MOST_READERS, usable_cores()) if is_passive else 1)
+    return Runtime(xllamacpp, min(MOST_READERS, usable_cores(), _allowed_threads()) if is_passive else 1)
 
 
 def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _allowed_threads() -> int:
+    """How many threads OpenMP's own variable allows; one is faster if other processes need the cores."""
+    number = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return max(1, int(number)) if number.isdecimal() else MOST_READERS
 
 
 def _is_loaded(library: str) -> bool:

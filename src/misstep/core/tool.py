@@ -79,10 +79,14 @@ class Invocation(msgspec.Struct, frozen=True):
 
 
 class Probe(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A call to be made and observed; `mark` also tracks what the code does with its arguments."""
+    """A call to be made and observed.
+
+    `mark` also tracks what the code does with its arguments, `watch` which files it changes.
+    """
 
     invocation: Invocation
     mark: bool = False
+    watch: bool = False
 
 
 class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -128,6 +132,14 @@ class Observation(msgspec.Struct, frozen=True):
     via: tuple[tuple[str, str], ...] = ()
 
 
+class FileChange(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a call did to a file or folder; `lost` if it held words that are gone now."""
+
+    path: str
+    what: Literal["created", "changed", "removed"]
+    lost: bool = False
+
+
 Ended = Literal[
     "returned",  # with a result, which may describe an error
     "raised",
@@ -162,6 +174,7 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     edges: tuple[int, ...] = ()
     observations: tuple[Observation, ...] = ()
     handled: tuple[Raised, ...] = ()
+    changes: tuple[FileChange, ...] = ()  # if it was watched
 
 
 LONG = 200  # characters; longer texts are implausible

@@ -12,11 +12,14 @@ from msgspec import structs
 
 from misstep.core.results.finding import Finding, FindingKind, ToolReport
 from misstep.core.results.trial import REFUSALS, Judged
-from misstep.core.tool import Described, Invocation, Reaction
+from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.comparisons import SeenComparisons
+from misstep.fuzzing.contracts.checks import experiments, judge_sequences_of
+from misstep.fuzzing.contracts.samples import CallSamples
+from misstep.fuzzing.contracts.steps import Toolkit
 from misstep.fuzzing.judging.echoes import finding_id
 from misstep.fuzzing.judging.endings import UNREACHABLE
-from misstep.fuzzing.judging.ruling import judge, judge_calls_of
+from misstep.fuzzing.judging.ruling import FINE, judge
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
@@ -27,6 +30,7 @@ from misstep.schemas.schema import fits
 MOST_NOTES = 5
 STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
+MOST_EXPERIMENTS = 400  # on contracts
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
@@ -51,10 +55,12 @@ class Examination:
         before: ToolReport,
         titles: Mapping[str, str] = MappingProxyType({}),
         kept: Iterable[str] = (),
+        samples: CallSamples | None = None,
     ) -> None:
         self._bench = bench
         self._tools = {tool.name: tool for tool in tools}
-        self._rule = judge_calls_of(tools)
+        self._rule = judge_sequences_of(tools)
+        self._samples = samples or CallSamples()
         self._spec = spec
         self._before = before
         self._titles = titles
@@ -120,6 +126,30 @@ class Examination:
             self._triage += bench.made
             self.seconds_settling += time.monotonic() - began
 
+    def try_contracts(self, over: Callable[[], bool], seconds: float, grants: Grants | None = None) -> None:
+        """Make calls that show whether the tools do what they promise; breaches are confirmed by `settle`."""
+        bench, until = MeteredWorkbench(self._bench, grants), time.monotonic() + seconds
+        ended = self._until(lambda: bench.is_out or over() or time.monotonic() >= until)
+        kit = Toolkit(self._tools, self._samples.accepted, self._samples.refused)
+        self._bench.reset()
+        self._index.begin_anew()
+        for calls in islice(experiments(kit), MOST_EXPERIMENTS):
+            if ended():
+                break
+            reactions = list(bench.run([Probe(call, watch=True) for call in calls]))
+            if len(reactions) < len(calls):
+                continue
+            judged = self._judge(calls, reactions)
+            for place in range(1, len(calls)):
+                self._index.add(calls[:place], FINE, self.calls)
+            new = self._index.add(calls, judged, self.calls, "contract")
+            if new:
+                self._fresh.append(self._unconfirmed(new))
+            if any(reaction.ended not in ("returned", "raised") for reaction in reactions):
+                self._index.begin_anew()
+        self._triage += bench.made
+        self.seconds_settling += time.monotonic() - until + seconds
+
     def report(self, ended: Ended) -> ToolReport:
         """The results so far."""
         found = list(self._findings())
@@ -171,6 +201,7 @@ class Examination:
                 self._plain.add((calls[-1].tool, ruling.signature))
                 if attempt.fits[place - 1]:
                     self._valid += 1
+                    self._samples.add(calls, ruling, reaction)
                     if ruling.ruling in REFUSALS:
                         self._refusals.add(calls[-1], reaction)
             if reaction.ended not in ("returned", "raised"):
@@ -223,8 +254,8 @@ class Examination:
         self._settle(entry, small, minimised=True)
         return True
 
-    def _judge(self, call: Invocation, reaction: Reaction) -> Judged:
-        judged = self._rule(call, reaction)
+    def _judge(self, calls: Sequence[Invocation], reactions: Sequence[Reaction]) -> Judged:
+        judged = self._rule(calls, reactions)
         self._look_for(judged)
         return judged
 

@@ -68,6 +68,9 @@ RULES: dict[str, IssueRule] = {
     "tool/acceptance": IssueRule(
         "Acceptance", "Arguments that the schema forbids were accepted.", _TOOL, "warning"
     ),
+    "tool/contract": IssueRule(
+        "BrokenContract", "The tool does not do what its annotations or description promise.", _TOOL
+    ),
     "tool/suspicious-refusal": IssueRule(
         "SuspiciousRefusal",
         "Valid arguments were refused with an internal error message, or with none.",

@@ -10,7 +10,7 @@ from misstep.core.results.finding import CodeReach
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.judging.exceptions import describe_exception
-from misstep.fuzzing.judging.ruling import judge_calls_of
+from misstep.fuzzing.contracts.checks import judge_sequences_of
 
 # Gets the state and its arguments.
 Planted: TypeAlias = Callable[..., Any]
@@ -30,7 +30,7 @@ class Bench:
         self.tools = [
             Described(Tool(function.__name__, "", schema), "function") for function, schema in functions
         ]
-        self.judge = judge_calls_of(self.tools)
+        self.judge = judge_sequences_of(self.tools)
 
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         for probe in probes:
@@ -57,7 +57,7 @@ class Bench:
         """What the last call comes to from a fresh start, without anything that is under test."""
         self.reset()
         reactions = list(self.run([Probe(call) for call in calls]))
-        return self.judge(calls[-1], reactions[-1])
+        return self.judge(calls, reactions)
 
 
 def invoke(tool: str, **arguments: Any) -> Invocation:

@@ -34,7 +34,7 @@ def entry_of(bench: Bench, calls: list[Invocation]) -> Defect:
     book = DefectIndex()
     for number, call in enumerate(calls, 1):
         (reaction,) = bench.run([Probe(call)])
-        book.add([call], bench.judge(call, reaction), number)
+        book.add([call], bench.judge([call], [reaction]), number)
     return list(book)[-1]
 
 
@@ -110,7 +110,7 @@ def test_where_too_much_is_forgotten_the_history_of_the_first_is_tried() -> None
     calls = [invoke("put", key="kk"), invoke("put", key="k"), invoke("get", key="kk"), *[invoke("look")] * 6]
     for number, call in enumerate([*calls, invoke("get", key="k")], 1):
         (reaction,) = bench.run([Probe(call)])
-        book.add([call], bench.judge(call, reaction), number)
+        book.add([call], bench.judge([call], [reaction]), number)
     (entry,) = book
     assert entry.calls == (invoke("get", key="k"),)
     confirmed = confirm(entry, bench, bench.judge)

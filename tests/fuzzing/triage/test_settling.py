@@ -34,7 +34,7 @@ def leaves_traces(state: dict[str, Any], text: str) -> str:
 def entry_of(bench: Bench, call: Invocation) -> Defect:
     book = DefectIndex()
     (reaction,) = bench.run([Probe(call)])
-    book.add([call], bench.judge(call, reaction), 1)
+    book.add([call], bench.judge([call], [reaction]), 1)
     bench.reset()
     bench.resets = 0
     return next(iter(book))
@@ -92,7 +92,7 @@ def test_a_server_shows_the_small_calls_with_the_ids_of_a_fresh_start() -> None:
     for number, (call, reaction) in enumerate(
         zip(calls, bench.run([Probe(each) for each in calls]), strict=True)
     ):
-        book.add(calls[: number + 1], bench.judge(call, reaction), number)
+        book.add(calls[: number + 1], bench.judge([call], [reaction]), number)
     entry = next(iter(book))
     settled = settled_small(entry, bench)
     assert [call.tool for call in settled.calls] == ["open_box", "fill", "weigh"]

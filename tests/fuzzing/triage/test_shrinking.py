@@ -134,8 +134,8 @@ def test_hangs_are_shrunk_with_few_calls() -> None:
     bench = Bench((any_text, schema(["text"], text=STRING)))
     calls = [invoke("any_text", text="abcdefghijklmnopqrstuvwxyz")]
 
-    def hangs(invocation: Invocation, reaction: Reaction) -> Judged:
-        return Judged("hang", "", "hang") if reaction.raised else Judged("fine")
+    def hangs(calls: Sequence[Invocation], reactions: Sequence[Reaction]) -> Judged:
+        return Judged("hang", "", "hang") if reactions[-1].raised else Judged("fine")
 
     assert shrink(calls, Judged("hang", "", "hang"), bench, hangs).spent <= MOST_SLOW_CALLS
 
@@ -158,8 +158,8 @@ def unit(state: Any, unit: str = "m", size: int = 1) -> str:
 def shrunk_whatever_the_schema_says(parameters: dict[str, Any], **arguments: Any) -> Any:
     """The smallest arguments for which the tool raises something, be they forbidden or not."""
 
-    def raises(invocation: Invocation, reaction: Reaction) -> Judged:
-        return Judged("crash", "", "x") if reaction.raised else Judged("fine")
+    def raises(calls: Sequence[Invocation], reactions: Sequence[Reaction]) -> Judged:
+        return Judged("crash", "", "x") if reactions[-1].raised else Judged("fine")
 
     bench = Bench((unit, parameters))
     shrunk = shrink([invoke("unit", **arguments)], Judged("crash", "", "x"), bench, raises)

@@ -56,6 +56,7 @@ FindingKind = Literal[
     "schema",  # a result that breaks the output schema, or valid arguments that were refused
     "protocol",
     "acceptance",  # arguments that the documentation forbids were accepted silently
+    "contract",  # the tool does not do what its annotations or its description promise
     "suspicious-refusal",  # valid arguments were refused with an internal error message, or with none
     "refusal",  # arguments that the documentation allows were refused
 ]
@@ -69,6 +70,7 @@ _SEVERITY: dict[str, int] = {
     "hang": 2,
     "blow-up": 2,
     "protocol": 2,
+    "contract": 3,
     "schema": 4,
     "acceptance": 5,
     "suspicious-refusal": 6,

@@ -16,6 +16,7 @@ Ruling = Literal[
     "protocol",
     "acceptance",
     "suspicious-refusal",
+    "contract",
     "refused",
     "environment",
     "fine",
@@ -32,7 +33,7 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     """The ruling on one call, with an explanation. Calls with the same `signature` show the same defect.
 
     `error` is the exception type or a short name for what went wrong; `where` is the place in the tool's own
-    code, as `file.py:12 in f`, empty if unknown.
+    code, as `file.py:12 in f`, empty if unknown. `tool` is at fault, if that is not the last one called.
     """
 
     ruling: Ruling
@@ -41,6 +42,7 @@ class Judged(msgspec.Struct, frozen=True, omit_defaults=True):
     error: str = ""
     where: str = ""
     message: str = ""
+    tool: str = ""
 
     @property
     def was_refused(self) -> bool:

@@ -13,7 +13,7 @@ from misstep.core.settings import Settings, StoreSettings, ToolRunSettings, chec
 from misstep.core.tool import Invocation, Probe
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.tool_fuzz.run import find_finding
-from misstep.fuzzing.judging.ruling import judge_calls_of
+from misstep.fuzzing.contracts.checks import judge_sequences_of
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Workbenches
 from misstep.runs.trust import refuse_foreign, refuse_other_spec
@@ -72,8 +72,8 @@ def _replay(spec: str, calls: Sequence[Invocation], settings: ToolRunSettings) -
                 raise UsageError(
                     f"there is no tool '{call.tool}' now", did_you_mean(call.tool, tools), where=spec
                 )
-        *_, last = bench.run([Probe(call) for call in calls])
-        return masked(judge_calls_of(list(tools.values()))(calls[-1], last))
+        reactions = list(bench.run([Probe(call, watch=True) for call in calls]))
+        return masked(judge_sequences_of(list(tools.values()))(calls, reactions))
 
 
 def regression_tests(report: FuzzReport, settings: Settings, folder: str) -> str:

@@ -4,6 +4,7 @@ import json
 import sys
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -17,6 +18,7 @@ from misstep.core.settings import ToolRunSettings
 from misstep.core.tool import Invocation
 from misstep.errors import StoreError, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
+from misstep.fuzzing.contracts.samples import CallSamples
 from misstep.fuzzing.examination import STRETCH, Ended, Examination
 from misstep.runs.budget import RunBudget
 from misstep.runs.execution import masked
@@ -115,6 +117,7 @@ class FuzzWorker:
         self._starting = starting
         self._seconds = settings.time_per_tool * (FUZZING if reproducer else 1.0)
         self._lock = threading.Lock()
+        self._samples = defaultdict[str, CallSamples](CallSamples)
         self.lost = dict[str, str]()
 
     def work(self, targets: Sequence[Left]) -> Generator[News]:
@@ -179,10 +182,11 @@ class FuzzWorker:
         kept = [] if before else self._seeds.for_tools(target.tools)
         blank = _cleared(before or self._blank(bench, target))
         tools = target.among(bench.tools)
-        examination = Examination(bench, tools, target.spec, seed, blank, target.titles, kept)
+        samples = self._samples[target.spec]
+        examination = Examination(bench, tools, target.spec, seed, blank, target.titles, kept, samples)
         ended: Ended = "stopped"
         try:
-            ended = self._carry_out(examination, target.spec, tell)
+            ended = self._carry_out(examination, target.spec, tell, len(tools) == len(bench.tools))
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         finally:
@@ -210,13 +214,20 @@ class FuzzWorker:
         notes = problems if target.tools == (bench.tools[0].name,) else ()  # once is enough
         return ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
 
-    def _carry_out(self, examination: Examination, spec: str, tell: Callable[[News], None]) -> Ended:
+    def _carry_out(
+        self, examination: Examination, spec: str, tell: Callable[[News], None], all_tools: bool
+    ) -> Ended:
+        """Fuzz, try contracts once all tools of the spec are known, and confirm what was found."""
         ended = self._fuzz(examination, tell)
         settled = False
         if ended != "stopped":
             with self._lock:
                 known = [(tool, signature) for where, tool, signature in self._known if where == spec]
             seconds = max(LEAST_TRIAGE, self._settings.time_per_tool * TRIAGE)
+            if all_tools:
+                examination.try_contracts(self._run_budget.is_over, seconds, self._run_budget)
+                for finding in examination.news():
+                    tell(finding)
             settled = examination.settle(known, self._run_budget.is_over, seconds, self._run_budget)
         if examination.unreachable:
             self._lose(spec, examination.unreachable)

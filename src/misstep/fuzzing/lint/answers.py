@@ -11,9 +11,9 @@ from msgspec import structs
 from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described
+from misstep.fuzzing.contracts.checks import judge_sequences_of
 from misstep.fuzzing.examination import Examination
 from misstep.fuzzing.judging.echoes import leaves_of
-from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.fuzzing.lint.subject import LintSubject
 from misstep.fuzzing.triage.replay import Replayer, is_same
 from misstep.fuzzing.workbench import Workbench
@@ -81,7 +81,7 @@ def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Calla
     while not over() and examination.calls < most and examination.go_on(most - examination.calls, over):
         pass
     report = examination.report("calls")
-    replayer = Replayer(bench, judge_calls_of([tool]), len(report.unconfirmed), over)
+    replayer = Replayer(bench, judge_sequences_of([tool]), len(report.unconfirmed), over)
     shown = list[Finding]()
     for each in report.unconfirmed:
         if each.kind in PROVING:

@@ -48,7 +48,7 @@ def confirm(
     entry: Defect, bench: Workbench, judge: Judge, most: int = MOST_CALLS, over: Callable[[], bool] = never
 ) -> Settled:
     """Replay a defect: the call alone, then with more and more of the calls before it."""
-    replayer = Replayer(bench, judge, most, over)
+    replayer = Replayer(bench, judge, most, over, watch=entry.kind == "contract")
     # A hang, computing or waiting, takes the full time limit every time.
     is_endless = entry.kind == "hang" or entry.judged.error == "CPU"
     replays = 1 if is_endless else REPLAYS if bench.starts_quickly else DEAR_REPLAYS
@@ -75,8 +75,9 @@ def _again(
 
 def _longer_and_longer(entry: Defect) -> Iterator[tuple[Invocation, ...]]:
     """The call alone, its attempt, the first calls that showed it, then with more and more earlier calls."""
-    yield entry.calls[-1:]
-    if len(entry.calls) > 1:
+    if entry.kind != "contract":  # which takes all of its calls
+        yield entry.calls[-1:]
+    if len(entry.calls) > 1 or entry.kind == "contract":
         yield entry.calls
     if entry.original != entry.calls:
         yield entry.original
@@ -108,7 +109,7 @@ def make_small(
     chosen, spent = (small.calls, small.judged), settled.spent + small.spent
     if not bench.starts_quickly and small.calls != settled.calls:
         # They were tried without a fresh start each: they have to show it from one too.
-        replayer = Replayer(bench, judge, len(small.calls), stopped)
+        replayer = Replayer(bench, judge, len(small.calls), stopped, watch=entry.kind == "contract")
         if not replayer.shows(small.calls, entry.judged):
             chosen = settled.calls, entry.judged
         spent += replayer.spent
@@ -158,13 +159,15 @@ def shrink(
     if most is None:
         is_slow = like.ruling in ("hang", "blow-up")
         most = MOST_SLOW_CALLS if is_slow else MOST_STEPS + MORE_CALLS * (len(calls) - 1)
-    return _Shrinking(tuple(calls), like, bench, Replayer(bench, judge, most, over)).run()
+    replayer = Replayer(bench, judge, most, over, watch=like.ruling == "contract")
+    return _Shrinking(tuple(calls), like, bench, replayer).run()
 
 
 class _Shrinking:
     def __init__(self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer) -> None:
         self._schemas = {described.name: described.tool.parameters for described in bench.tools}
-        self._fresh = bench.starts_quickly or len(calls) > 1  # otherwise state from earlier steps interferes
+        # State from earlier steps interferes with sequences; those about contracts begin with a control.
+        self._fresh = bench.starts_quickly or (len(calls) > 1 and like.ruling != "contract")
         self._replayer = replayer
         self._like = like
         self._tried: set[Calls] = {calls}

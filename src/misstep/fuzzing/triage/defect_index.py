@@ -124,7 +124,8 @@ class DefectIndex:
 
         `number` counts the calls of the run. Returns the defect if it is new.
         """
-        key = calls[-1].tool, judged.ruling, judged.signature
+        tool = judged.tool or calls[-1].tool
+        key = tool, judged.ruling, judged.signature
         entry = self._entries.get(key)
         new = None
         if entry is not None:
@@ -134,7 +135,7 @@ class DefectIndex:
         elif judged.ruling in _KINDS and len(self._entries) < MOST_DEFECTS:
             before = self._before(calls)
             self._entries[key] = new = Defect(
-                tool=calls[-1].tool,
+                tool=tool,
                 kind=cast("FindingKind", judged.ruling),
                 judged=judged,
                 calls=tuple(calls),

@@ -47,8 +47,8 @@ def is_name(value: str | int) -> bool:
     return isinstance(value, str) and len(value) >= NAME
 
 
-# Judges the reaction to a call of a known tool.
-Judge: TypeAlias = Callable[[Invocation, Reaction], Judged]
+# Judges a sequence of calls of known tools by the reactions to them.
+Judge: TypeAlias = Callable[[Sequence[Invocation], Sequence[Reaction]], Judged]
 
 
 def never() -> bool:
@@ -58,13 +58,22 @@ def never() -> bool:
 class Replayer:
     """Replays calls on a workbench and counts them; `left` is how many it may still make.
 
-    `made` are the calls of the last replay as they were made, `results` their reactions.
+    `made` are the calls of the last replay as they were made, `results` their reactions. With `watch`, these
+    tell which files were changed.
     """
 
-    def __init__(self, bench: Workbench, judge: Judge, most: int, over: Callable[[], bool] = never) -> None:
+    def __init__(
+        self,
+        bench: Workbench,
+        judge: Judge,
+        most: int,
+        over: Callable[[], bool] = never,
+        watch: bool = False,
+    ) -> None:
         self._bench = bench
         self._judge = judge
         self._over = over
+        self._watch = watch
         self.left = most
         self.spent = 0
         self.made = tuple[Invocation, ...]()
@@ -92,8 +101,10 @@ class Replayer:
             self._make_bound(calls, patience, bindings)
         else:
             self.made = tuple(calls)
-            self.results = tuple(self._bench.run([Probe(call) for call in calls], patience))
-        return self._judge(self.made[-1], self.results[-1]) if len(self.results) == len(calls) else None
+            self.results = tuple(
+                self._bench.run([Probe(call, watch=self._watch) for call in calls], patience)
+            )
+        return self._judge(self.made, self.results) if len(self.results) == len(calls) else None
 
     def _make_bound(self, calls: Sequence[Invocation], patience: float, bindings: Sequence[Binding]) -> None:
         """Make the calls one by one, each with values from the new results."""
@@ -102,7 +113,7 @@ class Replayer:
             if new:
                 call = Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), new)))
             made.append(call)
-            reactions = list(self._bench.run([Probe(call)], patience))
+            reactions = list(self._bench.run([Probe(call, watch=self._watch)], patience))
             if not reactions:
                 break
             results += reactions

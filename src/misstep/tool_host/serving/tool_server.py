@@ -32,6 +32,7 @@ from misstep.fuzzing.judging.exceptions import describe_exception, put_into
 from misstep.fuzzing.taint import Marks, observe, plain
 from misstep.tool_host import protocol as say
 from misstep.tool_host.channel import Channel
+from misstep.tool_host.serving.file_watch import FileWatch
 from misstep.tool_host.serving.process_tree import CrashTraces, allow_cpu
 from misstep.tool_host.serving.scratch import names_in
 
@@ -219,6 +220,8 @@ class Caller:
         self._owns = ownership.owns
         self._timeout = order.limits.timeout
         self._memory = order.limits.memory
+        self._roots = order.roots
+        self._watch: FileWatch | None = None
         self._traces = traces
         self._allowed_until = 0.0
         self._coverage = Coverage(self._owns)
@@ -252,7 +255,11 @@ class Caller:
             return say.Report(Reaction("garbled", detail=detail))
         arguments = json.loads(probe.invocation.arguments)
         self._allow_cpu()
+        if probe.watch and self._watch is None:
+            self._watch = FileWatch(self._roots, [os.environ["HOME"], os.environ["TMPDIR"]])
         reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
+        if probe.watch and self._watch is not None:
+            reaction = msgspec.structs.replace(reaction, changes=self._watch.changes())
         return say.Report(reaction, self._new_lines(bound) if reaction.edges else {})
 
     def _allow_cpu(self) -> None:

@@ -1,0 +1,1 @@
+"""What tools promise about their effects and results, and calls that show whether they keep it."""

@@ -1,0 +1,92 @@
+"""Calls with their reactions, and what contracts need to know about them."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from misstep.core.results.trial import Ruling
+from misstep.core.tool import Described, Invocation, Reaction
+from misstep.fuzzing.contracts.promises import Contract
+from misstep.schemas.shape import as_list, mapping
+
+Calls = tuple[Invocation, ...]
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A call that was made, the reaction to it, and the ruling on that alone."""
+
+    tool: Described
+    arguments: dict[str, Any]
+    reaction: Reaction
+    ruling: Ruling
+
+    @property
+    def name(self) -> str:
+        return self.tool.name
+
+    @property
+    def is_fine(self) -> bool:
+        return self.ruling == "fine"
+
+    def repeats(self, other: "Step") -> bool:
+        return self.name == other.name and self.arguments == other.arguments
+
+
+class Breach(msgspec.Struct, frozen=True):
+    """A promise that calls have broken: `tool` made it in these `words`, and `effect` contradicts it."""
+
+    contract: Contract
+    tool: str
+    words: str
+    effect: str
+
+
+class Toolkit(msgspec.Struct, frozen=True):
+    """Tools, and for each some sequences of calls of which it accepted or refused the last."""
+
+    tools: Mapping[str, Described]
+    accepted: Mapping[str, Sequence[Calls]]
+    refused: Mapping[str, Sequence[Calls]] = {}
+
+    def base(self, tool: str) -> dict[str, Any] | None:
+        """Arguments that the tool accepted, preferably without any preparation."""
+        calls = min(self.accepted.get(tool, ()), key=len, default=None)
+        return json.loads(calls[-1].arguments) if calls else None
+
+
+def parameters(described: Described) -> dict[str, dict[str, Any]]:
+    found = mapping(described.tool.parameters.get("properties"))
+    return {name: dict(mapping(schema)) for name, schema in found.items()}
+
+
+def required(described: Described) -> list[str]:
+    return [name for name in as_list(described.tool.parameters.get("required")) if isinstance(name, str)]
+
+
+def call_of(tool: str, arguments: Mapping[str, Any]) -> Invocation:
+    return Invocation(tool, json.dumps(arguments))
+
+
+def texts_in(reaction: Reaction) -> Iterator[str]:
+    """The result as it was printed, and all texts in it if it is JSON."""
+    yield reaction.text
+    for source in (reaction.text, reaction.structured or ""):
+        if source.lstrip().startswith(("{", "[", '"')):
+            try:
+                yield from _leaves(json.loads(source))
+            except (ValueError, RecursionError):
+                continue
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case list():
+            for each in value:
+                yield from _leaves(each)
+        case dict():
+            for each in value.values():
+                yield from _leaves(each)

@@ -9,8 +9,8 @@ from misstep.core.agent import Tool
 from misstep.core.results.finding import CodeReach
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
-from misstep.fuzzing.judging.exceptions import describe_exception
 from misstep.fuzzing.contracts.checks import judge_sequences_of
+from misstep.fuzzing.judging.exceptions import describe_exception
 
 # Gets the state and its arguments.
 Planted: TypeAlias = Callable[..., Any]

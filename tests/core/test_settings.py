@@ -10,15 +10,8 @@ import click
 import pytest
 
 from misstep.cli import cli
-from misstep.core.settings import (
-    AgentRunSettings,
-    Settings,
-    SettingsGroup,
-    ShrinkSettings,
-    StoreSettings,
-    check_settings,
-    decode_settings,
-)
+from misstep.core.settings import AgentRunSettings, Settings, SettingsGroup, ShrinkSettings, StoreSettings
+from misstep.core.settings.reading import check_settings, decode_settings
 from misstep.errors import UsageError
 from tests.reference.commands import commands
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import click
 
 from misstep.cli import cli
-from misstep.core.settings import FIELDS
+from misstep.core.settings.reading import FIELDS
 from tests.reference.settings import described
 from tests.reference.tables import table
 

@@ -1,7 +1,9 @@
 """The tables of settings, one for each group."""
 
 from misstep.cli.options import flag
-from misstep.core.settings import FIELDS, Settings, SettingsGroup, features, groups
+from misstep.core import settings
+from misstep.core.settings import Settings, SettingsGroup
+from misstep.core.settings.reading import FIELDS
 from tests.reference.tables import table
 
 
@@ -11,8 +13,9 @@ def described(name: str) -> str:
 
 
 def every_setting() -> str:
-    defined = {**vars(groups), **vars(features)}.values()
-    kinds = [kind for kind in defined if isinstance(kind, type) and issubclass(kind, SettingsGroup)]
+    kinds = [
+        kind for kind in vars(settings).values() if isinstance(kind, type) and issubclass(kind, SettingsGroup)
+    ]
     sections = [
         f"### {(kind.__doc__ or '').rstrip('.')}\n\n{_table(kind)}" for kind in kinds if kind.__annotations__
     ]

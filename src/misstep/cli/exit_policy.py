@@ -9,7 +9,8 @@ from rich.text import Text
 
 from misstep.cli.output import INCONCLUSIVE
 from misstep.core.results.comparison import Held
-from misstep.core.settings import RunSettings, parse_gate
+from misstep.core.settings import RunSettings
+from misstep.core.settings.reading import parse_gate
 from misstep.errors import UsageError
 from misstep.rendering.comparison import baseline_sentence, held_as_json
 from misstep.rendering.terminal import counted, percent

@@ -12,8 +12,8 @@ from click.core import ParameterSource
 
 from misstep.cli.completion import Complete, complete_agents, complete_runs, from_paths, from_values
 from misstep.cli.help import Switch
-from misstep.core.settings import FIELDS, LISTS, MEANS, TABLES, OutputSettings, Settings, field_type
-from misstep.core.settings.reading import listed_choices
+from misstep.core.settings import MEANS, TABLES, OutputSettings, Settings
+from misstep.core.settings.reading import FIELDS, LISTS, field_type, listed_choices
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
     AGENTS,

@@ -20,7 +20,8 @@ from misstep.cli.output import case_words, curve_command, hint, own_command, pri
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
 from misstep.core.results.summary import ListedRun, RunView, Summary
-from misstep.core.settings import RunSettings, parse_setting
+from misstep.core.settings import RunSettings
+from misstep.core.settings.reading import parse_setting
 from misstep.errors import UsageError
 from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view

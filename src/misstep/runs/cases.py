@@ -10,7 +10,8 @@ from misstep.core.case import CASE_VERSION, Case
 from misstep.core.constraint import FAMILIES
 from misstep.core.rng import Hashes
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.settings import ProblemSettings, ToolSettings, check_settings
+from misstep.core.settings import ProblemSettings, ToolSettings
+from misstep.core.settings.reading import check_settings
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.difficulty import parse_bounds

@@ -17,13 +17,8 @@ from misstep.core.event import Estimate, Listener, Notice
 from misstep.core.outcome import Outcome, Usage
 from misstep.core.results.summary import Summary
 from misstep.core.run import TESTING, Campaign, RunSpec
-from misstep.core.settings import (
-    AgentRunSettings,
-    LimitSettings,
-    PlanTestSettings,
-    Settings,
-    check_settings,
-)
+from misstep.core.settings import AgentRunSettings, LimitSettings, PlanTestSettings, Settings
+from misstep.core.settings.reading import check_settings
 from misstep.core.spending import Spent
 from misstep.errors import MisstepError, NoStoreYet, UsageError
 from misstep.planning.world.mock import MockWorld

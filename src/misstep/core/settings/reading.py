@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from misstep.core.outcome import storable
-from misstep.core.settings.features import Settings
-from misstep.core.settings.groups import SettingsGroup, Span
+from misstep.core.settings import Settings, SettingsGroup, Span
 from misstep.core.spending import AGENT
 from misstep.errors import UsageError, did_you_mean
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
-from misstep.core.settings import FIELDS, Settings
+from misstep.core.settings import Settings
+from misstep.core.settings.reading import FIELDS
 from misstep.errors import install_command
 
 SETTINGS_FILE = "misstep.toml"

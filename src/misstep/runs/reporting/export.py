@@ -12,7 +12,8 @@ import msgspec
 from misstep.core.event import CaseFinished, Event, Listener, RunStarted, TaskJudged
 from misstep.core.results.report import Written
 from misstep.core.secrets import Redactor
-from misstep.core.settings import AgentRunSettings, RunSettings, Settings, StoreSettings, plain_settings
+from misstep.core.settings import AgentRunSettings, RunSettings, Settings, StoreSettings
+from misstep.core.settings.reading import plain_settings
 from misstep.errors import MissingExtra
 from misstep.interop.episodes import EpisodeAgent
 from misstep.interop.otlp import Sender, otlp_json, spans_of

@@ -11,8 +11,7 @@ from typing import Literal
 from misstep.adapters.builtin.prompts import load_template
 from misstep.core.outcome import ERROR_KINDS, Outcome
 from misstep.core.results.report import Exported, LeftOut, Training
-from misstep.core.settings import AgentSettings, RunSettings
-from misstep.core.settings.groups import PORTIONS, Portion
+from misstep.core.settings import PORTIONS, AgentSettings, Portion, RunSettings
 from misstep.planning.training import (
     Example,
     demonstrate,

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from misstep.core.settings import BUDGETS, FIELDS, LISTS, TABLES, Settings, parse_setting
+from misstep.core.settings import BUDGETS, TABLES, Settings
+from misstep.core.settings.reading import FIELDS, LISTS, parse_setting
 from misstep.errors import UsageError, did_you_mean
 
 PREFIX = "MISSTEP_"

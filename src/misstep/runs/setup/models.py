@@ -7,12 +7,8 @@ from typing import TypeAlias
 from misstep.core.model import LanguageModel
 from misstep.core.results.descriptions import read_text
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.settings import (
-    AgentRunSettings,
-    ModelSettings,
-    ToolSettings,
-    encode_settings,
-)
+from misstep.core.settings import AgentRunSettings, ModelSettings, ToolSettings
+from misstep.core.settings.reading import encode_settings
 from misstep.core.spending import AGENT, RateLimiters
 from misstep.errors import UsageError
 from misstep.models.providers import (

@@ -12,7 +12,7 @@ from click.core import ParameterSource
 
 from misstep.cli.completion import Complete, complete_agents, complete_runs, from_paths, from_values
 from misstep.cli.help import Switch
-from misstep.core.settings import MEANS, TABLES, OutputSettings, Settings
+from misstep.core.settings import MEANS, TABLES, OutputSettings, Settings, setting_names
 from misstep.core.settings.reading import FIELDS, LISTS, field_type, listed_choices
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
@@ -54,18 +54,7 @@ MOST = WholeNumber(0, 10**9)
 
 
 # Where a run is stored, and who is told about it.
-KEEPING = (
-    "run_name",
-    "tags",
-    "resume",
-    "trust_store",
-    "store",
-    "report",
-    "report_dir",
-    "step_summary",
-    "display",
-    "json",
-)
+KEEPING = setting_names("run_name tags resume trust_store store report report_dir step_summary display json")
 
 # An agent given on the command line to replace the one that a run was started with.
 TYPED = {"agent": "", "python": ""}
@@ -140,58 +129,34 @@ _NAMES = {
     "topics": ("--topic",),
 }
 _SEVERAL = (*TABLES, *LISTS)
-_METAVARS = {
-    "actions": "N-M",
-    "agent": "AGENT",
-    "allow_read": "PATH",
-    "agent_args": "KEY=VALUE",
-    "baseline": "RUN",
-    "beside": "RUN|FILE",
-    "budget_time": "DURATION",
-    "budget_usd": "DOLLARS",
-    "usd_per_tool": "DOLLARS",
-    "case": "ID",
-    "cases": "FILE",
-    "checks": "CHECK",
-    "data": "DIR",
-    "descriptions": "FILE",
-    "domains": "DOMAIN",
-    "kinds": "KIND",
-    "context": "FILE",
-    "confidence": "RATE",
-    "difficulty": "BOUND",
-    "fail_on": "GATE",
-    "from_run": "RUN",
-    "family": "FAMILY",
-    "groups": "FILE",
-    "model": "MODEL",
-    "model_base_url": "URL",
-    "model_roles": "ROLE=MODEL",
-    "only": "TOOL",
-    "otlp": "URL",
-    "out": "FILE",
-    "part": "PART",
-    "plans": "FILE",
-    "prices": "FILE",
-    "prompt": "FILE",
-    "prompts": "DIR",
-    "python": "PATH",
-    "ray_address": "ADDRESS",
-    "report": "KIND",
-    "report_dir": "DIR",
-    "request": "NAME",
-    "resume": "RUN",
-    "run_name": "NAME",
-    "tags": "TAG",
-    "store": "PATH|URL",
-    "strategy": "STRATEGY",
-    "temperature": "T",
-    "time_per_request": "DURATION",
-    "time_per_tool": "DURATION",
-    "tools": "SPEC",
-    "topics": "NAME",
-    "width": "ACTIONS",
-    "workspace": "DIR",
+_METAVARS = {  # unless it is the name in the singular
+    name: metavar
+    for metavar, names in {
+        "ACTIONS": "width",
+        "ADDRESS": "ray_address",
+        "BOUND": "difficulty",
+        "DIR": "data prompts report_dir workspace",
+        "DOLLARS": "budget_usd usd_per_tool",
+        "DURATION": "budget_time time_per_request time_per_tool",
+        "FILE": "cases descriptions context groups out plans prices prompt",
+        "GATE": "fail_on",
+        "ID": "case",
+        "KEY=VALUE": "agent_args",
+        "KIND": "report",
+        "N-M": "actions",
+        "NAME": "request run_name topics",
+        "PATH": "allow_read python",
+        "PATH|URL": "store",
+        "RATE": "confidence",
+        "ROLE=MODEL": "model_roles",
+        "RUN": "baseline from_run resume",
+        "RUN|FILE": "beside",
+        "SPEC": "tools",
+        "T": "temperature",
+        "TOOL": "only",
+        "URL": "model_base_url otlp",
+    }.items()
+    for name in names.split()
 }
 
 
@@ -309,7 +274,7 @@ def _metavar(name: str) -> str:
         case msgspec.inspect.FloatType(le=high) if name not in _METAVARS:
             return "RATE" if high == 1 else "SECONDS"
         case _:
-            return _METAVARS[name]
+            return _METAVARS.get(name, name.removesuffix("s").upper())
 
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from misstep.core.event import Estimate, Listener, Notice
 from misstep.core.outcome import Outcome, Usage
 from misstep.core.results.summary import Summary
 from misstep.core.run import TESTING, Campaign, RunSpec
-from misstep.core.settings import AgentRunSettings, LimitSettings, PlanTestSettings, Settings
+from misstep.core.settings import AgentRunSettings, LimitSettings, PlanTestSettings, Settings, setting_names
 from misstep.core.settings.reading import check_settings
 from misstep.core.spending import Spent
 from misstep.errors import MisstepError, NoStoreYet, UsageError
@@ -42,19 +42,8 @@ HOSTED_TURN = 1.5  # seconds that a hosted model takes for a turn
 LOCAL_TURN = 1.0
 SIMULATED_CASE = 0.001
 
-_ALIKE = (
-    "agent",
-    "agent_args",
-    "model",
-    "model_base_url",
-    "actions",
-    "family",
-    "timed",
-    "tools",
-    "cases",
-    "prompt",
-    "python",
-    "parallel",
+_ALIKE = setting_names(
+    "agent agent_args model model_base_url actions family timed tools cases prompt python parallel"
 )
 
 

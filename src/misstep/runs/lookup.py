@@ -10,7 +10,14 @@ from misstep.core.outcome import Outcome
 from misstep.core.results.consistency import ConsistencyReport
 from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.rng import Dice, derive_seed
-from misstep.core.settings import BUDGETS, AgentRunSettings, Settings, StoreSettings, store_flag
+from misstep.core.settings import (
+    BUDGETS,
+    AgentRunSettings,
+    Settings,
+    StoreSettings,
+    setting_names,
+    store_flag,
+)
 from misstep.errors import StoreError, UsageError
 from misstep.runs.kinds import feature_of
 from misstep.runs.trust import with_agent
@@ -178,22 +185,10 @@ def _bare(name: str) -> str:
 # Settings that a run which analyses another takes from its own command; the others are unchanged.
 _OWN = (
     *BUDGETS,
-    "confidence",
-    "display",
-    "json",
-    "method",
-    "most_runs",
-    "mutations",
-    "on",
-    "ray_address",
-    "report",
-    "report_dir",
-    "resume",
-    "run_name",
-    "sample",
-    "seed",
-    "store",
-    "tags",
+    *setting_names(
+        "confidence display json method most_runs mutations on ray_address report report_dir resume run_name "
+        "sample seed store tags"
+    ),
 )
 
 

@@ -473,6 +473,11 @@ class Settings(
     """Every setting with its default; each is a flag, an environment variable and a key in a file."""
 
 
+def setting_names(words: str) -> tuple[str, ...]:
+    """The names of settings that belong together, written as words."""
+    return tuple(words.split())
+
+
 BUDGETS = tuple(BudgetSettings.fields())
 MEANS = (*BUDGETS, "retries", "time_per_request")  # what a resumed run may be given more of
 

@@ -12,7 +12,7 @@ import msgspec
 from misstep.core.event import CaseFinished, Event, Listener, RunStarted, TaskJudged
 from misstep.core.results.report import Written
 from misstep.core.secrets import Redactor
-from misstep.core.settings import AgentRunSettings, RunSettings, Settings, StoreSettings
+from misstep.core.settings import AgentRunSettings, RunSettings, Settings, StoreSettings, setting_names
 from misstep.core.settings.reading import plain_settings
 from misstep.errors import MissingExtra
 from misstep.interop.episodes import EpisodeAgent
@@ -28,18 +28,7 @@ from misstep.store.runs import Store
 
 T = TypeVar("T")
 # Settings about where a run was stored and shown, not about the run itself.
-ELSEWHERE = (
-    "display",
-    "fail_on",
-    "json",
-    "otlp",
-    "otlp_content",
-    "out",
-    "report",
-    "report_dir",
-    "resume",
-    "store",
-)
+ELSEWHERE = setting_names("display fail_on json otlp otlp_content out report report_dir resume store")
 
 
 class Counter:

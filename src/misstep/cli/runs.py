@@ -60,11 +60,7 @@ class RunList(msgspec.Struct, frozen=True):
     damaged: list[DamagedRun] = []
 
 
-@command(
-    "list",
-    "misstep runs list --tag nightly",
-    "misstep runs list --json",
-)
+@command("list", "misstep runs list --tag nightly", "misstep runs list --json")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs with this tag; repeatable.")
 @click.option("--most", type=MOST, default=50, show_default=True, help="Maximum runs to list.")
 @settings_options("store", "json")
@@ -149,11 +145,7 @@ def remove(settings: RunSettings, runs: tuple[str, ...], yes: bool) -> int:
     return 0
 
 
-@command(
-    "show",
-    "misstep show last",
-    "misstep show last f4c986843eb2",
-)
+@command("show", "misstep show last", "misstep show last f4c986843eb2")
 @run_argument("run")
 @click.argument("case", required=False)
 @click.option("--most", type=MOST, default=20, show_default=True, help="Maximum failures to list.")
@@ -233,11 +225,7 @@ def _show_case(settings: RunSettings, outcome: Outcome, run: str) -> None:
 SHOWN_CASES = 5
 
 
-@command(
-    "compare",
-    "misstep compare 3f2a last",
-    "misstep compare 3f2a last --json",
-)
+@command("compare", "misstep compare 3f2a last", "misstep compare 3f2a last --json")
 @run_argument("first")
 @run_argument("second")
 @settings_options("store", "json")

@@ -138,9 +138,7 @@ class Inquiries(Generic[Found]):
     """
 
     def __init__(
-        self,
-        inquiries: Iterable[Inquiry[Found]],
-        known: Callable[[Case], Outcome | None] = lambda _: None,
+        self, inquiries: Iterable[Inquiry[Found]], known: Callable[[Case], Outcome | None] = lambda _: None
     ) -> None:
         self._waiting: Iterator[Inquiry[Found]] = iter(inquiries)
         self._known = known

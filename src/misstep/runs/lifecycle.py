@@ -27,7 +27,7 @@ from misstep.runs.cases import absolute_path, absolute_tools
 from misstep.runs.executor import make_executor
 from misstep.runs.session import RunSession
 from misstep.runs.setup.agents import check_agent
-from misstep.runs.setup.models import name_model, price_agent, refuse_blind_budget, refuse_secrets
+from misstep.runs.setup.models import name_model, price_role, refuse_blind_budget, refuse_secrets
 from misstep.runs.summary import summarise
 from misstep.runs.trust import OF_AGENTS, find_resumable, new_means, refuse_unfit
 from misstep.store.runs import Run, Store
@@ -118,7 +118,7 @@ def _first_words(case: Case) -> float:
 
 def _multiply(settings: AgentRunSettings, total: int, each: PerCase, spent: Spent) -> Estimate:
     tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
-    price = price_agent(settings)
+    price = price_role(settings)
     usd = None if price is None else round(price.of(tokens), 6)
     seconds = total * each.seconds
     calls = round(total * each.calls)

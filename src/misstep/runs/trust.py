@@ -7,13 +7,7 @@ from msgspec import structs
 
 from misstep.core.results.descriptions import read_text
 from misstep.core.run import KINDS, RunSpec
-from misstep.core.settings import (
-    MEANS,
-    AgentRunSettings,
-    StoreSettings,
-    ToolRunSettings,
-    store_flag,
-)
+from misstep.core.settings import MEANS, AgentRunSettings, StoreSettings, ToolRunSettings, store_flag
 from misstep.errors import UsageError
 from misstep.runs.setup.agents import PARADIGMS
 from misstep.store.database import going_on

@@ -41,16 +41,9 @@ class Counter:
             yield value
 
 
-def write_csv(settings: RunSettings, name: str) -> Written:
-    return _write_table(settings, name, "csv")
-
-
-def write_parquet_file(settings: RunSettings, name: str) -> Written:
-    check_parquet()
-    return _write_table(settings, name, "parquet")
-
-
-def _write_table(settings: RunSettings, name: str, form: Literal["csv", "parquet"]) -> Written:
+def write_table(settings: RunSettings, name: str, form: Literal["csv", "parquet"]) -> Written:
+    if form == "parquet":
+        check_parquet()
     counter = Counter()
     with Store(settings.store) as store:
         run = store.find_run(name)

@@ -2,17 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import msgspec
 
 from misstep.core.event import CaseFinished, Event
-from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.comparison import Comparison, Held, TaskComparison
-from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.finding import ToolReport
-from misstep.core.results.fixing import FixReport
 from misstep.core.results.report import Format, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
@@ -26,7 +21,7 @@ from misstep.runs.compare import break_down, compare_runs, held_of
 from misstep.runs.kinds import RunFeature
 from misstep.runs.reporting.case_bundles import bundle_of
 from misstep.runs.reporting.items import ReportSource
-from misstep.runs.summary import summarise_stored
+from misstep.runs.summary import R, summarise_stored
 from misstep.store.runs import Run, Store
 
 ENOUGH = 2  # minimum number of topics for a table of them
@@ -84,9 +79,6 @@ class PlanningRuns(_Compared):
 
     def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
         return map(episode_of_case, store.outcomes(run.id))
-
-
-R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
 
 
 class ReportedRuns(_Compared, Generic[R]):

@@ -22,8 +22,7 @@ from misstep.core.results.report import RunReport
 from misstep.core.settings import OutputSettings, Report, RunSettings, StoreSettings, ViewSettings
 from misstep.errors import StoreError, UsageError
 from misstep.rendering.text import plain
-from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import find_run
+from misstep.runs.lookup import feature_of, find_run
 from misstep.store.files import is_kept, opened
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"

@@ -32,7 +32,7 @@ from misstep.rendering.words import listed, subject_name
 from misstep.runs import lookup as api
 from misstep.runs.compare import break_down
 from misstep.runs.compare import compare as compare_runs
-from misstep.runs.kinds import feature_of
+from misstep.runs.lookup import feature_of
 from misstep.store.files import is_kept
 from misstep.store.location import way_to
 from misstep.store.runs import DamagedRun, Store

@@ -20,8 +20,7 @@ from misstep.interop.otlp import Sender, otlp_json, spans_of
 from misstep.interop.tables import RowSubject, check_parquet, csv_lines, write_parquet
 from misstep.runs.budget import may_price, price_of
 from misstep.runs.execution import known_secrets
-from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import find_run, summary_of
+from misstep.runs.lookup import feature_of, find_run, summary_of
 from misstep.runs.setup.models import model_name, name_model
 from misstep.store.files import opened
 from misstep.store.runs import Store

@@ -299,15 +299,12 @@ def _parse(name: str, value: Any) -> Any:
 def refuse_curves_in_json(settings: OutputSettings) -> None:
     """Refuse several curves with --json, which prints one object."""
     if settings.json:
-        _refuse("--json", "misstep show RUN --json prints each curve separately")
+        refuse_curves_beside("--json", "misstep show RUN --json prints each curve separately")
 
 
-def refuse_curves_beside(what: str) -> None:
-    """Refuse curves for comparison where the command shows no curve."""
-    _refuse(what, "only a plan capability run or a curve file can be shown beside others")
-
-
-def _refuse(what: str, hint: str) -> None:
+def refuse_curves_beside(
+    what: str, hint: str = "only a plan capability run or a curve file can be shown beside others"
+) -> None:
     """Refuse options for other curves, but only if typed: a settings file is shared by all commands."""
     if vain := typed(lambda name: name in CURVES_BESIDE):
         raise UsageError(f"{' and '.join(vain)} can't be combined with {what}", hint)

@@ -127,10 +127,7 @@ def find_resumable(store: Store, name: str, verb: str) -> Run:
 
 
 def refuse_unfit(settings: StoreSettings, run: Run, given: Collection[str] = ()) -> None:
-    """Raise a `UsageError` if a run to be resumed is not trusted or its tool descriptions have changed.
-
-    `given` are settings whose value comes from the user instead.
-    """
+    """Raise a `UsageError` if a run to be resumed is not trusted or its tool descriptions have changed."""
     refuse_foreign(settings, run, given)
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
         hint = "restore the original, or start a new run"

@@ -3,13 +3,8 @@
 from misstep.cli.options import flag
 from misstep.core import settings
 from misstep.core.settings import Settings, SettingsGroup
-from misstep.core.settings.reading import FIELDS
+from misstep.core.settings.reading import help_text
 from tests.reference.tables import table
-
-
-def described(name: str) -> str:
-    """What a setting is, in its own words."""
-    return next(meta.description for meta in FIELDS[name].__metadata__ if meta.description)
 
 
 def every_setting() -> str:
@@ -28,5 +23,5 @@ def _table(kind: type[SettingsGroup]) -> str:
         default = getattr(Settings, name)
         default = ", ".join(default) if isinstance(default, tuple) else default
         shown = "" if default in ("", (), {}, None) or default is False else f"`{default}`"
-        rows.append((f"`{name}`", f"`{flag(name)}`", shown, described(name)))
+        rows.append((f"`{name}`", f"`{flag(name)}`", shown, help_text(name)))
     return table(("key", "flag", "default", "meaning"), rows)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 import click
 import msgspec
@@ -13,7 +13,7 @@ from click.core import ParameterSource
 from misstep.cli.completion import Complete, complete_agents, complete_runs, from_paths, from_values
 from misstep.cli.help import Switch
 from misstep.core.settings import MEANS, TABLES, OutputSettings, Settings, setting_names
-from misstep.core.settings.reading import FIELDS, LISTS, field_type, listed_choices
+from misstep.core.settings.reading import LISTS, field_type, help_text, listed_choices
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
     AGENTS,
@@ -226,8 +226,7 @@ def _option(
     default = usual.get(name, getattr(Settings(), name))
     unset = default is None or isinstance(default, bool) or default in ("", (), {})
     shown = "" if unset else f"  [default: {_in_words(name, default)}]"
-    metas = get_args(FIELDS[name])[1:]
-    described = f"{about or next(str(meta.description) for meta in metas if meta.description)}{shown}"
+    described = f"{about or help_text(name)}{shown}"
     if isinstance(field_type(name), msgspec.inspect.BoolType):
         both = f"{flag(name)}/--no-{flag(name)[2:]}"
         return click.option(both, name, cls=Switch, on=default, default=None, help=described)

@@ -160,14 +160,13 @@ def report_path(settings: OutputSettings, name: str, kind: Report) -> str:
     return "-" if folder == "-" else os.path.join(folder, f"{name}.{ending}")
 
 
-ABOUT = {"baseline": "Earlier run to compare with; exit 1 if this one is significantly worse."}
 USUAL = {"report": ("html",)}
 
 
 @command("report", "misstep report last --open", "misstep report last --report sarif --report-dir out")
 @run_argument("run")
 @click.option("--open", "opening", is_flag=True, help="Open the HTML report in your browser.")
-@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL, about=ABOUT)
+@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL)
 def report(settings: RunSettings, run: str, opening: bool) -> int:
     """Write reports of a run.
 

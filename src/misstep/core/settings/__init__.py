@@ -20,7 +20,7 @@ ASPECTS: tuple[Aspect, ...] = get_args(Aspect)
 PORTIONS: tuple[Portion, ...] = get_args(Portion)
 Positive = Annotated[int, Meta(ge=1)]
 Few = Annotated[int, Meta(ge=1, le=100)]
-Concurrent = Annotated[int, Meta(ge=1, le=10_000)]
+Several = Annotated[int, Meta(ge=1, le=10_000)]
 Many = Annotated[int, Meta(ge=1, le=10**6)]
 Amount = Annotated[int, Meta(ge=1, le=10**15)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -31,11 +31,6 @@ TABLES = ("agent_args", "model_roles")
 RETRIES = 6
 RUN_NAME = r"(?!last\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,63}"  # also that of a tag
 TIME_PER_REQUEST = 180.0  # seconds
-
-
-def about(text: str) -> Meta:
-    """The help text of a setting."""
-    return Meta(description=text)
 
 
 class Span:
@@ -74,7 +69,8 @@ class Span:
 class SettingsGroup:
     """Frozen settings: annotated class attributes are their defaults, an instance holds what was given.
 
-    Not dataclasses: these would take 25 ms of every start to define.
+    The text in an annotation is the help text. Not dataclasses: these would take 25 ms of every start to
+    define.
     """
 
     def __init__(self, **given: Any) -> None:
@@ -111,32 +107,29 @@ class SettingsGroup:
 class AgentSettings(SettingsGroup):
     """The agent under test."""
 
-    agent: Annotated[str, about("Agent under test, e.g. my_agent.py:agent or sim:greedy.")] = ""
-    agent_args: Annotated[dict[str, str], about("Agent parameter; repeatable.")] = {}  # noqa: RUF012
-    prompt: Annotated[str, about("Prompt template file (built-in agents).")] = ""
-    python: Annotated[str, about("Python interpreter to run the agent in, in separate processes.")] = ""
-    record_proxy: Annotated[bool, about("Record the agent's model traffic with a local proxy.")] = False
+    agent: Annotated[str, "Agent under test, e.g. my_agent.py:agent or sim:greedy."] = ""
+    agent_args: Annotated[dict[str, str], "Agent parameter; repeatable."] = {}  # noqa: RUF012
+    prompt: Annotated[str, "Prompt template file (built-in agents)."] = ""
+    python: Annotated[str, "Python interpreter to run the agent in, in separate processes."] = ""
+    record_proxy: Annotated[bool, "Record the agent's model traffic with a local proxy."] = False
 
 
 class ModelSettings(SettingsGroup):
     """Models and requests to them."""
 
-    model: Annotated[str, about("Model, e.g. openai/gpt-4o, ollama/llama3 or local.")] = ""
-    model_base_url: Annotated[str, about("URL of an OpenAI-compatible server.")] = ""
-    model_roles: Annotated[
-        dict[str, str], about("Model for a role, e.g. judge=openai/gpt-4o; repeatable.")
-    ] = {}  # noqa: RUF012
-    temperature: Annotated[float, Meta(ge=0, le=2), about("Sampling temperature.")] = 0.0
+    model: Annotated[str, "Model, e.g. openai/gpt-4o, ollama/llama3 or local."] = ""
+    model_base_url: Annotated[str, "URL of an OpenAI-compatible server."] = ""
+    model_roles: Annotated[dict[str, str], "Model for a role, e.g. judge=openai/gpt-4o; repeatable."] = {}  # noqa: RUF012
+    temperature: Annotated[float, Meta(ge=0, le=2), "Sampling temperature."] = 0.0
     retries: Annotated[
-        Annotated[int, Meta(ge=0, le=100)] | None,
-        about(f"Retries of a failed model request (default: {RETRIES})."),
+        Annotated[int, Meta(ge=0, le=100)] | None, f"Retries of a failed model request (default: {RETRIES})."
     ] = None
-    requests: Annotated[Concurrent, about("Maximum concurrent model requests.")] = 16
+    requests: Annotated[Several, "Maximum concurrent model requests."] = 16
     requests_per_minute: Annotated[
-        Annotated[int, Meta(ge=1, le=10**9)] | None, about("Maximum model requests per minute.")
+        Annotated[int, Meta(ge=1, le=10**9)] | None, "Maximum model requests per minute."
     ] = None
-    cache: Annotated[bool, about("Cache model replies.")] = False
-    prices: Annotated[str, about("File with model prices.")] = ""
+    cache: Annotated[bool, "Cache model replies."] = False
+    prices: Annotated[str, "File with model prices."] = ""
 
     @property
     def most_retries(self) -> int:
@@ -146,62 +139,58 @@ class ModelSettings(SettingsGroup):
 class SampleSettings(SettingsGroup):
     """Number of cases or requests, and the random seed."""
 
-    seed: Annotated[
-        int, Meta(ge=0, le=2**53 - 1), about("Random seed; the same seed gives the same run.")
-    ] = 0
+    seed: Annotated[int, Meta(ge=0, le=2**53 - 1), "Random seed; the same seed gives the same run."] = 0
     count: Annotated[
         Annotated[int, Meta(ge=1, le=10**9)] | None,
-        about("Number of cases (default: 100, or one per partial order with --exhaustive)."),
+        "Number of cases (default: 100, or one per partial order with --exhaustive).",
     ] = None
 
 
 class ProblemSettings(SampleSettings):
     """The planning problems."""
 
-    cases: Annotated[str, about("File of cases to use instead of synthesising them.")] = ""
-    actions: Annotated[Span, about("Number of actions per problem.")] = Span(3, 5)
-    family: Annotated[
-        tuple[Family, ...], about(f"Kinds of constraints, one or more of {', '.join(FAMILIES)}.")
-    ] = ("order",)
-    timed: Annotated[bool, about("Same as --family order,time.")] = False
-    attempts: Annotated[int, Meta(ge=1, le=10), about("Attempts allowed at a timed problem.")] = 3
-    distractors: Annotated[int, Meta(ge=0, le=15), about("Number of distractor tools.")] = 0
-    tools: Annotated[str, about("Build problems from your own tools (never called).")] = ""
-    difficulty: Annotated[tuple[str, ...], about("Difficulty bound, e.g. chain>=3; repeatable.")] = ()
-    topics: Annotated[tuple[str, ...], about("Topic; repeatable (default: all).")] = ()
+    cases: Annotated[str, "File of cases to use instead of synthesising them."] = ""
+    actions: Annotated[Span, "Number of actions per problem."] = Span(3, 5)
+    family: Annotated[tuple[Family, ...], f"Kinds of constraints, one or more of {', '.join(FAMILIES)}."] = (
+        "order",
+    )
+    timed: Annotated[bool, "Same as --family order,time."] = False
+    attempts: Annotated[int, Meta(ge=1, le=10), "Attempts allowed at a timed problem."] = 3
+    distractors: Annotated[int, Meta(ge=0, le=15), "Number of distractor tools."] = 0
+    tools: Annotated[str, "Build problems from your own tools (never called)."] = ""
+    difficulty: Annotated[tuple[str, ...], "Difficulty bound, e.g. chain>=3; repeatable."] = ()
+    topics: Annotated[tuple[str, ...], "Topic; repeatable (default: all)."] = ()
     part: Annotated[
-        tuple[Portion, ...],
-        about(f"Training part (train) or held-out parts: {', '.join(ASPECTS)} (default: all)."),
+        tuple[Portion, ...], f"Training part (train) or held-out parts: {', '.join(ASPECTS)} (default: all)."
     ] = ()
-    sentences: Annotated[int, Meta(ge=0, le=100), about("Maximum sentences (0: one fewer than actions).")] = 0
-    iterations: Annotated[Positive, about("Attempts to find each sentence.")] = 50
-    redundancy: Annotated[Share, about("Rate of redundant sentences.")] = 0.0
-    group: Annotated[Positive, about("Maximum actions grouped in one clause.")] = 3
-    relative: Annotated[Share, about("Rate of relative clauses.")] = 0.2
-    request: Annotated[str, about("Request template around the problem.")] = "role-play"
-    exhaustive: Annotated[bool, about("Cover every partial order up to isomorphism.")] = False
+    sentences: Annotated[int, Meta(ge=0, le=100), "Maximum sentences (0: one fewer than actions)."] = 0
+    iterations: Annotated[Positive, "Attempts to find each sentence."] = 50
+    redundancy: Annotated[Share, "Rate of redundant sentences."] = 0.0
+    group: Annotated[Positive, "Maximum actions grouped in one clause."] = 3
+    relative: Annotated[Share, "Rate of relative clauses."] = 0.2
+    request: Annotated[str, "Request template around the problem."] = "role-play"
+    exhaustive: Annotated[bool, "Cover every partial order up to isomorphism."] = False
 
 
 class LimitSettings(SettingsGroup):
     """Limits per case or call, and concurrency."""
 
-    jobs: Annotated[Concurrent, about("Cases run concurrently.")] = 8
-    timeout: Annotated[AboveZero, about("Timeout for one case, in seconds.")] = 180.0
-    max_steps: Annotated[Positive, about("Maximum agent turns per case.")] = 50
+    jobs: Annotated[Several, "Cases run concurrently."] = 8
+    timeout: Annotated[AboveZero, "Timeout for one case, in seconds."] = 180.0
+    max_steps: Annotated[Positive, "Maximum agent turns per case."] = 50
     parallel: Annotated[
-        Literal["ordered", "forbid"],
-        about("Parallel calls in one turn: judged in the order given, or an error."),
+        Literal["ordered", "forbid"], "Parallel calls in one turn: judged in the order given, or an error."
     ] = "ordered"
-    messages: Annotated[bool, about("Store the messages between agent and model.")] = False
+    messages: Annotated[bool, "Store the messages between agent and model."] = False
 
 
 class BudgetSettings(SettingsGroup):
     """Budget of a run."""
 
-    budget_usd: Annotated[AboveZero | None, about("Maximum cost in US dollars.")] = None
-    budget_tokens: Annotated[Amount | None, about("Maximum tokens.")] = None
-    budget_time: Annotated[AboveZero | None, about("Maximum duration, e.g. 90s or 1h30m.")] = None
-    budget_calls: Annotated[Amount | None, about("Maximum tool calls.")] = None
+    budget_usd: Annotated[AboveZero | None, "Maximum cost in US dollars."] = None
+    budget_tokens: Annotated[Amount | None, "Maximum tokens."] = None
+    budget_time: Annotated[AboveZero | None, "Maximum duration, e.g. 90s or 1h30m."] = None
+    budget_calls: Annotated[Amount | None, "Maximum tool calls."] = None
 
     @property
     def budget(self) -> Budget:
@@ -211,72 +200,63 @@ class BudgetSettings(SettingsGroup):
 class ClusterSettings(SettingsGroup):
     """Where cases run."""
 
-    on: Annotated[Literal["local", "ray"], about("Where to run cases: this process or a Ray cluster.")] = (
-        "local"
-    )
-    ray_address: Annotated[str, about("Address of the Ray cluster (default: start a local one).")] = ""
+    on: Annotated[Literal["local", "ray"], "Where to run cases: this process or a Ray cluster."] = "local"
+    ray_address: Annotated[str, "Address of the Ray cluster (default: start a local one)."] = ""
 
 
 class TracingSettings(SettingsGroup):
     """Where traces of cases are sent."""
 
-    otlp: Annotated[str, about("OTLP/HTTP endpoint for a trace of each case.")] = ""
-    otlp_content: Annotated[bool, about("Include requests, arguments, results and answers in traces.")] = (
-        False
-    )
+    otlp: Annotated[str, "OTLP/HTTP endpoint for a trace of each case."] = ""
+    otlp_content: Annotated[bool, "Include requests, arguments, results and answers in traces."] = False
 
 
 class StoreSettings(SettingsGroup):
     """The store for runs."""
 
     trust_store: Annotated[
-        bool, about("Allow agents, interpreters, tools and servers named by a store from another machine.")
+        bool, "Allow agents, interpreters, tools and servers named by a store from another machine."
     ] = False
-    store: Annotated[str, about("Store for runs.")] = ".misstep/store.db"
+    store: Annotated[str, "Store for runs."] = ".misstep/store.db"
 
 
 class ViewSettings(StoreSettings):
     """How stored runs are shown."""
 
     beside: Annotated[
-        tuple[str, ...], about("Capability run or curve file (.json) to show in the same figure; repeatable.")
+        tuple[str, ...], "Capability run or curve file (.json) to show in the same figure; repeatable."
     ] = ()
-    published: Annotated[bool, about("Show the PDoctor paper's figures for GPT-3.5 and GPT-4.")] = False
+    published: Annotated[bool, "Show the PDoctor paper's figures for GPT-3.5 and GPT-4."] = False
 
 
 class OutputSettings(SettingsGroup):
     """What a command prints and writes."""
 
     report: Annotated[
-        tuple[Report, ...], about(f"Reports to write, one or more of {', '.join(get_args(Report))}.")
+        tuple[Report, ...], f"Reports to write, one or more of {', '.join(get_args(Report))}."
     ] = ()
-    report_dir: Annotated[str, about("Folder for reports; - for standard output.")] = "misstep-report"
-    step_summary: Annotated[bool, about("Append the result to $GITHUB_STEP_SUMMARY if it is set.")] = True
-    display: Annotated[Literal["auto", "rich", "plain", "none"], about("Progress display on stderr.")] = (
-        "auto"
-    )
-    json: Annotated[bool, about("Print the summary as JSON on stdout.")] = False
-    out: Annotated[str, about("Output file (default: standard output).")] = ""
+    report_dir: Annotated[str, "Folder for reports; - for standard output."] = "misstep-report"
+    step_summary: Annotated[bool, "Append the result to $GITHUB_STEP_SUMMARY if it is set."] = True
+    display: Annotated[Literal["auto", "rich", "plain", "none"], "Progress display on stderr."] = "auto"
+    json: Annotated[bool, "Print the summary as JSON on stdout."] = False
+    out: Annotated[str, "Output file (default: standard output)."] = ""
 
 
 class RunSettings(ViewSettings, OutputSettings):
     """Settings of every run: name, baseline, exit code."""
 
     run_name: Annotated[
-        str, Meta(pattern=rf"^({RUN_NAME})?\Z"), about("Name for the run, usable in place of its id.")
+        str, Meta(pattern=rf"^({RUN_NAME})?\Z"), "Name for the run, usable in place of its id."
     ] = ""
     tags: Annotated[
-        tuple[Annotated[str, Meta(pattern=rf"^{RUN_NAME}\Z")], ...], about("Tag for the run; repeatable.")
+        tuple[Annotated[str, Meta(pattern=rf"^{RUN_NAME}\Z")], ...], "Tag for the run; repeatable."
     ] = ()
-    resume: Annotated[str, about("Resume an interrupted run.")] = ""
-    dry_run: Annotated[bool, about("Estimate cost and time without running.")] = False
+    resume: Annotated[str, "Resume an interrupted run."] = ""
+    dry_run: Annotated[bool, "Estimate cost and time without running."] = False
     fail_on: Annotated[
-        str | None,
-        about("When to exit with 1: any, none or threshold:RATE (default: any; none with --baseline)."),
+        str | None, "When to exit with 1: any, none or threshold:RATE (default: any; none with --baseline)."
     ] = None
-    baseline: Annotated[
-        str, about("Earlier run to compare with; exit 1 if this one is significantly worse.")
-    ] = ""
+    baseline: Annotated[str, "Earlier run to compare with; exit 1 if this one is significantly worse."] = ""
 
 
 class AgentRunSettings(
@@ -295,46 +275,41 @@ class AgentRunSettings(
 class ToolSettings(SettingsGroup):
     """The tools under test, and the sandbox they run in."""
 
-    only: Annotated[tuple[str, ...], about("Tool to test; repeatable (default: all).")] = ()
+    only: Annotated[tuple[str, ...], "Tool to test; repeatable (default: all)."] = ()
     memory: Annotated[
-        int, Meta(ge=64, le=10**6), about("Memory limit per tool in MB, not counting what loading it uses.")
+        int, Meta(ge=64, le=10**6), "Memory limit per tool in MB, not counting what loading it uses."
     ] = 1024
     sandbox: Annotated[
         Literal["auto", "bubblewrap", "none"],
-        about(
-            "Sandbox for tools under test; auto uses bubblewrap, none runs them with all your permissions."
-        ),
+        "Sandbox for tools under test; auto uses bubblewrap, none runs them with all your permissions.",
     ] = "auto"
-    allow_network: Annotated[bool, about("Allow tools to use the network.")] = False
+    allow_network: Annotated[bool, "Allow tools to use the network."] = False
     allow_read: Annotated[
-        tuple[str, ...], about("File or folder that tools may read in the sandbox; repeatable.")
+        tuple[str, ...], "File or folder that tools may read in the sandbox; repeatable."
     ] = ()
-    workspace: Annotated[str, about("Folder copied as the tools' working directory.")] = ""
-    descriptions: Annotated[str, about("File with tool descriptions to use instead of their own.")] = ""
+    workspace: Annotated[str, "Folder copied as the tools' working directory."] = ""
+    descriptions: Annotated[str, "File with tool descriptions to use instead of their own."] = ""
 
 
 class ToolLimits(SettingsGroup):
     """Fuzzing limits, and an earlier run to start from."""
 
-    time_per_tool: Annotated[AboveZero, about("Time per tool, e.g. 90s or 5m.")] = 300.0
-    calls_per_tool: Annotated[
-        Annotated[int, Meta(ge=1, le=10**12)] | None, about("Maximum calls per tool.")
-    ] = None
-    from_run: Annotated[str, about("Seed from an earlier fuzz run's findings and corpus.")] = ""
+    time_per_tool: Annotated[AboveZero, "Time per tool, e.g. 90s or 5m."] = 300.0
+    calls_per_tool: Annotated[Annotated[int, Meta(ge=1, le=10**12)] | None, "Maximum calls per tool."] = None
+    from_run: Annotated[str, "Seed from an earlier fuzz run's findings and corpus."] = ""
 
 
 class RequestSettings(SettingsGroup):
     """Requests to an agent that uses the tools."""
 
-    prompts: Annotated[str, about("Folder with your own prompt templates.")] = ""
+    prompts: Annotated[str, "Folder with your own prompt templates."] = ""
     time_per_request: Annotated[
-        AboveZero | None,
-        about(f"Timeout for one request to the agent or a model (default: {TIME_PER_REQUEST:g}s)."),
+        AboveZero | None, f"Timeout for one request to the agent or a model (default: {TIME_PER_REQUEST:g}s)."
     ] = None
-    tokens_per_tool: Annotated[Amount, about("Tokens per tool above which the report warns.")] = 25_000
-    usd_per_tool: Annotated[AboveZero, about("US dollars per tool above which the report warns.")] = 0.10
+    tokens_per_tool: Annotated[Amount, "Tokens per tool above which the report warns."] = 25_000
+    usd_per_tool: Annotated[AboveZero, "US dollars per tool above which the report warns."] = 0.10
     tool_method: Annotated[
-        ToolMethod, about("How requests are generated; greybox and whitebox only ask a model for them.")
+        ToolMethod, "How requests are generated; greybox and whitebox only ask a model for them."
     ] = "toolfuzz"
 
     @property
@@ -354,9 +329,9 @@ class SynthSettings(ProblemSettings, OutputSettings):
 class CheckSettings(ProblemSettings, LimitSettings, RunSettings):
     """`misstep plan check`."""
 
-    plans: Annotated[str, about("File of plans or trajectories: messages, Inspect logs, OTLP JSON.")] = ""
-    case: Annotated[str, about("Case id for plans that do not name their case.")] = ""
-    verify: Annotated[bool, about("Also judge with Z3, and stop if the two disagree.")] = False
+    plans: Annotated[str, "File of plans or trajectories: messages, Inspect logs, OTLP JSON."] = ""
+    case: Annotated[str, "Case id for plans that do not name their case."] = ""
+    verify: Annotated[bool, "Also judge with Z3, and stop if the two disagree."] = False
 
 
 class PlanTestSettings(ProblemSettings, AgentRunSettings):
@@ -366,17 +341,15 @@ class PlanTestSettings(ProblemSettings, AgentRunSettings):
 class CapabilitySettings(PlanTestSettings):
     """`misstep plan capability`."""
 
-    per_pair: Annotated[Concurrent, about("Cases per pair of actions.")] = 20
-    most_cases: Annotated[Many, about("Maximum cases per number of actions.")] = 300
-    threshold: Annotated[Share, about("Stop when success falls below this rate.")] = 0.2
-    full: Annotated[bool, about("Measure all numbers of actions, even below the threshold.")] = False
-    adaptive: Annotated[bool, about("Choose the most informative numbers of actions and stop early.")] = False
+    per_pair: Annotated[Several, "Cases per pair of actions."] = 20
+    most_cases: Annotated[Many, "Maximum cases per number of actions."] = 300
+    threshold: Annotated[Share, "Stop when success falls below this rate."] = 0.2
+    full: Annotated[bool, "Measure all numbers of actions, even below the threshold."] = False
+    adaptive: Annotated[bool, "Choose the most informative numbers of actions and stop early."] = False
     width: Annotated[
         Annotated[float, Meta(gt=0, le=20)] | None,
-        about(
-            "Stop --adaptive when the 95 % interval of the 50 % point is this narrow "
-            "(default: as narrow as without --adaptive)."
-        ),
+        "Stop --adaptive when the 95 % interval of the 50 % point is this narrow "
+        "(default: as narrow as without --adaptive).",
     ] = None
 
 
@@ -384,19 +357,19 @@ class SearchSettings(SettingsGroup):
     """Confidence and limits when an agent runs repeatedly."""
 
     confidence: Annotated[
-        float, Meta(ge=0.5, le=0.9999), about("Confidence required for a cause or a shrinking step.")
+        float, Meta(ge=0.5, le=0.9999), "Confidence required for a cause or a shrinking step."
     ] = 0.95
     most_runs: Annotated[
-        Many | None, about("Maximum agent runs per failure (default: 60; 500 for plan shrink).")
+        Many | None, "Maximum agent runs per failure (default: 60; 500 for plan shrink)."
     ] = None
 
 
 class DissectSettings(SearchSettings, AgentRunSettings):
     """`misstep plan dissect`."""
 
-    method: Annotated[Literal["sequential", "pdoctor"], about("Method for finding causes.")] = "sequential"
-    sample: Annotated[Many, about("Maximum failures to analyse.")] = 100
-    mutations: Annotated[int, Meta(ge=1, le=1000), about("Mutations of each kind (method pdoctor).")] = 5
+    method: Annotated[Literal["sequential", "pdoctor"], "Method for finding causes."] = "sequential"
+    sample: Annotated[Many, "Maximum failures to analyse."] = 100
+    mutations: Annotated[int, Meta(ge=1, le=1000), "Mutations of each kind (method pdoctor)."] = 5
 
 
 class ShrinkSettings(SearchSettings, AgentRunSettings):
@@ -406,41 +379,38 @@ class ShrinkSettings(SearchSettings, AgentRunSettings):
 class ToolFuzzSettings(ToolRunSettings):
     """`misstep tool fuzz`."""
 
-    requests_per_crash: Annotated[Few, about("Natural requests to try per defect.")] = 3
-    skip_sanity: Annotated[bool, about("Skip the check that the documentation allows a failing call.")] = (
-        False
-    )
+    requests_per_crash: Annotated[Few, "Natural requests to try per defect."] = 3
+    skip_sanity: Annotated[bool, "Skip the check that the documentation allows a failing call."] = False
 
 
 class ConsistencySettings(ToolRunSettings):
     """`misstep tool consistency`."""
 
-    variants: Annotated[int, Meta(ge=2, le=100), about("Paraphrases per set.")] = 5
+    variants: Annotated[int, Meta(ge=2, le=100), "Paraphrases per set."] = 5
     checks: Annotated[
-        tuple[Check, ...], about("Checks that must find a set inconsistent: inputs, outputs, judge.")
+        tuple[Check, ...], "Checks that must find a set inconsistent: inputs, outputs, judge."
     ] = CHECKS
-    normalise: Annotated[bool, about("Ignore differences in spelling and rounding.")] = False
+    normalise: Annotated[bool, "Ignore differences in spelling and rounding."] = False
     context: Annotated[
-        str, about("Text file about the tools' environment, shown to the model that writes requests.")
+        str, "Text file about the tools' environment, shown to the model that writes requests."
     ] = ""
 
 
 class CrosstalkSettings(ToolRunSettings):
     """`misstep tool crosstalk`."""
 
-    groups: Annotated[str, about("File that lists the tools of each group.")] = ""
+    groups: Annotated[str, "File that lists the tools of each group."] = ""
 
 
 class TaskSettings(SettingsGroup):
     """The tasks of a benchmark."""
 
     split: Annotated[
-        Literal["validation", "test", "all", "fresh"],
-        about("Tasks to run; fresh ones are generated from the seed."),
+        Literal["validation", "test", "all", "fresh"], "Tasks to run; fresh ones are generated from the seed."
     ] = "test"
-    kinds: Annotated[tuple[str, ...], about("Kind of task; repeatable (default: all).")] = ()
-    domains: Annotated[tuple[str, ...], about("Domain of tasks; repeatable (default: all).")] = ()
-    data: Annotated[str, about("Folder with file tasks in the ToolFuzz paper's layout.")] = ""
+    kinds: Annotated[tuple[str, ...], "Kind of task; repeatable (default: all)."] = ()
+    domains: Annotated[tuple[str, ...], "Domain of tasks; repeatable (default: all)."] = ()
+    data: Annotated[str, "Folder with file tasks in the ToolFuzz paper's layout."] = ""
 
 
 class BenchSettings(TaskSettings, ToolRunSettings):
@@ -450,12 +420,12 @@ class BenchSettings(TaskSettings, ToolRunSettings):
 class FixSettings(BenchSettings):
     """`misstep tool fix`."""
 
-    candidates: Annotated[int, Meta(ge=1, le=1000), about("Descriptions to try per tool.")] = 10
+    candidates: Annotated[int, Meta(ge=1, le=1000), "Descriptions to try per tool."] = 10
     strategy: Annotated[
-        tuple[Strategy, ...], about(f"Sources for new descriptions, one or more of {', '.join(STRATEGIES)}.")
+        tuple[Strategy, ...], f"Sources for new descriptions, one or more of {', '.join(STRATEGIES)}."
     ] = ("findings",)
     bench: Annotated[
-        Literal["files", "forge"] | None, about("Benchmark to score descriptions on, instead of requests.")
+        Literal["files", "forge"] | None, "Benchmark to score descriptions on, instead of requests."
     ] = None
 
 

@@ -22,6 +22,10 @@ def listed_choices(name: str) -> tuple[str, ...]:
     return get_args(item) if get_origin(item) is Literal else ()
 
 
+def help_text(name: str) -> str:
+    return next(meta for meta in get_args(FIELDS[name]) if isinstance(meta, str))
+
+
 def field_type(name: str) -> Any:
     """The type of a setting as `msgspec.inspect` describes it, without metadata and None."""
     info: Any = msgspec.inspect.type_info(FIELDS[name])

@@ -29,18 +29,11 @@ def main() -> None:
         # The reader of our output is gone; keep the interpreter from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 141
-    _forget_interrupts()
+    # Python exits as interrupted if the last source text it executed was, even if that was handled. Agents
+    # execute text too, so execute one here that ends normally.
+    exec("")
     _leave_threads_behind(code)
     sys.exit(code)
-
-
-def _forget_interrupts() -> None:
-    """Clear the interpreter's record of an interrupt that was already handled.
-
-    Python exits as interrupted if the last source text it executed was, even if that was handled. Agents
-    execute text too, so execute one here that ends normally.
-    """
-    exec("")
 
 
 def _leave_threads_behind(code: int) -> None:

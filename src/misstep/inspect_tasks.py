@@ -27,7 +27,8 @@ from misstep.adapters.builtin.prompts import load_template
 from misstep.core.agent import Tool
 from misstep.core.case import Case, families_of
 from misstep.core.outcome import Transcript, Verdict
-from misstep.core.settings import LISTS, Settings, parse_setting
+from misstep.core.settings import Settings
+from misstep.core.settings.reading import LISTS, parse_setting
 from misstep.interop.trajectories.trajectory import read_messages
 from misstep.planning.judging.check import Parallel, check
 from misstep.planning.world.mock import MockWorld

@@ -30,7 +30,7 @@ from misstep.interop.tables import (
     harmless,
     write_parquet,
 )
-from misstep.runs.reporting.export import write_csv, write_otlp, write_parquet_file
+from misstep.runs.reporting.export import write_otlp, write_table
 from misstep.store.runs import Store
 from tests.interop.runs import HOSTILE, Motley, outcomes, run
 from tests.scripted import ScriptedServer
@@ -44,7 +44,7 @@ def read_csv(data: bytes) -> list[dict[str, str]]:
 
 def test_every_case_is_a_row(tmp_path: Path) -> None:
     settings = run(tmp_path, by=Motley()).overlay({"out": str(tmp_path / "run.csv")})
-    written = write_csv(settings, "last")
+    written = write_table(settings, "last", "csv")
     rows, kept = read_csv((tmp_path / "run.csv").read_bytes()), outcomes(settings)
     assert written.rows == len(rows) == len(kept) == 40
     for row, outcome in zip(rows, kept, strict=True):
@@ -61,7 +61,7 @@ def test_every_case_is_a_row(tmp_path: Path) -> None:
 
 def test_parquet_says_the_same_with_types(tmp_path: Path) -> None:
     settings = run(tmp_path, by=Motley()).overlay({"out": str(tmp_path / "run.parquet")})
-    write_parquet_file(settings, "last")
+    write_table(settings, "last", "parquet")
     table = pyarrow.parquet.read_table(tmp_path / "run.parquet")
     kept = outcomes(settings)
     assert table.num_rows == len(kept)
@@ -83,7 +83,7 @@ def test_tokens_and_what_they_cost(tmp_path: Path) -> None:
         settings = run(
             tmp_path, agent="tools", model="openai/gpt-4o", model_base_url=server.base_url, count=4
         ).overlay({"out": str(tmp_path / "run.csv")})
-    write_csv(settings, "last")
+    write_table(settings, "last", "csv")
     for row, outcome in zip(read_csv((tmp_path / "run.csv").read_bytes()), outcomes(settings), strict=True):
         usage = outcome.transcript.usage
         assert (int(row["input_tokens"]), int(row["output_tokens"])) == (usage.input, usage.output)
@@ -195,5 +195,5 @@ def test_runs_of_tools_have_no_traces(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no agent transcripts"):
         write_otlp(settings, run_id)
     assert not (tmp_path / "out").exists()
-    assert write_csv(settings, run_id).rows == 0
+    assert write_table(settings, run_id, "csv").rows == 0
     assert read_csv((tmp_path / "out").read_bytes()) == []

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from misstep.core.agent import Tool
 from misstep.core.constraint import FAMILIES, Family
 from misstep.core.outcome import Call, Transcript
-from misstep.core.settings.groups import Portion
+from misstep.core.settings import Portion
 from misstep.planning.judging.check import judge
 from misstep.planning.judging.verification import verify
 from misstep.planning.language.parts import LanguagePart, part_of

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import click
 
 from misstep.cli import cli
-from misstep.core.settings import FIELDS
-from tests.reference.settings import described
+from misstep.core.settings.reading import FIELDS, help_text
 from tests.reference.tables import table
 
 
@@ -56,4 +55,4 @@ def spelled(option: click.Option) -> str:
 
 def is_plain_setting(option: click.Option) -> bool:
     """Whether the table of settings says all there is to say about it."""
-    return option.name in FIELDS and (option.help or "").startswith(described(option.name))
+    return option.name in FIELDS and (option.help or "").startswith(help_text(option.name))

@@ -1,18 +1,16 @@
 """The tables of settings, one for each group."""
 
 from misstep.cli.options import flag
-from misstep.core.settings import FIELDS, Settings, SettingsGroup, features, groups
+from misstep.core import settings
+from misstep.core.settings import Settings, SettingsGroup
+from misstep.core.settings.reading import help_text
 from tests.reference.tables import table
 
 
-def described(name: str) -> str:
-    """What a setting is, in its own words."""
-    return next(meta.description for meta in FIELDS[name].__metadata__ if meta.description)
-
-
 def every_setting() -> str:
-    defined = {**vars(groups), **vars(features)}.values()
-    kinds = [kind for kind in defined if isinstance(kind, type) and issubclass(kind, SettingsGroup)]
+    kinds = [
+        kind for kind in vars(settings).values() if isinstance(kind, type) and issubclass(kind, SettingsGroup)
+    ]
     sections = [
         f"### {(kind.__doc__ or '').rstrip('.')}\n\n{_table(kind)}" for kind in kinds if kind.__annotations__
     ]
@@ -25,5 +23,5 @@ def _table(kind: type[SettingsGroup]) -> str:
         default = getattr(Settings, name)
         default = ", ".join(default) if isinstance(default, tuple) else default
         shown = "" if default in ("", (), {}, None) or default is False else f"`{default}`"
-        rows.append((f"`{name}`", f"`{flag(name)}`", shown, described(name)))
+        rows.append((f"`{name}`", f"`{flag(name)}`", shown, help_text(name)))
     return table(("key", "flag", "default", "meaning"), rows)

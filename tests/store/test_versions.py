@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from misstep.core.results.summary import Tally
-from misstep.core.settings import decode_settings
+from misstep.core.settings.reading import decode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError
 from misstep.store.runs import Store, fingerprint

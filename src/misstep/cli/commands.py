@@ -16,7 +16,7 @@ HELP = ("-h", "--help")
 
 
 class Commands(click.Group):
-    """A group whose commands are given by `module:attribute` and the first line of their help."""
+    """A group whose commands are given by `module:attribute` in misstep and the first line of their help."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class Commands(click.Group):
             return home
         module, attribute = home[0].split(":")
         try:
-            command: click.Command = getattr(import_module(module), attribute)
+            command: click.Command = getattr(import_module(f"misstep.{module}"), attribute)
         except ModuleNotFoundError as error:
             if error.name not in POSIX_ONLY:
                 raise
@@ -90,32 +90,24 @@ BENCH = Commands(
     "bench",
     "Score an agent on file and repository tasks.",
     {
-        "files": ("misstep.features.bench.command:files", "Run an agent on tasks with files."),
-        "forge": ("misstep.features.bench.command:forge", "Run an agent on tasks in a code repository."),
+        "files": ("features.bench.command:files", "Run an agent on tasks with files."),
+        "forge": ("features.bench.command:forge", "Run an agent on tasks in a code repository."),
     },
 )
 MCP = Commands(
     "mcp",
     "Serve mock tools to any MCP client.",
-    {
-        "serve": (
-            "misstep.features.mcp_serve.command:serve",
-            "Serve the mock tools of one case and judge the calls.",
-        )
-    },
+    {"serve": ("features.mcp_serve.command:serve", "Serve the mock tools of one case and judge the calls.")},
 )
 PAPER = Commands(
     "paper",
     "Repeat the experiments of the two papers.\n\n"
     "PDoctor and ToolFuzz: your figures next to those of the papers.",
     {
-        "rq1": ("misstep.features.papers.command:rq1", "Count the errors found in an hour: Table 2."),
-        "rq2": ("misstep.features.papers.command:rq2", "Measure how far agents get, and why they fail."),
-        "rq3": ("misstep.features.papers.command:rq3", "Repeat rq2 with times and durations."),
-        "toolfuzz": (
-            "misstep.features.papers.command:toolfuzz",
-            "Count the errors that each method finds in tools.",
-        ),
+        "rq1": ("features.papers.command:rq1", "Count the errors found in an hour: Table 2."),
+        "rq2": ("features.papers.command:rq2", "Measure how far agents get, and why they fail."),
+        "rq3": ("features.papers.command:rq3", "Repeat rq2 with times and durations."),
+        "toolfuzz": ("features.papers.command:toolfuzz", "Count the errors that each method finds in tools."),
     },
 )
 PLAN = Commands(
@@ -123,22 +115,16 @@ PLAN = Commands(
     "Test whether an agent does what it was asked.",
     {
         "capability": (
-            "misstep.features.capability.command:capability",
+            "features.capability.command:capability",
             "Measure success as the number of actions grows.",
         ),
-        "check": (
-            "misstep.features.plan_test.command:check",
-            "Judge plans against their cases.",
-        ),
-        "dissect": ("misstep.features.dissect.command:dissect", "Find out why an agent failed."),
-        "repair": (
-            "misstep.features.repair.command:repair",
-            "Plan a request in free text, read twice by a model.",
-        ),
-        "shrink": ("misstep.features.shrink.command:shrink", "Find the smallest request that still fails."),
-        "synth": ("misstep.features.synth.command:synth", "Synthesise planning problems as JSON lines."),
+        "check": ("features.plan_test.command:check", "Judge plans against their cases."),
+        "dissect": ("features.dissect.command:dissect", "Find out why an agent failed."),
+        "repair": ("features.repair.command:repair", "Plan a request in free text, read twice by a model."),
+        "shrink": ("features.shrink.command:shrink", "Find the smallest request that still fails."),
+        "synth": ("features.synth.command:synth", "Synthesise planning problems as JSON lines."),
         "test": (
-            "misstep.features.plan_test.command:test",
+            "features.plan_test.command:test",
             "Run an agent on planning problems and judge what it does.",
         ),
     },
@@ -147,10 +133,10 @@ RUNS = Commands(
     "runs",
     "List, name, tag and delete runs.\n\n`misstep runs` alone lists them, and takes the options of list.",
     {
-        "list": ("misstep.cli.runs:list_command", "List runs, newest first."),
-        "name": ("misstep.cli.runs:name_command", "Name a run."),
-        "rm": ("misstep.cli.runs:remove", "Delete runs."),
-        "tag": ("misstep.cli.runs:tag", "Add or remove tags of a run."),
+        "list": ("cli.runs:list_command", "List runs, newest first."),
+        "name": ("cli.runs:name_command", "Name a run."),
+        "rm": ("cli.runs:remove", "Delete runs."),
+        "tag": ("cli.runs:tag", "Add or remove tags of a run."),
     },
     default="list",
 )
@@ -159,26 +145,17 @@ TOOL = Commands(
     "Test an agent's tools.",
     {
         "consistency": (
-            "misstep.features.consistency.command:consistency",
+            "features.consistency.command:consistency",
             "Find tools that answer paraphrases differently.",
         ),
         "crosstalk": (
-            "misstep.features.crosstalk.command:crosstalk",
+            "features.crosstalk.command:crosstalk",
             "Find tools an agent calls for unrelated requests.",
         ),
-        "fix": (
-            "misstep.features.fix.command:fix",
-            "Find better tool descriptions, and prove that they help.",
-        ),
-        "fuzz": ("misstep.features.tool_fuzz.command:fuzz", "Find inputs that crash or hang tools."),
-        "lint": (
-            "misstep.features.lint.command:lint",
-            "Find where a tool's documentation and behaviour disagree.",
-        ),
-        "list": (
-            "misstep.features.lint.command:list_command",
-            "List tools and their parameters.",
-        ),
+        "fix": ("features.fix.command:fix", "Find better tool descriptions, and prove that they help."),
+        "fuzz": ("features.tool_fuzz.command:fuzz", "Find inputs that crash or hang tools."),
+        "lint": ("features.lint.command:lint", "Find where a tool's documentation and behaviour disagree."),
+        "list": ("features.lint.command:list_command", "List tools and their parameters."),
     },
 )
 ROOT = Commands(
@@ -191,33 +168,24 @@ ROOT = Commands(
     "4 something was not tested or could not be judged, 70 bug in misstep, 130 interrupted.",
     {
         "bench": BENCH,
-        "completion": ("misstep.cli.completion:completion", "Print a completion script for your shell."),
-        "compare": ("misstep.cli.runs:compare", "Compare two runs on what both judged."),
+        "completion": ("cli.completion:completion", "Print a completion script for your shell."),
+        "compare": ("cli.runs:compare", "Compare two runs on what both judged."),
         "doctor": (
-            "misstep.features.doctor.command:doctor",
+            "features.doctor.command:doctor",
             "Check the installation, the sandbox, settings and the store.",
         ),
-        "export": ("misstep.cli.export:export", "Export a run, or training examples from its failures."),
-        "init": ("misstep.features.init.command:init", "Write settings, a first test and a CI workflow."),
-        "label": (
-            "misstep.features.label.command:label",
-            "Label the findings of a run without seeing its verdicts.",
-        ),
+        "export": ("cli.export:export", "Export a run, or training examples from its failures."),
+        "init": ("features.init.command:init", "Write settings, a first test and a CI workflow."),
+        "label": ("features.label.command:label", "Label the findings of a run without seeing its verdicts."),
         "mcp": MCP,
         "paper": PAPER,
         "plan": PLAN,
-        "rejudge": (
-            "misstep.cli.replay:rejudge",
-            "Check the verdicts of a run against its recorded calls.",
-        ),
-        "replay": (
-            "misstep.cli.replay:replay",
-            "Run a case or a finding again.",
-        ),
-        "report": ("misstep.cli.reports:report", "Write reports of a run."),
+        "rejudge": ("cli.replay:rejudge", "Check the verdicts of a run against its recorded calls."),
+        "replay": ("cli.replay:replay", "Run a case or a finding again."),
+        "report": ("cli.reports:report", "Write reports of a run."),
         "runs": RUNS,
-        "serve": ("misstep.features.serve.command:serve", "Show runs in a browser, live."),
-        "show": ("misstep.cli.runs:show", "Show a run or one of its cases."),
+        "serve": ("features.serve.command:serve", "Show runs in a browser, live."),
+        "show": ("cli.runs:show", "Show a run or one of its cases."),
         "tool": TOOL,
     },
     sections={

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from misstep.cli.output import INCONCLUSIVE
 from misstep.core.results.comparison import Held
-from misstep.core.settings import RunSettings, parse_gate
+from misstep.core.settings import RunSettings
+from misstep.core.settings.reading import parse_gate
 from misstep.errors import UsageError
 from misstep.rendering.comparison import baseline_sentence, held_as_json
 from misstep.rendering.terminal import counted, percent
@@ -68,10 +69,8 @@ class CommandResult(msgspec.Struct, frozen=True):
 class ExitPolicy:
     """What a run must pass: the rate given by `--fail-on`, and no regression from `--baseline`.
 
-    With a baseline, other failures are accepted unless `--fail-on` is given.
-
-    The baseline is looked up before the run starts, so that `last` is not the run itself; `own` is the run if
-    it has already ended.
+    With a baseline, other failures are accepted unless `--fail-on` is given. The baseline is looked up before
+    the run starts, so that `last` is not the run itself; `own` is the run if it has already ended.
     """
 
     def __init__(self, settings: RunSettings, verb: str, own: str = "") -> None:

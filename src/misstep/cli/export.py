@@ -16,11 +16,7 @@ _BINARY = ("inspect", "parquet")
 _UNITS = {"csv": "row", "parquet": "row", "inspect": "sample", "otlp": "trace"}
 
 
-@command(
-    "export",
-    "misstep export last --format sft --out train.jsonl",
-    "misstep export last --format csv",
-)
+@command("export", "misstep export last --format sft --out train.jsonl", "misstep export last --format csv")
 @run_argument("run")
 @click.option(
     "--format",
@@ -75,12 +71,11 @@ def export(settings: Settings, run: str, form: Format, passed_too: bool, one_sho
     else:
         from misstep.runs.reporting import export as exports
 
-        write = {
-            "csv": exports.write_csv,
-            "parquet": exports.write_parquet_file,
-            "inspect": exports.write_inspect,
-            "otlp": exports.write_otlp,
-        }[form]
-        written = write(settings, run)
+        if form == "inspect":
+            written = exports.write_inspect(settings, run)
+        elif form == "otlp":
+            written = exports.write_otlp(settings, run)
+        else:
+            written = exports.write_table(settings, run, form)
         sum_up(settings, written, [f"{counted(written.rows, _UNITS[form])} of run {written.run}"])
     return 0

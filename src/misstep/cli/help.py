@@ -5,49 +5,30 @@ from typing import Any
 
 import click
 
-from misstep.core.settings import (
-    AgentSettings,
-    BudgetSettings,
-    CapabilitySettings,
-    ClusterSettings,
-    ConsistencySettings,
-    CrosstalkSettings,
-    DissectSettings,
-    FixSettings,
-    LimitSettings,
-    ModelSettings,
-    OutputSettings,
-    ProblemSettings,
-    RequestSettings,
-    RunSettings,
-    SampleSettings,
-    SearchSettings,
-    SettingsGroup,
-    StoreSettings,
-    TaskSettings,
-    ToolFuzzSettings,
-    ToolLimits,
-    ToolSettings,
-    TracingSettings,
-    ViewSettings,
-)
+from misstep.core import settings
+from misstep.core.settings import SettingsGroup
 
 COMMON = "Options"
 TITLES: dict[str, tuple[type[SettingsGroup], ...]] = {
-    "Agent": (AgentSettings,),
-    "Model": (ModelSettings,),
-    "Problems": (ProblemSettings,),
-    "Sampling": (SampleSettings,),
-    "Curve": (CapabilitySettings, ViewSettings),
-    "Search": (SearchSettings, DissectSettings),
-    "Tasks": (TaskSettings,),
-    "Descriptions": (FixSettings,),
-    "Tools and sandbox": (ToolSettings,),
-    "Fuzzing": (ToolLimits,),
-    "Requests to the agent": (RequestSettings, ToolFuzzSettings, ConsistencySettings, CrosstalkSettings),
-    "Limits": (LimitSettings, BudgetSettings),
-    "Execution and traces": (ClusterSettings, TracingSettings),
-    "Store and output": (RunSettings, StoreSettings, OutputSettings),
+    "Agent": (settings.AgentSettings,),
+    "Model": (settings.ModelSettings,),
+    "Problems": (settings.ProblemSettings,),
+    "Sampling": (settings.SampleSettings,),
+    "Curve": (settings.CapabilitySettings, settings.ViewSettings),
+    "Search": (settings.SearchSettings, settings.DissectSettings),
+    "Tasks": (settings.TaskSettings,),
+    "Descriptions": (settings.FixSettings,),
+    "Tools and sandbox": (settings.ToolSettings,),
+    "Fuzzing": (settings.ToolLimits,),
+    "Requests to the agent": (
+        settings.RequestSettings,
+        settings.ToolFuzzSettings,
+        settings.ConsistencySettings,
+        settings.CrosstalkSettings,
+    ),
+    "Limits": (settings.LimitSettings, settings.BudgetSettings),
+    "Execution and traces": (settings.ClusterSettings, settings.TracingSettings),
+    "Store and output": (settings.RunSettings, settings.StoreSettings, settings.OutputSettings),
 }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any
 
 import click
 import msgspec
@@ -12,8 +12,8 @@ from click.core import ParameterSource
 
 from misstep.cli.completion import Complete, complete_agents, complete_runs, from_paths, from_values
 from misstep.cli.help import Switch
-from misstep.core.settings import FIELDS, LISTS, MEANS, TABLES, OutputSettings, Settings, field_type
-from misstep.core.settings.reading import listed_choices
+from misstep.core.settings import MEANS, TABLES, OutputSettings, Settings, setting_names
+from misstep.core.settings.reading import LISTS, field_type, help_text, listed_choices
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import (
     AGENTS,
@@ -54,18 +54,7 @@ MOST = WholeNumber(0, 10**9)
 
 
 # Where a run is stored, and who is told about it.
-KEEPING = (
-    "run_name",
-    "tags",
-    "resume",
-    "trust_store",
-    "store",
-    "report",
-    "report_dir",
-    "step_summary",
-    "display",
-    "json",
-)
+KEEPING = setting_names("run_name tags resume trust_store store report report_dir step_summary display json")
 
 # An agent given on the command line to replace the one that a run was started with.
 TYPED = {"agent": "", "python": ""}
@@ -140,58 +129,34 @@ _NAMES = {
     "topics": ("--topic",),
 }
 _SEVERAL = (*TABLES, *LISTS)
-_METAVARS = {
-    "actions": "N-M",
-    "agent": "AGENT",
-    "allow_read": "PATH",
-    "agent_args": "KEY=VALUE",
-    "baseline": "RUN",
-    "beside": "RUN|FILE",
-    "budget_time": "DURATION",
-    "budget_usd": "DOLLARS",
-    "usd_per_tool": "DOLLARS",
-    "case": "ID",
-    "cases": "FILE",
-    "checks": "CHECK",
-    "data": "DIR",
-    "descriptions": "FILE",
-    "domains": "DOMAIN",
-    "kinds": "KIND",
-    "context": "FILE",
-    "confidence": "RATE",
-    "difficulty": "BOUND",
-    "fail_on": "GATE",
-    "from_run": "RUN",
-    "family": "FAMILY",
-    "groups": "FILE",
-    "model": "MODEL",
-    "model_base_url": "URL",
-    "model_roles": "ROLE=MODEL",
-    "only": "TOOL",
-    "otlp": "URL",
-    "out": "FILE",
-    "part": "PART",
-    "plans": "FILE",
-    "prices": "FILE",
-    "prompt": "FILE",
-    "prompts": "DIR",
-    "python": "PATH",
-    "ray_address": "ADDRESS",
-    "report": "KIND",
-    "report_dir": "DIR",
-    "request": "NAME",
-    "resume": "RUN",
-    "run_name": "NAME",
-    "tags": "TAG",
-    "store": "PATH|URL",
-    "strategy": "STRATEGY",
-    "temperature": "T",
-    "time_per_request": "DURATION",
-    "time_per_tool": "DURATION",
-    "tools": "SPEC",
-    "topics": "NAME",
-    "width": "ACTIONS",
-    "workspace": "DIR",
+_METAVARS = {  # unless it is the name in the singular
+    name: metavar
+    for metavar, names in {
+        "ACTIONS": "width",
+        "ADDRESS": "ray_address",
+        "BOUND": "difficulty",
+        "DIR": "data prompts report_dir workspace",
+        "DOLLARS": "budget_usd usd_per_tool",
+        "DURATION": "budget_time time_per_request time_per_tool",
+        "FILE": "cases descriptions context groups out plans prices prompt",
+        "GATE": "fail_on",
+        "ID": "case",
+        "KEY=VALUE": "agent_args",
+        "KIND": "report",
+        "N-M": "actions",
+        "NAME": "request run_name topics",
+        "PATH": "allow_read python",
+        "PATH|URL": "store",
+        "RATE": "confidence",
+        "ROLE=MODEL": "model_roles",
+        "RUN": "baseline from_run resume",
+        "RUN|FILE": "beside",
+        "SPEC": "tools",
+        "T": "temperature",
+        "TOOL": "only",
+        "URL": "model_base_url otlp",
+    }.items()
+    for name in names.split()
 }
 
 
@@ -261,8 +226,7 @@ def _option(
     default = usual.get(name, getattr(Settings(), name))
     unset = default is None or isinstance(default, bool) or default in ("", (), {})
     shown = "" if unset else f"  [default: {_in_words(name, default)}]"
-    metas = get_args(FIELDS[name])[1:]
-    described = f"{about or next(str(meta.description) for meta in metas if meta.description)}{shown}"
+    described = f"{about or help_text(name)}{shown}"
     if isinstance(field_type(name), msgspec.inspect.BoolType):
         both = f"{flag(name)}/--no-{flag(name)[2:]}"
         return click.option(both, name, cls=Switch, on=default, default=None, help=described)
@@ -309,7 +273,7 @@ def _metavar(name: str) -> str:
         case msgspec.inspect.FloatType(le=high) if name not in _METAVARS:
             return "RATE" if high == 1 else "SECONDS"
         case _:
-            return _METAVARS[name]
+            return _METAVARS.get(name, name.removesuffix("s").upper())
 
 
 def _refuse_contradictions(layer: dict[str, Any]) -> None:
@@ -334,15 +298,12 @@ def _parse(name: str, value: Any) -> Any:
 def refuse_curves_in_json(settings: OutputSettings) -> None:
     """Refuse several curves with --json, which prints one object."""
     if settings.json:
-        _refuse("--json", "misstep show RUN --json prints each curve separately")
+        refuse_curves_beside("--json", "misstep show RUN --json prints each curve separately")
 
 
-def refuse_curves_beside(what: str) -> None:
-    """Refuse curves for comparison where the command shows no curve."""
-    _refuse(what, "only a plan capability run or a curve file can be shown beside others")
-
-
-def _refuse(what: str, hint: str) -> None:
+def refuse_curves_beside(
+    what: str, hint: str = "only a plan capability run or a curve file can be shown beside others"
+) -> None:
     """Refuse options for other curves, but only if typed: a settings file is shared by all commands."""
     if vain := typed(lambda name: name in CURVES_BESIDE):
         raise UsageError(f"{' and '.join(vain)} can't be combined with {what}", hint)

@@ -22,9 +22,7 @@ from misstep.store.runs import Store
 
 
 @command(
-    "replay",
-    "misstep replay last/f4c986843eb2",
-    "misstep replay last/f4c986843eb2 --agent my_agent.py:agent",
+    "replay", "misstep replay last/f4c986843eb2", "misstep replay last/f4c986843eb2 --agent my_agent.py:agent"
 )
 @run_argument("finding")
 @settings_options("agent", "python", "trust_store", "store", "json", preset=TYPED, about=ABOUT_TYPED)
@@ -96,11 +94,7 @@ def _decision(verdict: Verdict) -> Verdict:
 SHOWN = 20
 
 
-@command(
-    "rejudge",
-    "misstep rejudge last",
-    "misstep rejudge last --json",
-)
+@command("rejudge", "misstep rejudge last", "misstep rejudge last --json")
 @run_argument("run")
 @settings_options("store", "json")
 def rejudge(settings: RunSettings, run: str) -> int:

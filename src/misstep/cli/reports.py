@@ -22,18 +22,9 @@ from misstep.core.results.report import RunReport
 from misstep.core.settings import OutputSettings, Report, RunSettings, StoreSettings, ViewSettings
 from misstep.errors import StoreError, UsageError
 from misstep.rendering.text import plain
-from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import find_run
+from misstep.runs.lookup import feature_of, find_run
 from misstep.store.files import is_kept, opened
 
-ENDINGS: dict[Report, str] = {
-    "html": "html",
-    "junit": "xml",
-    "sarif": "sarif",
-    "json": "json",
-    "md": "md",
-    "ndjson": "ndjson",
-}
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
 # Makes the object that `--json` prints; called only if it is to be written.
@@ -165,22 +156,17 @@ def report_path(settings: OutputSettings, name: str, kind: Report) -> str:
     """The path of a report, inside its folder whatever the name is."""
     if os.path.basename(name) != name:
         raise StoreError(f"'{plain(name, 60)}' can't be the name of a report", where=settings.report_dir)
-    folder = settings.report_dir
-    return "-" if folder == "-" else os.path.join(folder, f"{name}.{ENDINGS[kind]}")
+    folder, ending = settings.report_dir, "xml" if kind == "junit" else kind
+    return "-" if folder == "-" else os.path.join(folder, f"{name}.{ending}")
 
 
-ABOUT = {"baseline": "Earlier run to compare with; exit 1 if this one is significantly worse."}
 USUAL = {"report": ("html",)}
 
 
-@command(
-    "report",
-    "misstep report last --open",
-    "misstep report last --report sarif --report-dir out",
-)
+@command("report", "misstep report last --open", "misstep report last --report sarif --report-dir out")
 @run_argument("run")
 @click.option("--open", "opening", is_flag=True, help="Open the HTML report in your browser.")
-@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL, about=ABOUT)
+@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL)
 def report(settings: RunSettings, run: str, opening: bool) -> int:
     """Write reports of a run.
 

@@ -20,7 +20,8 @@ from misstep.cli.output import case_words, curve_command, hint, own_command, pri
 from misstep.core.outcome import Outcome
 from misstep.core.results.comparison import FACETS, Facet
 from misstep.core.results.summary import ListedRun, RunView, Summary
-from misstep.core.settings import RunSettings, parse_setting
+from misstep.core.settings import RunSettings
+from misstep.core.settings.reading import parse_setting
 from misstep.errors import UsageError
 from misstep.planning.difficulty import measure
 from misstep.rendering.case import case_view
@@ -31,7 +32,7 @@ from misstep.rendering.words import listed, subject_name
 from misstep.runs import lookup as api
 from misstep.runs.compare import break_down
 from misstep.runs.compare import compare as compare_runs
-from misstep.runs.kinds import feature_of
+from misstep.runs.lookup import feature_of
 from misstep.store.files import is_kept
 from misstep.store.location import way_to
 from misstep.store.runs import DamagedRun, Store
@@ -59,11 +60,7 @@ class RunList(msgspec.Struct, frozen=True):
     damaged: list[DamagedRun] = []
 
 
-@command(
-    "list",
-    "misstep runs list --tag nightly",
-    "misstep runs list --json",
-)
+@command("list", "misstep runs list --tag nightly", "misstep runs list --json")
 @click.option("--tag", "tags", multiple=True, metavar="TAG", help="Only runs with this tag; repeatable.")
 @click.option("--most", type=MOST, default=50, show_default=True, help="Maximum runs to list.")
 @settings_options("store", "json")
@@ -148,11 +145,7 @@ def remove(settings: RunSettings, runs: tuple[str, ...], yes: bool) -> int:
     return 0
 
 
-@command(
-    "show",
-    "misstep show last",
-    "misstep show last f4c986843eb2",
-)
+@command("show", "misstep show last", "misstep show last f4c986843eb2")
 @run_argument("run")
 @click.argument("case", required=False)
 @click.option("--most", type=MOST, default=20, show_default=True, help="Maximum failures to list.")
@@ -232,11 +225,7 @@ def _show_case(settings: RunSettings, outcome: Outcome, run: str) -> None:
 SHOWN_CASES = 5
 
 
-@command(
-    "compare",
-    "misstep compare 3f2a last",
-    "misstep compare 3f2a last --json",
-)
+@command("compare", "misstep compare 3f2a last", "misstep compare 3f2a last --json")
 @run_argument("first")
 @run_argument("second")
 @settings_options("store", "json")

@@ -139,21 +139,11 @@ def _size(size: float) -> str:
     return f"{size / 1e3:.1f} KB" if size < 1e6 else f"{size / 1e6:,.1f} MB"
 
 
-class Sink(io.RawIOBase):
+class Sink(io.FileIO):
     """The end of a drain that agents write to. Agents share it with us, and can't close it."""
 
     def __init__(self, descriptor: int) -> None:
-        super().__init__()
-        self._descriptor = descriptor
-
-    def writable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._descriptor
-
-    def write(self, data: Any, /) -> int:
-        return os.write(self._descriptor, data)
+        super().__init__(descriptor, "w", closefd=False)
 
     def close(self) -> None:
         refuse_closing()

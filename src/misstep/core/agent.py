@@ -23,7 +23,6 @@ class Meter(Protocol):
 
     def spend(self, usage: Usage) -> None:
         """Count tokens; they stay counted however the case ends."""
-        ...
 
     def wait(self, seconds: float) -> None:
         """Report that the agent is about to wait for reasons outside its control: a rate limit, a queue.
@@ -31,7 +30,6 @@ class Meter(Protocol):
         The seconds are added to the agent's time limit. If the wait turns out shorter, pass the difference as
         a negative number.
         """
-        ...
 
 
 class Toolbox(Meter, Protocol):
@@ -48,11 +46,9 @@ class Toolbox(Meter, Protocol):
     @property
     def max_steps(self) -> int:
         """The maximum number of turns."""
-        ...
 
     def begin_turn(self) -> int:
         """Start a turn and return its number. Raises `StepsExhausted` past the limit."""
-        ...
 
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
         """Record a call as the model emitted it. Arguments that are not valid JSON are passed as text.
@@ -60,7 +56,6 @@ class Toolbox(Meter, Protocol):
         The next `call` of the same tool counts as the execution of this one, unless the model has asked for
         the tool again by then. Without `turn` it belongs to the turn that began last.
         """
-        ...
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
         """Execute a call and return its result, or a text that says what was wrong with the call.
@@ -68,19 +63,15 @@ class Toolbox(Meter, Protocol):
         Without `turn`, a call that was not announced with `ask` belongs to the turn that began last, or is a
         turn of its own if the agent never reports turns. Raises `StepsExhausted` past the limit on turns.
         """
-        ...
 
     def misread(self) -> None:
         """Count a model reply that was neither a call nor an answer."""
-        ...
 
     def note(self, message: Any) -> None:
         """Store a raw message, if the user asked for messages to be stored."""
-        ...
 
     def warn(self, text: str) -> None:
         """Show the user a warning about a problem that is not the agent's fault."""
-        ...
 
 
 class StepsExhausted(Exception):
@@ -142,4 +133,3 @@ class Preparing(Protocol):
 
     async def prepare(self) -> None:
         """Raise a `MisstepError` that says what is wrong, if anything is."""
-        ...

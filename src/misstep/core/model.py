@@ -129,7 +129,6 @@ class LanguageModel(Protocol):
     @property
     def name(self) -> str:
         """`provider/model`."""
-        ...
 
     async def chat(self, request: Chat, meter: Meter) -> Reply: ...
 
@@ -143,7 +142,6 @@ class ResponseModel(LanguageModel, Protocol):
 
     async def respond(self, request: Chat, earlier: str, meter: Meter) -> Reply:
         """Reply to what is new since the reply with the id `earlier`, which is empty at first."""
-        ...
 
 
 class Thread(Protocol):
@@ -151,13 +149,11 @@ class Thread(Protocol):
 
     async def next(self, meter: Meter) -> Reply:
         """The assistant's next reply or tool calls."""
-        ...
 
     async def submit(self, results: Sequence[ToolResult], meter: Meter) -> None: ...
 
     async def cancel(self, meter: Meter) -> None:
         """Stop the assistant and count the tokens it has used."""
-        ...
 
     async def close(self) -> None: ...
 
@@ -167,7 +163,6 @@ class ThreadModel(LanguageModel, Protocol):
 
     def open_thread(self, request: Chat) -> Thread:
         """Create a thread; the conversation starts when its first reply is requested."""
-        ...
 
 
 class ModelError(MisstepError):

@@ -138,9 +138,7 @@ class Inquiries(Generic[Found]):
     """
 
     def __init__(
-        self,
-        inquiries: Iterable[Inquiry[Found]],
-        known: Callable[[Case], Outcome | None] = lambda _: None,
+        self, inquiries: Iterable[Inquiry[Found]], known: Callable[[Case], Outcome | None] = lambda _: None
     ) -> None:
         self._waiting: Iterator[Inquiry[Found]] = iter(inquiries)
         self._known = known
@@ -163,12 +161,12 @@ class Inquiries(Generic[Found]):
     def tell(self, outcome: Outcome) -> None:
         for batch in self._asked.pop(outcome.case.id, ()):
             batch.receive(outcome)
-            if batch.is_complete:
+            if not batch.missing:
                 self._go_on(batch)
 
     def _go_on(self, batch: "_Batch[Found]") -> None:
         """Send an inquiry the outcomes it asked for, and register what it asks next."""
-        while batch.is_complete:
+        while not batch.missing:
             try:
                 batch = batch.next()
             except StopIteration as end:
@@ -194,10 +192,6 @@ class _Batch(Generic[Found]):
         self._outcomes: dict[str, Outcome] = {}
         self._inquiry = inquiry
         self._begun = cases is not None
-
-    @property
-    def is_complete(self) -> bool:
-        return not self.missing
 
     def receive(self, outcome: Outcome) -> None:
         self._outcomes[outcome.case.id] = outcome

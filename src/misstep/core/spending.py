@@ -66,7 +66,6 @@ class Account(Protocol):
 
     def call(self) -> None:
         """Count one tool call."""
-        ...
 
 
 class UsageCounter:
@@ -108,11 +107,9 @@ class RateLimiter(Protocol):
 
     def slot(self, meter: Meter) -> AbstractAsyncContextManager[float]:
         """A slot for a request, with its start time; the time spent waiting is reported to the meter."""
-        ...
 
     def refused(self, began: float, pause: float) -> None:
         """The server refused a request that started at `began`, and asks for a pause."""
-        ...
 
     def succeeded(self) -> None: ...
 

@@ -23,7 +23,7 @@ from misstep.core.agent import Tool
 from misstep.core.case import Case, Planned, World, families_of, plain_order
 from misstep.core.constraint import Family, Given, StandIn
 from misstep.core.outcome import Call, ErrorKind, Outcome, Transcript
-from misstep.core.settings.groups import Portion
+from misstep.core.settings import Portion
 from misstep.errors import InternalError
 from misstep.planning.judging.breaches import View
 from misstep.planning.judging.check import Parallel, judge, replay

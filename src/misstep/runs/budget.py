@@ -11,32 +11,28 @@ from misstep.engine.budget import BudgetTracker, Pricing
 from misstep.errors import UsageError
 from misstep.models.providers import Price, find_price
 from misstep.models.throttle import Throttles
-from misstep.runs.setup.models import name_model, price_agent
+from misstep.runs.setup.models import name_model, price_role
 from misstep.store.runs import Run
 from misstep.store.trust import is_trusted
 
 
 def price_of(settings: AgentRunSettings) -> Callable[[str, Usage], float | None]:
-    """The current price of a role's tokens; None if they or their price are not known."""
+    """The current cost of a role's tokens; None if they or their price are not known."""
     theirs = is_theirs(settings)
 
     def cost(role: str, usage: Usage) -> float | None:
         if role == AGENT and theirs and not usage.output:
             return None
-        try:
-            model = name_model(settings, role)
-            price = price_agent(settings) if role == AGENT else model and find_price(model, settings.prices)
-        except UsageError:
-            return None  # the price list no longer exists
+        price = current_price(settings, role)
         return price.of(usage) if price else None
 
     return cost
 
 
-def agent_price(settings: AgentRunSettings) -> Price | None:
-    """The current price of the agent's tokens; None if it is not known."""
+def current_price(settings: AgentRunSettings, role: str = AGENT) -> Price | None:
+    """The current price of a role's tokens; None if it is not known."""
     try:
-        return price_agent(settings)
+        return price_role(settings, role)
     except UsageError:
         return None  # the price list no longer exists
 
@@ -90,12 +86,11 @@ FLAGS = {
 
 def pricing(settings: AgentRunSettings) -> Callable[[str, Usage], float]:
     """The cost of the tokens of each role; zero if no price is known, since no money is budgeted then."""
-    prices = {AGENT: price_agent(settings)}
+    prices = {AGENT: price_role(settings)}
 
     def cost(role: str, usage: Usage) -> float:
         if role not in prices:
-            model = name_model(settings, role)
-            prices[role] = find_price(model, settings.prices) if model else None
+            prices[role] = price_role(settings, role)
         price = prices[role]
         return price.of(usage) if price else 0.0
 

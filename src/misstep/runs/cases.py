@@ -10,7 +10,8 @@ from misstep.core.case import CASE_VERSION, Case
 from misstep.core.constraint import FAMILIES
 from misstep.core.rng import Hashes
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.settings import ProblemSettings, ToolSettings, check_settings
+from misstep.core.settings import ProblemSettings, ToolSettings
+from misstep.core.settings.reading import check_settings
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.difficulty import parse_bounds
@@ -181,6 +182,4 @@ def cases_of(settings: ProblemSettings, done: Sequence[int] = ()) -> Iterator[Ca
 
 def synthesise(settings: ProblemSettings) -> Iterator[Case]:
     """Generate the cases that the settings describe, one by one."""
-    settings = check_settings(settings)
-    suite = suite_of(settings)
-    return (make_case(suite, index) for index in range(count_suite(settings)))
+    return cases_of(check_settings(settings).overlay({"cases": ""}))

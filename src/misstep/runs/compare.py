@@ -21,8 +21,7 @@ from misstep.core.run import KINDS
 from misstep.core.settings import RunSettings, StoreSettings
 from misstep.core.stats import fisher_greater, holm, mcnemar, paired_interval, wilson
 from misstep.errors import NoStoreYet, UsageError
-from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import find_planned
+from misstep.runs.lookup import feature_of, find_planned
 from misstep.store.runs import Run, Store, fingerprint
 
 SIGNIFICANT = 0.05

@@ -217,9 +217,7 @@ def record(case: Case, settings: LimitSettings, deadline: Deadline, account: Acc
 def known_secrets() -> tuple[str, ...]:
     """Every secret that has been in the environment so far, the longest first."""
     global _environment, _secrets
-    raw = getattr(
-        os.environ, "_data", None
-    )  # iterating over the mapping itself takes longer than all the rest
+    raw = getattr(os.environ, "_data", None)  # iterating over the mapping takes longer than all the rest
     if raw is None or raw != _environment:
         _environment = dict(raw or {})
         found = {*_secrets, *secrets_in(os.environ)}

@@ -17,13 +17,8 @@ from misstep.core.event import Estimate, Listener, Notice
 from misstep.core.outcome import Outcome, Usage
 from misstep.core.results.summary import Summary
 from misstep.core.run import TESTING, Campaign, RunSpec
-from misstep.core.settings import (
-    AgentRunSettings,
-    LimitSettings,
-    PlanTestSettings,
-    Settings,
-    check_settings,
-)
+from misstep.core.settings import AgentRunSettings, LimitSettings, PlanTestSettings, Settings, setting_names
+from misstep.core.settings.reading import check_settings
 from misstep.core.spending import Spent
 from misstep.errors import MisstepError, NoStoreYet, UsageError
 from misstep.planning.world.mock import MockWorld
@@ -32,7 +27,7 @@ from misstep.runs.cases import absolute_path, absolute_tools
 from misstep.runs.executor import make_executor
 from misstep.runs.session import RunSession
 from misstep.runs.setup.agents import check_agent
-from misstep.runs.setup.models import name_model, price_agent, refuse_blind_budget, refuse_secrets
+from misstep.runs.setup.models import name_model, price_role, refuse_blind_budget, refuse_secrets
 from misstep.runs.summary import summarise
 from misstep.runs.trust import OF_AGENTS, find_resumable, new_means, refuse_unfit
 from misstep.store.runs import Run, Store
@@ -47,19 +42,8 @@ HOSTED_TURN = 1.5  # seconds that a hosted model takes for a turn
 LOCAL_TURN = 1.0
 SIMULATED_CASE = 0.001
 
-_ALIKE = (
-    "agent",
-    "agent_args",
-    "model",
-    "model_base_url",
-    "actions",
-    "family",
-    "timed",
-    "tools",
-    "cases",
-    "prompt",
-    "python",
-    "parallel",
+_ALIKE = setting_names(
+    "agent agent_args model model_base_url actions family timed tools cases prompt python parallel"
 )
 
 
@@ -134,7 +118,7 @@ def _first_words(case: Case) -> float:
 
 def _multiply(settings: AgentRunSettings, total: int, each: PerCase, spent: Spent) -> Estimate:
     tokens = Usage(round(total * each.input), round(total * each.output), round(total * each.cached))
-    price = price_agent(settings)
+    price = price_role(settings)
     usd = None if price is None else round(price.of(tokens), 6)
     seconds = total * each.seconds
     calls = round(total * each.calls)

@@ -1,8 +1,9 @@
 """Finds stored runs, and the cases, requests and failures in them."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from itertools import chain, islice
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
@@ -10,11 +11,26 @@ from misstep.core.outcome import Outcome
 from misstep.core.results.consistency import ConsistencyReport
 from misstep.core.results.summary import ListedRun, RunView, Summary
 from misstep.core.rng import Dice, derive_seed
-from misstep.core.settings import BUDGETS, AgentRunSettings, Settings, StoreSettings, store_flag
+from misstep.core.run import RunSpec
+from misstep.core.settings import (
+    BUDGETS,
+    AgentRunSettings,
+    Settings,
+    StoreSettings,
+    setting_names,
+    store_flag,
+)
 from misstep.errors import StoreError, UsageError
-from misstep.runs.kinds import feature_of
 from misstep.runs.trust import with_agent
 from misstep.store.runs import DamagedRun, Run, Store
+
+if TYPE_CHECKING:  # a short run doesn't need it
+    from misstep.runs.reporting.stored import RunFeature
+
+
+def feature_of(purpose: RunSpec) -> "RunFeature":
+    feature: RunFeature = import_module(f"{purpose.kind.feature}.kind").FEATURE
+    return feature
 
 
 def list_runs(
@@ -178,22 +194,10 @@ def _bare(name: str) -> str:
 # Settings that a run which analyses another takes from its own command; the others are unchanged.
 _OWN = (
     *BUDGETS,
-    "confidence",
-    "display",
-    "json",
-    "method",
-    "most_runs",
-    "mutations",
-    "on",
-    "ray_address",
-    "report",
-    "report_dir",
-    "resume",
-    "run_name",
-    "sample",
-    "seed",
-    "store",
-    "tags",
+    *setting_names(
+        "confidence display json method most_runs mutations on ray_address report report_dir resume run_name "
+        "sample seed store tags"
+    ),
 )
 
 

@@ -1,6 +1,7 @@
 """Summaries of runs."""
 
 from collections.abc import Sequence
+from typing import TypeAlias, TypeVar
 
 from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, Judgement, Usage
 from misstep.core.results.benchmark import TaskReport
@@ -11,14 +12,18 @@ from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary, Tally
 from misstep.core.spending import Spent
 from misstep.core.stats import wilson
-from misstep.runs.budget import agent_price, cost_of_run, hides_tokens, may_price
-from misstep.runs.setup.models import model_name, price_agent
+from misstep.runs.budget import cost_of_run, current_price, hides_tokens, may_price
+from misstep.runs.setup.models import model_name, price_role
 from misstep.store.runs import Run
+
+# What is stored for each tool, group or task of a run.
+UnitReport: TypeAlias = ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport
+R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, TaskReport, FixReport)
 
 
 def summarise(tally: Tally, run: Run, is_priced: bool = True) -> Summary:
     """The summary of a run on cases; its cost is known only if it `is_priced`."""
-    price = agent_price(run.settings) if is_priced else None
+    price = current_price(run.settings) if is_priced else None
     usd = None if price is None or hides_tokens(tally, run.settings) else round(price.of(tally.usage), 6)
     return tally.summary(run.id, run.settings.agent, model_name(run.settings), usd)
 
@@ -66,7 +71,7 @@ def summarise_tasks(run: Run, reports: Sequence[TaskReport]) -> Summary:
 def _summary(run: Run, judged_as: Sequence[Judgement], spent: Spent, has_model: bool) -> Summary:
     verdicts = {verdict: judged_as.count(verdict) for verdict in JUDGEMENTS}
     passed, judged = verdicts["passed"], verdicts["passed"] + verdicts["failed"]
-    unpriced = has_model and (not may_price(run) or price_agent(run.settings) is None)
+    unpriced = has_model and (not may_price(run) or price_role(run.settings) is None)
     return Summary(
         run=run.id,
         agent=run.settings.agent if run.purpose.kind.group == "bench" else ", ".join(run.purpose.tools),

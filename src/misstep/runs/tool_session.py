@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias
 
 from msgspec import structs
 
@@ -20,11 +20,6 @@ from misstep.core.event import (
 )
 from misstep.core.model import ModelError
 from misstep.core.outcome import JUDGEMENTS, Judgement
-from misstep.core.results.benchmark import TaskReport
-from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.finding import ToolReport
-from misstep.core.results.fixing import FixReport
 from misstep.core.results.summary import Summary
 from misstep.core.run import Unit
 from misstep.core.settings import store_flag
@@ -32,6 +27,7 @@ from misstep.core.spending import RateLimiters
 from misstep.errors import BudgetExceeded, Interrupted, MisstepError, UsageError
 from misstep.runs.budget import FLAGS, RunBudget, pricing, spent_of
 from misstep.runs.execution import mask_error, masked
+from misstep.runs.summary import R, UnitReport
 from misstep.store.runs import Run, RunWriter, Store
 
 PAUSE = 1.0  # seconds
@@ -64,8 +60,6 @@ def ticking(do: Callable[[], object], pause: float = PAUSE) -> Iterator[None]:
         raise wrong[0]
     do()
 
-
-R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, TaskReport, FixReport)
 
 Summarise: TypeAlias = Callable[[Run, Sequence[R]], Summary]
 
@@ -143,9 +137,7 @@ class ToolRunSession(Generic[R]):
         try:
             with closing(work()) as news:
                 for each in news:
-                    if not isinstance(
-                        each, ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport
-                    ):
+                    if not isinstance(each, UnitReport):
                         self.emit(each)
                         continue
                     report = masked(each)

@@ -7,13 +7,7 @@ from msgspec import structs
 
 from misstep.core.results.descriptions import read_text
 from misstep.core.run import KINDS, RunSpec
-from misstep.core.settings import (
-    MEANS,
-    AgentRunSettings,
-    StoreSettings,
-    ToolRunSettings,
-    store_flag,
-)
+from misstep.core.settings import MEANS, AgentRunSettings, StoreSettings, ToolRunSettings, store_flag
 from misstep.errors import UsageError
 from misstep.runs.setup.agents import PARADIGMS
 from misstep.store.database import going_on
@@ -133,10 +127,7 @@ def find_resumable(store: Store, name: str, verb: str) -> Run:
 
 
 def refuse_unfit(settings: StoreSettings, run: Run, given: Collection[str] = ()) -> None:
-    """Raise a `UsageError` if a run to be resumed is not trusted or its tool descriptions have changed.
-
-    `given` are settings whose value comes from the user instead.
-    """
+    """Raise a `UsageError` if a run to be resumed is not trusted or its tool descriptions have changed."""
     refuse_foreign(settings, run, given)
     if read_text(run.settings.descriptions) != run.purpose.descriptions:
         hint = "restore the original, or start a new run"

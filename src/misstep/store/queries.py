@@ -15,7 +15,8 @@ from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.finding import Finding, ToolReport
 from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
-from misstep.core.settings import RUN_NAME, Settings, decode_settings
+from misstep.core.settings import RUN_NAME, Settings
+from misstep.core.settings.reading import decode_settings
 from misstep.store.database import DatabaseConnection
 from misstep.store.tables import OddValue, check_bytes, check_real, check_text, check_whole, odd
 

@@ -13,7 +13,8 @@ from misstep.core.results.finding import ToolReport
 from misstep.core.results.label import Label
 from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
-from misstep.core.settings import Settings, StoreSettings, encode_settings
+from misstep.core.settings import Settings, StoreSettings
+from misstep.core.settings.reading import encode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
 from misstep.store import queries

@@ -18,7 +18,8 @@ from misstep.adapters.loading.recognition import KINDS, recognise
 from misstep.adapters.subprocess.agent import SubprocessAgent
 from misstep.core.agent import Agent
 from misstep.core.event import Event, Listener, RunStarted
-from misstep.core.settings import BUDGETS, FIELDS, Settings, StoreSettings, parse_setting
+from misstep.core.settings import BUDGETS, Settings, StoreSettings
+from misstep.core.settings.reading import FIELDS, parse_setting
 from misstep.errors import UsageError, did_you_mean
 from misstep.runs.setup.configuration import (
     AGENTS,

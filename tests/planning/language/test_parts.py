@@ -16,7 +16,7 @@ import pytest
 
 from misstep.core.case import Case
 from misstep.core.constraint import FAMILIES, Family
-from misstep.core.settings.groups import PORTIONS, Portion
+from misstep.core.settings import PORTIONS, Portion
 from misstep.errors import UsageError
 from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import load_lexicon

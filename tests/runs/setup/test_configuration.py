@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from misstep.core.settings import FIELDS, Settings, Span, decode_settings, encode_settings, parse_setting
+from misstep.core.settings import Settings, Span
+from misstep.core.settings.reading import FIELDS, decode_settings, encode_settings, parse_setting
 from misstep.errors import UsageError
 from misstep.runs.setup.configuration import join, load_settings
 

@@ -15,7 +15,6 @@ ID = 8  # hexadecimal digits
 
 Benchmark = Literal["files", "forge"]
 Split = Literal["validation", "test", "fresh"]
-SPLITS: tuple[Split, ...] = ("validation", "test", "fresh")
 
 
 class Task(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -228,15 +228,9 @@ def _difference(failed: PromptSet) -> str:
     evidence = failed.evidence
     if evidence is None or evidence.right is None:
         return f"output: {_pattern(evidence.wrong.outputs)}" if evidence else "nothing"
-    wrong, right = (
-        # The agent had one tool.
-        [
-            _object(use.arguments)
-            for trial in failed.trials[side.number - 1 : side.number]
-            for use in trial.uses
-        ]
-        for side in (evidence.wrong, evidence.right)
-    )
+    sides = [failed.trials[side.number - 1 : side.number] for side in (evidence.wrong, evidence.right)]
+    # The agent had one tool.
+    wrong, right = ([_object(use.arguments) for trial in trials for use in trial.uses] for trials in sides)
     if bool(wrong) != bool(right):
         return NOT_CALLED
     if len(wrong) != len(right):

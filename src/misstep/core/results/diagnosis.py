@@ -9,15 +9,7 @@ from misstep.core.case import Case
 from misstep.core.outcome import ErrorKind, Outcome
 
 Cause = Literal[
-    "probability",
-    "terminal",
-    "topic",
-    "name",
-    "structure",
-    "position",
-    "constraint",
-    "size",
-    "undetermined",
+    "probability", "terminal", "topic", "name", "structure", "position", "constraint", "size", "undetermined"
 ]
 CAUSES: tuple[Cause, ...] = get_args(Cause)
 

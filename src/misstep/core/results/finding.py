@@ -1,7 +1,4 @@
-"""Results of fuzzing: findings, attempts to reach them through an agent, and the reports that count them.
-
-Findings are ranked by severity and by how plausible it is that an agent makes such calls.
-"""
+"""Results of fuzzing: findings, attempts to reach them through an agent, and the reports that count them."""
 
 import re
 from collections.abc import Iterable

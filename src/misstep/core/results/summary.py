@@ -117,18 +117,10 @@ class Tally:
 
     def __add__(self, other: "Tally") -> "Tally":
         total = Tally()
-        for one in (self, other):
-            for verdict, count in one.verdicts.items():
-                total.verdicts[verdict] += count
-            for kind, count in one.errors.items():
-                total.errors[kind] += count
-            total.calls += one.calls
-            total.usage += one.usage
-            total.seconds += one.seconds
-            total.chances += one.chances
-            total.text_order += one.text_order
-            total.ignores_family += one.ignores_family
-            total.compared += one.compared
+        total.verdicts = {name: count + other.verdicts[name] for name, count in self.verdicts.items()}
+        total.errors = {kind: count + other.errors[kind] for kind, count in self.errors.items()}
+        for name in ("calls", "usage", "seconds", "chances", "text_order", "ignores_family", "compared"):
+            setattr(total, name, getattr(self, name) + getattr(other, name))
         return total
 
     def seen(self, outcome: Outcome) -> Outcome:

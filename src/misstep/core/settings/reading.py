@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 import msgspec
 
 from misstep.core.outcome import storable
-from misstep.core.settings.features import Settings
-from misstep.core.settings.groups import SettingsGroup, Span
+from misstep.core.settings import Settings, SettingsGroup, Span
 from misstep.core.spending import AGENT
 from misstep.errors import UsageError, did_you_mean
 
@@ -21,6 +20,10 @@ def listed_choices(name: str) -> tuple[str, ...]:
     """The allowed items of a list setting, in order; empty if any text is allowed."""
     item = get_args(get_args(FIELDS[name])[0])[0]
     return get_args(item) if get_origin(item) is Literal else ()
+
+
+def help_text(name: str) -> str:
+    return next(meta for meta in get_args(FIELDS[name]) if isinstance(meta, str))
 
 
 def field_type(name: str) -> Any:

@@ -12,13 +12,8 @@ from misstep.core.event import Event, Listener, TaskJudged
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport, TaskReport
 from misstep.core.results.descriptions import read_text
 from misstep.core.run import RunSpec
-from misstep.core.settings import (
-    AgentRunSettings,
-    BenchSettings,
-    StoreSettings,
-    ToolRunSettings,
-    check_settings,
-)
+from misstep.core.settings import AgentRunSettings, BenchSettings, StoreSettings, ToolRunSettings
+from misstep.core.settings.reading import check_settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.attempts import Attempts

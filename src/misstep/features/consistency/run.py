@@ -21,8 +21,8 @@ from misstep.core.settings import (
     RequestSettings,
     StoreSettings,
     ToolSettings,
-    check_settings,
 )
+from misstep.core.settings.reading import check_settings
 from misstep.core.spending import Budget, RateLimiters, Spent
 from misstep.core.text import cut
 from misstep.core.tool import Described

@@ -18,13 +18,8 @@ from misstep.core.model import Unusable
 from misstep.core.results.crosstalk import CrosstalkReport, GroupReport, ToolGroup, offered_beside
 from misstep.core.results.descriptions import read_text
 from misstep.core.run import RunSpec
-from misstep.core.settings import (
-    AgentRunSettings,
-    CrosstalkSettings,
-    SampleSettings,
-    StoreSettings,
-    check_settings,
-)
+from misstep.core.settings import AgentRunSettings, CrosstalkSettings, SampleSettings, StoreSettings
+from misstep.core.settings.reading import check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.fuzzing.agent_tests.prompts import Prompts

@@ -9,7 +9,8 @@ from misstep.core.event import Estimate, Listener
 from misstep.core.results.diagnosis import CAUSES, Diagnosis, Dissection
 from misstep.core.rng import derive_seed
 from misstep.core.run import Inquiries, Inquiry, RunSpec
-from misstep.core.settings import DissectSettings, Settings, StoreSettings, check_settings
+from misstep.core.settings import DissectSettings, Settings, StoreSettings
+from misstep.core.settings.reading import check_settings
 from misstep.errors import UsageError
 from misstep.planning.dissection import pdoctor, sequential
 from misstep.planning.dissection.hypotheses import ElementHistory

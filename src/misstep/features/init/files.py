@@ -6,9 +6,10 @@ import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any, get_args
+from typing import Any
 
-from misstep.core.settings import FIELDS, Settings
+from misstep.core.settings import Settings
+from misstep.core.settings.reading import help_text
 from misstep.errors import install_command
 
 SETTINGS_FILE = "misstep.toml"
@@ -42,13 +43,8 @@ def settings_text(agent: str) -> str:
         for name, example in names.items():
             value = agent if name == "agent" and agent else example
             mark = "" if name == "agent" and agent else "# "
-            lines += ["", f"# {_help(name)}", f"{mark}{name} = {_toml(name, value)}"]
+            lines += ["", f"# {help_text(name)}", f"{mark}{name} = {_toml(name, value)}"]
     return "\n".join(lines) + "\n"
-
-
-def _help(name: str) -> str:
-    metas = get_args(FIELDS[name])[1:]
-    return next(str(meta.description) for meta in metas if meta.description)
 
 
 def _toml(name: str, value: Any) -> str:

@@ -14,7 +14,8 @@ from misstep.adapters.toolset.spec import read_tools, refuse_nameless
 from misstep.core.results.descriptions import read_descriptions, refuse_unknown_tools, reworded
 from misstep.core.results.finding import ToolReport
 from misstep.core.rng import derive_seed
-from misstep.core.settings import Settings, ToolRunSettings, ToolSettings, check_settings
+from misstep.core.settings import Settings, ToolRunSettings, ToolSettings
+from misstep.core.settings.reading import check_settings
 from misstep.core.text import cut
 from misstep.core.tool import Described
 from misstep.errors import Interrupted, MissingExtra

@@ -15,7 +15,8 @@ from misstep.core.results.comparison import Breakdown
 from misstep.core.results.diagnosis import Dissection
 from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite, RunSpec
-from misstep.core.settings import Settings, Span, StoreSettings, check_settings
+from misstep.core.settings import Settings, Span, StoreSettings
+from misstep.core.settings.reading import check_settings
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
 from misstep.features.capability.run import measure_capability, view_capability
 from misstep.features.dissect.run import dissect, view_dissection

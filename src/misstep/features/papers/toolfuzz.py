@@ -16,7 +16,8 @@ from misstep.core.results.consistency import (
 )
 from misstep.core.results.finding import FuzzReport, Richness, ToolReport, errors_in
 from misstep.core.results.label import Rate
-from misstep.core.settings import Settings, StoreSettings, check_settings
+from misstep.core.settings import Settings, StoreSettings
+from misstep.core.settings.reading import check_settings
 from misstep.core.stats import wilson
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
 from misstep.features.consistency.run import check_consistency, view_consistency

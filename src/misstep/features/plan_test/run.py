@@ -9,7 +9,8 @@ from misstep.core.event import Estimate, Listener
 from misstep.core.outcome import Outcome, Transcript
 from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite
-from misstep.core.settings import CheckSettings, PlanTestSettings, ProblemSettings, check_settings
+from misstep.core.settings import CheckSettings, PlanTestSettings, ProblemSettings
+from misstep.core.settings.reading import check_settings
 from misstep.errors import UsageError, did_you_mean
 from misstep.planning.difficulty import baselines
 from misstep.planning.judging.check import check

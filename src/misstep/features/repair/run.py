@@ -28,7 +28,7 @@ from misstep.planning.repair.reading import MANNERS, Manner, RequestReading, che
 from misstep.rendering.case import in_brief
 from misstep.runs.budget import FLAGS, left_of
 from misstep.runs.lifecycle import CHARACTERS, refuse_running_loop
-from misstep.runs.setup.models import Tell, open_model, price_agent, refuse_blind_budget
+from misstep.runs.setup.models import Tell, open_model, price_role, refuse_blind_budget
 
 MOST_REQUEST = 50_000  # characters
 DESCRIPTION = 500  # characters of a tool's description that the model sees
@@ -57,7 +57,7 @@ def repair(settings: Settings, request: str, tell: Tell) -> RepairReport:
     tools = tools_from(settings.tools)
     readers = _Readers(settings, open_model(settings, tell), tools, request)
     one, other = asyncio.run(readers.read_twice())
-    price = price_agent(settings)
+    price = price_role(settings)
     usd = None if price is None else round(price.of(readers.client.usage), 6)
     return _report(examine(one, other), readers, usd)
 

@@ -22,7 +22,7 @@ from misstep.models.providers import FREE
 from misstep.planning.simulated.planners import PLANNERS
 from misstep.runs.cases import suite_of
 from misstep.runs.setup.configuration import PREFIX
-from misstep.runs.setup.models import price_agent
+from misstep.runs.setup.models import price_role
 from misstep.store.runs import Store
 
 MOST_AT_ONCE = 4
@@ -64,7 +64,7 @@ def agents_for(settings: AgentSettings) -> tuple[str, ...]:
 def costs_money(settings: AgentRunSettings) -> bool:
     """Whether the price of the agent's model is known, so that a budget makes sense."""
     try:
-        return bool(settings.agent) and price_agent(settings) not in (None, FREE)
+        return bool(settings.agent) and price_role(settings) not in (None, FREE)
     except UsageError:
         return False  # the price list is gone; starting a run reports that
 

@@ -28,8 +28,7 @@ from misstep.rendering.terminal import percent, subject_lines
 from misstep.rendering.text import plain
 from misstep.rendering.words import subject_name
 from misstep.runs.compare import compare
-from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import find_removable, find_run, list_runs, look_over, view_run
+from misstep.runs.lookup import feature_of, find_removable, find_run, list_runs, look_over, view_run
 from misstep.runs.reporting.case_bundles import case_detail, case_index, place_case
 from misstep.runs.reporting.statement import page_of
 from misstep.store.location import shown, way_to

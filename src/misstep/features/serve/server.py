@@ -12,7 +12,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
 from misstep.core.constraint import FAMILIES
-from misstep.core.settings import AgentRunSettings, Settings, ViewSettings, parse_setting
+from misstep.core.settings import AgentRunSettings, Settings, ViewSettings
+from misstep.core.settings.reading import parse_setting
 from misstep.errors import UsageError
 from misstep.features.label.pages import LabelPages
 from misstep.features.playground.pages import playground_app

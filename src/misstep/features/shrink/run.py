@@ -4,7 +4,8 @@ from misstep.core.agent import Agent
 from misstep.core.event import Estimate, Listener
 from misstep.core.results.diagnosis import Reduction
 from misstep.core.run import Inquiries, RunSpec
-from misstep.core.settings import Settings, ShrinkSettings, StoreSettings, check_settings
+from misstep.core.settings import Settings, ShrinkSettings, StoreSettings
+from misstep.core.settings.reading import check_settings
 from misstep.planning.shrinking.shrinker import shrink
 from misstep.runs.lifecycle import RunWork, estimate, resume, start
 from misstep.runs.lookup import find_failure, find_subject, settings_for

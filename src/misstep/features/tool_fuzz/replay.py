@@ -9,7 +9,8 @@ from typing import Any
 
 from misstep.core.results.finding import Finding, FuzzReport
 from misstep.core.results.trial import Judged
-from misstep.core.settings import Settings, StoreSettings, ToolRunSettings, check_settings
+from misstep.core.settings import Settings, StoreSettings, ToolRunSettings
+from misstep.core.settings.reading import check_settings
 from misstep.core.tool import Invocation, Probe
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.tool_fuzz.run import find_finding

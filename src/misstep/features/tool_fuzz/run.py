@@ -9,13 +9,8 @@ from misstep.core.event import Event, FindingMade, Listener, ToolFinished
 from misstep.core.results.descriptions import read_text
 from misstep.core.results.finding import Finding, FuzzReport, ToolReport
 from misstep.core.run import RunSpec
-from misstep.core.settings import (
-    AgentRunSettings,
-    StoreSettings,
-    ToolFuzzSettings,
-    ToolRunSettings,
-    check_settings,
-)
+from misstep.core.settings import AgentRunSettings, StoreSettings, ToolFuzzSettings, ToolRunSettings
+from misstep.core.settings.reading import check_settings
 from misstep.core.spending import RateLimiters
 from misstep.errors import MissingExtra, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-from misstep.core.settings.groups import ASPECTS, Portion
+from misstep.core.settings import ASPECTS, Portion
 from misstep.errors import UsageError
 from misstep.planning.language.lexicon import load_lexicon, load_topics
 

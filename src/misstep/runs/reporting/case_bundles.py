@@ -22,7 +22,7 @@ from misstep.rendering.html.cases import (
     digest_of,
     index_of,
 )
-from misstep.runs.budget import agent_price, may_price
+from misstep.runs.budget import current_price, may_price
 from misstep.store.location import way_to
 from misstep.store.runs import Run, Store, fingerprint
 
@@ -142,7 +142,7 @@ class _Digester(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, store: Store, settings: StoreSettings, run: Run) -> "_Digester":
         origin = CaseOrigin(run.id, way_to(settings.store))
-        price = agent_price(run.settings) if may_price(run) else None
+        price = current_price(run.settings) if may_price(run) else None
         # The diagnoses of dissections of the run so far, the newest last.
         purposes = [(one.id, one.purpose) for one in reversed(store.list_runs())]
         analyses = [id for id, purpose in purposes if purpose.verb == "dissect" and purpose.run == run.id]

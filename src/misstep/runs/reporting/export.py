@@ -12,33 +12,22 @@ import msgspec
 from misstep.core.event import CaseFinished, Event, Listener, RunStarted, TaskJudged
 from misstep.core.results.report import Written
 from misstep.core.secrets import Redactor
-from misstep.core.settings import AgentRunSettings, RunSettings, Settings, StoreSettings, plain_settings
+from misstep.core.settings import AgentRunSettings, RunSettings, Settings, StoreSettings, setting_names
+from misstep.core.settings.reading import plain_settings
 from misstep.errors import MissingExtra
 from misstep.interop.episodes import EpisodeAgent
 from misstep.interop.otlp import Sender, otlp_json, spans_of
 from misstep.interop.tables import RowSubject, check_parquet, csv_lines, write_parquet
 from misstep.runs.budget import may_price, price_of
 from misstep.runs.execution import known_secrets
-from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import find_run, summary_of
+from misstep.runs.lookup import feature_of, find_run, summary_of
 from misstep.runs.setup.models import model_name, name_model
 from misstep.store.files import opened
 from misstep.store.runs import Store
 
 T = TypeVar("T")
 # Settings about where a run was stored and shown, not about the run itself.
-ELSEWHERE = (
-    "display",
-    "fail_on",
-    "json",
-    "otlp",
-    "otlp_content",
-    "out",
-    "report",
-    "report_dir",
-    "resume",
-    "store",
-)
+ELSEWHERE = setting_names("display fail_on json otlp otlp_content out report report_dir resume store")
 
 
 class Counter:
@@ -51,16 +40,9 @@ class Counter:
             yield value
 
 
-def write_csv(settings: RunSettings, name: str) -> Written:
-    return _write_table(settings, name, "csv")
-
-
-def write_parquet_file(settings: RunSettings, name: str) -> Written:
-    check_parquet()
-    return _write_table(settings, name, "parquet")
-
-
-def _write_table(settings: RunSettings, name: str, form: Literal["csv", "parquet"]) -> Written:
+def write_table(settings: RunSettings, name: str, form: Literal["csv", "parquet"]) -> Written:
+    if form == "parquet":
+        check_parquet()
     counter = Counter()
     with Store(settings.store) as store:
         run = store.find_run(name)

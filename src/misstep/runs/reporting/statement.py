@@ -19,8 +19,7 @@ from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import specs_in_short
 from misstep.runs.execution import masked
-from misstep.runs.kinds import feature_of
-from misstep.runs.lookup import view_run
+from misstep.runs.lookup import feature_of, view_run
 from misstep.runs.reporting.items import ReportSource, cases
 from misstep.store.location import way_to
 from misstep.store.runs import Store

@@ -1,18 +1,18 @@
-"""Implements most of `RunFeature`: for runs on planning cases, and for those with a report for each unit."""
+"""The interface of a kind of run: for runs on planning cases, and for those with a report for each unit.
 
-from abc import abstractmethod
+Each kind names its feature, whose module `kind` holds a `FEATURE`. Listing, showing, comparing, exporting and
+reporting use only this interface.
+"""
+
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import msgspec
 
+from misstep.core.case import MOST_ACTIONS
 from misstep.core.event import CaseFinished, Event
-from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.comparison import Comparison, Held, TaskComparison
-from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.finding import ToolReport
-from misstep.core.results.fixing import FixReport
 from misstep.core.results.report import Format, ReportItem
 from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
@@ -21,28 +21,69 @@ from misstep.interop.episodes import Episode, episode_of_case
 from misstep.interop.tables import CaseRow, RowSubject, Table, TableRow, case_row
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup
-from misstep.rendering.html.page import RunPage, planning_parts
+from misstep.rendering.html.page import PartPage, RunPage, planning_parts
 from misstep.runs.compare import break_down, compare_runs, held_of
-from misstep.runs.kinds import RunFeature
 from misstep.runs.reporting.case_bundles import bundle_of
 from misstep.runs.reporting.items import ReportSource
-from misstep.runs.summary import summarise_stored
+from misstep.runs.summary import R, summarise_stored
 from misstep.store.runs import Run, Store
 
 ENOUGH = 2  # minimum number of topics for a table of them
 
 
-class _Compared(RunFeature):
-    """Runs that are compared case by case."""
+class RunFeature(ABC):
+    """Reads, sums up and reports the stored runs of one kind, finished or not."""
+
+    rules: tuple[str, ...] = ("plan",)  # families of rules that such a run may find violated
+    parts = ""  # what has pages of its own besides cases: findings, sets, tasks
+    has_curve = False  # whether capability curves can be shown with it
+
+    @abstractmethod
+    def summary(self, store: Store, run: Run) -> Summary:
+        """The summary so far of an unfinished run."""
+
+    @abstractmethod
+    def events(self, store: Store, run: Run) -> Iterator[Event]:
+        """The events of its cases, tools or tasks."""
+
+    @abstractmethod
+    def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
+        """The object that `--json` prints."""
+
+    @abstractmethod
+    def items(self, settings: StoreSettings, home: ReportSource) -> Sequence[ReportItem] | None:
+        """The items of a report; None if there is one for each case, which may not fit into memory."""
+
+    @abstractmethod
+    def page(self, settings: ViewSettings, run: Run, summary: Summary, cases: CaseBundle | None) -> RunPage:
+        """Its HTML page; `cases` are given if a server sends them one by one."""
+
+    @abstractmethod
+    def table(self, store: Store, run: Run, subject: RowSubject) -> Table:
+        """Its rows; read them while the store is open."""
+
+    @abstractmethod
+    def episodes(self, store: Store, run: Run, form: Format) -> Iterator[Episode]:
+        """What an agent did in it; a `UsageError` if no agent was tested."""
 
     def compare(self, settings: StoreSettings, first: str, second: str) -> Comparison | TaskComparison:
+        """Compare the second run with the first: case by case, unless it is overridden."""
         return compare_runs(settings, first, second)
 
     def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
+        """Compare a run with its baseline; a `UsageError` if they have nothing in common."""
         return held_of(self.compare(settings, baseline, run), "case")
 
+    def part_page(self, settings: ViewSettings, run: Run, name: str) -> PartPage:
+        """The page of one part, by its id; a `UsageError` if there is no such part."""
+        raise UsageError(f"run {run.id} has no parts with pages of their own")
 
-class PlanningRuns(_Compared):
+    def most_actions(self, store: Store, run: Run) -> int:
+        """The largest number of actions for which failures are worth analysing."""
+        return MOST_ACTIONS
+
+
+class PlanningRuns(RunFeature):
     """Tests of an agent on planning cases, of which there may be very many; other kinds of run extend it."""
 
     def summary(self, store: Store, run: Run) -> Summary:
@@ -86,10 +127,7 @@ class PlanningRuns(_Compared):
         return map(episode_of_case, store.outcomes(run.id))
 
 
-R = TypeVar("R", ToolReport, ConsistencyReport, GroupReport, FixReport, TaskReport)
-
-
-class ReportedRuns(_Compared, Generic[R]):
+class ReportedRuns(RunFeature, Generic[R]):
     """Runs that store one report for each tool, group or task.
 
     `report` is the type that is stored, `row` its row in a table.

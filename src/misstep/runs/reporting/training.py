@@ -11,16 +11,8 @@ from typing import Literal
 from misstep.adapters.builtin.prompts import load_template
 from misstep.core.outcome import ERROR_KINDS, Outcome
 from misstep.core.results.report import Exported, LeftOut, Training
-from misstep.core.settings import AgentSettings, RunSettings
-from misstep.core.settings.groups import PORTIONS, Portion
-from misstep.planning.training import (
-    Example,
-    demonstrate,
-    is_foreseeable,
-    prefer,
-    shows_fault,
-    solve,
-)
+from misstep.core.settings import PORTIONS, AgentSettings, Portion, RunSettings
+from misstep.planning.training import Example, demonstrate, is_foreseeable, prefer, shows_fault, solve
 from misstep.runs.lookup import find_planned
 from misstep.runs.trust import refuse_foreign_prompt
 from misstep.store.runs import Run, Store

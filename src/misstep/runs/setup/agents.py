@@ -24,10 +24,7 @@ Paradigm: TypeAlias = Callable[[AgentSettings, OpenModel], Agent]
 def find_agent(
     settings: AgentRunSettings, tell: Tell = lambda _: None, rate_limiters: RateLimiters | None = None
 ) -> Agent:
-    """The agent that the settings name, ready to run; `tell` reports what takes a while.
-
-    Callers that share `rate_limiters` share a model's rate limits.
-    """
+    """The agent that the settings name, ready to run; for the other parameters see `open_model`."""
     for key in settings.agent_args:
         if SECRET_NAME.search(key):
             raise UsageError(

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
-from misstep.core.settings import BUDGETS, FIELDS, LISTS, TABLES, Settings, parse_setting
+from misstep.core.settings import BUDGETS, TABLES, Settings, setting_names
+from misstep.core.settings.reading import FIELDS, LISTS, parse_setting
 from misstep.errors import UsageError, did_you_mean
 
 PREFIX = "MISSTEP_"
@@ -122,47 +123,14 @@ def parse_text(name: str, items: list[str], text: str, where: str) -> Any:
     return parse_setting(name, text, where, lax=True)
 
 
-SYNTHESIS = (
-    "actions",
-    "family",
-    "timed",
-    "attempts",
-    "distractors",
-    "tools",
-    "difficulty",
-    "count",
-    "seed",
-    "topics",
-    "part",
-    "sentences",
-    "iterations",
-    "redundancy",
-    "group",
-    "relative",
-    "request",
-    "exhaustive",
+SYNTHESIS = setting_names(
+    "actions family timed attempts distractors tools difficulty count seed topics part sentences iterations "
+    "redundancy group relative request exhaustive"
 )
 
-_MODEL = (
-    "agent",
-    "agent_args",
-    "model",
-    "model_base_url",
-    "model_roles",
-    "temperature",
-    "prompt",
-)
+_MODEL = setting_names("agent agent_args model model_base_url model_roles temperature prompt")
 
-AGENTS = (
-    *_MODEL,
-    "retries",
-    "requests",
-    "requests_per_minute",
-    "cache",
-    "prices",
-    "python",
-    "record_proxy",
-)
+AGENTS = (*_MODEL, *setting_names("retries requests requests_per_minute cache prices python record_proxy"))
 
 LIMITS = ("jobs", "timeout", "max_steps", "parallel", "messages")
 
@@ -177,16 +145,10 @@ CALLING = ("python", "seed", "jobs", *BUDGETS)
 # The agent that tries the tools, and its limits.
 TRYING = (
     *_MODEL,
-    "prompts",
-    "retries",
-    "requests",
-    "requests_per_minute",
-    "cache",
-    "prices",
-    "max_steps",
-    "time_per_request",
-    "tokens_per_tool",
-    "usd_per_tool",
+    *setting_names(
+        "prompts retries requests requests_per_minute cache prices max_steps time_per_request "
+        "tokens_per_tool usd_per_tool"
+    ),
 )
 
 # Their defaults in tests through an agent.

@@ -7,12 +7,8 @@ from typing import TypeAlias
 from misstep.core.model import LanguageModel
 from misstep.core.results.descriptions import read_text
 from misstep.core.secrets import Redactor, secrets_in
-from misstep.core.settings import (
-    AgentRunSettings,
-    ModelSettings,
-    ToolSettings,
-    encode_settings,
-)
+from misstep.core.settings import AgentRunSettings, ModelSettings, ToolSettings
+from misstep.core.settings.reading import encode_settings
 from misstep.core.spending import AGENT, RateLimiters
 from misstep.errors import UsageError
 from misstep.models.providers import (
@@ -75,11 +71,11 @@ def open_model(
     return OpenAIModel(model, endpoint, options, rate_limiters)
 
 
-def price_agent(settings: AgentRunSettings) -> Price | None:
-    """The price of the agent's tokens; None if unknown. Simulated agents use none."""
-    if settings.agent.startswith("sim:"):
+def price_role(settings: AgentRunSettings, role: str = AGENT) -> Price | None:
+    """The price of a role's tokens; None if unknown. Simulated agents use none."""
+    if role == AGENT and settings.agent.startswith("sim:"):
         return FREE
-    model = name_model(settings)
+    model = name_model(settings, role)
     return find_price(model, settings.prices) if model else None
 
 
@@ -87,7 +83,7 @@ def refuse_blind_budget(settings: AgentRunSettings) -> None:
     """Refuse a budget in money unless the price of every model that may use it is known."""
     if settings.budget_usd is None:
         return
-    if price_agent(settings) is None:
+    if price_role(settings) is None:
         raise _unpriced(name_model(settings))
     for role in settings.model_roles:
         model = name_model(settings, role)

@@ -91,18 +91,11 @@ SHOWN = 500  # characters of an error that are shown
 
 # Names of errors: ours, then those of the clients that frameworks use.
 _NAMES = (
-    "Unavailable",
-    "AuthenticationError",
-    "PermissionDeniedError",
-    "RateLimitError",
-    "InternalServerError",
-    "ServiceUnavailableError",
-    "APIConnectionError",
-    "APITimeoutError",
-    "OverloadedError",
+    "Unavailable|AuthenticationError|PermissionDeniedError|RateLimitError|InternalServerError"
+    "|ServiceUnavailableError|APIConnectionError|APITimeoutError|OverloadedError"
 )
 _STATUS = r"(?:401|402|403|404|429|5\d\d)\b"
-_BY_NAME = re.compile(rf"(?:AgentError: )?(?:{'|'.join(_NAMES)}):")
+_BY_NAME = re.compile(rf"(?:AgentError: )?(?:{_NAMES}):")
 _BY_STATUS = re.compile(rf"\b(?:Error code|status_code): {_STATUS}")
 
 

@@ -11,7 +11,7 @@ from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.rng import derive_seed
 from misstep.core.secrets import Redactor
 from misstep.core.settings import ToolRunSettings
-from misstep.core.spending import Account
+from misstep.core.spending import Account, Nobody
 from misstep.core.tool import Described, Invocation, Probe
 from misstep.engine.attempt import attempt
 from misstep.engine.recorder import Deadline, Recorder, ToolWorld
@@ -111,7 +111,7 @@ class Trier:
         return trial
 
 
-class _TokensAlone:
+class _TokensAlone(Nobody):
     """An account that ignores calls: they are counted where tools are called, and not in a rehearsal."""
 
     def __init__(self, account: Account) -> None:
@@ -119,6 +119,3 @@ class _TokensAlone:
 
     def spend(self, role: str, usage: Usage) -> None:
         self._account.spend(role, usage)
-
-    def call(self) -> None:
-        pass

@@ -46,15 +46,11 @@ PATIENCE = 20.0  # seconds for a git command
 
 def make_workspace(tools: Sequence[Described], folder: Path) -> bool:
     """Fill a folder with the kinds of files that the tools mention. Returns whether they mention any."""
-    mentioned = list(kinds_mentioned(tools))
-    for make in mentioned:
-        make(folder)
-    return bool(mentioned)
-
-
-def kinds_mentioned(tools: Sequence[Described]) -> Iterable[Callable[[Path], None]]:
     words = " ".join(_words_of(tool) for tool in tools).lower()
-    return (make for pattern, make in KINDS.items() if re.search(rf"(?<![a-z])(?:{pattern})(?![a-z])", words))
+    mentioned = [kind for kind in KINDS if re.search(rf"(?<![a-z])(?:{kind})(?![a-z])", words)]
+    for kind in mentioned:
+        KINDS[kind](folder)
+    return bool(mentioned)
 
 
 def _words_of(tool: Described) -> str:
@@ -94,15 +90,8 @@ def _make_repository(folder: Path) -> None:
     place.mkdir()
 
     def git(*words: str) -> None:
-        environment = {**os.environ, **GIT}
-        subprocess.run(
-            ["git", "-c", "init.defaultBranch=main", *words],
-            cwd=place,
-            env=environment,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=True,
-        )
+        command, environment = ["git", "-c", "init.defaultBranch=main", *words], {**os.environ, **GIT}
+        subprocess.run(command, cwd=place, env=environment, capture_output=True, timeout=PATIENCE, check=True)
 
     try:
         git("init", "-q", "--template=")
@@ -215,18 +204,12 @@ def _make_picture(folder: Path) -> None:
     rows = b"".join(
         b"\0" + bytes(value for x in range(wide) for value in (x * 16, y * 20, 128)) for y in range(high)
     )
-    parts = (
-        (b"IHDR", struct.pack(">IIBBBBB", wide, high, 8, 2, 0, 0, 0)),
-        (b"IDAT", zlib.compress(rows)),
-        (b"IEND", b""),
-    )
-    (folder / "picture.png").write_bytes(
-        b"\x89PNG\r\n\x1a\n"
-        + b"".join(
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-            for kind, data in parts
-        )
-    )
+    header = struct.pack(">IIBBBBB", wide, high, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows)), (b"IEND", b""))
+    written = b"\x89PNG\r\n\x1a\n"
+    for kind, data in parts:
+        written += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    (folder / "picture.png").write_bytes(written)
 
 
 def _make_archive(folder: Path) -> None:

@@ -277,18 +277,13 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
         case Guilty(element):
             is_sure = witnesses.confidence >= _SURE
             passes, failures = (_PASSES, _FAILURES) if is_sure else (1, 1)
-            yield Check(
-                (reaching(elements, element),),
-                False,
-                "with nothing else changed",
-                times=passes,
-                by_size=element.cause == "size",
-            )
+            alone, by_size = reaching(elements, element), element.cause == "size"
+            yield Check((alone,), False, "with nothing else changed", times=passes, by_size=by_size)
             yield Check(tuple(_all_else(elements, element)), True, "with all else changed", element, failures)
             if 0 < (reruns := witnesses.reruns_for(element)) <= _MOST_RERUNS:
                 yield Check((SAME,), False, "of the same case, and others with it passed", element, 1, reruns)
-            larger = reaching(elements, element) - {element}
-            if element.cause == "size" and larger:
+            larger = alone - {element}
+            if by_size and larger:
                 yield Check((said | larger, larger), True, "of just that size", element)
         case AllDemands():
             yield Check((said,), True, "in other words")
@@ -304,28 +299,18 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
 def _all_else(elements: frozenset[Element], element: Element) -> Iterator[Avoided]:
     """All that can be changed except the element; words and forms of sentences depend on each other."""
     kept = {element, *(of(elements, "topic") if element.cause == "name" else ())}
-    said = sayings(elements) - kept
-    yield said
-    for cause in ("structure", "terminal"):
-        yield said - of(elements, cause)
-    yield said - of(elements, "structure") - of(elements, "terminal")
+    said, forms, words = sayings(elements) - kept, of(elements, "structure"), of(elements, "terminal")
+    yield from (said, said - forms, said - words, said - forms - words)
 
 
 def next_check(
     hypothesis: Hypothesis, laboratory: Laboratory, witnesses: Witnesses
 ) -> tuple[Check, Experiment] | None:
     """The first check that is not met yet; those that can't be made are skipped."""
+    number = len(witnesses.runs)
     for check in checks_of(hypothesis, laboratory.elements, witnesses):
-        met = check.is_met(witnesses.runs)
-        made = None if met else _make(check, laboratory, len(witnesses.runs))
-        if made:
-            return check, made
-    return None
-
-
-def _make(check: Check, laboratory: Laboratory, number: int) -> Experiment | None:
-    for avoid in check.avoid:
-        made = laboratory.make(number, avoid) if avoid else laboratory.same(number)
-        if made and check.fits(made.condition):
-            return made
+        for avoid in () if check.is_met(witnesses.runs) else check.avoid:
+            made = laboratory.make(number, avoid) if avoid else laboratory.same(number)
+            if made and check.fits(made.condition):
+                return check, made
     return None

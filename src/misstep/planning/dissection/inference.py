@@ -89,21 +89,17 @@ class Beliefs:
         history: ElementHistory | None = None,
     ) -> None:
         self.original: Condition = original or elements | {SAME_DEMANDS}
-        self._weights = hypotheses(elements)
+        self.weights = hypotheses(elements)
         self._seen: dict[Hypothesis, dict[Hashable, tuple[float, float]]] = {
-            hypothesis: {hypothesis.group(self.original): (1, 0)} for hypothesis in self._weights
+            hypothesis: {hypothesis.group(self.original): (1, 0)} for hypothesis in self.weights
         }
         self._recall(history or ElementHistory())
         self._predicted: dict[Hypothesis, dict[Hashable, float]] = {}
         self._forget()
 
-    @property
-    def weights(self) -> Mapping[Hypothesis, float]:
-        return self._weights
-
     def causes(self) -> dict[Cause, float]:
         found = dict.fromkeys(CAUSES, 0.0)
-        for hypothesis, weight in self._weights.items():
+        for hypothesis, weight in self.weights.items():
             found[hypothesis.cause] += weight
         return found
 
@@ -112,10 +108,10 @@ class Beliefs:
 
         `places` says how much more likely an element makes it that a failure shows where it did.
         """
-        for hypothesis, weight in self._weights.items():
+        for hypothesis, weight in self.weights.items():
             rate = self._predict(hypothesis, condition)
             shown = places.get(hypothesis.element, 1.0) if isinstance(hypothesis, Guilty) else 1.0
-            self._weights[hypothesis] = weight * (rate * shown if failed else 1 - rate)
+            self.weights[hypothesis] = weight * (rate * shown if failed else 1 - rate)
             group = hypothesis.group(condition)
             before = self._seen[hypothesis].get(group, (0, 0))
             self._seen[hypothesis][group] = (before[0] + failed, before[1] + (not failed))
@@ -134,7 +130,7 @@ class Beliefs:
             Hopeless(): log_marginal(ALWAYS, failed, passed) - otherwise,
         }
         too_much = max(0.0, max(everywhere.values()) - _FOR)
-        for hypothesis in self._weights:
+        for hypothesis in self.weights:
             match hypothesis:
                 case Guilty(element):
                     with_it = history.record(element)
@@ -144,14 +140,14 @@ class Beliefs:
                     seen = everywhere[hypothesis] - too_much
                 case _:
                     seen = 0.0
-            self._weights[hypothesis] *= exp(max(_AGAINST, min(_FOR, seen)))
+            self.weights[hypothesis] *= exp(max(_AGAINST, min(_FOR, seen)))
         share = min(1.0, _MOST_EARLIER / max(1.0, failed + passed))
         self._seen[ConstantRate()][True] = (1 + share * failed, share * passed)
         self._normalise()
 
     def _normalise(self) -> None:
-        total = sum(self._weights.values())
-        self._weights = {hypothesis: weight / total for hypothesis, weight in self._weights.items()}
+        total = sum(self.weights.values())
+        self.weights = {hypothesis: weight / total for hypothesis, weight in self.weights.items()}
 
     def gain(self, condition: Condition) -> tuple[float, float]:
         """The expected information of a run, in nats: about the cause, and about the exact hypothesis.
@@ -160,7 +156,7 @@ class Beliefs:
         """
         failing, passing = list[float](), list[float]()
         by_cause = {cause: [0.0, 0.0] for cause in CAUSES}
-        for hypothesis, weight in self._weights.items():
+        for hypothesis, weight in self.weights.items():
             fails = weight * self._predict(hypothesis, condition)
             failing.append(fails)
             passing.append(weight - fails)
@@ -179,9 +175,9 @@ class Beliefs:
 
     def _forget(self) -> None:
         """Clear cached predictions, which are valid only until the next run."""
-        self._predicted = {hypothesis: {} for hypothesis in self._weights}
+        self._predicted = {hypothesis: {} for hypothesis in self.weights}
         self._open_causes = _entropy([*self.causes().values()])
-        self._open = _entropy([*self._weights.values()])
+        self._open = _entropy([*self.weights.values()])
 
 
 def _entropy(masses: Sequence[float]) -> float:

@@ -185,14 +185,9 @@ def nearest_order(order: Order, wished: Sequence[int]) -> list[int]:
             return path
         if done not in seen:
             seen.add(done)
+            left = order.size - len(path) - 1
             for i in choices:
-                further = (
-                    cost + search.price(i, done),
-                    order.size - len(path) - 1,
-                    done | 1 << i,
-                    [*path, i],
-                )
-                heappush(queue, further)
+                heappush(queue, (cost + search.price(i, done), left, done | 1 << i, [*path, i]))
 
 
 class _NearestSearch:

@@ -38,10 +38,29 @@ def find_plan(
 
     `clock` is when the last unit ended. Starting early is never worse, so times need no search.
     """
-    search = _Search(demands, ranked)
+    whole = (1 << demands.size) - 1
+    hopeless: dict[tuple[int, int], int] = {}  # from which time on completion is impossible
     path = list[int]()
+
+    def finish(done: int, forced: int, clock: int) -> bool:
+        """Extend the path to the end; False, with the path unchanged, if that is impossible."""
+        if done == whole:
+            return True
+        key = (done, forced)
+        if clock >= hopeless.get(key, 1 << 60):
+            return False
+        for unit, end in steps(demands, done, forced, clock, ranked):
+            path.append(unit)
+            if finish(done | 1 << unit, demands.next.get(unit, -1), end):
+                return True
+            path.pop()
+        hopeless[key] = clock
+        if len(hopeless) > MOST_STATES:
+            raise _too_many()
+        return False
+
     clock = max(clock, demands.timing.begin if demands.timing else 0)
-    return path if search.finish(done, demands.next.get(last, -1), clock, path) else None
+    return path if finish(done, demands.next.get(last, -1), clock) else None
 
 
 def count_plans(demands: Demands) -> int:
@@ -104,34 +123,6 @@ def may_follow(demands: Demands, done: int, forced: int, unit: int) -> bool:
         if bound == unit and done.bit_count() > most:
             return False
     return not any([done >> voice & 1 and mask & ~done for voice, mask in demands.announced.get(unit, ())])
-
-
-class _Search:
-    """A memoised search over sets of finished units."""
-
-    def __init__(self, demands: Demands, ranked: Sequence[int] = ()) -> None:
-        self._demands = demands
-        self._ranked = ranked
-        self._whole = (1 << demands.size) - 1
-        self._hopeless: dict[tuple[int, int], int] = {}  # from which time on completion is impossible
-
-    def finish(self, done: int, forced: int, clock: int, path: list[int]) -> bool:
-        """Extend the path to the end; False, with the path unchanged, if that is impossible."""
-        if done == self._whole:
-            return True
-        key = (done, forced)
-        if clock >= self._hopeless.get(key, 1 << 60):
-            return False
-        demands = self._demands
-        for unit, end in steps(demands, done, forced, clock, self._ranked):
-            path.append(unit)
-            if self.finish(done | 1 << unit, demands.next.get(unit, -1), end, path):
-                return True
-            path.pop()
-        self._hopeless[key] = clock
-        if len(self._hopeless) > MOST_STATES:
-            raise _too_many()
-        return False
 
 
 def _too_many() -> TooManyPlans:
@@ -289,10 +280,8 @@ def _can_be_missed(
     window: Window, actions: Sequence[str], others: Sequence[Constraint], world: World
 ) -> bool:
     """Whether some plan has the action just outside the window."""
-    if window.bound == "after":
-        wrong = msgspec.structs.replace(window, bound="before", time=window.time - 1)
-    else:
-        wrong = msgspec.structs.replace(window, bound="after", time=window.time + 1)
+    bound, time = ("before", window.time - 1) if window.bound == "after" else ("after", window.time + 1)
+    wrong = msgspec.structs.replace(window, bound=bound, time=time)
     return any(
         demands.units(window.action) and find_plan(demands) is not None
         for demands in selections(actions, [*others, wrong], world)

@@ -99,8 +99,6 @@ class Strategist:
                 if self._brief.day:  # it would have ended after the day, which gives a minimum duration
                     self._durations.setdefault(action, self._brief.day[1] - move.start + 1)
                 self._done.append((self._role(action), move.start))  # or it would be tried again and again
-            case _:
-                pass
 
     def _begin(self) -> None:
         """Reset progress, but keep what was learnt."""
@@ -146,9 +144,8 @@ class Strategist:
             for demands in selections(self._brief.actions, constraints, world):
                 begun = self._begun(demands)
                 if begun is not None:
-                    done, last = begun
                     wanted = demands.untimed() if late else demands
-                    rest = find_plan(wanted, done, last, self._clock, demands.by_urgency(self._clock))
+                    rest = find_plan(wanted, *begun, self._clock, demands.by_urgency(self._clock))
                     if rest is not None:
                         return demands, rest
         return None

@@ -65,10 +65,12 @@ def _arrange(demands: Demands) -> list[int] | None:
 
 def _blocks(demands: Demands) -> list[_Block] | None:
     """The blocks; None if neighbours contradict each other or what has to come before them."""
-    pairs = {(one, other) for one, other in demands.next.items()}
-    if pairs != {(one, other) for other, one in demands.previous.items()}:
+    if {*demands.next.items()} != {(one, other) for other, one in demands.previous.items()}:
         return None  # a unit has two neighbours on one side
-    chains = [_chain(demands, unit) for unit in range(demands.size) if unit not in demands.previous]
+    chains = [[unit] for unit in range(demands.size) if unit not in demands.previous]
+    for chain in chains:
+        while chain[-1] in demands.next:
+            chain.append(demands.next[chain[-1]])
     home = {unit: number for number, chain in enumerate(chains) for unit in chain}
     if len(home) < demands.size:
         return None  # neighbours form a ring
@@ -82,15 +84,8 @@ def _blocks(demands: Demands) -> list[_Block] | None:
                 elif chain.index(earlier) > place:
                     return None
         bounds = [most - chain.index(unit) for unit, most in demands.limits if unit in chain]
-        blocks.append(_Block(chain, min([demands.size, *bounds]), after))
+        blocks.append(_Block(tuple(chain), min([demands.size, *bounds]), after))
     return blocks
-
-
-def _chain(demands: Demands, unit: int) -> tuple[int, ...]:
-    chain = [unit]
-    while chain[-1] in demands.next:
-        chain.append(demands.next[chain[-1]])
-    return tuple(chain)
 
 
 def find_conflict(tools: Sequence[str], rules: Sequence[ReadingRule]) -> tuple[ReadingRule, ...]:
@@ -218,8 +213,6 @@ def _pairs(reading: RequestReading) -> Iterator[tuple[str, str]]:
                 yield from [(tool, each) for each in reading.tools if each != tool]
             case Place(tool, "last"):
                 yield from [(each, tool) for each in reading.tools if each != tool]
-            case _:
-                pass
 
 
 def _is_due_once(reading: RequestReading, tool: str) -> bool:

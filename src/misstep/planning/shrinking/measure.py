@@ -6,7 +6,7 @@ Every step has to reduce the measure, which guarantees termination.
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.case import World
 from misstep.planning.language.clarity import is_clear
@@ -120,9 +120,9 @@ def ease_remarks(anatomy: Anatomy) -> Steps:
     for number, place, said in spoken(anatomy):
         match said.part:
             case Conditional(otherwise=int()):
-                easier: SubSentence = msgspec.structs.replace(said.part, otherwise=None)
+                easier: SubSentence = replace(said.part, otherwise=None)
             case RepeatRemark(times=times) if times > LEAST_TIMES:
-                easier = msgspec.structs.replace(said.part, times=LEAST_TIMES)
+                easier = replace(said.part, times=LEAST_TIMES)
             case _:
                 continue
         yield rewrite(anatomy, number, place, [Piece(easier, said.words)])
@@ -164,10 +164,7 @@ def announced_plainly(voice: str, part: SubSentence) -> WordedAnnouncement:
 
 
 def _reworded(anatomy: Anatomy, change: Callable[[Piece], Piece]) -> Anatomy | None:
-    lines = lines_of(anatomy)
-    return close(
-        anatomy, [msgspec.structs.replace(line, parts=tuple(map(change, line.parts))) for line in lines]
-    )
+    return close(anatomy, [replace(line, parts=tuple(map(change, line.parts))) for line in lines_of(anatomy)])
 
 
 def _plainest(part: SubSentence) -> SubSentence:
@@ -180,13 +177,13 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
     match part:
         case Clause() | Neighbours():
             for form in PLAINNESS[: stiffness(part)]:
-                plainer = msgspec.structs.replace(part, form=form)
+                plainer = replace(part, form=form)
                 if is_clear(plainer) and (isinstance(part, Clause) or form != "conjunction"):
                     yield plainer
         case Timed(form="fronted"):
-            yield msgspec.structs.replace(part, form="verb")
+            yield replace(part, form="verb")
     if isinstance(part, Clause):
         for path, group in places_in(part):
             if isinstance(group.relative, Relative) and group.relative.form != "verb":
-                relative = msgspec.structs.replace(group.relative, form="verb")
+                relative = replace(group.relative, form="verb")
                 yield regrouped(part, path, Group(group.actions, relative))

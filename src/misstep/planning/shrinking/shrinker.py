@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from math import ceil, log
 from typing import TypeAlias, TypeVar
 
@@ -62,16 +62,15 @@ class Yardstick(msgspec.Struct, frozen=True):
 
     def needed(self, trials: TrialCounts) -> int:
         """The fewest further runs after which it might be decided."""
-        more = 1
-        while (
-            self.decide(trials + TrialCounts(more)) is None
-            and self.decide(trials + TrialCounts(0, more)) is None
-        ):
-            more += 1
+        for more in count(1):
+            ends = (trials + TrialCounts(more), trials + TrialCounts(0, more))
+            if any(self.decide(end) is not None for end in ends):
+                break
         return more
 
 
-Runs: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], None]
+Result = TypeVar("Result")
+Search: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], Result]
 
 _FAILED, _PASSED, _BROKEN = TrialCounts(failed=1), TrialCounts(passed=1), TrialCounts(broken=1)
 
@@ -96,7 +95,7 @@ class FailureCounter:
         self.kind = kind
         self._most = most
 
-    def run(self, wanted: Sequence[tuple[Case, int]]) -> Runs:
+    def run(self, wanted: Sequence[tuple[Case, int]]) -> Search[None]:
         """Run each case this many more times; `OutOfRuns` if that exceeds the limit."""
         asked = [case for case, times in wanted for _ in range(times)]
         cases = asked[: self._most - self.spent]
@@ -128,9 +127,6 @@ MOST_REPEATS = 20  # runs of a case to estimate its failure rate
 REPEATS = 4  # runs at a time
 AS_OFTEN = 0.7  # of the rate of the first case: smaller ones have fewer opportunities to fail
 MOST_ABREAST = 8  # candidates that are tried concurrently
-
-Result = TypeVar("Result")
-Search: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], Result]
 
 
 def shrink(outcome: Outcome, confidence: float = 0.95, most_runs: int = 500) -> Inquiry[Reduction]:
@@ -248,13 +244,13 @@ class _Shrinking:
         yield from self._ledger.run([(case, runs)])
         if self._decide(case) is not False:
             return True
-        if self._yardstick.rate == 1:
+        if rate == 1:
             del self._trail[1:]  # one failure each is not enough evidence
-            return False
-        if len(self._trail) > 1:
+        elif len(self._trail) == 1:
+            return True
+        else:
             self._trail.pop()
-            return False
-        return True
+        return False
 
     def _trials(self, case: Case) -> TrialCounts:
         return self._ledger.trials[case.id]

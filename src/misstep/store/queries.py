@@ -182,6 +182,6 @@ def _said(row: Any, name: str, check: Any) -> Any:
 
 def _checked(name: str, value: object, check: Any) -> Any:
     try:
-        return check(value)
+        return None if value is None else check(value)
     except OddValue as error:
         raise OddValue(f"{name}: {error}") from error

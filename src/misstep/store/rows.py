@@ -18,7 +18,7 @@ from misstep.core.results.crosstalk import GroupReport
 from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
 from misstep.core.spending import Spent
-from misstep.store.database import PAUSES, DatabaseConnection, Hold, Transactions
+from misstep.store.database import PAUSES, Database, DatabaseConnection, Hold
 
 # The columns of `outcomes`, in the order of `_columns_of`.
 SLIM = (
@@ -75,9 +75,8 @@ def key_of(text: str) -> str:
 def _columns_of(run: int, outcome: Outcome) -> tuple[Any, ...]:
     case, verdict, transcript = outcome.case, outcome.verdict, outcome.transcript
     usage, naive = transcript.usage, outcome.baselines
-    tokens = [
-        max(-_MOST_TOKENS, min(each, _MOST_TOKENS)) for each in (usage.input, usage.output, usage.cached)
-    ]
+    counts = (usage.input, usage.output, usage.cached)
+    tokens = [max(-_MOST_TOKENS, min(each, _MOST_TOKENS)) for each in counts]
     passing = (naive.text_order, naive.ignores_family) if naive else (None, None)
     judged = (key_of(case.id), verdict.verdict, verdict.error, case.chance, *passing)
     return (run, *judged, len(transcript.calls), *tokens, outcome.seconds, fingerprint(case))
@@ -86,8 +85,8 @@ def _columns_of(run: int, outcome: Outcome) -> tuple[Any, ...]:
 class RunWriter:
     """One session of a run, which no other process works on; call `keep` from one thread at a time."""
 
-    def __init__(self, transactions: Transactions, hold: Hold, run: int, session: int) -> None:
-        self._transactions, self._hold, self._run, self._session = transactions, hold, run, session
+    def __init__(self, database: Database, hold: Hold, run: int, session: int) -> None:
+        self._database, self._hold, self._run, self._session = database, hold, run, session
 
     def keep(self, outcomes: Sequence[Outcome], spent: Spent) -> list[bool]:
         """Commit outcomes and this session's usage so far, all or nothing.
@@ -109,7 +108,7 @@ class RunWriter:
             connection.execute(_UPDATE_SPENT, (total, self._session))
             return [place is not None or before for place, before in zip(tried, kept, strict=True)]
 
-        return self._transactions.insist(self._hold, write)
+        return self._database.insist(self._hold, write)
 
     def keep_report(
         self, report: ToolReport | ConsistencyReport | GroupReport | TaskReport | FixReport, spent: Spent
@@ -122,13 +121,13 @@ class RunWriter:
             connection.execute("INSERT INTO tool_reports (run, tool, document) VALUES (?, ?, ?)", row)
             connection.execute(_UPDATE_SPENT, (encode(spent), self._session))
 
-        self._transactions.insist(self._hold, write)
+        self._database.insist(self._hold, write)
 
     def leave(self) -> None:
         """Record the end of this session."""
         end = "UPDATE sittings SET ended = ? WHERE number = ?"
         values = (time.time(), self._session)
-        self._transactions.insist(self._hold, lambda connection: connection.execute(end, values), PAUSES[:1])
+        self._database.insist(self._hold, lambda connection: connection.execute(end, values), PAUSES[:1])
 
     def _insert(self, connection: DatabaseConnection, rows: Sequence[tuple[Any, ...]]) -> list[int | None]:
         """Insert rows; returns the number of each, or None if its case already had an outcome."""

@@ -17,7 +17,7 @@ from misstep.core.settings import Settings, StoreSettings, encode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
 from misstep.store import queries
-from misstep.store.database import DatabaseConnection, Hold, Transactions, ensure_tables
+from misstep.store.database import DatabaseConnection, Hold, ensure_tables
 from misstep.store.location import find_database, shown
 from misstep.store.queries import DamagedRun, Dearest, check_parts
 from misstep.store.rows import Digest, RunWriter, decode_outcome, decode_spent, encode, fingerprint, key_of
@@ -54,11 +54,10 @@ class Store:
     def __init__(self, location: str, create: bool = False) -> None:
         self._database = find_database(location)
         self.location = self._database.location
-        self._transactions = Transactions(self._database)
         try:
             self._database.prepare(create)
-            ensure_tables(self._transactions, create)
-            with self._transactions.explained():
+            ensure_tables(self._database, create)
+            with self._database.explained():
                 self._database.settle()
         except BaseException:
             self._database.close()
@@ -93,7 +92,7 @@ class Store:
             "purpose": encode(purpose),
         }
         insert = f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' for _ in row)})"
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(insert, list(row.values()))
         about = settings.run_name, settings.tags
         return Run(run, started, total, 0, settings, None, digest, purpose, *about)
@@ -108,12 +107,10 @@ class Store:
 
     def tag_run(self, run: str, tags: Sequence[str], remove: bool = False) -> None:
         """Add tags to a run, or remove them; those that others add meanwhile stay."""
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             # An update, so that the row is locked until the end.
-            before = (
-                connection.scalar("UPDATE runs SET tags = tags WHERE id = ? RETURNING tags", (run,)) or ""
-            )
-            kept = [each for each in before.split() if each not in tags]
+            before = connection.scalar("UPDATE runs SET tags = tags WHERE id = ? RETURNING tags", (run,))
+            kept = [each for each in (before or "").split() if each not in tags]
             after = kept if remove else [*kept, *dict.fromkeys(tags)]
             connection.execute("UPDATE runs SET tags = ? WHERE id = ?", (" ".join(after), run))
 
@@ -121,9 +118,9 @@ class Store:
         """Delete runs with everything that belongs to them; `UsageError` if one is in progress."""
         with ExitStack() as stack:
             for run in names:
-                with self._transactions.explained():
+                with self._database.explained():
                     stack.enter_context(self._database.hold(run))
-            with self._transactions.writing() as connection:
+            with self._database.writing() as connection:
                 for run in names:
                     number = (self._number(connection, run),)
                     own = "SELECT number FROM outcomes WHERE run = ?"
@@ -138,11 +135,11 @@ class Store:
 
     def find_result(self, run: str, kind: type[T]) -> list[T] | None:
         """The results of a finished run's inquiries."""
-        with self._transactions.reading(run) as connection:
+        with self._database.reading(run) as connection:
             stored = connection.scalar("SELECT result FROM runs WHERE id = ?", (key_of(run),))
         if not stored:
             return None
-        with self._transactions.explained(run):
+        with self._database.explained(run):
             return msgspec.json.decode(stored, type=list[kind])  # type: ignore[valid-type]
 
     def list_runs(self) -> list[Run]:
@@ -164,15 +161,15 @@ class Store:
                 or self._select_runs("name = ? AND name <> ''", key)[:1]
                 or self._select_runs(_BEGINS.format("id"), len(key), key)
             )
-        if len(found) == 1 and isinstance(found[0], DamagedRun):
-            damaged = found[0]
-            raise StoreError(f"run {damaged.id} is damaged", damaged.why, where=self.location)
-        if len(found) == 1 and isinstance(found[0], Run):
-            return found[0]
-        if found:
-            ids = ", ".join(run.id for run in found[:5])
-            raise UsageError(f"'{name}' could be any of several runs", f"they are {ids}", where=self.location)
-        raise self._no_run(name)
+        match found:
+            case []:
+                raise self._no_run(name)
+            case [Run() as run]:
+                return run
+            case [DamagedRun(run, why)]:
+                raise StoreError(f"run {run} is damaged", why, where=self.location)
+        ids = ", ".join(run.id for run in found[:5])
+        raise UsageError(f"'{name}' could be any of several runs", f"they are {ids}", where=self.location)
 
     @contextmanager
     def sit(self, run: str, started: float) -> Iterator[RunWriter]:
@@ -181,7 +178,7 @@ class Store:
         The end of the session is always recorded, unless the process is killed.
         """
         with ExitStack() as stack:
-            with self._transactions.explained():
+            with self._database.explained():
                 hold = stack.enter_context(self._database.hold(run))
             writer = self._take_writer(hold, run, started)
             try:
@@ -194,7 +191,7 @@ class Store:
 
     def is_held(self, run: str) -> bool:
         """Whether a process works on the run now."""
-        with self._transactions.explained():
+        with self._database.explained():
             return self._database.is_held(run)
 
     def holder(self, run: str) -> int:
@@ -203,10 +200,7 @@ class Store:
 
     def died(self, run: str) -> bool:
         """Whether an earlier session has no recorded end because its process was killed."""
-        with self._about(run) as (connection, number):
-            unended = connection.scalars(
-                "SELECT number FROM sittings WHERE run = ? AND ended IS NULL", (number,)
-            )
+        unended = self._select(run, "SELECT number FROM sittings WHERE run = ? AND ended IS NULL")
         return len(unended) > int(self.is_held(run))
 
     def spent(self, run: str) -> Spent:
@@ -236,20 +230,16 @@ class Store:
         """The previous and next case, ordered by verdict as given and then by arrival."""
         ranks = {verdict: rank for rank, verdict in enumerate(order)}
         with self._about(run) as (connection, number):
-            found = connection.select(
-                "SELECT case_id, verdict, number FROM outcomes WHERE run = ?", (number,)
-            )
+            query = "SELECT case_id, verdict, number FROM outcomes WHERE run = ?"
+            found = connection.select(query, (number,))
             rows = sorted(found, key=lambda row: (ranks.get(row.verdict, len(ranks)), row.number))
             names = [row.case_id for row in rows]
             if key_of(case) not in names:
                 raise odd(names[0], f"the case {case!r}")
             place = names.index(key_of(case))
-            documents = [
-                connection.scalar("SELECT document FROM records WHERE outcome = ?", (rows[at].number,))
-                if 0 <= at < len(rows)
-                else None
-                for at in (place - 1, place + 1)
-            ]
+            query = "SELECT document FROM records WHERE outcome = ?"
+            sides = [rows[at] if 0 <= at < len(rows) else None for at in (place - 1, place + 1)]
+            documents = [connection.scalar(query, (row.number,)) if row else None for row in sides]
         before, behind = (self._decode(each, run).case.id if each else None for each in documents)
         return before, behind
 
@@ -258,8 +248,7 @@ class Store:
         names = {key_of(case): case for case in cases}
         wanted = ", ".join("?" for _ in names) or "NULL"
         query = f"SELECT case_id, fingerprint FROM outcomes WHERE run = ? AND case_id IN ({wanted})"
-        found = self._select(run, query, *names)
-        return {names[row.case_id]: row.fingerprint for row in found}
+        return {names[row.case_id]: row.fingerprint for row in self._select(run, query, *names)}
 
     def judgements(self, run: str) -> dict[bytes, bool]:
         """Whether each judged case passed, by a digest of its content."""
@@ -301,7 +290,7 @@ class Store:
     def tool_documents(self, run: str, kind: type[T]) -> list[T]:
         """A run's reports on tools, decoded as the type that its kind of run uses."""
         found = self._select(run, "SELECT document FROM tool_reports WHERE run = ? ORDER BY number")
-        with self._transactions.explained(run):
+        with self._database.explained(run):
             documents = [msgspec.json.decode(row.document, type=kind) for row in found]
             for document in documents:
                 check_parts(document)
@@ -310,7 +299,7 @@ class Store:
     def keep_label(self, run: str, label: Label) -> None:
         """Commit a person's label for an item of the run, replacing an earlier one."""
         values = (key_of(label.item), key_of(label.labeller), label.erroneous, label.at)
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(_PUT_LABEL, (self._number(connection, run), *values))
 
     def labels(self, run: str) -> list[Label]:
@@ -319,19 +308,19 @@ class Store:
         return [Label(*row) for row in self._select(run, query)]
 
     def _take_writer(self, hold: Hold, run: str, started: float) -> RunWriter:
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             number = self._number(connection, run)
             insert = "INSERT INTO sittings (run, started, spent) VALUES (?, ?, ?) RETURNING number"
             session = connection.scalar(insert, (number, started, encode(Spent())))
-        return RunWriter(self._transactions, hold, number, session)
+        return RunWriter(self._database, hold, number, session)
 
     def _update_run(self, run: str, **values: object) -> None:
         changes = ", ".join(f"{name} = ?" for name in values)
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(f"UPDATE runs SET {changes} WHERE id = ?", (*values.values(), run))
 
     def _select_runs(self, condition: str, *values: object) -> list[Run | DamagedRun]:
-        with self._transactions.reading() as connection:
+        with self._database.reading() as connection:
             return queries.select_runs(connection, condition, values)
 
     def _select(self, run: str, query: str, *values: object) -> list[Any]:
@@ -340,13 +329,13 @@ class Store:
             return connection.select(query, (number, *values))
 
     def _decode(self, document: bytes, run: str) -> Outcome:
-        with self._transactions.explained(run):
+        with self._database.explained(run):
             return decode_outcome(document)
 
     @contextmanager
     def _about(self, run: str) -> Iterator[tuple[DatabaseConnection, int]]:
         """A connection for reading, and the run's number in the tables."""
-        with self._transactions.reading(run) as connection:
+        with self._database.reading(run) as connection:
             yield connection, self._number(connection, run)
 
     def _number(self, connection: DatabaseConnection, run: str) -> int:

@@ -32,10 +32,7 @@ _TYPES = {
 _REASONS = {
     "not a database": ("it is not a SQLite file",),
     "is full": ("the disk is full", "free some space; stored data is safe"),
-    "disk I/O error": (
-        "I/O error, or a file size limit",
-        "stored data is safe",
-    ),
+    "disk I/O error": ("I/O error, or a file size limit", "stored data is safe"),
     "readonly database": ("the file or its folder is read-only",),
     "is locked": ("another process has been writing to it for too long",),
     "malformed": ("the file is damaged",),
@@ -100,11 +97,8 @@ class SqliteDatabase(Database):
 
     def check(self) -> None:
         if self._identity is not None and self._found() != self._identity:
-            raise StoreGone(
-                "the store was deleted during the run",
-                "earlier results are lost",
-                where=self.location,
-            )
+            what = "the store was deleted during the run"
+            raise StoreGone(what, "earlier results are lost", where=self.location)
 
     @contextmanager
     def hold(self, run: str) -> Iterator[Hold]:
@@ -112,7 +106,7 @@ class SqliteDatabase(Database):
             with locked(self._lock_path(run)), self.connection() as connection:
                 yield Hold(connection)
         except Locked as error:
-            raise going_on(run, error.pid) from error
+            raise going_on(run, self.holder(run)) from error
 
     def is_held(self, run: str) -> bool:
         return is_locked(self._lock_path(run))
@@ -161,11 +155,7 @@ _held: set[int] = set()  # descriptors of this process's locks
 
 
 class Locked(Exception):
-    """Another process has the lock; `pid` is the number it wrote into the file, 0 if none."""
-
-    def __init__(self, pid: int = 0) -> None:
-        super().__init__(pid)
-        self.pid = pid
+    """Another process has the lock."""
 
 
 def _let_go() -> None:
@@ -207,10 +197,8 @@ def is_locked(path: Path) -> bool:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     finally:
         os.close(descriptor)
     return False
@@ -228,7 +216,7 @@ def _take(path: Path) -> int | None:
         if descriptor is None or _is_at(path, descriptor):
             return descriptor
         os.close(descriptor)  # its owner removed the file before releasing the lock
-    raise Locked(owner_of(path))
+    raise Locked
 
 
 def owner_of(path: Path) -> int:

@@ -24,36 +24,30 @@ def odd(value: object, expected: str) -> OddValue:
 
 
 def check_text(value: object) -> Any:
-    if value is None or isinstance(value, str):
+    if isinstance(value, str):
         return value
     raise odd(value, "text")
 
 
 def check_bytes(value: object) -> Any:
-    if value is None or isinstance(value, bytes):
+    if isinstance(value, bytes):
         return value
     raise odd(value, "a document")
 
 
 def check_whole(value: object) -> Any:
-    if value is None:
-        return value
     if isinstance(value, int | Decimal) and -LARGEST <= value <= LARGEST:
         return int(value)
     raise odd(value, "a whole number")
 
 
 def check_real(value: object) -> Any:
-    if value is None:
-        return value
     if isinstance(value, int | float) and math.isfinite(value) and 0 <= value <= LATEST:
         return float(value)
     raise odd(value, f"a number from 0 to {LATEST:g}")
 
 
 def check_flag(value: object) -> Any:
-    if value is None:
-        return value
     if isinstance(value, int) and value in (0, 1):
         return bool(value)
     raise odd(value, "true or false")

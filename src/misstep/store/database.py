@@ -72,11 +72,9 @@ class DatabaseConnection:
         ]
 
     def scalars(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """The values of the first column."""
         return [row[0] for row in self.select(statement, values)]
 
     def scalar(self, statement: str, values: Sequence[object] = ()) -> Any:
-        """The first value; None if there is none."""
         found = self.scalars(statement, values)
         return found[0] if found else None
 
@@ -114,7 +112,6 @@ class Database:
         self._idle = list[DatabaseConnection]()
 
     def connect(self) -> DatabaseConnection:
-        """Open another connection."""
         raise NotImplementedError
 
     @contextmanager
@@ -175,7 +172,6 @@ class Database:
 
     @contextmanager
     def reading(self, run: str = "") -> Iterator[DatabaseConnection]:
-        """A read-only transaction, optionally about one run."""
         with self.explained(run), self.connection() as connection, connection.begin():
             yield connection
 

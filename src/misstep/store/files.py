@@ -254,7 +254,6 @@ def is_kept(name: str) -> bool:
 
 
 def read_curve(path: str) -> Capability:
-    """Read a curve; raises `UsageError` if the file is invalid."""
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST_CURVE + 1).removeprefix(codecs.BOM_UTF8)

@@ -16,11 +16,10 @@ from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import Settings, StoreSettings, encode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
-from misstep.store import queries
+from misstep.store import rows
 from misstep.store.database import DatabaseConnection, Hold, ensure_tables
 from misstep.store.location import find_database, shown
-from misstep.store.queries import DamagedRun, Dearest, check_parts
-from misstep.store.rows import Digest, RunWriter, decode_outcome, decode_spent, encode, fingerprint, key_of
+from misstep.store.rows import DamagedRun, Digest, RunWriter, encode, fingerprint, key_of
 from misstep.store.tables import odd
 from misstep.store.trust import sign
 
@@ -134,7 +133,6 @@ class Store:
         self._update_run(run, summary=encode(summary), result=encode(found) if found else None)
 
     def find_result(self, run: str, kind: type[T]) -> list[T] | None:
-        """The results of a finished run's inquiries."""
         with self._database.reading(run) as connection:
             stored = connection.scalar("SELECT result FROM runs WHERE id = ?", (key_of(run),))
         if not stored:
@@ -190,7 +188,6 @@ class Store:
             writer.leave()
 
     def is_held(self, run: str) -> bool:
-        """Whether a process works on the run now."""
         with self._database.explained():
             return self._database.is_held(run)
 
@@ -204,27 +201,25 @@ class Store:
         return len(unended) > int(self.is_held(run))
 
     def spent(self, run: str) -> Spent:
-        """What all sessions of the run have used."""
         with self._about(run) as (connection, number):
             found = connection.scalars("SELECT spent FROM sittings WHERE run = ?", (number,))
-            return sum(map(decode_spent, found), Spent())
+            return sum(map(rows.decode_spent, found), Spent())
 
-    def dearest(self, run: str) -> Dearest:
+    def dearest(self, run: str) -> rows.Dearest:
         """The maximum that any case of the run has used of each resource."""
         (most,) = self._select(run, _DEAREST)
-        return Dearest(Usage(most.input, most.output), most.tokens, most.calls, most.seconds)
+        return rows.Dearest(Usage(most.input, most.output), most.tokens, most.calls, most.seconds)
 
     def tally(self, run: str) -> Tally:
-        """The tally of all outcomes of the run."""
         with self._about(run) as (connection, number):
-            return queries.tally(connection, number)
+            return rows.tally(connection, number)
 
     def tally_since(self, run: str, after: int = 0) -> tuple[Tally, int]:
         """The tally of outcomes after a number in order of arrival, and the number of the last."""
         with self._about(run) as (connection, number):
             newest = "SELECT max(number) AS number FROM outcomes WHERE run = ?"
             last = connection.scalar(newest, (number,)) or 0
-            return queries.tally(connection, number, after, last), last
+            return rows.tally(connection, number, after, last), last
 
     def neighbours(self, run: str, case: str, order: Sequence[Judgement]) -> tuple[str | None, str | None]:
         """The previous and next case, ordered by verdict as given and then by arrival."""
@@ -232,13 +227,13 @@ class Store:
         with self._about(run) as (connection, number):
             query = "SELECT case_id, verdict, number FROM outcomes WHERE run = ?"
             found = connection.select(query, (number,))
-            rows = sorted(found, key=lambda row: (ranks.get(row.verdict, len(ranks)), row.number))
-            names = [row.case_id for row in rows]
+            ordered = sorted(found, key=lambda row: (ranks.get(row.verdict, len(ranks)), row.number))
+            names = [row.case_id for row in ordered]
             if key_of(case) not in names:
                 raise odd(names[0], f"the case {case!r}")
             place = names.index(key_of(case))
             query = "SELECT document FROM records WHERE outcome = ?"
-            sides = [rows[at] if 0 <= at < len(rows) else None for at in (place - 1, place + 1)]
+            sides = [ordered[at] if 0 <= at < len(ordered) else None for at in (place - 1, place + 1)]
             documents = [connection.scalar(query, (row.number,)) if row else None for row in sides]
         before, behind = (self._decode(each, run).case.id if each else None for each in documents)
         return before, behind
@@ -284,7 +279,6 @@ class Store:
         return self._decode(found[0].document, run) if found else None
 
     def tool_reports(self, run: str) -> list[ToolReport]:
-        """The tool reports of a fuzzing run, in order of completion."""
         return self.tool_documents(run, ToolReport)
 
     def tool_documents(self, run: str, kind: type[T]) -> list[T]:
@@ -293,7 +287,7 @@ class Store:
         with self._database.explained(run):
             documents = [msgspec.json.decode(row.document, type=kind) for row in found]
             for document in documents:
-                check_parts(document)
+                rows.check_parts(document)
             return documents
 
     def keep_label(self, run: str, label: Label) -> None:
@@ -321,7 +315,7 @@ class Store:
 
     def _select_runs(self, condition: str, *values: object) -> list[Run | DamagedRun]:
         with self._database.reading() as connection:
-            return queries.select_runs(connection, condition, values)
+            return rows.select_runs(connection, condition, values)
 
     def _select(self, run: str, query: str, *values: object) -> list[Any]:
         """The rows of a query whose first value is the run's number."""
@@ -330,7 +324,7 @@ class Store:
 
     def _decode(self, document: bytes, run: str) -> Outcome:
         with self._database.explained(run):
-            return decode_outcome(document)
+            return rows.decode_outcome(document)
 
     @contextmanager
     def _about(self, run: str) -> Iterator[tuple[DatabaseConnection, int]]:

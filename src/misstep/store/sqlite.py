@@ -220,7 +220,6 @@ def _take(path: Path) -> int | None:
 
 
 def owner_of(path: Path) -> int:
-    """The process that has the lock, according to the file."""
     try:
         return int(path.read_bytes()[:20])
     except (OSError, ValueError):

@@ -145,5 +145,4 @@ INSERT INTO alembic_version (version_num) VALUES ('{version:04}')"""
 
 
 def creation(types: dict[str, str]) -> list[str]:
-    """The statements that create the tables in a database with these types."""
     return _TABLES.format(**types, version=STORE_VERSION).split(";\n")

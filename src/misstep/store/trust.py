@@ -60,12 +60,10 @@ def is_trusted(run: Run) -> bool:
 
 
 def has_key() -> bool:
-    """Whether runs can be signed here."""
     return bool(_find_key(key_path()))
 
 
 def key_path() -> Path:
-    """Path of the key, in the user's configuration folder."""
     if sys.platform == "win32":
         base = os.environ.get("APPDATA") or "~/AppData/Roaming"
     else:

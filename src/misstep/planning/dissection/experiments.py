@@ -1,13 +1,17 @@
-"""Chooses the variant of a failed case that is most worth running, and the runs that confirm a cause."""
+"""Chooses the variant of a failed case that is most worth running, and the runs that confirm a cause.
+
+Runs without a verdict are repeated.
+"""
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, product
 from math import ceil, log
 
 import msgspec
 
 from misstep.core.case import Case
+from misstep.core.outcome import Outcome
 from misstep.core.rng import Dice, derive_seed
 from misstep.planning.dissection.findings import VariantRun
 from misstep.planning.dissection.hypotheses import (
@@ -21,6 +25,7 @@ from misstep.planning.dissection.hypotheses import (
     Hypothesis,
     RequestText,
 )
+from misstep.planning.language.requests import how_often
 from misstep.planning.variation.anatomy import Anatomy, again, assemble
 from misstep.planning.variation.elements import (
     ACTIONS,
@@ -39,6 +44,8 @@ _LOOKS = 4
 _SUSPECTS = 3
 # Attempts to make a requested variant.
 _TRIES = 3
+# Runs of a case until there is a verdict.
+_MOST_ATTEMPTS = 3
 
 Avoided = frozenset[Element]
 SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
@@ -89,7 +96,6 @@ class Laboratory:
         return best
 
     def same(self, number: int, worth: float = 0.0) -> Experiment:
-        """The failed case itself, for run `number`."""
         return Experiment(again(self._case, number), self._anatomy, self.original, worth)
 
     @property
@@ -181,7 +187,6 @@ def of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
 
 
 def _thresholds(elements: frozenset[Element], unit: str) -> list[Element]:
-    """The sizes in a unit, in ascending order."""
     own = [element for element in of(elements, "size") if least_of([element.name], unit)]
     return sorted(own, key=lambda element: least_of([element.name], unit) or 0)
 
@@ -194,7 +199,6 @@ def _half(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> 
 
 
 def _ranked(elements: Iterable[Element], weights: Mapping[Hypothesis, float]) -> list[Element]:
-    """The most suspicious first."""
     return sorted(elements, key=lambda element: (-weights[Guilty(element)], element.cause, element.name))
 
 
@@ -314,3 +318,34 @@ def next_check(
             if made and check.fits(made.condition):
                 return check, made
     return None
+
+
+class AgentAttempt(msgspec.Struct, frozen=True):
+    """The outcome of a case, after this many runs of the agent."""
+
+    outcome: Outcome
+    runs: int
+
+    @property
+    def failed(self) -> bool | None:
+        """None if no run passed or failed."""
+        return {"passed": False, "failed": True}.get(self.outcome.verdict.verdict)
+
+    @property
+    def complaint(self) -> str:
+        verdict = self.outcome.verdict
+        return f"{verdict.verdict} {how_often(self.runs)} running: {verdict.explanation}".rstrip(": ")
+
+
+def attempt(
+    case: Case, most: int = _MOST_ATTEMPTS
+) -> Generator[Sequence[Case], Sequence[Outcome], AgentAttempt]:
+    """Run a case, and again with another seed while it gets no verdict; `most` is at least 1."""
+    tried = case
+    for runs in range(1, min(most, _MOST_ATTEMPTS) + 1):
+        (outcome,) = yield (tried,)
+        done = AgentAttempt(outcome, runs)
+        if done.failed is not None:
+            break
+        tried = again(case, runs)
+    return done

@@ -116,7 +116,6 @@ def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[
 
 
 def find_sentences(accused: Sequence[Hypothesis], anatomy: Anatomy) -> tuple[int, ...]:
-    """The numbers of the sentences that contain what is at fault."""
     if AllDemands() in accused:
         return tuple(range(len(anatomy.paragraph)))
     elements = [hypothesis.element for hypothesis in accused if isinstance(hypothesis, Guilty)]
@@ -202,7 +201,6 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[VariantRun]) 
 
 
 def _sides(element: Element) -> tuple[str, str]:
-    """Words for runs with the element, and for those without it."""
     match element:
         case Element("topic", name):
             return f"on topic {name}", "on others"

@@ -10,7 +10,7 @@ from misstep.core.case import Case
 from misstep.core.results.diagnosis import Cause, Diagnosis
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.run import Inquiry
-from misstep.planning.dissection.inference import attempt
+from misstep.planning.dissection.experiments import attempt
 from misstep.planning.variation.anatomy import Anatomy, again, assemble, take_apart
 from misstep.planning.variation.mutations import change_topic, rephrase, substitute_words
 
@@ -20,8 +20,6 @@ Stage = Literal["reruns", "runs with other words", "runs on another topic", "run
 
 
 class PlannedRun(msgspec.Struct, frozen=True):
-    """A case to run, and for which stage."""
-
     stage: Stage
     case: Case
 
@@ -85,7 +83,6 @@ def _carry_out(case: Case, steps: Generator[PlannedRun, bool, Cause]) -> Inquiry
 def _mutants(
     anatomy: Anatomy, mutate: Callable[[Anatomy, Dice], Anatomy | None], count: int, seed: int
 ) -> Iterator[Case]:
-    """Up to this many mutants, each with its own seed, as far as they are possible."""
     for number in range(count):
         own = derive_seed(seed, number)
         mutant = mutate(anatomy, Dice(own))

@@ -3,7 +3,14 @@
 from misstep.core.case import Case
 from misstep.core.results.diagnosis import Cause, Diagnosis
 from misstep.core.run import Inquiry
-from misstep.planning.dissection.experiments import Check, Experiment, Laboratory, Witnesses, next_check
+from misstep.planning.dissection.experiments import (
+    Check,
+    Experiment,
+    Laboratory,
+    Witnesses,
+    attempt,
+    next_check,
+)
 from misstep.planning.dissection.findings import (
     VariantRun,
     find_sentences,
@@ -13,8 +20,7 @@ from misstep.planning.dissection.findings import (
     name_guilty,
     weigh_places,
 )
-from misstep.planning.dissection.hypotheses import Condition, ElementHistory, Hypothesis
-from misstep.planning.dissection.inference import NOWHERE, Beliefs, attempt
+from misstep.planning.dissection.hypotheses import NOWHERE, Beliefs, Condition, ElementHistory, Hypothesis
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
 _ASIDE = 0.3  # the value of learning which element is guilty while the cause is still open

@@ -138,7 +138,6 @@ class View:
         return tuple(failed[:1])
 
     def _step(self, places: Sequence[int]) -> int:
-        """The call of the first of these positions, if there is one."""
         return self.deeds[places[0]].step if places else 0
 
     def _firsts(self, actions: Iterable[str]) -> list[int]:
@@ -210,7 +209,6 @@ class View:
         return next(s.step for s in acts if s.fault == "repeated" and s.action == constraint.action)
 
     def _is_failed(self, constraint: Handover | Given, slip: ParameterSlip) -> bool:
-        """Whether the value of this slip is not the one that the constraint requires."""
         if slip.fault not in _WRONG_VALUES:
             return False
         if isinstance(constraint, Given):

@@ -51,7 +51,6 @@ def replay(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered") ->
 
 
 def judge_history(case: Case, transcript: Transcript, history: History) -> Verdict:
-    """The verdict on a history, without an explanation."""
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
     view = View(case, history)
@@ -79,7 +78,6 @@ def judge_history(case: Case, transcript: Transcript, history: History) -> Verdi
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
-    """Judge a transcript and give the reasons."""
     verdict, history = _judged(case, transcript, parallel)
     if verdict.verdict == "passed":
         return verdict
@@ -176,5 +174,4 @@ def _act(case: Case, slip: ActSlip, call: Call, repeat: Repeat | None) -> str:
 
 
 def _quoted(name: str, most: int = 80) -> str:
-    """A name from outside, truncated and on one line."""
     return repr(name if len(name) <= most else name[:most] + "…")

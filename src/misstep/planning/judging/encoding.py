@@ -86,7 +86,6 @@ def total(terms: Sequence[Number]) -> Term:
 
 
 def count(formulas: Iterable[Term]) -> Term:
-    """How many of the formulas hold."""
     return total([either(formula, 1, 0) for formula in formulas])
 
 

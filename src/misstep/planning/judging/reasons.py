@@ -156,7 +156,6 @@ class Reasons:
         return " ".join(f"{reason[0].upper()}{reason[1:]}" for reason in reasons)
 
     def _losses(self, constraint: Constraint, missing: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
-        """Actions that are missing because of a constraint, and why."""
         names, done = self._names, self._view.places
         match constraint:
             case Choice(options) if all(option in missing for option in options):

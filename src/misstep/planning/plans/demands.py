@@ -30,8 +30,6 @@ from misstep.planning.plans.order import Order, bits
 
 
 class UnitTimes(msgspec.Struct, frozen=True):
-    """The duration, earliest start and latest start of each unit."""
-
     durations: tuple[int, ...]
     earliest: tuple[int, ...]
     latest: tuple[int, ...]
@@ -102,7 +100,6 @@ class Demands:
             return None
 
     def untimed(self) -> "Demands":
-        """The same demands without timing."""
         same = copy(self)
         same.timing = None
         return same
@@ -147,7 +144,6 @@ def selections(actions: Sequence[str], constraints: Sequence[Constraint], world:
 def _due(
     actions: Sequence[str], constraints: Sequence[Constraint], world: World, chosen: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Role and tool of every unit, in the order of the actions."""
     times = dict.fromkeys(actions, 1)
     times |= {said.action: said.times for said in constraints if isinstance(said, Repeat)}
     tools = {action: action for action in actions}

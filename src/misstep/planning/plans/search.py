@@ -191,7 +191,6 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 def survey_order(actions: Sequence[str], order: Order) -> Survey:
-    """The survey of a problem with ordering constraints only."""
     witness = tuple([actions[i] for i in first_available(order.before)])
     return Survey(witness, count_orders(tuple(order.before)) / factorial(order.size))
 

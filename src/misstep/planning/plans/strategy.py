@@ -139,7 +139,6 @@ class Strategist:
         return self._search(late=False)
 
     def _search(self, late: bool) -> tuple[Demands, list[int]] | None:
-        """A plan; a `late` one ignores time."""
         for constraints, world in self._assumptions():
             for demands in selections(self._brief.actions, constraints, world):
                 begun = self._begun(demands)
@@ -205,7 +204,6 @@ class Strategist:
         }
 
     def _role(self, action: str) -> str:
-        """The action that a tool counts as."""
         for said in self._constraints:
             if isinstance(said, StandIn) and said.by == action and said.action in self._broken:
                 return said.action

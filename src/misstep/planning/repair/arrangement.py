@@ -107,10 +107,7 @@ def find_conflict(tools: Sequence[str], rules: Sequence[ReadingRule]) -> tuple[R
 
 
 def confirm(tools: Sequence[str], conflict: Sequence[ReadingRule]) -> bool:
-    """Whether Z3 finds no plan either; False if it is not installed or gives up.
-
-    Raises `InternalError` if Z3 finds a plan.
-    """
+    """Whether Z3 finds no plan either; False if it is not installed or gives up, an error if it finds one."""
     try:
         answer = solver.satisfiable(problem(tools, [rule.constraint for rule in conflict]))
     except MissingExtra:

@@ -71,10 +71,7 @@ class RepairReport(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """Rules that contradict each other, in the reading with this number, or in what both say.
-
-    They are `confirmed` if Z3 agrees.
-    """
+    """Rules that contradict each other, in this reading or in what both say; `confirmed` if Z3 agrees."""
 
     reading: int | None
     rules: tuple[ReadingRule, ...]

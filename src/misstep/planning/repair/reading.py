@@ -31,8 +31,6 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class ReadingRule(msgspec.Struct, frozen=True):
-    """A constraint between tools."""
-
     constraint: Constraint
     quote: str
 

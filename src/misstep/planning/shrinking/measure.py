@@ -86,7 +86,6 @@ def _trouble(world: World) -> int:
 
 
 def _rarity(sentence: Sentence, words: Sequence[Option]) -> int:
-    """How far the phrases are from the first of their lists."""
     offered = zip(options_of(sentence), words, strict=True)
     return sum([options.index(word) for options, word in offered])
 
@@ -151,14 +150,12 @@ def simplify_phrases(anatomy: Anatomy) -> Steps:
 
 
 def simplify_announcements(anatomy: Anatomy) -> Steps:
-    """Use the plainest forms and phrases for announcements."""
     if anatomy.announced:
         plain = [(each.voice, _plainest(each.sentence.parts[0])) for each in anatomy.announcements]
         yield anatomy.announcing([announced_plainly(voice, part) for voice, part in plain])
 
 
 def announced_plainly(voice: str, part: SubSentence) -> WordedAnnouncement:
-    """An announcement of this in the plainest phrases."""
     sentence = Sentence((part,))
     return WordedAnnouncement(voice, sentence, fill(sentence, [Piece(part, {})]))
 

@@ -142,7 +142,6 @@ def _mentioning(lines: Sequence[EditedSentence], actions: Sequence[int], free: b
 
 
 def _one_fewer(actions: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """A list without each of its members; empty for a single one."""
     return [*_less_one(actions)] if len(actions) > 1 else []
 
 
@@ -260,7 +259,6 @@ def ease_world(anatomy: Anatomy) -> Steps:
 
 
 def shorten_announcements(anatomy: Anatomy) -> Steps:
-    """Shorten an announcement by one action."""
     announcements = anatomy.announcements if anatomy.announced else []
     for number, announcement in enumerate(announcements):
         for shorter, lost in _shorter(announcement):
@@ -299,7 +297,6 @@ def _easier(world: World) -> Iterator[dict[str, Any]]:
 
 
 def _less_one(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
-    """All but one, for each of them."""
     for place in range(len(items)):
         yield (*items[:place], *items[place + 1 :])
 

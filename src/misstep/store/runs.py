@@ -171,10 +171,7 @@ class Store:
 
     @contextmanager
     def sit(self, run: str, started: float) -> Iterator[RunWriter]:
-        """Open a session on a run; `UsageError` if another process works on it.
-
-        The end of the session is always recorded, unless the process is killed.
-        """
+        """Open a session on a run, whose end is recorded; `UsageError` if another process works on it."""
         with ExitStack() as stack:
             with self._database.explained():
                 hold = stack.enter_context(self._database.hold(run))

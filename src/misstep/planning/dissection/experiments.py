@@ -52,10 +52,7 @@ SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """A case to run, its parts, the elements of the failed case in it, and the expected information.
-
-    `avoid` are the elements that it was made without.
-    """
+    """A case made without the elements `avoid`, and what a run of it is expected to tell."""
 
     case: Case
     anatomy: Anatomy

@@ -274,10 +274,7 @@ class Beliefs:
         return found
 
     def observe(self, condition: Condition, failed: bool, places: Mapping[Element, float] = NOWHERE) -> None:
-        """Update with the result of a run.
-
-        `places` says how much more likely an element makes it that a failure shows where it did.
-        """
+        """Update with a result; `places` says how much likelier an element makes where a failure shows."""
         for hypothesis, weight in self.weights.items():
             rate = self._predict(hypothesis, condition)
             shown = places.get(hypothesis.element, 1.0) if isinstance(hypothesis, Guilty) else 1.0

@@ -234,14 +234,13 @@ def judge_plain(case: Case, order: Sequence[Before], transcript: Transcript, tra
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
     places, unfit = trace
-    violated = tuple(
-        [
-            index
-            for index, constraint in enumerate(order)
-            if constraint.then in places
-            and not (constraint.first in places and places[constraint.first] < places[constraint.then])
-        ]
-    )
+    broken = [
+        index
+        for index, constraint in enumerate(order)
+        if constraint.then in places
+        and not (constraint.first in places and places[constraint.first] < places[constraint.then])
+    ]
+    violated = tuple(broken)
     missing: tuple[str, ...] = ()
     if len(places) < len(case.actions):
         missing = tuple([action.id for action in case.actions if action.id not in places])

@@ -23,10 +23,7 @@ Parallel = Literal["ordered", "forbid"]
 
 
 def judge(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
-    """The verdict without an explanation.
-
-    The error kind is the first of timeout, act, lost, parameter and order that applies to the last attempt.
-    """
+    """The verdict without an explanation; the error is the first kind that applies to the last attempt."""
     order = plain_order(case)
     if order is not None:
         return judge_plain(case, order, transcript, retrace(case, transcript.calls, parallel == "forbid"))

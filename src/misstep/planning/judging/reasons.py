@@ -68,10 +68,8 @@ class Reasons:
             case Condition():
                 return self._uncalled_for(constraint, place)
             case Limit(_, most):
-                tasks = "task" if place == 1 else "tasks"
-                return (
-                    f"came too late: {place} {tasks} had been carried out before it, at most {most} may be."
-                )
+                before = f"{place} {'task' if place == 1 else 'tasks'}"
+                return f"came too late: {before} had been carried out before it, at most {most} may be."
             case Spend(most):
                 costs = self._case.world.costs
                 spent = sum(costs.get(d.by or d.action, 0) for d in self._view.deeds[: place + 1])
@@ -120,9 +118,8 @@ class Reasons:
         given = f"was given {shown(arguments.get(slip.parameter))} as its {slip.parameter.replace('_', ' ')}"
         match slip.fault:
             case "stale":
-                return (
-                    f"{given}, which is out of date: only what {name} returned last in this attempt counts."
-                )
+                counts = f"only what {name} returned last in this attempt counts"
+                return f"{given}, which is out of date: {counts}."
             case "swapped":
                 return f"{given}, which another task returned: it needs the one that {name} returns."
             case _:

@@ -31,10 +31,7 @@ class _Block(msgspec.Struct, frozen=True):
 
 
 def find_order(tools: Sequence[str], constraints: Sequence[Constraint]) -> tuple[str, ...] | None:
-    """Tools in an order that meets all constraints, near the given order; None if there is none.
-
-    Each constraint has to make sense by itself.
-    """
+    """Tools in an order that meets all constraints, near the given one; None if there is none."""
     for demands in selections(tools, constraints, _NO_WORLD):
         units = _arrange(demands)
         if units is not None:
@@ -125,10 +122,7 @@ def _fit(tools: Sequence[str], rules: Sequence[ReadingRule]) -> bool:
 
 
 class ReadingComparison(msgspec.Struct, frozen=True):
-    """What both readings say, and for each of them what only that one says.
-
-    A rule that one states and the other implies counts for both.
-    """
+    """What both readings say, if only by implication, and for each of them what only that one says."""
 
     needs: tuple[Need, ...]
     rules: tuple[ReadingRule, ...]

@@ -102,16 +102,13 @@ def split_sentences(anatomy: Anatomy) -> Steps:
             other = EditedSentence(line.parts[cut:], line.joins[cut:], line.redundant)
             yield close(anatomy, [*lines[:number], one, other, *lines[number + 1 :]])
     for number, place, said in spoken(anatomy):
-        for apart in _unnested(said):
-            yield rewrite(anatomy, number, place, apart)
-
-
-def _unnested(said: Piece) -> Iterator[tuple[Piece, ...]]:
-    if isinstance(said.part, Clause):
+        if not isinstance(said.part, Clause):
+            continue
         for path, group in places_in(said.part):
             clause = hoist(said, path, group)
             if clause:
-                yield Piece(regrouped(said.part, path, Group(group.actions)), said.words), clause
+                rest = Piece(regrouped(said.part, path, Group(group.actions)), said.words)
+                yield rewrite(anatomy, number, place, (rest, clause))
 
 
 def ease_remarks(anatomy: Anatomy) -> Steps:

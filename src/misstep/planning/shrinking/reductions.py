@@ -192,10 +192,7 @@ def _sooner(said: Time, minutes: int) -> Time:
 
 
 def focus(anatomy: Anatomy, outcome: Outcome) -> Steps:
-    """The problem with only the actions that the verdict names, or only the sentences.
-
-    `outcome` is a failure of exactly this problem.
-    """
+    """The problem with only the actions, or only the sentences, that the verdict of its failure names."""
     verdict = outcome.verdict
     broken = [outcome.case.constraints[index] for index in verdict.core]
     ordered = [(c.first, c.then, c.announced) for c in broken if isinstance(c, Before)]

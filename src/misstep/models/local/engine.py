@@ -74,8 +74,6 @@ LONGEST_FOLDER = 60  # bytes; systems allow little over a hundred for the path o
 
 
 class ModelFiles(msgspec.Struct, frozen=True):
-    """The files of a model: its weights, and an adapter if it has one."""
-
     weights: Path
     adapter: Path | None = None
 
@@ -103,8 +101,6 @@ class WrittenText(msgspec.Struct, frozen=True):
 
 
 class WritingStopped(ModelError):
-    """The text is no longer wanted."""
-
     def __init__(self) -> None:
         super().__init__("the embedded model was stopped")
 

@@ -217,7 +217,6 @@ class _Rules:
         return name
 
     def _inside(self, schema: Any) -> str:
-        """The rule for a part of an object or array."""
         outer, self._unopened = self._unopened, frozenset()
         rule = self._value(schema)
         self._unopened = outer
@@ -263,7 +262,6 @@ def _both(schema: dict[str, Any], option: Any) -> Any:
 
 
 def _sequence(pairs: Sequence[str], required: Sequence[bool]) -> str:
-    """The pairs in order, with commas between those that are present."""
     tail = [
         f'", " {pair}' if needed else f'(", " {pair})?' for pair, needed in zip(pairs, required, strict=True)
     ]

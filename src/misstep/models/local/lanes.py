@@ -247,7 +247,6 @@ class Lanes:
             return lane.job
 
     def _assign(self) -> None:
-        """Assign waiting jobs to free lanes, oldest first."""
         idle_since = time.monotonic() - self._idle
         for job in tuple(self._waiting):
             if len(self._running()) == self._most:

@@ -38,7 +38,6 @@ def locate_adapter() -> Path:
 
 
 def checked_adapter(path: Path) -> Path:
-    """Return the path if it is the published adapter, by size and checksum."""
     if not path.is_file():
         raise _unusable_adapter(f"is missing: {path}", REPLACE)
     size = path.stat().st_size
@@ -85,7 +84,6 @@ def locate_weights() -> Path:
 
 
 def checked(path: Path) -> Path:
-    """Return the path if it is the published weights file, by size."""
     if not path.is_file():
         raise _unusable_weights(f"the weights of the embedded model are missing: {path}")
     size = path.stat().st_size
@@ -193,5 +191,4 @@ def _read_answer(written: WrittenText) -> str:
 
 
 def _before(text: str, stops: Sequence[str]) -> str:
-    """The text up to the first stop sequence."""
     return text[: min([text.find(stop) for stop in stops if stop and stop in text], default=len(text))]

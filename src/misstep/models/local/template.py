@@ -80,7 +80,6 @@ def chat_prompt(chat: Chat, taught: bool) -> Pieces:
 
 
 def text_prompt(text: str) -> Pieces:
-    """A text to be continued, at the beginning of a document."""
     return (DOCUMENT, *plain(text))
 
 

@@ -59,7 +59,6 @@ class BudgetTracker:
         return None if limit is None else max(0.0, limit - self._elapsed())
 
     def spend(self, role: str, usage: Usage) -> None:
-        """Count tokens."""
         with self._lock:
             self._add_tokens(role, usage)
             self._note_excess()
@@ -87,7 +86,6 @@ class BudgetTracker:
             self._calls -= calls
 
     def stop(self) -> None:
-        """Ask everything to stop at once."""
         self._stopped = True
 
     def is_over(self) -> bool:
@@ -154,7 +152,6 @@ class CaseBudget(BudgetTracker):
         self.overdrawn: Callable[[], None] | None = None
 
     def admit(self) -> bool:
-        """Whether another case may start."""
         if not self._limited:
             return True
         with self._lock:
@@ -195,7 +192,6 @@ class CaseBudget(BudgetTracker):
         return float((len(self._flying) + 1) * dearest * (1 + margin))
 
     def charge(self, account: "CaseAccount", role: str, usage: Usage, calls: int) -> None:
-        """Count what a case has used: tokens of a role, and calls."""
         with self._lock:
             cost = self._add_tokens(role, usage) if role else 0.0
             self._calls += calls
@@ -229,18 +225,16 @@ class CaseBudget(BudgetTracker):
             seconds = self._clock() - account.began if finished else 0.0
             cost = msgspec.structs.replace(account.used, seconds=seconds)
             self._settled = _combined(add, self._settled, cost)
-            if finished:
-                self._learn(cost)
-
-    def _learn(self, cost: Cost) -> None:
-        if self._unproven:
-            self._unproven = False
-            self._dearest, self._cheapest = cost, cost  # replaces the guess
-            for other in self._flying:
-                self._dearest = _combined(max, self._dearest, other.used)
-        self._seen += 1
-        self._dearest = _combined(max, self._dearest, cost)
-        self._cheapest = _combined(min, self._cheapest, cost)
+            if not finished:
+                return
+            if self._unproven:
+                self._unproven = False
+                self._dearest, self._cheapest = cost, cost  # replaces the guess
+                for other in self._flying:
+                    self._dearest = _combined(max, self._dearest, other.used)
+            self._seen += 1
+            self._dearest = _combined(max, self._dearest, cost)
+            self._cheapest = _combined(min, self._cheapest, cost)
 
 
 class CaseAccount:

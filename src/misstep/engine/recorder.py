@@ -50,10 +50,7 @@ class Deadline:
         return self._limit.expired() or self._loop.time() - self._began > self._seconds
 
     def extend(self, seconds: float) -> None:
-        """Extend the limit, by at most an hour in all.
-
-        A negative number takes back part of an extension.
-        """
+        """Extend the limit, by at most an hour in all; a negative number takes back part of an extension."""
         if not math.isfinite(seconds):
             return
         with self._lock:
@@ -85,8 +82,6 @@ LEFT_OUT = "the remaining messages are omitted: too many"
 
 
 class ToolWorld(Protocol):
-    """What the tools act on."""
-
     @property
     def tools(self) -> Sequence[Tool]: ...
 
@@ -103,10 +98,7 @@ class ToolWorld(Protocol):
 
 
 class _Entry(msgspec.Struct):
-    """A recorded call.
-
-    `ran` is None until it is executed. `result` is None until the world has been asked, which may be earlier.
-    """
+    """A recorded call; `ran` is None until it is executed, `result` until the world has been asked."""
 
     tool: str
     arguments: Any
@@ -158,14 +150,12 @@ class Recorder:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls so far, in the order in which the agent emitted them."""
         with self._lock:
             order = [entry.ran for entry in self._entries if entry.ran is not None]
             as_emitted = order == sorted(order)
             return tuple([_call(entry, as_emitted) for entry in self._entries])
 
     def transcript(self, case: str, answer: Answer, broken: str = "") -> Transcript:
-        """Everything recorded for a case, how it ended, and what broke, if anything did."""
         return Transcript(
             case,
             self.calls,

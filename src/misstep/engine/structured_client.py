@@ -50,10 +50,7 @@ class StructuredClient:
         self._deadline.extend(seconds)
 
     async def ask(self, question: str, form: AnswerSchema[T]) -> T:
-        """Ask and parse the answer; if every answer is invalid, use the valid part of one.
-
-        Raises `Unusable` if nothing is usable, and `Late`.
-        """
+        """Ask and parse the answer, or the valid part of an invalid one; raises `Unusable` or `Late`."""
         messages: list[Message] = [User(question)]
         text, wrong, rest = "", "", None
         for _ in range(TRIES):
@@ -72,7 +69,6 @@ class StructuredClient:
         )
 
     async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> str:
-        """One request to the model, within the time allowed."""
         self._admit(messages)
         self._deadline = Deadline(self._timeout)
         self.requests += 1

@@ -6,12 +6,7 @@ import os
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import (
-    AsyncExitStack,
-    asynccontextmanager,
-    contextmanager,
-    suppress,
-)
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -30,7 +25,6 @@ OWN = {
 
 
 def require_ray() -> None:
-    """Raise unless Ray is installed."""
     if find_spec("ray") is None:
         raise MissingExtra("Ray", "ray")
 
@@ -47,22 +41,17 @@ async def connected(address: str) -> AsyncIterator[Any]:
     async with AsyncExitStack() as stack:
         stack.enter_context(_silent())
         if not ray.is_initialized():
+            connect = partial(_join, ray, address) if address else partial(ray.init, **OWN, **QUIET)
             try:
-                if address:
-                    hosted = _hosted(partial(_join, ray, address), ray.shutdown, CONNECT_SECONDS)
-                else:
-                    hosted = _hosted(partial(ray.init, **OWN, **QUIET), ray.shutdown)
-                await stack.enter_async_context(hosted)
+                patience = CONNECT_SECONDS if address else None
+                await stack.enter_async_context(_hosted(connect, ray.shutdown, patience))
             except Exception as error:
                 raise _unreachable(address, error) from error
         yield ray
 
 
 def listen(call: Any) -> "asyncio.Future[Any]":
-    """The result of a remote call, as a future that may be cancelled.
-
-    Ray's own future must not be cancelled, because that breaks Ray's client.
-    """
+    """The result of a remote call, which may be cancelled; cancelling Ray's own future breaks its client."""
     future = asyncio.ensure_future(call)
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return asyncio.shield(future)
@@ -81,7 +70,7 @@ def _silent() -> Iterator[None]:
 
 @asynccontextmanager
 async def _hosted(
-    connect: Callable[[], object], part: Callable[[], object], patience: float | None = None
+    connect: Callable[[], object], part: Callable[[], object], patience: float | None
 ) -> AsyncIterator[None]:
     """Connect and disconnect in one thread, because what Ray starts dies with the thread that started it."""
     loop, over = asyncio.get_running_loop(), threading.Event()

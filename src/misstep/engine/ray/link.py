@@ -6,7 +6,8 @@ import os
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -73,38 +74,28 @@ async def _hosted(
     connect: Callable[[], object], part: Callable[[], object], patience: float | None
 ) -> AsyncIterator[None]:
     """Connect and disconnect in one thread, because what Ray starts dies with the thread that started it."""
-    loop, over = asyncio.get_running_loop(), threading.Event()
-    up = loop.create_future()
-
-    def settle(error: Exception | None) -> None:
-        if up.done():
-            return
-        if error:
-            up.set_exception(error)
-        else:
-            up.set_result(None)
+    up, over = Future[None](), threading.Event()
+    up.set_running_or_notify_cancel()  # or it would be cancelled with the wait for it
 
     def host() -> None:
-        failure = None
         try:
             connect()
         except Exception as error:
-            failure = error
-        with suppress(RuntimeError):  # the loop has closed: nothing waits any longer
-            loop.call_soon_threadsafe(settle, failure)
-        if not failure:
-            over.wait()
-            part()
+            up.set_exception(error)
+            return
+        up.set_result(None)
+        over.wait()
+        part()
 
     thread = threading.Thread(target=host, name="ray", daemon=True)
     thread.start()
     try:
         async with asyncio.timeout(patience):
-            await up
+            await asyncio.wrap_future(up)
         yield
     finally:
         over.set()
-        if up.done() and not up.cancelled() and not up.exception():
+        if up.done() and not up.exception():
             # This blocks the loop: Ray ends the process if any of its objects is used while it shuts down.
             thread.join()
 

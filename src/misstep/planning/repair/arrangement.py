@@ -31,7 +31,10 @@ class _Block(msgspec.Struct, frozen=True):
 
 
 def find_order(tools: Sequence[str], constraints: Sequence[Constraint]) -> tuple[str, ...] | None:
-    """Tools in an order that meets all constraints, near the given one; None if there is none."""
+    """Tools in an order that meets all constraints, near the given order; None if there is none.
+
+    Each constraint has to make sense by itself.
+    """
     for demands in selections(tools, constraints, _NO_WORLD):
         units = _arrange(demands)
         if units is not None:

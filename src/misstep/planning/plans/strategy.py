@@ -176,14 +176,8 @@ class Strategist:
     def _rest(self) -> tuple[Demands, list[int]] | tuple[None, list[int]]:
         """The remaining units, in any order, when no correct plan is left."""
         for demands in selections(self._brief.actions, self._constraints, self._world()):
-            left = [role for role, _ in self._done]
-            units = list[int]()
-            for unit, role in enumerate(demands.roles):
-                if role in left:
-                    left.remove(role)
-                else:
-                    units.append(unit)
-            return demands, units
+            done = demands.assign([role for role, _ in self._done])
+            return demands, [unit for unit in range(demands.size) if unit not in done]
         return None, []
 
     def _move(self, demands: Demands | None, units: list[int]) -> StrategyMove | None:

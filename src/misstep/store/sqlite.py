@@ -71,8 +71,10 @@ class SqliteDatabase(Database):
             self._mode = "mode=rwc"
         elif not self._path.exists() or (self._path.is_file() and not self._path.stat().st_size):
             raise NoStoreYet(self.location)
-        elif not os.access(self._path.parent, os.W_OK) and not _has_log(self._path):
-            self._mode = "mode=ro&immutable=1"  # the write-ahead log's files can't be created there
+        elif not os.access(self._path.parent, os.W_OK):
+            log = self._path.with_name(f"{self._path.name}-wal")
+            if not log.exists() or not log.stat().st_size:
+                self._mode = "mode=ro&immutable=1"  # the log's files can't be created there
 
     def version(self, connection: DatabaseConnection) -> int:
         identity, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
@@ -140,11 +142,6 @@ def _make_folder(folder: Path) -> None:
         (folder / ".gitignore").write_text("*\n")
 
 
-def _has_log(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
 def _pragma(connection: DatabaseConnection, name: str) -> int:
     ((value,),) = connection.execute(f"PRAGMA {name}")
     return int(value)
@@ -205,15 +202,22 @@ def is_locked(path: Path) -> bool:
 
 
 def _take(path: Path) -> int | None:
+    if fcntl is None:
+        return None
     for _ in range(_TRIES):
         try:
-            descriptor = _try_once(path)
-        except BlockingIOError:
-            time.sleep(_PAUSE)
-            continue
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError:
             return None
-        if descriptor is None or _is_at(path, descriptor):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            if not isinstance(error, BlockingIOError):
+                return None
+            time.sleep(_PAUSE)
+            continue
+        if _is_at(path, descriptor):
             return descriptor
         os.close(descriptor)  # its owner removed the file before releasing the lock
     raise Locked
@@ -224,18 +228,6 @@ def owner_of(path: Path) -> int:
         return int(path.read_bytes()[:20])
     except (OSError, ValueError):
         return 0
-
-
-def _try_once(path: Path) -> int | None:
-    if fcntl is None:
-        return None
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

@@ -4,7 +4,6 @@ SQLite stores any value in any column, so each value is checked before it is use
 """
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -53,21 +52,16 @@ def check_flag(value: object) -> Any:
     raise odd(value, "true or false")
 
 
-_BY_CHECK: dict[Callable[[object], Any], tuple[str, ...]] = {
-    check_text: ("id", "case_id", "verdict", "error", "tool", "item", "labeller", "name", "tags"),
-    check_bytes: (
-        *("settings", "summary", "digest", "purpose", "result"),
-        *("fingerprint", "document", "spent"),
-    ),
-    check_whole: (
-        *("number", "run", "total", "calls", "input", "output", "cached", "outcome"),
-        *("cases", "compared", "tokens", *ERROR_KINDS),  # counts and sums in queries
-    ),
-    check_real: ("started", "ended", "chance", "text_order", "ignores_family", "seconds", "at"),
-    check_flag: ("erroneous",),
+# By the name of a column, or of a count or sum in a query; a name means the same in all tables.
+_BY_CHECK = {
+    check_text: "id case_id verdict error tool item labeller name tags",
+    check_bytes: "settings summary digest purpose result fingerprint document spent",
+    check_whole: "number run total calls input output cached outcome cases compared tokens",
+    check_real: "started ended chance text_order ignores_family seconds at",
+    check_flag: "erroneous",
 }
-# By the name of a column or of a sum of it; a name means the same in all tables.
-CHECKS = {name: check for check, names in _BY_CHECK.items() for name in names}
+CHECKS = {name: check for check, names in _BY_CHECK.items() for name in names.split()}
+CHECKS |= dict.fromkeys(ERROR_KINDS, check_whole)
 
 STORE_VERSION = 7
 

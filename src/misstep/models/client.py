@@ -185,15 +185,12 @@ class ModelClient:
         return import_module(self.package)
 
     async def _send(self, endpoint: str, parameters: Json) -> Any:
-        """Send one request; a parameter that the model refuses is left out from then on.
-
-        The raw request method is used, because the SDK's typed methods spend more time on validation than all
-        the rest takes.
-        """
+        """Send one request; a parameter that the model refuses is left out from then on."""
         refusals = (self._module.BadRequestError, self._module.UnprocessableEntityError)
         while True:
             allowed = {name: value for name, value in parameters.items() if name not in self._refused}
             try:
+                # The SDK's typed methods spend more time on validation than all the rest takes.
                 return await self.client.post(endpoint, body=allowed, cast_to=object)
             except refusals as error:
                 refused = _refused_parameter(error)

@@ -50,10 +50,11 @@ def runtime() -> Runtime:
         if undecided:
             del os.environ[POLICY]
     is_passive = undecided and "OPENMP = 1" in xllamacpp.get_system_info()
-    return Runtime(xllamacpp, min(MOST_READERS, usable_cores()) if is_passive else 1)
+    return Runtime(xllamacpp, min(MOST_READERS, cpu_count()) if is_passive else 1)
 
 
-def usable_cores() -> int:
+def cpu_count() -> int:
+    """The CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -1,7 +1,4 @@
-"""Grammars in llama.cpp's notation that make the model's replies fit JSON schemas.
-
-Regular expressions in schemas become rules for JSON strings.
-"""
+"""Grammars in llama.cpp's notation that make the model's replies fit JSON schemas, with their patterns."""
 
 import json
 import re
@@ -121,6 +118,7 @@ string ::= "\"" char{{0,{LONGEST}}} "\""
 array ::= "[" (value (", " value){{0,{MOST_PARTS - 1}}})? "]"
 object ::= "{{" (string ": " value (", " string ": " value){{0,{MOST_PARTS - 1}}})? "}}"
 """
+ANSWER_HEAD = '{"answer": '  # the beginning of an answer, up to its text; it ends with a closing brace
 _PRIMITIVES = ("string", "integer", "number", "boolean", "null")
 
 
@@ -129,16 +127,11 @@ def call_head(name: str) -> str:
     return f'{{"tool": {_json(name)}, "arguments": '
 
 
-def answer_head() -> str:
-    """The beginning of an answer, up to its text; an answer ends with a closing brace."""
-    return '{"answer": '
-
-
 def reply_grammar(tools: Sequence[Tool]) -> str:
     """A grammar for one call of one of the tools, or an answer of limited length."""
     rules = _Rules()
     calls = [f'{_literal(call_head(tool.name))} {rules.arguments(tool.parameters)} "}}"' for tool in tools]
-    answer = f'{_literal(answer_head())} {_string({"maxLength": LONGEST})} "}}"'
+    answer = f'{_literal(ANSWER_HEAD)} {_string({"maxLength": LONGEST})} "}}"'
     return rules.grammar([*calls, answer], _OPEN)
 
 

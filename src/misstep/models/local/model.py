@@ -1,7 +1,4 @@
-"""The embedded model as a `LanguageModel`, with its adapter and weights located on disk.
-
-Each of the two is a package of its own; if one is missing, an error says how to install it.
-"""
+"""The embedded model as a `LanguageModel`, with its adapter and weights located on disk."""
 
 import hashlib
 import json
@@ -16,7 +13,7 @@ from misstep.core.agent import Meter
 from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
 from misstep.errors import MissingExtra, UsageError
 from misstep.models.local.engine import ModelFiles, WritingJob, WrittenText
-from misstep.models.local.grammar import answer_head, call_head, form_grammar, reply_grammar
+from misstep.models.local.grammar import ANSWER_HEAD, call_head, form_grammar, reply_grammar
 from misstep.models.local.lanes import LANES
 from misstep.models.local.template import chat_prompt, text_prompt
 from misstep.models.providers import PLANNER, PROVIDER
@@ -181,10 +178,10 @@ def _read_call(written: WrittenText, request: Chat) -> ToolCall | None:
 
 def _read_answer(written: WrittenText) -> str:
     """The text of an answer, possibly truncated."""
-    rest = written.text.removeprefix(answer_head())
+    rest = written.text.removeprefix(ANSWER_HEAD)
     for ending in ("", '"}'):
         try:
-            return str(json.loads(f"{answer_head()}{rest}{ending}")["answer"])
+            return str(json.loads(f"{ANSWER_HEAD}{rest}{ending}")["answer"])
         except ValueError:
             continue
     return rest

@@ -94,11 +94,7 @@ class RunWriter:
         self._database, self._hold, self._run, self._session = database, hold, run, session
 
     def keep(self, outcomes: Sequence[Outcome], spent: Spent) -> list[bool]:
-        """Commit outcomes and this session's usage so far, all or nothing.
-
-        Returns True for each outcome that is new, False if the case already had one, so that none counts
-        twice.
-        """
+        """Commit outcomes and usage so far, all or nothing; True for each outcome whose case had none yet."""
         rows = [_columns_of(self._run, outcome) for outcome in outcomes]
         documents = [encode(outcome) for outcome in outcomes]
         total = encode(spent)

@@ -45,10 +45,7 @@ _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no characters that look alike
 
 
 class Store:
-    """Runs in a database: a path, `sqlite:///PATH` or `postgresql://…`; `create` creates it if necessary.
-
-    `location` can be shown: it never contains a password.
-    """
+    """Runs in a database: a path, `sqlite:///PATH` or `postgresql://…`; `create` creates it if necessary."""
 
     def __init__(self, location: str, create: bool = False) -> None:
         self._database = find_database(location)

@@ -32,10 +32,7 @@ def require_ray() -> None:
 
 @asynccontextmanager
 async def connected(address: str) -> AsyncIterator[Any]:
-    """Connect to the Ray cluster at `address`, or start a local one if it is empty; yields the ray module.
-
-    An existing connection in this process is used and left open.
-    """
+    """Connect to the Ray cluster at `address`, or start one; an existing connection is used and left open."""
     require_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = import_module("ray")

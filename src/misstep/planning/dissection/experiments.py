@@ -1,7 +1,4 @@
-"""Chooses the variant of a failed case that is most worth running, and the runs that confirm a cause.
-
-Runs without a verdict are repeated.
-"""
+"""Chooses the variants of a failed case to run and the runs that confirm a cause; repeats unjudged runs."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -38,14 +35,10 @@ from misstep.planning.variation.elements import (
     vary,
 )
 
-# Attempts to make a variant that tells as much as expected.
-_LOOKS = 4
-# Suspects of one kind that are examined one by one.
-_SUSPECTS = 3
-# Attempts to make a requested variant.
-_TRIES = 3
-# Runs of a case until there is a verdict.
-_MOST_ATTEMPTS = 3
+_LOOKS = 4  # attempts to make a variant that tells as much as expected
+_SUSPECTS = 3  # of one kind that are examined one by one
+_TRIES = 3  # attempts to make a requested variant
+_MOST_ATTEMPTS = 3  # runs of a case until there is a verdict
 
 Avoided = frozenset[Element]
 SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
@@ -62,11 +55,7 @@ class Experiment(msgspec.Struct, frozen=True):
 
 
 class Laboratory:
-    """Makes variants of a failed case.
-
-    Which elements a variant contains is certain only after it has been made, so it is guessed first and
-    remembered afterwards.
-    """
+    """Makes variants of a failed case; what one contains is guessed, and remembered once it was made."""
 
     def __init__(self, case: Case, anatomy: Anatomy) -> None:
         self._case = case

@@ -286,10 +286,7 @@ class Beliefs:
         self._forget()
 
     def _recall(self, history: ElementHistory) -> None:
-        """Use other cases as evidence like runs, although they differ from this one in unknown ways.
-
-        Their weight is therefore limited, relative to what would be seen if no suspect mattered.
-        """
+        """Use other cases as evidence, with limited weight: they differ from this one in unknown ways."""
         failed, passed = history.record()
         otherwise = log_marginal(OTHERS, failed, passed)
         everywhere = {

@@ -21,17 +21,13 @@ _SMALL = tuple(tuple(i for i in range(_WIDTH) if mask >> i & 1) for mask in rang
 
 
 class Order:
-    """A strict partial order on the numbers below `size`, kept transitively closed.
-
-    `after[i]` has a bit for everything that has to come after `i`, `before[i]` for everything that has to
-    come before it.
-    """
+    """A strict partial order on the numbers below `size`, kept transitively closed."""
 
     __slots__ = ("after", "before", "size")
 
     def __init__(self, size: int, relations: Iterable[tuple[int, int]] = ()) -> None:
         self.size = size
-        self.after = [0] * size
+        self.after = [0] * size  # for each number, bits for all that have to come after it
         self.before = [0] * size
         for first, then in relations:
             if not self.add(first, then):

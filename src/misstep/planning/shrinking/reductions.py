@@ -1,7 +1,4 @@
-"""All steps that make a problem smaller or plainer, the most drastic first.
-
-The first steps are guesses from the verdict.
-"""
+"""All steps that make a problem smaller or plainer: guesses from the verdict, then the most drastic first."""
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, TypeAlias, TypeVar

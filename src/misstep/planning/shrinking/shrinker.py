@@ -80,11 +80,7 @@ class OutOfRuns(Exception):
 
 
 class FailureCounter:
-    """Counts failures of one kind; a case that fails in another way counts as passed.
-
-    Every run is numbered, so that no two have the same seed: the agent's random choices must not be the same
-    for all cases.
-    """
+    """Counts failures of one kind; a case that fails in another way counts as passed."""
 
     def __init__(self, kind: ErrorKind, most: int) -> None:
         self.spent = 0
@@ -99,6 +95,7 @@ class FailureCounter:
         """Run each case this many more times; `OutOfRuns` if that exceeds the limit."""
         asked = [case for case, times in wanted for _ in range(times)]
         cases = asked[: self._most - self.spent]
+        # No two runs have the same seed: the agent's random choices must not be the same for all cases.
         numbered = [again(case, self.spent + place) for place, case in enumerate(cases, 1)]
         self.spent += len(cases)
         if cases:

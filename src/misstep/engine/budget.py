@@ -155,7 +155,9 @@ class CaseBudget(BudgetTracker):
         if not self._limited:
             return True
         with self._lock:
-            lacking = self._lacking()
+            kinds = ("usd", "tokens", "calls")
+            needed = {kind: getattr(self._settled, kind) + self._reserve(kind) for kind in kinds}
+            lacking = self._over({**needed, "seconds": self._elapsed() + self._dearest.seconds})
             if lacking and self._unproven and not self._flying and not self._exceeded():
                 return True
             self.lacking = lacking
@@ -170,13 +172,6 @@ class CaseBudget(BudgetTracker):
             with self._lock:
                 self._flying.add(account)
         return account
-
-    def _lacking(self) -> str:
-        """The first resource of which another case would need more than is left."""
-        needed = {
-            kind: getattr(self._settled, kind) + self._reserve(kind) for kind in ("usd", "tokens", "calls")
-        }
-        return self._over({**needed, "seconds": self._elapsed() + self._dearest.seconds})
 
     def _reserve(self, kind: str) -> float:
         """What the cases in flight and one more may cost together.

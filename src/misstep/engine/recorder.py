@@ -189,7 +189,12 @@ class Recorder:
         name, arguments, turn = self._words.text(name, NAME), self._words.json(arguments), _numbered(turn)
         with self._lock:
             self._admit(self._turns)
-            entry = self._asked_for(name, arguments, turn) or self._unannounced(name, arguments, turn)
+            entry = self._asked_for(name, arguments, turn)
+            if entry is None:
+                if turn is None:  # one of its own, unless the agent reports turns
+                    turn = self._turns + (0 if self._tells_turns else 1)
+                self._admit(turn)
+                entry = self._enter(name, arguments, turn)
             self._ran += 1
             entry.ran = self._ran
             return self._result(entry)
@@ -229,13 +234,6 @@ class Recorder:
         """Accept no more calls: whatever still uses the toolbox belongs to a case that is over."""
         with self._lock:
             self._closed = True
-
-    def _unannounced(self, name: str, arguments: Any, turn: int | None) -> _Entry:
-        """Record a call without a prior `ask`; a turn of its own unless the agent reports turns."""
-        own = self._turns + (0 if self._tells_turns else 1)
-        turn = own if turn is None else turn
-        self._admit(turn)
-        return self._enter(name, arguments, turn)
 
     def _enter(self, name: str, arguments: Any, turn: int) -> _Entry:
         if len(self._entries) >= CALLS_PER_STEP * self.max_steps:

@@ -17,7 +17,7 @@ from misstep.core.settings import Settings, StoreSettings, encode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
 from misstep.store import rows
-from misstep.store.database import DatabaseConnection, Hold, ensure_tables
+from misstep.store.database import DatabaseConnection, ensure_tables
 from misstep.store.location import find_database, shown
 from misstep.store.rows import DamagedRun, Digest, RunWriter, encode, fingerprint, key_of
 from misstep.store.tables import odd
@@ -172,7 +172,11 @@ class Store:
         with ExitStack() as stack:
             with self._database.explained():
                 hold = stack.enter_context(self._database.hold(run))
-            writer = self._take_writer(hold, run, started)
+            with self._database.writing() as connection:
+                number = self._number(connection, run)
+                insert = "INSERT INTO sittings (run, started, spent) VALUES (?, ?, ?) RETURNING number"
+                session = connection.scalar(insert, (number, started, encode(Spent())))
+            writer = RunWriter(self._database, hold, number, session)
             try:
                 yield writer
             except BaseException:
@@ -294,13 +298,6 @@ class Store:
         """All labels, in the order in which items were first labelled; names are as `key_of` encodes them."""
         query = "SELECT item, labeller, erroneous, at FROM labels WHERE run = ? ORDER BY number"
         return [Label(*row) for row in self._select(run, query)]
-
-    def _take_writer(self, hold: Hold, run: str, started: float) -> RunWriter:
-        with self._database.writing() as connection:
-            number = self._number(connection, run)
-            insert = "INSERT INTO sittings (run, started, spent) VALUES (?, ?, ?) RETURNING number"
-            session = connection.scalar(insert, (number, started, encode(Spent())))
-        return RunWriter(self._database, hold, number, session)
 
     def _update_run(self, run: str, **values: object) -> None:
         changes = ", ".join(f"{name} = ?" for name in values)

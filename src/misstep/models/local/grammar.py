@@ -219,18 +219,15 @@ class _Rules:
         declared = mapping(schema.get("properties"))
         required = names_in(schema.get("required"))
         properties = declared | {name: True for name in required if name not in declared}
-        if not properties:
-            return self._dictionary(schema.get("additionalProperties"))
+        if not properties:  # the model chooses the names, if the schema allows any
+            values = schema.get("additionalProperties")
+            if values is False:
+                return '"{}"'
+            pair = f'string ": " {self._inside(values)}'
+            return f'"{{" ({pair} (", " {pair})*)? "}}"'
         # Pairs are used more than once if some are optional.
         pairs = [self._name(f"{_literal(_json(n) + ': ')} {self._inside(v)}") for n, v in properties.items()]
         return f'"{{" {_sequence(pairs, [name in required for name in properties])} "}}"'
-
-    def _dictionary(self, values: Any) -> str:
-        """An object whose property names the model chooses; an empty one if the schema allows no others."""
-        if values is False:
-            return '"{}"'
-        pair = f'string ": " {self._inside(values)}'
-        return f'"{{" ({pair} (", " {pair})*)? "}}"'
 
     def _array(self, schema: dict[str, Any]) -> str:
         if fixed := as_list(schema.get("prefixItems")):

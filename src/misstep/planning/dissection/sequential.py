@@ -55,7 +55,11 @@ class _Investigation:
             self._spent += done.runs
             if done.failed is None:
                 return self._give_up(done.complaint)
-            self._learn(chosen, VariantRun(chosen.condition, done.outcome, chosen.avoid))
+            run = VariantRun(chosen.condition, done.outcome, chosen.avoid)
+            self._runs.append(run)
+            suspects = self._laboratory.elements.intersection(run.condition)
+            places = findings.weigh_places(chosen.anatomy, suspects, run.outcome) if run.failed else NOWHERE
+            self._beliefs.observe(run.condition, run.failed, places)
         return self._conclude()
 
     def _next(self) -> Experiment | None:
@@ -101,12 +105,6 @@ class _Investigation:
             return about_cause + aside * (about_all - about_cause)
 
         return self._laboratory.choose(self._spent, self._beliefs.weights, worth)
-
-    def _learn(self, experiment: Experiment, run: VariantRun) -> None:
-        self._runs.append(run)
-        suspects = self._laboratory.elements.intersection(run.condition)
-        shown = findings.weigh_places(experiment.anatomy, suspects, run.outcome) if run.failed else NOWHERE
-        self._beliefs.observe(run.condition, run.failed, shown)
 
     def _conclude(self) -> Diagnosis:
         if not self._is_settled:

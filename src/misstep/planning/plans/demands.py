@@ -35,9 +35,6 @@ class UnitTimes(msgspec.Struct, frozen=True):
     latest: tuple[int, ...]
     begin: int
 
-    def allows(self, unit: int, start: int) -> bool:
-        return self.earliest[unit] <= start <= self.latest[unit]
-
     def has_room(self, units: Sequence[int], clock: int) -> bool:
         """Whether units can follow one another from a given time on."""
         for unit in units:

@@ -168,7 +168,8 @@ class Strategist:
             unit = next((unit for unit in demands.units(role) if not mask >> unit & 1), None)
             if unit is None or not may_follow(demands, mask, demands.next.get(last, -1), unit):
                 return None
-            if demands.timing and not demands.timing.allows(unit, start):
+            timing = demands.timing
+            if timing and not timing.earliest[unit] <= start <= timing.latest[unit]:
                 return None
             mask, last = mask | 1 << unit, unit
         return mask, last

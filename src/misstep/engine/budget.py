@@ -12,6 +12,7 @@ from misstep.core.outcome import Usage
 from misstep.core.spending import Budget, Cost, Spent
 
 Pricing = Callable[[str, Usage], float]  # dollars for the tokens of a role
+Clock = Callable[[], float]  # seconds
 
 
 class BudgetTracker:
@@ -22,11 +23,7 @@ class BudgetTracker:
     """
 
     def __init__(
-        self,
-        budget: Budget,
-        before: Spent,
-        price: Pricing = lambda *_: 0.0,
-        clock: Callable[[], float] = time.monotonic,
+        self, budget: Budget, before: Spent, price: Pricing = lambda *_: 0.0, clock: Clock = time.monotonic
     ) -> None:
         self._budget = budget
         self._before = before
@@ -134,12 +131,7 @@ class CaseBudget(BudgetTracker):
     """
 
     def __init__(
-        self,
-        budget: Budget,
-        price: Pricing,
-        before: Spent,
-        guess: Cost,
-        clock: Callable[[], float] = time.monotonic,
+        self, budget: Budget, price: Pricing, before: Spent, guess: Cost, clock: Clock = time.monotonic
     ) -> None:
         super().__init__(budget, before, price, clock)
         self._limited = bool(budget)

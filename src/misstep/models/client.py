@@ -134,19 +134,17 @@ class ModelClient:
             )
         return self._client
 
-    async def ask(
-        self, endpoint: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter
-    ) -> Reply:
+    async def ask(self, path: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter) -> Reply:
         """Ask the model. Tokens are reported to the meter, unless the reply was cached."""
         parameters = {**parameters, "model": self._model}
         if self._temperature is not None:
             parameters["temperature"] = self._temperature
-        whole = {"url": self._endpoint.base_url, "endpoint": endpoint, **parameters}
-        cache = self._cache if endpoint not in REMEMBERING else None
+        whole = {"url": self._endpoint.base_url, "endpoint": path, **parameters}
+        cache = self._cache if path not in REMEMBERING else None
         kept = cache.get(whole) if cache else None
         if isinstance(kept, dict):
             return msgspec.structs.replace(read(kept), usage=Usage())
-        body: Json = await self.persist(lambda: self._send(endpoint, parameters), meter)
+        body: Json = await self.persist(lambda: self._send(path, parameters), meter)
         reply = read(body)
         meter.spend(reply.usage)
         if cache:
@@ -184,14 +182,14 @@ class ModelClient:
     def _module(self) -> Any:
         return import_module(self.package)
 
-    async def _send(self, endpoint: str, parameters: Json) -> Any:
+    async def _send(self, path: str, parameters: Json) -> Any:
         """Send one request; a parameter that the model refuses is left out from then on."""
         refusals = (self._module.BadRequestError, self._module.UnprocessableEntityError)
         while True:
             allowed = {name: value for name, value in parameters.items() if name not in self._refused}
             try:
                 # The SDK's typed methods spend more time on validation than all the rest takes.
-                return await self.client.post(endpoint, body=allowed, cast_to=object)
+                return await self.client.post(path, body=allowed, cast_to=object)
             except refusals as error:
                 refused = _refused_parameter(error)
                 if refused not in allowed:

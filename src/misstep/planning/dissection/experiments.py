@@ -1,7 +1,7 @@
 """Chooses the variants of a failed case to run and the runs that confirm a cause; repeats unjudged runs."""
 
 from bisect import bisect_left
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, product
 from math import ceil, log
 
@@ -10,6 +10,7 @@ import msgspec
 from misstep.core.case import Case
 from misstep.core.outcome import Outcome
 from misstep.core.rng import Dice, derive_seed
+from misstep.core.run import Inquiry
 from misstep.planning.dissection.findings import VariantRun
 from misstep.planning.dissection.hypotheses import (
     SAME_DEMANDS,
@@ -37,7 +38,6 @@ from misstep.planning.variation.elements import (
 
 _LOOKS = 4  # attempts to make a variant that tells as much as expected
 _SUSPECTS = 3  # of one kind that are examined one by one
-_TRIES = 3  # attempts to make a requested variant
 _MOST_ATTEMPTS = 3  # runs of a case until there is a verdict
 
 Avoided = frozenset[Element]
@@ -90,12 +90,8 @@ class Laboratory:
 
     def make(self, number: int, avoid: Avoided) -> Experiment | None:
         """A variant for run `number` without these elements; None if there is none."""
-        for look in range(_TRIES):
-            seed = derive_seed(self._case.seed, "check", number, look)
-            made = None if avoid in self._impossible else self._make(avoid, seed, lambda _: 0.0)
-            if made:
-                return made
-        return None
+        seed = derive_seed(self._case.seed, "check", number, 0)
+        return None if avoid in self._impossible else self._make(avoid, seed, lambda _: 0.0)
 
     def _guess(self, avoid: Avoided) -> Condition:
         """What the last such variant contained, or what it would if only these elements were removed."""
@@ -323,9 +319,7 @@ class AgentAttempt(msgspec.Struct, frozen=True):
         return f"{verdict.verdict} {how_often(self.runs)} running: {verdict.explanation}".rstrip(": ")
 
 
-def attempt(
-    case: Case, most: int = _MOST_ATTEMPTS
-) -> Generator[Sequence[Case], Sequence[Outcome], AgentAttempt]:
+def attempt(case: Case, most: int = _MOST_ATTEMPTS) -> Inquiry[AgentAttempt]:
     """Run a case, and again with another seed while it gets no verdict; `most` is at least 1."""
     tried = case
     for runs in range(1, min(most, _MOST_ATTEMPTS) + 1):

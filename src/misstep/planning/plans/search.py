@@ -21,7 +21,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.errors import MisstepError
-from misstep.planning.plans.demands import Demands, selections
+from misstep.planning.plans.demands import Constraints, Demands, selections
 from misstep.planning.plans.order import Order, count_orders, first_available
 
 MOST_STATES = 200_000  # visited before a search gives up
@@ -133,7 +133,7 @@ MOST_NEAREST = 5_000  # limit, because the nearest plan is optional and must not
 
 
 def nearest_plan(
-    actions: Sequence[str], constraints: Sequence[Constraint], world: World, wished: Sequence[str]
+    actions: Sequence[str], constraints: Constraints, world: World, wished: Sequence[str]
 ) -> tuple[str, ...]:
     """Actions in the correct order with the fewest additions, omissions and swapped pairs against `wished`.
 
@@ -195,7 +195,7 @@ def survey_order(actions: Sequence[str], order: Order) -> Survey:
     return Survey(witness, count_orders(tuple(order.before)) / factorial(order.size))
 
 
-def survey(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Survey:
+def survey(actions: Sequence[str], constraints: Constraints, world: World) -> Survey:
     witness: tuple[str, ...] = ()
     share = 0.0
     for demands in selections(actions, constraints, world):
@@ -211,7 +211,7 @@ def survey(actions: Sequence[str], constraints: Sequence[Constraint], world: Wor
     return Survey(witness, share)
 
 
-def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> int | None:
+def least_cost(actions: Sequence[str], constraints: Constraints, world: World) -> int | None:
     """The cost of the cheapest correct plan; None if there is none, or finding it takes too long."""
     best: int | None = None
     for demands in selections(actions, constraints, world):
@@ -222,14 +222,14 @@ def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world:
     return best
 
 
-def possible_worlds(constraints: Sequence[Constraint], world: World) -> Iterator[World]:
+def possible_worlds(constraints: Constraints, world: World) -> Iterator[World]:
     """The world with every combination of findings, which can't be known from the request."""
     asks = list(dict.fromkeys(c.asks for c in constraints if isinstance(c, Condition)))
     for reported in product((True, False), repeat=len(asks)):
         yield msgspec.structs.replace(world, findings=dict(zip(asks, reported, strict=True)))
 
 
-def find_idle(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Constraint | None:
+def find_idle(actions: Sequence[str], constraints: Constraints, world: World) -> Constraint | None:
     """A constraint that can't be broken without breaking others; None if there is none.
 
     Order and times may follow from other order and times, as long as nothing else implies them; how long
@@ -243,9 +243,7 @@ def find_idle(actions: Sequence[str], constraints: Sequence[Constraint], world: 
     return None
 
 
-def _binds(
-    constraint: Constraint, actions: Sequence[str], constraints: Sequence[Constraint], world: World
-) -> bool:
+def _binds(constraint: Constraint, actions: Sequence[str], constraints: Constraints, world: World) -> bool:
     others = [other for other in constraints if other is not constraint and not isinstance(other, Window)]
     plain = [other for other in others if not isinstance(other, Before) or other.announced]
     match constraint:
@@ -263,9 +261,7 @@ def _binds(
             return True
 
 
-def _rules_out(
-    constraint: Constraint, actions: Sequence[str], others: Sequence[Constraint], world: World
-) -> bool:
+def _rules_out(constraint: Constraint, actions: Sequence[str], others: Constraints, world: World) -> bool:
     """Whether it reduces the number of plans, given the best times."""
     untimed = msgspec.structs.replace(world, day=None)
     counts = [
@@ -275,9 +271,7 @@ def _rules_out(
     return counts[0] > counts[1]
 
 
-def _can_be_missed(
-    window: Window, actions: Sequence[str], others: Sequence[Constraint], world: World
-) -> bool:
+def _can_be_missed(window: Window, actions: Sequence[str], others: Constraints, world: World) -> bool:
     """Whether some plan has the action just outside the window."""
     bound, time = ("before", window.time - 1) if window.bound == "after" else ("after", window.time + 1)
     wrong = msgspec.structs.replace(window, bound=bound, time=time)

@@ -3,7 +3,7 @@
 It proves for every problem that an agent can succeed, and the faultless simulated agent uses it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Literal
 
@@ -11,7 +11,7 @@ import msgspec
 
 from misstep.core.case import World
 from misstep.core.constraint import Before, Condition, Constraint, Handover, Spend, StandIn
-from misstep.planning.plans.demands import Demands, selections
+from misstep.planning.plans.demands import Constraints, Demands, selections
 from misstep.planning.plans.search import find_plan, may_follow
 
 
@@ -149,7 +149,7 @@ class Strategist:
                         return demands, rest
         return None
 
-    def _assumptions(self) -> Iterator[tuple[Sequence[Constraint], World]]:
+    def _assumptions(self) -> Iterator[tuple[Constraints, World]]:
         """Possible outcomes of what is unknown: first a plan that fits both outcomes, then either one."""
         unknown = [c for c in self._constraints if isinstance(c, Condition) and c.asks not in self._findings]
         world = self._world()
@@ -205,7 +205,7 @@ class Strategist:
         return action
 
 
-def _prepared(constraint: Constraint, findings: Mapping[str, bool]) -> Sequence[Constraint]:
+def _prepared(constraint: Constraint, findings: Mapping[str, bool]) -> Constraints:
     """A condition without an assumed outcome, as if both branches were due."""
     if not isinstance(constraint, Condition) or constraint.asks in findings:
         return (constraint,)

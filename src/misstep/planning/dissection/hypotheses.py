@@ -264,7 +264,6 @@ class Beliefs:
             hypothesis: {hypothesis.group(self.original): (1, 0)} for hypothesis in self.weights
         }
         self._recall(history or ElementHistory())
-        self._predicted: dict[Hypothesis, dict[Hashable, float]] = {}
         self._forget()
 
     def causes(self) -> dict[Cause, float]:
@@ -338,7 +337,7 @@ class Beliefs:
         return known[group]
 
     def _forget(self) -> None:
-        self._predicted = {hypothesis: {} for hypothesis in self.weights}
+        self._predicted: dict[Hypothesis, dict[Hashable, float]] = {each: {} for each in self.weights}
         self._open_causes = _entropy([*self.causes().values()])
         self._open = _entropy([*self.weights.values()])
 

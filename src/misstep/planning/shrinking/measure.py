@@ -181,3 +181,7 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
             if isinstance(group.relative, Relative) and group.relative.form != "verb":
                 relative = replace(group.relative, form="verb")
                 yield regrouped(part, path, Group(group.actions, relative))
+
+
+# The least drastic steps, in the order in which to try them.
+LAST_STEPS = (split_sentences, ease_remarks, simplify_forms, simplify_phrases, simplify_announcements)

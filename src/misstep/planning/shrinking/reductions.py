@@ -26,15 +26,11 @@ from misstep.planning.language.syntax import (
     change_groups,
 )
 from misstep.planning.shrinking.measure import (
+    LAST_STEPS,
     Steps,
     announced_plainly,
-    ease_remarks,
     measure,
-    simplify_announcements,
     simplify_everything,
-    simplify_forms,
-    simplify_phrases,
-    split_sentences,
 )
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement, is_about_order
@@ -321,11 +317,7 @@ STAGES: tuple[Stage, ...] = (
     drop_relatives,
     shorten_lists,
     merely_mention,
-    split_sentences,
-    ease_remarks,
-    simplify_forms,
-    simplify_phrases,
-    simplify_announcements,
+    *LAST_STEPS,
 )
 
 

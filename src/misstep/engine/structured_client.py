@@ -59,7 +59,8 @@ class StructuredClient:
             if not isinstance(found, FormatError):
                 return found
             wrong, rest = found.text, rest if found.rest is None else found.rest
-            messages += [Assistant(cut(text, REPEATED)), User(_again(wrong))]
+            again = f"{cut(wrong, REPEATED)} Send the whole JSON object again, corrected, and nothing else."
+            messages += [Assistant(cut(text, REPEATED)), User(again)]
         if rest is not None:
             return cast("T", rest)
         raise Unusable(
@@ -80,7 +81,3 @@ class StructuredClient:
 
     async def close(self) -> None:
         await self._model.close()
-
-
-def _again(complaint: str) -> str:
-    return f"{cut(complaint, REPEATED)} Send the whole JSON object again, corrected, and nothing else."

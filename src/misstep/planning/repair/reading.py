@@ -7,7 +7,7 @@ tools, quotes the request, and makes sense.
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Annotated, Literal
 
@@ -287,7 +287,6 @@ def _tidied(reading: RequestReading) -> RequestReading:
     return msgspec.structs.replace(reading, rules=tuple(rules.values()))
 
 
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
+def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return (", ".join(names[:SHOWN_NAMES]) or "none") + more

@@ -15,7 +15,7 @@ from misstep.core.agent import Tool
 from misstep.core.case import Case
 from misstep.core.model import Chat, Message, System, User
 from misstep.core.outcome import Call, Transcript
-from misstep.models.local.grammar import answer_head, call_head
+from misstep.models.local.grammar import ANSWER_HEAD, call_head
 from misstep.models.local.template import END, chat_prompt
 from misstep.planning.judging.check import judge
 from misstep.planning.world.mock import MockWorld
@@ -48,7 +48,7 @@ class Sitting:
         self.calls = list[Call]()
         self.answered = False
         heads = [call_head(tool.name).rstrip() for tool in self.tools]
-        self.heads = [tokenizer.encode(head).ids for head in (*heads, answer_head().rstrip())]
+        self.heads = [tokenizer.encode(head).ids for head in (*heads, ANSWER_HEAD.rstrip())]
 
     @property
     def is_over(self) -> bool:

@@ -25,10 +25,10 @@ from misstep.models.local.engine import (
     Runtime,
     WritingJob,
     WritingStopped,
+    cpu_count,
     runtime,
-    usable_cores,
 )
-from misstep.models.local.grammar import LONGEST, answer_head, call_head, reply_grammar
+from misstep.models.local.grammar import ANSWER_HEAD, LONGEST, call_head, reply_grammar
 from misstep.models.local.lanes import Lanes
 from misstep.models.local.model import WEIGHTS, WEIGHTS_SIZE, LocalModel, checked, locate_weights
 from misstep.models.local.template import BEGIN, DOCUMENT, END, chat_prompt, plain
@@ -205,11 +205,11 @@ def test_every_schema_makes_a_grammar(engine: Engine, schema: dict[str, Any]) ->
     if written.whole:
         assert json.loads(written.text).keys() in ({"tool", "arguments"}, {"answer"})
     else:
-        assert written.text.startswith((call_head("x"), answer_head()))
+        assert written.text.startswith((call_head("x"), ANSWER_HEAD))
 
 
 def test_an_answer_comes_to_its_end(engine: Engine) -> None:
-    endless = f'{answer_head()}"The bell rings: ding dong ding dong ding dong'
+    endless = f'{ANSWER_HEAD}"The bell rings: ding dong ding dong ding dong'
     written = engine.write(WritingJob((DOCUMENT, endless), (), reply_grammar([]), 200), never)
     assert written.whole
     assert LONGEST - 10 < len(json.loads(written.text)["answer"]) <= LONGEST
@@ -632,7 +632,7 @@ def test_threads_read_together_only_where_they_don_t_spin() -> None:
         assert done.returncode == 0, done.stderr
         return int(done.stdout)
 
-    assert readers() == min(MOST_READERS, usable_cores())
+    assert readers() == min(MOST_READERS, cpu_count())
     assert readers(OMP_WAIT_POLICY="active") == 1
     assert readers(OMP_NUM_THREADS="1") == readers(OMP_NUM_THREADS="1,4") == 1
     assert readers(OMP_NUM_THREADS="many") == readers()

@@ -37,7 +37,7 @@ def test_any_file_name_is_a_file_name(tmp_path: Path, name: str, monkeypatch: py
 def test_a_file_is_written_ahead_and_all_the_way_to_the_disk(tmp_path: Path) -> None:
     with Store(str(tmp_path / "store.db"), create=True) as store:
         settings = {}
-        with store._transactions.reading() as connection:
+        with store._database.reading() as connection:
             for name in ("journal_mode", "synchronous", "foreign_keys", "busy_timeout"):
                 settings[name] = connection.execute(f"PRAGMA {name}")[0][0]
     assert settings == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 30000}

@@ -34,7 +34,7 @@ def filled(store: Store) -> str:
             arrived = [renamed(sample[kinds[n % len(kinds)]], f"case {n}") for n in range(2000)]  # type: ignore[index]
             writer.keep(arrived, Spent())
     store.finish_run(runs[2], summary(runs[2]))
-    with store._transactions.writing() as connection:
+    with store._database.writing() as connection:
         connection.execute("ANALYZE")
     return runs[1]
 
@@ -56,7 +56,7 @@ def overheard() -> Iterator[list[tuple[str, Any]]]:
 
 
 def plan(store: Store, statement: str, parameters: Any) -> str:
-    with store._transactions.reading() as connection:
+    with store._database.reading() as connection:
         explain = "EXPLAIN" if "://" in store.location else "EXPLAIN QUERY PLAN"
         rows = connection.execute(f"{explain} {statement}", parameters)
     text = "\n".join(str(row[-1]) for row in rows)

@@ -123,7 +123,7 @@ def test_a_fresh_store_is_what_the_stored_one_is(
 def test_a_store_of_another_version_is_refused(
     store: Store, store_location: str, version: int, maker: str
 ) -> None:
-    with store._transactions.writing() as connection:
+    with store._database.writing() as connection:
         connection.execute(f"UPDATE alembic_version SET version_num = '{version:04}'")
         if "://" not in store_location:
             connection.execute(f"PRAGMA user_version = {version}")

@@ -31,7 +31,8 @@ async def attempt(
             raise
         result = error
     except asyncio.CancelledError:
-        if not work.cancelled() or _being_cancelled():
+        task = asyncio.current_task()
+        if not work.cancelled() or (task and task.cancelling()):  # else the agent raised it itself
             raise
         result = RuntimeError("the agent cancelled itself")
     finally:
@@ -66,12 +67,6 @@ async def _end(work: "asyncio.Task[Answer | BaseException]") -> None:
     if not work.done():
         asyncio._unregister_task(work)  # or closing the loop would wait for it
     work.add_done_callback(lambda task: task.cancelled() or task.exception())  # retrieves its exception
-
-
-def _being_cancelled() -> bool:
-    """Whether this task is being cancelled, rather than the agent having raised `CancelledError` itself."""
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 def _checked(answer: object) -> Answer:

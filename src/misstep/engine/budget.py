@@ -12,6 +12,7 @@ from misstep.core.outcome import Usage
 from misstep.core.spending import Budget, Cost, Spent
 
 Pricing = Callable[[str, Usage], float]  # dollars for the tokens of a role
+Clock = Callable[[], float]  # seconds
 
 
 class BudgetTracker:
@@ -22,11 +23,7 @@ class BudgetTracker:
     """
 
     def __init__(
-        self,
-        budget: Budget,
-        before: Spent,
-        price: Pricing = lambda *_: 0.0,
-        clock: Callable[[], float] = time.monotonic,
+        self, budget: Budget, before: Spent, price: Pricing = lambda *_: 0.0, clock: Clock = time.monotonic
     ) -> None:
         self._budget = budget
         self._before = before
@@ -59,7 +56,6 @@ class BudgetTracker:
         return None if limit is None else max(0.0, limit - self._elapsed())
 
     def spend(self, role: str, usage: Usage) -> None:
-        """Count tokens."""
         with self._lock:
             self._add_tokens(role, usage)
             self._note_excess()
@@ -87,7 +83,6 @@ class BudgetTracker:
             self._calls -= calls
 
     def stop(self) -> None:
-        """Ask everything to stop at once."""
         self._stopped = True
 
     def is_over(self) -> bool:
@@ -136,12 +131,7 @@ class CaseBudget(BudgetTracker):
     """
 
     def __init__(
-        self,
-        budget: Budget,
-        price: Pricing,
-        before: Spent,
-        guess: Cost,
-        clock: Callable[[], float] = time.monotonic,
+        self, budget: Budget, price: Pricing, before: Spent, guess: Cost, clock: Clock = time.monotonic
     ) -> None:
         super().__init__(budget, before, price, clock)
         self._limited = bool(budget)
@@ -154,11 +144,12 @@ class CaseBudget(BudgetTracker):
         self.overdrawn: Callable[[], None] | None = None
 
     def admit(self) -> bool:
-        """Whether another case may start."""
         if not self._limited:
             return True
         with self._lock:
-            lacking = self._lacking()
+            kinds = ("usd", "tokens", "calls")
+            needed = {kind: getattr(self._settled, kind) + self._reserve(kind) for kind in kinds}
+            lacking = self._over({**needed, "seconds": self._elapsed() + self._dearest.seconds})
             if lacking and self._unproven and not self._flying and not self._exceeded():
                 return True
             self.lacking = lacking
@@ -174,13 +165,6 @@ class CaseBudget(BudgetTracker):
                 self._flying.add(account)
         return account
 
-    def _lacking(self) -> str:
-        """The first resource of which another case would need more than is left."""
-        needed = {
-            kind: getattr(self._settled, kind) + self._reserve(kind) for kind in ("usd", "tokens", "calls")
-        }
-        return self._over({**needed, "seconds": self._elapsed() + self._dearest.seconds})
-
     def _reserve(self, kind: str) -> float:
         """What the cases in flight and one more may cost together.
 
@@ -195,7 +179,6 @@ class CaseBudget(BudgetTracker):
         return float((len(self._flying) + 1) * dearest * (1 + margin))
 
     def charge(self, account: "CaseAccount", role: str, usage: Usage, calls: int) -> None:
-        """Count what a case has used: tokens of a role, and calls."""
         with self._lock:
             cost = self._add_tokens(role, usage) if role else 0.0
             self._calls += calls
@@ -229,18 +212,16 @@ class CaseBudget(BudgetTracker):
             seconds = self._clock() - account.began if finished else 0.0
             cost = msgspec.structs.replace(account.used, seconds=seconds)
             self._settled = _combined(add, self._settled, cost)
-            if finished:
-                self._learn(cost)
-
-    def _learn(self, cost: Cost) -> None:
-        if self._unproven:
-            self._unproven = False
-            self._dearest, self._cheapest = cost, cost  # replaces the guess
-            for other in self._flying:
-                self._dearest = _combined(max, self._dearest, other.used)
-        self._seen += 1
-        self._dearest = _combined(max, self._dearest, cost)
-        self._cheapest = _combined(min, self._cheapest, cost)
+            if not finished:
+                return
+            if self._unproven:
+                self._unproven = False
+                self._dearest, self._cheapest = cost, cost  # replaces the guess
+                for other in self._flying:
+                    self._dearest = _combined(max, self._dearest, other.used)
+            self._seen += 1
+            self._dearest = _combined(max, self._dearest, cost)
+            self._cheapest = _combined(min, self._cheapest, cost)
 
 
 class CaseAccount:

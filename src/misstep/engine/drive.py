@@ -1,7 +1,4 @@
-"""The main loop of a run: runs the campaign's cases concurrently and writes outcomes in batches.
-
-Outcomes that arrive while one batch is being written make up the next.
-"""
+"""The main loop of a run: runs the campaign's cases concurrently and writes outcomes in batches."""
 
 import asyncio
 import queue

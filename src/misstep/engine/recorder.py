@@ -50,10 +50,7 @@ class Deadline:
         return self._limit.expired() or self._loop.time() - self._began > self._seconds
 
     def extend(self, seconds: float) -> None:
-        """Extend the limit, by at most an hour in all.
-
-        A negative number takes back part of an extension.
-        """
+        """Extend the limit, by at most an hour in all; a negative number takes back part of an extension."""
         if not math.isfinite(seconds):
             return
         with self._lock:
@@ -85,8 +82,6 @@ LEFT_OUT = "the remaining messages are omitted: too many"
 
 
 class ToolWorld(Protocol):
-    """What the tools act on."""
-
     @property
     def tools(self) -> Sequence[Tool]: ...
 
@@ -103,10 +98,7 @@ class ToolWorld(Protocol):
 
 
 class _Entry(msgspec.Struct):
-    """A recorded call.
-
-    `ran` is None until it is executed. `result` is None until the world has been asked, which may be earlier.
-    """
+    """A recorded call; `ran` is None until it is executed, `result` until the world has been asked."""
 
     tool: str
     arguments: Any
@@ -158,14 +150,12 @@ class Recorder:
 
     @property
     def calls(self) -> tuple[Call, ...]:
-        """The calls so far, in the order in which the agent emitted them."""
         with self._lock:
             order = [entry.ran for entry in self._entries if entry.ran is not None]
             as_emitted = order == sorted(order)
             return tuple([_call(entry, as_emitted) for entry in self._entries])
 
     def transcript(self, case: str, answer: Answer, broken: str = "") -> Transcript:
-        """Everything recorded for a case, how it ended, and what broke, if anything did."""
         return Transcript(
             case,
             self.calls,
@@ -199,7 +189,12 @@ class Recorder:
         name, arguments, turn = self._words.text(name, NAME), self._words.json(arguments), _numbered(turn)
         with self._lock:
             self._admit(self._turns)
-            entry = self._asked_for(name, arguments, turn) or self._unannounced(name, arguments, turn)
+            entry = self._asked_for(name, arguments, turn)
+            if entry is None:
+                if turn is None:  # one of its own, unless the agent reports turns
+                    turn = self._turns + (0 if self._tells_turns else 1)
+                self._admit(turn)
+                entry = self._enter(name, arguments, turn)
             self._ran += 1
             entry.ran = self._ran
             return self._result(entry)
@@ -239,13 +234,6 @@ class Recorder:
         """Accept no more calls: whatever still uses the toolbox belongs to a case that is over."""
         with self._lock:
             self._closed = True
-
-    def _unannounced(self, name: str, arguments: Any, turn: int | None) -> _Entry:
-        """Record a call without a prior `ask`; a turn of its own unless the agent reports turns."""
-        own = self._turns + (0 if self._tells_turns else 1)
-        turn = own if turn is None else turn
-        self._admit(turn)
-        return self._enter(name, arguments, turn)
 
     def _enter(self, name: str, arguments: Any, turn: int) -> _Entry:
         if len(self._entries) >= CALLS_PER_STEP * self.max_steps:

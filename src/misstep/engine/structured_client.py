@@ -50,10 +50,7 @@ class StructuredClient:
         self._deadline.extend(seconds)
 
     async def ask(self, question: str, form: AnswerSchema[T]) -> T:
-        """Ask and parse the answer; if every answer is invalid, use the valid part of one.
-
-        Raises `Unusable` if nothing is usable, and `Late`.
-        """
+        """Ask and parse the answer, or the valid part of an invalid one; raises `Unusable` or `Late`."""
         messages: list[Message] = [User(question)]
         text, wrong, rest = "", "", None
         for _ in range(TRIES):
@@ -62,7 +59,8 @@ class StructuredClient:
             if not isinstance(found, FormatError):
                 return found
             wrong, rest = found.text, rest if found.rest is None else found.rest
-            messages += [Assistant(cut(text, REPEATED)), User(_again(wrong))]
+            again = f"{cut(wrong, REPEATED)} Send the whole JSON object again, corrected, and nothing else."
+            messages += [Assistant(cut(text, REPEATED)), User(again)]
         if rest is not None:
             return cast("T", rest)
         raise Unusable(
@@ -72,7 +70,6 @@ class StructuredClient:
         )
 
     async def _reply(self, messages: Sequence[Message], schema: dict[str, Any]) -> str:
-        """One request to the model, within the time allowed."""
         self._admit(messages)
         self._deadline = Deadline(self._timeout)
         self.requests += 1
@@ -84,7 +81,3 @@ class StructuredClient:
 
     async def close(self) -> None:
         await self._model.close()
-
-
-def _again(complaint: str) -> str:
-    return f"{cut(complaint, REPEATED)} Send the whole JSON object again, corrected, and nothing else."

@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,12 +32,10 @@ class ReplyCache:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(
-                "the cache can't be created", error.strerror or str(error), where=folder
-            ) from error
+            reason = error.strerror or str(error)
+            raise UsageError("the cache can't be created", reason, where=folder) from error
 
     def get(self, request: Any) -> Any:
-        """The cached reply to exactly this request, or None."""
         try:
             return msgspec.json.decode(self._path(request).read_bytes())
         except (OSError, ValueError):  # no such file, or invalid content
@@ -44,12 +43,10 @@ class ReplyCache:
 
     def put(self, request: Any, reply: Any) -> None:
         """Store a reply; a failed write (such as a full disk) is ignored."""
-        try:
+        with suppress(OSError, ValueError):
             path, content = self._path(request), msgspec.json.encode(reply)
             path.parent.mkdir(exist_ok=True)
             _write(path, content)
-        except (OSError, ValueError):
-            return
 
     def _path(self, request: Any) -> Path:
         content = msgspec.json.encode(request, order="deterministic")
@@ -83,8 +80,6 @@ Json = dict[str, Any]
 
 
 class Options(msgspec.Struct, frozen=True):
-    """Request options of a model."""
-
     temperature: float | None = 0.0
     retries: int = 6
     in_flight: int = 16
@@ -139,19 +134,17 @@ class ModelClient:
             )
         return self._client
 
-    async def ask(
-        self, endpoint: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter
-    ) -> Reply:
+    async def ask(self, path: str, parameters: Json, read: Callable[[Json], Reply], meter: Meter) -> Reply:
         """Ask the model. Tokens are reported to the meter, unless the reply was cached."""
         parameters = {**parameters, "model": self._model}
         if self._temperature is not None:
             parameters["temperature"] = self._temperature
-        whole = {"url": self._endpoint.base_url, "endpoint": endpoint, **parameters}
-        cache = self._cache if endpoint not in REMEMBERING else None
+        whole = {"url": self._endpoint.base_url, "endpoint": path, **parameters}
+        cache = self._cache if path not in REMEMBERING else None
         kept = cache.get(whole) if cache else None
         if isinstance(kept, dict):
             return msgspec.structs.replace(read(kept), usage=Usage())
-        body: Json = await self.persist(lambda: self._send(endpoint, parameters), meter)
+        body: Json = await self.persist(lambda: self._send(path, parameters), meter)
         reply = read(body)
         meter.spend(reply.usage)
         if cache:
@@ -189,17 +182,14 @@ class ModelClient:
     def _module(self) -> Any:
         return import_module(self.package)
 
-    async def _send(self, endpoint: str, parameters: Json) -> Any:
-        """Send one request; a parameter that the model refuses is left out from then on.
-
-        The raw request method is used, because the SDK's typed methods spend more time on validation than all
-        the rest takes.
-        """
+    async def _send(self, path: str, parameters: Json) -> Any:
+        """Send one request; a parameter that the model refuses is left out from then on."""
         refusals = (self._module.BadRequestError, self._module.UnprocessableEntityError)
         while True:
             allowed = {name: value for name, value in parameters.items() if name not in self._refused}
             try:
-                return await self.client.post(endpoint, body=allowed, cast_to=object)
+                # The SDK's typed methods spend more time on validation than all the rest takes.
+                return await self.client.post(path, body=allowed, cast_to=object)
             except refusals as error:
                 refused = _refused_parameter(error)
                 if refused not in allowed:
@@ -209,10 +199,9 @@ class ModelClient:
     def _status_error(self, error: Any) -> Exception:
         status, code = error.status_code, getattr(error, "code", None)
         told = self._told(f"answered {status}: {_reason(error)}")
-        if status == 429 and code != "insufficient_quota":
-            return Trouble(told, busy=True, retry_after=retry_after(error.response.headers))
-        if status >= 500 or status in (408, 409):
-            return Trouble(told, retry_after=retry_after(error.response.headers))
+        busy = status == 429 and code != "insufficient_quota"
+        if busy or status >= 500 or status in (408, 409):
+            return Trouble(told, busy, retry_after(error.response.headers))
         return Unavailable(told) if status in CLOSED else ModelError(told)
 
     def _told(self, text: str) -> str:

@@ -31,8 +31,6 @@ COMPLETION_TOKENS = 1024  # the old API stops after 16 unless told otherwise
 
 
 class OpenAIModel(ModelClient):
-    """One model on one server."""
-
     package = "openai"
     client_class = "AsyncOpenAI"
 
@@ -210,7 +208,6 @@ class AssistantThread:
         self._run = str(made["id"])
 
     async def next(self, meter: Meter) -> Reply:
-        """Wait until the assistant calls tools or has finished."""
         if not self._run:
             await self._begin(meter)
         run = await self._wait(meter, ("requires_action", *ENDED))

@@ -108,14 +108,11 @@ def check_base_url(url: str) -> str:
         return ""
     try:
         parts = urlsplit(url)
-        odd = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
+            raise ValueError(url)
     except ValueError:
-        odd = True
-        parts = urlsplit("")
-    if odd:
-        raise UsageError(
-            f"invalid URL {url!r}", "expected e.g. http://127.0.0.1:8000/v1", where="--model-base-url"
-        )
+        hint = "expected e.g. http://127.0.0.1:8000/v1"
+        raise UsageError(f"invalid URL {url!r}", hint, where="--model-base-url") from None
     if parts.username or parts.password or "key" in parts.query.lower() or "token" in parts.query.lower():
         raise UsageError(
             "the URL contains a secret",

@@ -69,7 +69,7 @@ class Throttle:
         self._most = in_flight
         self._allowed = float(in_flight)
         self._most_per_minute = per_minute
-        self._pace = per_minute
+        self.pace = per_minute  # requests that may be started per minute now
         self._clock = clock
         self._running = 0
         self._starts = deque[float]()
@@ -87,22 +87,15 @@ class Throttle:
         """The number of requests that may be in flight now."""
         return max(1, int(self._allowed))
 
-    @property
-    def pace(self) -> float | None:
-        """Requests that may be started per minute, if limited."""
-        return self._pace
-
     def slot(self, meter: Meter) -> AbstractAsyncContextManager[float]:
         """A slot for a request, with its start time; the time spent waiting is reported to the meter."""
         return _Slot(self, meter)
 
     async def enter(self, meter: Meter) -> float:
-        """Wait for a slot; returns the start time."""
         began = self._start()
         return await self._queue(meter) if began is None else began
 
     def leave(self) -> None:
-        """Release a slot."""
         with self._lock:
             self._running -= 1
             self._call(self._most)
@@ -116,44 +109,37 @@ class Throttle:
                 return
             self._refused_at = now
             self._allowed = max(1.0, self._allowed / 2)
-            refused = max(1.0, self._observed_pace(now) * MARGIN)
-            self._pace = refused if self._pace is None else min(self._pace, refused)
+            recent = self._recent(now)
+            observed = recent * MINUTE / max(1.0, now - self._starts[0]) if recent else 0.0
+            refused = max(1.0, observed * MARGIN)
+            self.pace = refused if self.pace is None else min(self.pace, refused)
             self._grown_at = now
 
     def succeeded(self) -> None:
         with self._lock:
             self._allowed = min(float(self._most), self._allowed + 1 / self._allowed)
             now = self._clock()
-            if self._pace is not None and now - self._grown_at >= BREATHER:
+            if self.pace is not None and now - self._grown_at >= BREATHER:
                 self._grown_at = now
-                self._pace = min(self._pace * GROWTH + 1, self._most_per_minute or float("inf"))
+                self.pace = min(self.pace * GROWTH + 1, self._most_per_minute or float("inf"))
 
     def _delay(self, ahead: int = 0) -> float:
-        """Seconds until another request may start; infinite if all slots are taken.
-
-        The requests `ahead` in the queue count as taken slots.
-        """
+        """Seconds until a request may start, after those `ahead`; infinite if all slots are taken."""
         now = self._clock()
         if self._running + ahead >= self.allowed:
             return math.inf
         pause = self._paused_until - now
-        if self._pace is not None:
-            beyond = self._recent(now) + ahead - max(1, int(self._pace))
+        if self.pace is not None:
+            beyond = self._recent(now) + ahead - max(1, int(self.pace))
             if beyond >= 0:
                 due = self._starts[beyond] if beyond < len(self._starts) else now
                 pause = max(pause, due + MINUTE - now)
         return pause
 
     def _recent(self, now: float) -> int:
-        """Requests started within the last minute."""
         while self._starts and self._starts[0] <= now - MINUTE:
             self._starts.popleft()
         return len(self._starts)
-
-    def _observed_pace(self, now: float) -> float:
-        """Requests per minute over the last minute, or over the time since the first of them."""
-        count = self._recent(now)
-        return count * MINUTE / max(1.0, now - self._starts[0]) if count else 0.0
 
     async def _queue(self, meter: Meter) -> float:
         """Wait in the queue until a request may start; returns its start time."""
@@ -222,10 +208,7 @@ class _Slot(AbstractAsyncContextManager[float]):
 
 
 class Throttles:
-    """One throttle per model name, shared by all callers, from any thread.
-
-    The limits given first apply.
-    """
+    """One throttle per model name, shared by all callers, from any thread; the limits given first apply."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

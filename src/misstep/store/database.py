@@ -12,6 +12,10 @@ import msgspec
 from misstep.errors import NoStoreYet, StoreError, UsageError
 from misstep.store.tables import CHECKS, STORE_VERSION, OddValue, creation
 
+T = TypeVar("T")
+
+PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between retries while a server restarts
+
 
 class NotAStore(Exception):
     """The location holds something else; the message says what."""
@@ -62,14 +66,15 @@ class DatabaseConnection:
         if not check:
             return [make(*row) for row in cursor]
         checks = [CHECKS[name] for name in names]
-        return [make(*[each(value) for each, value in zip(checks, row, strict=True)]) for row in cursor]
+        return [
+            make(*[None if value is None else each(value) for each, value in zip(checks, row, strict=True)])
+            for row in cursor
+        ]
 
     def scalars(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """The values of the first column."""
         return [row[0] for row in self.select(statement, values)]
 
     def scalar(self, statement: str, values: Sequence[object] = ()) -> Any:
-        """The first value; None if there is none."""
         found = self.scalars(statement, values)
         return found[0] if found else None
 
@@ -107,7 +112,6 @@ class Database:
         self._idle = list[DatabaseConnection]()
 
     def connect(self) -> DatabaseConnection:
-        """Open another connection."""
         raise NotImplementedError
 
     @contextmanager
@@ -166,34 +170,16 @@ class Database:
         """The reason for a driver's error in plain words, and what to do about it."""
         raise NotImplementedError
 
-
-def going_on(run: str, pid: int = 0) -> UsageError:
-    process = f"process {pid}" if pid else "another process"
-    return UsageError(f"run {run} is in progress in {process}", "wait for it to finish, or stop it first")
-
-
-T = TypeVar("T")
-
-PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 15.0)  # seconds between retries while a server restarts
-
-
-class Transactions:
-    """Reads and writes on one database, each atomic."""
-
-    def __init__(self, database: Database) -> None:
-        self.database = database
-
     @contextmanager
     def reading(self, run: str = "") -> Iterator[DatabaseConnection]:
-        """A read-only transaction, optionally about one run."""
-        with self.explained(run), self.database.connection() as connection, connection.begin():
+        with self.explained(run), self.connection() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[DatabaseConnection]:
         with self.explained():
-            self.database.check()
-            with self.database.connection() as connection, connection.begin(writing=True):
+            self.check()
+            with self.connection() as connection, connection.begin(writing=True):
                 yield connection
 
     def insist(
@@ -201,14 +187,14 @@ class Transactions:
     ) -> T:
         """Run a repeatable write, retrying on a new connection for half a minute if one breaks."""
         with self.explained():
-            self.database.check()
+            self.check()
             for pause in (*pauses, None):
                 try:
                     if hold.connection.is_lost:
                         hold.renew()
                     with hold.connection.begin(writing=True):
                         return work(hold.connection)
-                except self.database.errors:
+                except self.errors:
                     if pause is None or not hold.connection.is_lost:
                         raise
                     time.sleep(pause)
@@ -217,30 +203,33 @@ class Transactions:
     @contextmanager
     def explained(self, run: str = "") -> Iterator[None]:
         """Turn errors of the database or a run into errors that tell the user what to do."""
-        where = self.database.location
         try:
             yield
         except NotAStore as error:
             raise StoreError(
-                "is not a store that this misstep can use", f"it is {error}", where=where
+                "is not a store that this misstep can use", f"it is {error}", where=self.location
             ) from error
-        except self.database.errors as error:
-            raise StoreError("the store can't be used", *self.database.explain(error), where=where) from error
+        except self.errors as error:
+            raise StoreError("the store can't be used", *self.explain(error), where=self.location) from error
         except (msgspec.MsgspecError, OddValue, UnicodeDecodeError, RecursionError) as error:
             message = f"run {run} is damaged" if run else "the store contains unreadable data"
-            raise StoreError(message, str(error), where=where) from error
+            raise StoreError(message, str(error), where=self.location) from error
 
 
-def ensure_tables(transactions: Transactions, create: bool) -> None:
+def going_on(run: str, pid: int = 0) -> UsageError:
+    process = f"process {pid}" if pid else "another process"
+    return UsageError(f"run {run} is in progress in {process}", "wait for it to finish, or stop it first")
+
+
+def ensure_tables(database: Database, create: bool) -> None:
     """Create the tables if there are none and `create` allows it."""
-    database = transactions.database
-    with transactions.reading() as connection:
+    with database.reading() as connection:
         exist = _exist(database, connection)
     if exist:
         return
     if not create:
         raise NoStoreYet(database.location)
-    with transactions.writing() as connection:
+    with database.writing() as connection:
         database.secure(connection)
         if not _exist(database, connection):  # another process may have created them
             for statement in creation(database.types):

@@ -66,11 +66,8 @@ def _why_not(path: Path) -> str:
 
 @contextmanager
 def _whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """Write under a temporary name until complete.
-
-    The new file keeps owner, permissions and extended attributes of the one it replaces.
-    """
-    with _beside(path) as (file, partial):
+    """Write under a temporary name until complete; owner, permissions and extended attributes are kept."""
+    with beside(path) as (file, partial):
         yield file
         _to_disk(file)
         if not path.exists():
@@ -83,7 +80,7 @@ def _whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[tuple[IO[bytes], str]]:
+def beside(path: Path) -> Iterator[tuple[IO[bytes], str]]:
     """A temporary file in the same folder, removed at the end unless it was renamed."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
@@ -138,7 +135,7 @@ def _write_over(path: Path, complete: str) -> None:
     It may have other hard links, or an owner or attributes that would be lost. A copy of its old content is
     kept beside it meanwhile and restored if writing fails.
     """
-    with _beside(path) as (file, before):
+    with beside(path) as (file, before):
         with open(path, "rb") as old:
             shutil.copyfileobj(old, file)
         _to_disk(file)
@@ -254,7 +251,6 @@ def is_kept(name: str) -> bool:
 
 
 def read_curve(path: str) -> Capability:
-    """Read a curve; raises `UsageError` if the file is invalid."""
     try:
         with open(path, "rb") as file:
             data = file.read(LARGEST_CURVE + 1).removeprefix(codecs.BOM_UTF8)

@@ -52,7 +52,6 @@ def way_to(location: str) -> str:
 
 
 def _connection_parameters(location: str) -> dict[str, str]:
-    """What the driver is given to connect, in its own names."""
     address = _parse(location)
     parts = {name: unquote(address[name] or "") for name in ("user", "password", "host", "port", "dbname")}
     parts["host"] = parts["host"].strip("[]")  # around an IPv6 address

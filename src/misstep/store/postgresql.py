@@ -2,8 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing, suppress
 from typing import Any
 from weakref import WeakSet
 
@@ -98,13 +98,8 @@ class PostgresqlDatabase(Database):
         if connection.execute(f"SELECT to_regnamespace('{SCHEMA}')") == [(None,)]:
             connection.execute(f"CREATE SCHEMA {SCHEMA}")
 
-    @contextmanager
-    def hold(self, run: str) -> Iterator["SessionHold"]:
-        hold = SessionHold(self, run)
-        try:
-            yield hold
-        finally:
-            hold.release()
+    def hold(self, run: str) -> AbstractContextManager[Hold]:
+        return closing(SessionHold(self, run))
 
     def is_held(self, run: str) -> bool:
         key = _key(run)
@@ -124,10 +119,10 @@ class SessionHold(Hold):
         super().__init__(self._take())
 
     def renew(self) -> None:
-        self.release()
+        self.close()
         self.connection = self._take()
 
-    def release(self) -> None:
+    def close(self) -> None:
         with suppress(self._database.errors):
             self.connection.execute("SELECT pg_advisory_unlock(?)", (_key(self._run),))
         self.connection.close()

@@ -17,11 +17,10 @@ from misstep.core.settings import Settings, StoreSettings
 from misstep.core.settings.reading import encode_settings
 from misstep.core.spending import Spent
 from misstep.errors import StoreError, UsageError
-from misstep.store import queries
-from misstep.store.database import DatabaseConnection, Hold, Transactions, ensure_tables
+from misstep.store import rows
+from misstep.store.database import DatabaseConnection, ensure_tables
 from misstep.store.location import find_database, shown
-from misstep.store.queries import DamagedRun, Dearest, check_parts
-from misstep.store.rows import Digest, RunWriter, decode_outcome, decode_spent, encode, fingerprint, key_of
+from misstep.store.rows import DamagedRun, Digest, RunWriter, encode, fingerprint, key_of
 from misstep.store.tables import odd
 from misstep.store.trust import sign
 
@@ -47,19 +46,15 @@ _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"  # no characters that look alike
 
 
 class Store:
-    """Runs in a database: a path, `sqlite:///PATH` or `postgresql://…`; `create` creates it if necessary.
-
-    `location` can be shown: it never contains a password.
-    """
+    """Runs in a database: a path, `sqlite:///PATH` or `postgresql://…`; `create` creates it if necessary."""
 
     def __init__(self, location: str, create: bool = False) -> None:
         self._database = find_database(location)
         self.location = self._database.location
-        self._transactions = Transactions(self._database)
         try:
             self._database.prepare(create)
-            ensure_tables(self._transactions, create)
-            with self._transactions.explained():
+            ensure_tables(self._database, create)
+            with self._database.explained():
                 self._database.settle()
         except BaseException:
             self._database.close()
@@ -94,7 +89,7 @@ class Store:
             "purpose": encode(purpose),
         }
         insert = f"INSERT INTO runs ({', '.join(row)}) VALUES ({', '.join('?' for _ in row)})"
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(insert, list(row.values()))
         about = settings.run_name, settings.tags
         return Run(run, started, total, 0, settings, None, digest, purpose, *about)
@@ -109,12 +104,10 @@ class Store:
 
     def tag_run(self, run: str, tags: Sequence[str], remove: bool = False) -> None:
         """Add tags to a run, or remove them; those that others add meanwhile stay."""
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             # An update, so that the row is locked until the end.
-            before = (
-                connection.scalar("UPDATE runs SET tags = tags WHERE id = ? RETURNING tags", (run,)) or ""
-            )
-            kept = [each for each in before.split() if each not in tags]
+            before = connection.scalar("UPDATE runs SET tags = tags WHERE id = ? RETURNING tags", (run,))
+            kept = [each for each in (before or "").split() if each not in tags]
             after = kept if remove else [*kept, *dict.fromkeys(tags)]
             connection.execute("UPDATE runs SET tags = ? WHERE id = ?", (" ".join(after), run))
 
@@ -122,9 +115,9 @@ class Store:
         """Delete runs with everything that belongs to them; `UsageError` if one is in progress."""
         with ExitStack() as stack:
             for run in names:
-                with self._transactions.explained():
+                with self._database.explained():
                     stack.enter_context(self._database.hold(run))
-            with self._transactions.writing() as connection:
+            with self._database.writing() as connection:
                 for run in names:
                     number = (self._number(connection, run),)
                     own = "SELECT number FROM outcomes WHERE run = ?"
@@ -138,12 +131,11 @@ class Store:
         self._update_run(run, summary=encode(summary), result=encode(found) if found else None)
 
     def find_result(self, run: str, kind: type[T]) -> list[T] | None:
-        """The results of a finished run's inquiries."""
-        with self._transactions.reading(run) as connection:
+        with self._database.reading(run) as connection:
             stored = connection.scalar("SELECT result FROM runs WHERE id = ?", (key_of(run),))
         if not stored:
             return None
-        with self._transactions.explained(run):
+        with self._database.explained(run):
             return msgspec.json.decode(stored, type=list[kind])  # type: ignore[valid-type]
 
     def list_runs(self) -> list[Run]:
@@ -165,26 +157,27 @@ class Store:
                 or self._select_runs("name = ? AND name <> ''", key)[:1]
                 or self._select_runs(_BEGINS.format("id"), len(key), key)
             )
-        if len(found) == 1 and isinstance(found[0], DamagedRun):
-            damaged = found[0]
-            raise StoreError(f"run {damaged.id} is damaged", damaged.why, where=self.location)
-        if len(found) == 1 and isinstance(found[0], Run):
-            return found[0]
-        if found:
-            ids = ", ".join(run.id for run in found[:5])
-            raise UsageError(f"'{name}' could be any of several runs", f"they are {ids}", where=self.location)
-        raise self._no_run(name)
+        match found:
+            case []:
+                raise self._no_run(name)
+            case [Run() as run]:
+                return run
+            case [DamagedRun(run, why)]:
+                raise StoreError(f"run {run} is damaged", why, where=self.location)
+        ids = ", ".join(run.id for run in found[:5])
+        raise UsageError(f"'{name}' could be any of several runs", f"they are {ids}", where=self.location)
 
     @contextmanager
     def sit(self, run: str, started: float) -> Iterator[RunWriter]:
-        """Open a session on a run; `UsageError` if another process works on it.
-
-        The end of the session is always recorded, unless the process is killed.
-        """
+        """Open a session on a run, whose end is recorded; `UsageError` if another process works on it."""
         with ExitStack() as stack:
-            with self._transactions.explained():
+            with self._database.explained():
                 hold = stack.enter_context(self._database.hold(run))
-            writer = self._take_writer(hold, run, started)
+            with self._database.writing() as connection:
+                number = self._number(connection, run)
+                insert = "INSERT INTO sittings (run, started, spent) VALUES (?, ?, ?) RETURNING number"
+                session = connection.scalar(insert, (number, started, encode(Spent())))
+            writer = RunWriter(self._database, hold, number, session)
             try:
                 yield writer
             except BaseException:
@@ -194,8 +187,7 @@ class Store:
             writer.leave()
 
     def is_held(self, run: str) -> bool:
-        """Whether a process works on the run now."""
-        with self._transactions.explained():
+        with self._database.explained():
             return self._database.is_held(run)
 
     def holder(self, run: str) -> int:
@@ -204,53 +196,44 @@ class Store:
 
     def died(self, run: str) -> bool:
         """Whether an earlier session has no recorded end because its process was killed."""
-        with self._about(run) as (connection, number):
-            unended = connection.scalars(
-                "SELECT number FROM sittings WHERE run = ? AND ended IS NULL", (number,)
-            )
+        unended = self._select(run, "SELECT number FROM sittings WHERE run = ? AND ended IS NULL")
         return len(unended) > int(self.is_held(run))
 
     def spent(self, run: str) -> Spent:
-        """What all sessions of the run have used."""
         with self._about(run) as (connection, number):
             found = connection.scalars("SELECT spent FROM sittings WHERE run = ?", (number,))
-            return sum(map(decode_spent, found), Spent())
+            return sum(map(rows.decode_spent, found), Spent())
 
-    def dearest(self, run: str) -> Dearest:
+    def dearest(self, run: str) -> rows.Dearest:
         """The maximum that any case of the run has used of each resource."""
         (most,) = self._select(run, _DEAREST)
-        return Dearest(Usage(most.input, most.output), most.tokens, most.calls, most.seconds)
+        return rows.Dearest(Usage(most.input, most.output), most.tokens, most.calls, most.seconds)
 
     def tally(self, run: str) -> Tally:
-        """The tally of all outcomes of the run."""
         with self._about(run) as (connection, number):
-            return queries.tally(connection, number)
+            return rows.tally(connection, number)
 
     def tally_since(self, run: str, after: int = 0) -> tuple[Tally, int]:
         """The tally of outcomes after a number in order of arrival, and the number of the last."""
         with self._about(run) as (connection, number):
             newest = "SELECT max(number) AS number FROM outcomes WHERE run = ?"
             last = connection.scalar(newest, (number,)) or 0
-            return queries.tally(connection, number, after, last), last
+            return rows.tally(connection, number, after, last), last
 
     def neighbours(self, run: str, case: str, order: Sequence[Judgement]) -> tuple[str | None, str | None]:
         """The previous and next case, ordered by verdict as given and then by arrival."""
         ranks = {verdict: rank for rank, verdict in enumerate(order)}
         with self._about(run) as (connection, number):
-            found = connection.select(
-                "SELECT case_id, verdict, number FROM outcomes WHERE run = ?", (number,)
-            )
-            rows = sorted(found, key=lambda row: (ranks.get(row.verdict, len(ranks)), row.number))
-            names = [row.case_id for row in rows]
+            query = "SELECT case_id, verdict, number FROM outcomes WHERE run = ?"
+            found = connection.select(query, (number,))
+            ordered = sorted(found, key=lambda row: (ranks.get(row.verdict, len(ranks)), row.number))
+            names = [row.case_id for row in ordered]
             if key_of(case) not in names:
                 raise odd(names[0], f"the case {case!r}")
             place = names.index(key_of(case))
-            documents = [
-                connection.scalar("SELECT document FROM records WHERE outcome = ?", (rows[at].number,))
-                if 0 <= at < len(rows)
-                else None
-                for at in (place - 1, place + 1)
-            ]
+            query = "SELECT document FROM records WHERE outcome = ?"
+            sides = [ordered[at] if 0 <= at < len(ordered) else None for at in (place - 1, place + 1)]
+            documents = [connection.scalar(query, (row.number,)) if row else None for row in sides]
         before, behind = (self._decode(each, run).case.id if each else None for each in documents)
         return before, behind
 
@@ -259,8 +242,7 @@ class Store:
         names = {key_of(case): case for case in cases}
         wanted = ", ".join("?" for _ in names) or "NULL"
         query = f"SELECT case_id, fingerprint FROM outcomes WHERE run = ? AND case_id IN ({wanted})"
-        found = self._select(run, query, *names)
-        return {names[row.case_id]: row.fingerprint for row in found}
+        return {names[row.case_id]: row.fingerprint for row in self._select(run, query, *names)}
 
     def judgements(self, run: str) -> dict[bytes, bool]:
         """Whether each judged case passed, by a digest of its content."""
@@ -296,22 +278,21 @@ class Store:
         return self._decode(found[0].document, run) if found else None
 
     def tool_reports(self, run: str) -> list[ToolReport]:
-        """The tool reports of a fuzzing run, in order of completion."""
         return self.tool_documents(run, ToolReport)
 
     def tool_documents(self, run: str, kind: type[T]) -> list[T]:
         """A run's reports on tools, decoded as the type that its kind of run uses."""
         found = self._select(run, "SELECT document FROM tool_reports WHERE run = ? ORDER BY number")
-        with self._transactions.explained(run):
+        with self._database.explained(run):
             documents = [msgspec.json.decode(row.document, type=kind) for row in found]
             for document in documents:
-                check_parts(document)
+                rows.check_parts(document)
             return documents
 
     def keep_label(self, run: str, label: Label) -> None:
         """Commit a person's label for an item of the run, replacing an earlier one."""
         values = (key_of(label.item), key_of(label.labeller), label.erroneous, label.at)
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(_PUT_LABEL, (self._number(connection, run), *values))
 
     def labels(self, run: str) -> list[Label]:
@@ -319,21 +300,14 @@ class Store:
         query = "SELECT item, labeller, erroneous, at FROM labels WHERE run = ? ORDER BY number"
         return [Label(*row) for row in self._select(run, query)]
 
-    def _take_writer(self, hold: Hold, run: str, started: float) -> RunWriter:
-        with self._transactions.writing() as connection:
-            number = self._number(connection, run)
-            insert = "INSERT INTO sittings (run, started, spent) VALUES (?, ?, ?) RETURNING number"
-            session = connection.scalar(insert, (number, started, encode(Spent())))
-        return RunWriter(self._transactions, hold, number, session)
-
     def _update_run(self, run: str, **values: object) -> None:
         changes = ", ".join(f"{name} = ?" for name in values)
-        with self._transactions.writing() as connection:
+        with self._database.writing() as connection:
             connection.execute(f"UPDATE runs SET {changes} WHERE id = ?", (*values.values(), run))
 
     def _select_runs(self, condition: str, *values: object) -> list[Run | DamagedRun]:
-        with self._transactions.reading() as connection:
-            return queries.select_runs(connection, condition, values)
+        with self._database.reading() as connection:
+            return rows.select_runs(connection, condition, values)
 
     def _select(self, run: str, query: str, *values: object) -> list[Any]:
         """The rows of a query whose first value is the run's number."""
@@ -341,13 +315,13 @@ class Store:
             return connection.select(query, (number, *values))
 
     def _decode(self, document: bytes, run: str) -> Outcome:
-        with self._transactions.explained(run):
-            return decode_outcome(document)
+        with self._database.explained(run):
+            return rows.decode_outcome(document)
 
     @contextmanager
     def _about(self, run: str) -> Iterator[tuple[DatabaseConnection, int]]:
         """A connection for reading, and the run's number in the tables."""
-        with self._transactions.reading(run) as connection:
+        with self._database.reading(run) as connection:
             yield connection, self._number(connection, run)
 
     def _number(self, connection: DatabaseConnection, run: str) -> int:

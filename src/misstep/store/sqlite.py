@@ -32,10 +32,7 @@ _TYPES = {
 _REASONS = {
     "not a database": ("it is not a SQLite file",),
     "is full": ("the disk is full", "free some space; stored data is safe"),
-    "disk I/O error": (
-        "I/O error, or a file size limit",
-        "stored data is safe",
-    ),
+    "disk I/O error": ("I/O error, or a file size limit", "stored data is safe"),
     "readonly database": ("the file or its folder is read-only",),
     "is locked": ("another process has been writing to it for too long",),
     "malformed": ("the file is damaged",),
@@ -74,8 +71,10 @@ class SqliteDatabase(Database):
             self._mode = "mode=rwc"
         elif not self._path.exists() or (self._path.is_file() and not self._path.stat().st_size):
             raise NoStoreYet(self.location)
-        elif not os.access(self._path.parent, os.W_OK) and not _has_log(self._path):
-            self._mode = "mode=ro&immutable=1"  # the write-ahead log's files can't be created there
+        elif not os.access(self._path.parent, os.W_OK):
+            log = self._path.with_name(f"{self._path.name}-wal")
+            if not log.exists() or not log.stat().st_size:
+                self._mode = "mode=ro&immutable=1"  # the log's files can't be created there
 
     def version(self, connection: DatabaseConnection) -> int:
         identity, version = _pragma(connection, "application_id"), _pragma(connection, "user_version")
@@ -100,11 +99,8 @@ class SqliteDatabase(Database):
 
     def check(self) -> None:
         if self._identity is not None and self._found() != self._identity:
-            raise StoreGone(
-                "the store was deleted during the run",
-                "earlier results are lost",
-                where=self.location,
-            )
+            what = "the store was deleted during the run"
+            raise StoreGone(what, "earlier results are lost", where=self.location)
 
     @contextmanager
     def hold(self, run: str) -> Iterator[Hold]:
@@ -112,7 +108,7 @@ class SqliteDatabase(Database):
             with locked(self._lock_path(run)), self.connection() as connection:
                 yield Hold(connection)
         except Locked as error:
-            raise going_on(run, error.pid) from error
+            raise going_on(run, self.holder(run)) from error
 
     def is_held(self, run: str) -> bool:
         return is_locked(self._lock_path(run))
@@ -146,11 +142,6 @@ def _make_folder(folder: Path) -> None:
         (folder / ".gitignore").write_text("*\n")
 
 
-def _has_log(path: Path) -> bool:
-    log = path.with_name(f"{path.name}-wal")
-    return log.exists() and log.stat().st_size > 0
-
-
 def _pragma(connection: DatabaseConnection, name: str) -> int:
     ((value,),) = connection.execute(f"PRAGMA {name}")
     return int(value)
@@ -161,11 +152,7 @@ _held: set[int] = set()  # descriptors of this process's locks
 
 
 class Locked(Exception):
-    """Another process has the lock; `pid` is the number it wrote into the file, 0 if none."""
-
-    def __init__(self, pid: int = 0) -> None:
-        super().__init__(pid)
-        self.pid = pid
+    """Another process has the lock."""
 
 
 def _let_go() -> None:
@@ -207,48 +194,40 @@ def is_locked(path: Path) -> bool:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
+    except OSError as error:
+        return isinstance(error, BlockingIOError)
     finally:
         os.close(descriptor)
     return False
 
 
 def _take(path: Path) -> int | None:
+    if fcntl is None:
+        return None
     for _ in range(_TRIES):
         try:
-            descriptor = _try_once(path)
-        except BlockingIOError:
-            time.sleep(_PAUSE)
-            continue
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError:
             return None
-        if descriptor is None or _is_at(path, descriptor):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            os.close(descriptor)
+            if not isinstance(error, BlockingIOError):
+                return None
+            time.sleep(_PAUSE)
+            continue
+        if _is_at(path, descriptor):
             return descriptor
         os.close(descriptor)  # its owner removed the file before releasing the lock
-    raise Locked(owner_of(path))
+    raise Locked
 
 
 def owner_of(path: Path) -> int:
-    """The process that has the lock, according to the file."""
     try:
         return int(path.read_bytes()[:20])
     except (OSError, ValueError):
         return 0
-
-
-def _try_once(path: Path) -> int | None:
-    if fcntl is None:
-        return None
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise
-    return descriptor
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

@@ -4,7 +4,6 @@ SQLite stores any value in any column, so each value is checked before it is use
 """
 
 import math
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -24,56 +23,45 @@ def odd(value: object, expected: str) -> OddValue:
 
 
 def check_text(value: object) -> Any:
-    if value is None or isinstance(value, str):
+    if isinstance(value, str):
         return value
     raise odd(value, "text")
 
 
 def check_bytes(value: object) -> Any:
-    if value is None or isinstance(value, bytes):
+    if isinstance(value, bytes):
         return value
     raise odd(value, "a document")
 
 
 def check_whole(value: object) -> Any:
-    if value is None:
-        return value
     if isinstance(value, int | Decimal) and -LARGEST <= value <= LARGEST:
         return int(value)
     raise odd(value, "a whole number")
 
 
 def check_real(value: object) -> Any:
-    if value is None:
-        return value
     if isinstance(value, int | float) and math.isfinite(value) and 0 <= value <= LATEST:
         return float(value)
     raise odd(value, f"a number from 0 to {LATEST:g}")
 
 
 def check_flag(value: object) -> Any:
-    if value is None:
-        return value
     if isinstance(value, int) and value in (0, 1):
         return bool(value)
     raise odd(value, "true or false")
 
 
-_BY_CHECK: dict[Callable[[object], Any], tuple[str, ...]] = {
-    check_text: ("id", "case_id", "verdict", "error", "tool", "item", "labeller", "name", "tags"),
-    check_bytes: (
-        *("settings", "summary", "digest", "purpose", "result"),
-        *("fingerprint", "document", "spent"),
-    ),
-    check_whole: (
-        *("number", "run", "total", "calls", "input", "output", "cached", "outcome"),
-        *("cases", "compared", "tokens", *ERROR_KINDS),  # counts and sums in queries
-    ),
-    check_real: ("started", "ended", "chance", "text_order", "ignores_family", "seconds", "at"),
-    check_flag: ("erroneous",),
+# By the name of a column, or of a count or sum in a query; a name means the same in all tables.
+_BY_CHECK = {
+    check_text: "id case_id verdict error tool item labeller name tags",
+    check_bytes: "settings summary digest purpose result fingerprint document spent",
+    check_whole: "number run total calls input output cached outcome cases compared tokens",
+    check_real: "started ended chance text_order ignores_family seconds at",
+    check_flag: "erroneous",
 }
-# By the name of a column or of a sum of it; a name means the same in all tables.
-CHECKS = {name: check for check, names in _BY_CHECK.items() for name in names}
+CHECKS = {name: check for check, names in _BY_CHECK.items() for name in names.split()}
+CHECKS |= dict.fromkeys(ERROR_KINDS, check_whole)
 
 STORE_VERSION = 7
 
@@ -151,5 +139,4 @@ INSERT INTO alembic_version (version_num) VALUES ('{version:04}')"""
 
 
 def creation(types: dict[str, str]) -> list[str]:
-    """The statements that create the tables in a database with these types."""
     return _TABLES.format(**types, version=STORE_VERSION).split(";\n")

@@ -9,7 +9,6 @@ import os
 import secrets
 import stat
 import sys
-import tempfile
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ import msgspec
 from misstep.core.results.summary import Run
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
+from misstep.store.files import beside
 
 # Settings that name something to execute, import, read or connect to, or that weaken the sandbox. A resumed
 # run takes `on` and `ray_address` from its user, never from the store.
@@ -60,12 +60,10 @@ def is_trusted(run: Run) -> bool:
 
 
 def has_key() -> bool:
-    """Whether runs can be signed here."""
     return bool(_find_key(key_path()))
 
 
 def key_path() -> Path:
-    """Path of the key, in the user's configuration folder."""
     if sys.platform == "win32":
         base = os.environ.get("APPDATA") or "~/AppData/Roaming"
     else:
@@ -98,11 +96,8 @@ def _find_key(path: Path) -> bytes:
 def _make_key(path: Path) -> None:
     """Create the key; if several processes do this at once, all end up with the first one's key."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=".key-")  # readable by this user only
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(secrets.token_bytes(_SIZE))
+    with beside(path) as (file, partial):  # readable by this user only
+        file.write(secrets.token_bytes(_SIZE))
+        file.flush()
         with suppress(FileExistsError):
             os.link(partial, path)
-    finally:
-        os.unlink(partial)

@@ -10,6 +10,7 @@ from misstep.core.rng import Dice
 from misstep.planning.dissection.hypotheses import (
     SAME_DEMANDS,
     AllDemands,
+    Beliefs,
     Beta,
     Condition,
     Guilty,
@@ -19,7 +20,6 @@ from misstep.planning.dissection.hypotheses import (
     RequestText,
     expected,
 )
-from misstep.planning.dissection.inference import Beliefs
 from misstep.planning.variation.elements import Element
 
 WORDS = [Element("terminal", name) for name in ("prior to", "precedes", "happens")]

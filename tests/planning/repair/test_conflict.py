@@ -74,10 +74,10 @@ def test_a_choice_is_told_of_where_its_options_are() -> None:
 
 
 def test_without_z3_it_is_not_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
-    solver._z3.cache_clear()
+    solver.require_z3.cache_clear()
     monkeypatch.setitem(sys.modules, "z3", None)
     drawn = reading(("pay", "ship"), Before("pay", "ship"), Before("ship", "pay"))
     try:
         assert not confirm(drawn.tools, drawn.rules)
     finally:
-        solver._z3.cache_clear()
+        solver.require_z3.cache_clear()

@@ -6,12 +6,8 @@ import os
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import (
-    AsyncExitStack,
-    asynccontextmanager,
-    contextmanager,
-    suppress,
-)
+from concurrent.futures import Future
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -30,39 +26,30 @@ OWN = {
 
 
 def require_ray() -> None:
-    """Raise unless Ray is installed."""
     if find_spec("ray") is None:
         raise MissingExtra("Ray", "ray")
 
 
 @asynccontextmanager
 async def connected(address: str) -> AsyncIterator[Any]:
-    """Connect to the Ray cluster at `address`, or start a local one if it is empty; yields the ray module.
-
-    An existing connection in this process is used and left open.
-    """
+    """Connect to the Ray cluster at `address`, or start one; an existing connection is used and left open."""
     require_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     ray = import_module("ray")
     async with AsyncExitStack() as stack:
         stack.enter_context(_silent())
         if not ray.is_initialized():
+            connect = partial(_join, ray, address) if address else partial(ray.init, **OWN, **QUIET)
             try:
-                if address:
-                    hosted = _hosted(partial(_join, ray, address), ray.shutdown, CONNECT_SECONDS)
-                else:
-                    hosted = _hosted(partial(ray.init, **OWN, **QUIET), ray.shutdown)
-                await stack.enter_async_context(hosted)
+                patience = CONNECT_SECONDS if address else None
+                await stack.enter_async_context(_hosted(connect, ray.shutdown, patience))
             except Exception as error:
                 raise _unreachable(address, error) from error
         yield ray
 
 
 def listen(call: Any) -> "asyncio.Future[Any]":
-    """The result of a remote call, as a future that may be cancelled.
-
-    Ray's own future must not be cancelled, because that breaks Ray's client.
-    """
+    """The result of a remote call, which may be cancelled; cancelling Ray's own future breaks its client."""
     future = asyncio.ensure_future(call)
     future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return asyncio.shield(future)
@@ -81,41 +68,31 @@ def _silent() -> Iterator[None]:
 
 @asynccontextmanager
 async def _hosted(
-    connect: Callable[[], object], part: Callable[[], object], patience: float | None = None
+    connect: Callable[[], object], part: Callable[[], object], patience: float | None
 ) -> AsyncIterator[None]:
     """Connect and disconnect in one thread, because what Ray starts dies with the thread that started it."""
-    loop, over = asyncio.get_running_loop(), threading.Event()
-    up = loop.create_future()
-
-    def settle(error: Exception | None) -> None:
-        if up.done():
-            return
-        if error:
-            up.set_exception(error)
-        else:
-            up.set_result(None)
+    up, over = Future[None](), threading.Event()
+    up.set_running_or_notify_cancel()  # or it would be cancelled with the wait for it
 
     def host() -> None:
-        failure = None
         try:
             connect()
         except Exception as error:
-            failure = error
-        with suppress(RuntimeError):  # the loop has closed: nothing waits any longer
-            loop.call_soon_threadsafe(settle, failure)
-        if not failure:
-            over.wait()
-            part()
+            up.set_exception(error)
+            return
+        up.set_result(None)
+        over.wait()
+        part()
 
     thread = threading.Thread(target=host, name="ray", daemon=True)
     thread.start()
     try:
         async with asyncio.timeout(patience):
-            await up
+            await asyncio.wrap_future(up)
         yield
     finally:
         over.set()
-        if up.done() and not up.cancelled() and not up.exception():
+        if up.done() and not up.exception():
             # This blocks the loop: Ray ends the process if any of its objects is used while it shuts down.
             thread.join()
 

@@ -27,7 +27,6 @@ class RateLimitActor:
         self._gone = set[Ticket]()  # tickets released before they were requested: messages may be reordered
 
     async def enter(self, ticket: Ticket, model: Model) -> float:
-        """Wait for a slot; returns its start time."""
         if ticket in self._gone:
             self._gone.discard(ticket)
             return NO_PLACE

@@ -1,8 +1,7 @@
 """A Ray worker that runs an agent, and the messages it exchanges with the driver.
 
 Messages are JSON bytes, so that both sides read them the same way; arguments of calls may contain integers
-too large for MessagePack. Usage is counted in the worker and
-reported to the driver's budget.
+too large for MessagePack. Usage is counted in the worker and reported to the driver's budget.
 """
 
 import asyncio
@@ -65,10 +64,7 @@ class Flight:
         self._told = Spent()
 
     def hear(self, spent: Spent) -> None:
-        """Report the increase to the account, given the total usage of the case so far.
-
-        Messages may arrive out of order; outdated ones are ignored.
-        """
+        """Report the increase to the account, given the total so far; outdated messages are ignored."""
         before = self._told
         if spent.tokens < before.tokens or spent.calls < before.calls:
             return
@@ -119,7 +115,6 @@ class RayWorker:
                 self._ready.set_result(msgspec.json.encode(failure_of(error, NEEDS)))
 
     async def execute(self, ticket: int, case: bytes) -> bytes:
-        """Run a case; returns an encoded `Ended`."""
         tally = self._tallies[ticket] = UsageCounter()
         self._told[ticket] = tally.spent
         work = asyncio.ensure_future(self._execute(msgspec.json.decode(case, type=Case), tally))

@@ -22,17 +22,16 @@ PATIENCE = 60.0  # seconds without any worker
 STRAGGLERS = 20.0  # seconds to wait for others, once there is one
 
 
-class WorkerSlot:
+class WorkerSlot(msgspec.Struct, eq=False):
     """A slot for one worker at a time, and the number of cases that it runs."""
 
-    def __init__(self, number: int) -> None:
-        self.number = number
-        self.hired = False  # a worker exists, ready or not
-        self.worker: Any = None  # once it is ready
-        self.load = 0
-        self.reserved = False  # for a case that needs the worker alone
-        self.alone = False
-        self.failure: MisstepError | None = None  # no worker will start here
+    number: int
+    hired: bool = False  # a worker exists, ready or not
+    worker: Any = None  # once it is ready
+    load: int = 0
+    reserved: bool = False  # for a case that needs the worker alone
+    alone: bool = False
+    failure: MisstepError | None = None  # no worker will start here
 
 
 class WorkerSlots:
@@ -218,7 +217,6 @@ class RayWorkerPool:
         return self._lost(case, f"the worker process died {MOST_LOSSES} times while running this case")
 
     async def _run(self, slot: WorkerSlot, case: bytes, account: Account) -> Ended | None:
-        """Run a case on a worker; None if the worker was lost."""
         worker, ticket, flight = slot.worker, next(self._tickets), Flight(account)
         self._flights[ticket] = flight
         running = listen(worker.execute.remote(ticket, case))
@@ -241,7 +239,6 @@ class RayWorkerPool:
         return ended
 
     async def _keep(self, slot: WorkerSlot) -> None:
-        """Keep a worker in the slot, and replace it when it is lost."""
         unready = 0
         try:
             while unready < MOST_LOSSES:

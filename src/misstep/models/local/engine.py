@@ -50,10 +50,11 @@ def runtime() -> Runtime:
         if undecided:
             del os.environ[POLICY]
     is_passive = undecided and "OPENMP = 1" in xllamacpp.get_system_info()
-    return Runtime(xllamacpp, min(MOST_READERS, usable_cores(), _allowed_threads()) if is_passive else 1)
+    return Runtime(xllamacpp, min(MOST_READERS, cpu_count(), _allowed_threads()) if is_passive else 1)
 
 
-def usable_cores() -> int:
+def cpu_count() -> int:
+    """The CPUs that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -80,8 +81,6 @@ LONGEST_FOLDER = 60  # bytes; systems allow little over a hundred for the path o
 
 
 class ModelFiles(msgspec.Struct, frozen=True):
-    """The files of a model: its weights, and an adapter if it has one."""
-
     weights: Path
     adapter: Path | None = None
 
@@ -109,8 +108,6 @@ class WrittenText(msgspec.Struct, frozen=True):
 
 
 class WritingStopped(ModelError):
-    """The text is no longer wanted."""
-
     def __init__(self) -> None:
         super().__init__("the embedded model was stopped")
 

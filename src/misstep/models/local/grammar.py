@@ -1,7 +1,4 @@
-"""Grammars in llama.cpp's notation that make the model's replies fit JSON schemas.
-
-Regular expressions in schemas become rules for JSON strings.
-"""
+"""Grammars in llama.cpp's notation that make the model's replies fit JSON schemas, with their patterns."""
 
 import json
 import re
@@ -121,6 +118,7 @@ string ::= "\"" char{{0,{LONGEST}}} "\""
 array ::= "[" (value (", " value){{0,{MOST_PARTS - 1}}})? "]"
 object ::= "{{" (string ": " value (", " string ": " value){{0,{MOST_PARTS - 1}}})? "}}"
 """
+ANSWER_HEAD = '{"answer": '  # the beginning of an answer, up to its text; it ends with a closing brace
 _PRIMITIVES = ("string", "integer", "number", "boolean", "null")
 
 
@@ -129,16 +127,11 @@ def call_head(name: str) -> str:
     return f'{{"tool": {_json(name)}, "arguments": '
 
 
-def answer_head() -> str:
-    """The beginning of an answer, up to its text; an answer ends with a closing brace."""
-    return '{"answer": '
-
-
 def reply_grammar(tools: Sequence[Tool]) -> str:
     """A grammar for one call of one of the tools, or an answer of limited length."""
     rules = _Rules()
     calls = [f'{_literal(call_head(tool.name))} {rules.arguments(tool.parameters)} "}}"' for tool in tools]
-    answer = f'{_literal(answer_head())} {_string({"maxLength": LONGEST})} "}}"'
+    answer = f'{_literal(ANSWER_HEAD)} {_string({"maxLength": LONGEST})} "}}"'
     return rules.grammar([*calls, answer], _OPEN)
 
 
@@ -217,7 +210,6 @@ class _Rules:
         return name
 
     def _inside(self, schema: Any) -> str:
-        """The rule for a part of an object or array."""
         outer, self._unopened = self._unopened, frozenset()
         rule = self._value(schema)
         self._unopened = outer
@@ -227,18 +219,15 @@ class _Rules:
         declared = mapping(schema.get("properties"))
         required = names_in(schema.get("required"))
         properties = declared | {name: True for name in required if name not in declared}
-        if not properties:
-            return self._dictionary(schema.get("additionalProperties"))
+        if not properties:  # the model chooses the names, if the schema allows any
+            values = schema.get("additionalProperties")
+            if values is False:
+                return '"{}"'
+            pair = f'string ": " {self._inside(values)}'
+            return f'"{{" ({pair} (", " {pair})*)? "}}"'
         # Pairs are used more than once if some are optional.
         pairs = [self._name(f"{_literal(_json(n) + ': ')} {self._inside(v)}") for n, v in properties.items()]
         return f'"{{" {_sequence(pairs, [name in required for name in properties])} "}}"'
-
-    def _dictionary(self, values: Any) -> str:
-        """An object whose property names the model chooses; an empty one if the schema allows no others."""
-        if values is False:
-            return '"{}"'
-        pair = f'string ": " {self._inside(values)}'
-        return f'"{{" ({pair} (", " {pair})*)? "}}"'
 
     def _array(self, schema: dict[str, Any]) -> str:
         if fixed := as_list(schema.get("prefixItems")):
@@ -263,7 +252,6 @@ def _both(schema: dict[str, Any], option: Any) -> Any:
 
 
 def _sequence(pairs: Sequence[str], required: Sequence[bool]) -> str:
-    """The pairs in order, with commas between those that are present."""
     tail = [
         f'", " {pair}' if needed else f'(", " {pair})?' for pair, needed in zip(pairs, required, strict=True)
     ]

@@ -18,14 +18,7 @@ from typing import Any
 
 from misstep.core.agent import Meter
 from misstep.core.model import ModelError
-from misstep.models.local.engine import (
-    Engine,
-    ModelFiles,
-    WritingJob,
-    WritingStopped,
-    WrittenText,
-    usable_cores,
-)
+from misstep.models.local.engine import Engine, ModelFiles, WritingJob, WritingStopped, WrittenText, cpu_count
 
 STEP = 0.1  # seconds of waiting reported at a time
 
@@ -247,7 +240,6 @@ class Lanes:
             return lane.job
 
     def _assign(self) -> None:
-        """Assign waiting jobs to free lanes, oldest first."""
         idle_since = time.monotonic() - self._idle
         for job in tuple(self._waiting):
             if len(self._running()) == self._most:
@@ -284,6 +276,6 @@ class Lanes:
             thread.join(PATIENCE)
 
 
-LANES = Lanes(min(MOST_LANES, usable_cores()))
+LANES = Lanes(min(MOST_LANES, cpu_count()))
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=LANES.forget)

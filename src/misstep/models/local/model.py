@@ -1,7 +1,4 @@
-"""The embedded model as a `LanguageModel`, with its adapter and weights located on disk.
-
-Each of the two is a package of its own; if one is missing, an error says how to install it.
-"""
+"""The embedded model as a `LanguageModel`, with its adapter and weights located on disk."""
 
 import hashlib
 import json
@@ -16,7 +13,7 @@ from misstep.core.agent import Meter
 from misstep.core.model import Assistant, Chat, Prompt, Reply, ToolCall
 from misstep.errors import MissingExtra, UsageError
 from misstep.models.local.engine import ModelFiles, WritingJob, WrittenText
-from misstep.models.local.grammar import answer_head, call_head, form_grammar, reply_grammar
+from misstep.models.local.grammar import ANSWER_HEAD, call_head, form_grammar, reply_grammar
 from misstep.models.local.lanes import LANES
 from misstep.models.local.template import chat_prompt, text_prompt
 from misstep.models.providers import PLANNER, PROVIDER
@@ -38,7 +35,6 @@ def locate_adapter() -> Path:
 
 
 def checked_adapter(path: Path) -> Path:
-    """Return the path if it is the published adapter, by size and checksum."""
     if not path.is_file():
         raise _unusable_adapter(f"is missing: {path}", REPLACE)
     size = path.stat().st_size
@@ -85,7 +81,6 @@ def locate_weights() -> Path:
 
 
 def checked(path: Path) -> Path:
-    """Return the path if it is the published weights file, by size."""
     if not path.is_file():
         raise _unusable_weights(f"the weights of the embedded model are missing: {path}")
     size = path.stat().st_size
@@ -183,15 +178,14 @@ def _read_call(written: WrittenText, request: Chat) -> ToolCall | None:
 
 def _read_answer(written: WrittenText) -> str:
     """The text of an answer, possibly truncated."""
-    rest = written.text.removeprefix(answer_head())
+    rest = written.text.removeprefix(ANSWER_HEAD)
     for ending in ("", '"}'):
         try:
-            return str(json.loads(f"{answer_head()}{rest}{ending}")["answer"])
+            return str(json.loads(f"{ANSWER_HEAD}{rest}{ending}")["answer"])
         except ValueError:
             continue
     return rest
 
 
 def _before(text: str, stops: Sequence[str]) -> str:
-    """The text up to the first stop sequence."""
     return text[: min([text.find(stop) for stop in stops if stop and stop in text], default=len(text))]

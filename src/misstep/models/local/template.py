@@ -12,7 +12,7 @@ from typing import Any, assert_never
 from misstep.core.agent import Tool
 from misstep.core.model import Assistant, Chat, System, ToolCall, ToolResult, User
 from misstep.core.outcome import storable
-from misstep.models.local.grammar import answer_head, call_head
+from misstep.models.local.grammar import ANSWER_HEAD, call_head
 
 DOCUMENT, BEGIN, END = 0, 1, 2  # control tokens: <|endoftext|>, <|im_start|>, <|im_end|>
 _INSIDE_A_CONTROL = re.compile(r"(?<=<)(?=[a-z|])")  # all of them begin like this
@@ -80,7 +80,6 @@ def chat_prompt(chat: Chat, taught: bool) -> Pieces:
 
 
 def text_prompt(text: str) -> Pieces:
-    """A text to be continued, at the beginning of a document."""
     return (DOCUMENT, *plain(text))
 
 
@@ -146,6 +145,6 @@ def _spoken(message: User | Assistant | ToolResult, has_tools: bool) -> tuple[st
 def _said(text: str, calls: Sequence[ToolCall], has_tools: bool) -> Iterator[str]:
     """What the model said, in the format in which it generates it."""
     if text or not calls:
-        yield f"{answer_head()}{json.dumps(text, ensure_ascii=False)}}}" if has_tools else text
+        yield f"{ANSWER_HEAD}{json.dumps(text, ensure_ascii=False)}}}" if has_tools else text
     for call in calls:
         yield f"{call_head(call.name)}{call.arguments}}}"

@@ -1,4 +1,4 @@
-"""Chooses the variant of a failed case that is most worth running, and the runs that confirm a cause."""
+"""Chooses the variants of a failed case to run and the runs that confirm a cause; repeats unjudged runs."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -8,7 +8,9 @@ from math import ceil, log
 import msgspec
 
 from misstep.core.case import Case
+from misstep.core.outcome import Outcome
 from misstep.core.rng import Dice, derive_seed
+from misstep.core.run import Inquiry
 from misstep.planning.dissection.findings import VariantRun
 from misstep.planning.dissection.hypotheses import (
     SAME_DEMANDS,
@@ -21,6 +23,7 @@ from misstep.planning.dissection.hypotheses import (
     Hypothesis,
     RequestText,
 )
+from misstep.planning.language.requests import how_often
 from misstep.planning.variation.anatomy import Anatomy, again, assemble
 from misstep.planning.variation.elements import (
     ACTIONS,
@@ -33,22 +36,16 @@ from misstep.planning.variation.elements import (
     vary,
 )
 
-# Attempts to make a variant that tells as much as expected.
-_LOOKS = 4
-# Suspects of one kind that are examined one by one.
-_SUSPECTS = 3
-# Attempts to make a requested variant.
-_TRIES = 3
+_LOOKS = 4  # attempts to make a variant that tells as much as expected
+_SUSPECTS = 3  # of one kind that are examined one by one
+_MOST_ATTEMPTS = 3  # runs of a case until there is a verdict
 
 Avoided = frozenset[Element]
 SAME: Avoided = frozenset()  # nothing is avoided: the failed case itself
 
 
 class Experiment(msgspec.Struct, frozen=True):
-    """A case to run, its parts, the elements of the failed case in it, and the expected information.
-
-    `avoid` are the elements that it was made without.
-    """
+    """A case made without the elements `avoid`, and what a run of it is expected to tell."""
 
     case: Case
     anatomy: Anatomy
@@ -58,11 +55,7 @@ class Experiment(msgspec.Struct, frozen=True):
 
 
 class Laboratory:
-    """Makes variants of a failed case.
-
-    Which elements a variant contains is certain only after it has been made, so it is guessed first and
-    remembered afterwards.
-    """
+    """Makes variants of a failed case; what one contains is guessed, and remembered once it was made."""
 
     def __init__(self, case: Case, anatomy: Anatomy) -> None:
         self._case = case
@@ -89,7 +82,6 @@ class Laboratory:
         return best
 
     def same(self, number: int, worth: float = 0.0) -> Experiment:
-        """The failed case itself, for run `number`."""
         return Experiment(again(self._case, number), self._anatomy, self.original, worth)
 
     @property
@@ -98,12 +90,8 @@ class Laboratory:
 
     def make(self, number: int, avoid: Avoided) -> Experiment | None:
         """A variant for run `number` without these elements; None if there is none."""
-        for look in range(_TRIES):
-            seed = derive_seed(self._case.seed, "check", number, look)
-            made = None if avoid in self._impossible else self._make(avoid, seed, lambda _: 0.0)
-            if made:
-                return made
-        return None
+        seed = derive_seed(self._case.seed, "check", number, 0)
+        return None if avoid in self._impossible else self._make(avoid, seed, lambda _: 0.0)
 
     def _guess(self, avoid: Avoided) -> Condition:
         """What the last such variant contained, or what it would if only these elements were removed."""
@@ -181,7 +169,6 @@ def of(elements: Iterable[Element], cause: str) -> frozenset[Element]:
 
 
 def _thresholds(elements: frozenset[Element], unit: str) -> list[Element]:
-    """The sizes in a unit, in ascending order."""
     own = [element for element in of(elements, "size") if least_of([element.name], unit)]
     return sorted(own, key=lambda element: least_of([element.name], unit) or 0)
 
@@ -194,7 +181,6 @@ def _half(elements: frozenset[Element], weights: Mapping[Hypothesis, float]) -> 
 
 
 def _ranked(elements: Iterable[Element], weights: Mapping[Hypothesis, float]) -> list[Element]:
-    """The most suspicious first."""
     return sorted(elements, key=lambda element: (-weights[Guilty(element)], element.cause, element.name))
 
 
@@ -277,18 +263,13 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
         case Guilty(element):
             is_sure = witnesses.confidence >= _SURE
             passes, failures = (_PASSES, _FAILURES) if is_sure else (1, 1)
-            yield Check(
-                (reaching(elements, element),),
-                False,
-                "with nothing else changed",
-                times=passes,
-                by_size=element.cause == "size",
-            )
+            alone, by_size = reaching(elements, element), element.cause == "size"
+            yield Check((alone,), False, "with nothing else changed", times=passes, by_size=by_size)
             yield Check(tuple(_all_else(elements, element)), True, "with all else changed", element, failures)
             if 0 < (reruns := witnesses.reruns_for(element)) <= _MOST_RERUNS:
                 yield Check((SAME,), False, "of the same case, and others with it passed", element, 1, reruns)
-            larger = reaching(elements, element) - {element}
-            if element.cause == "size" and larger:
+            larger = alone - {element}
+            if by_size and larger:
                 yield Check((said | larger, larger), True, "of just that size", element)
         case AllDemands():
             yield Check((said,), True, "in other words")
@@ -304,28 +285,47 @@ def checks_of(hypothesis: Hypothesis, elements: frozenset[Element], witnesses: W
 def _all_else(elements: frozenset[Element], element: Element) -> Iterator[Avoided]:
     """All that can be changed except the element; words and forms of sentences depend on each other."""
     kept = {element, *(of(elements, "topic") if element.cause == "name" else ())}
-    said = sayings(elements) - kept
-    yield said
-    for cause in ("structure", "terminal"):
-        yield said - of(elements, cause)
-    yield said - of(elements, "structure") - of(elements, "terminal")
+    said, forms, words = sayings(elements) - kept, of(elements, "structure"), of(elements, "terminal")
+    yield from (said, said - forms, said - words, said - forms - words)
 
 
 def next_check(
     hypothesis: Hypothesis, laboratory: Laboratory, witnesses: Witnesses
 ) -> tuple[Check, Experiment] | None:
     """The first check that is not met yet; those that can't be made are skipped."""
+    number = len(witnesses.runs)
     for check in checks_of(hypothesis, laboratory.elements, witnesses):
-        met = check.is_met(witnesses.runs)
-        made = None if met else _make(check, laboratory, len(witnesses.runs))
-        if made:
-            return check, made
+        for avoid in () if check.is_met(witnesses.runs) else check.avoid:
+            made = laboratory.make(number, avoid) if avoid else laboratory.same(number)
+            if made and check.fits(made.condition):
+                return check, made
     return None
 
 
-def _make(check: Check, laboratory: Laboratory, number: int) -> Experiment | None:
-    for avoid in check.avoid:
-        made = laboratory.make(number, avoid) if avoid else laboratory.same(number)
-        if made and check.fits(made.condition):
-            return made
-    return None
+class AgentAttempt(msgspec.Struct, frozen=True):
+    """The outcome of a case, after this many runs of the agent."""
+
+    outcome: Outcome
+    runs: int
+
+    @property
+    def failed(self) -> bool | None:
+        """None if no run passed or failed."""
+        return {"passed": False, "failed": True}.get(self.outcome.verdict.verdict)
+
+    @property
+    def complaint(self) -> str:
+        verdict = self.outcome.verdict
+        return f"{verdict.verdict} {how_often(self.runs)} running: {verdict.explanation}".rstrip(": ")
+
+
+def attempt(case: Case, most: int = _MOST_ATTEMPTS) -> Inquiry[AgentAttempt]:
+    """Run a case, and again with another seed while it gets no verdict; `most` is at least 1."""
+    tried = case
+    for runs in range(1, min(most, _MOST_ATTEMPTS) + 1):
+        (outcome,) = yield (tried,)
+        done = AgentAttempt(outcome, runs)
+        if done.failed is not None:
+            break
+        tried = again(case, runs)
+    return done

@@ -32,8 +32,6 @@ from misstep.planning.variation.elements import Element, where
 from misstep.planning.variation.positions import TOOL_LIST
 from misstep.planning.variation.shapes import SHAPES, told_order
 
-Triple = tuple[int, int, int]
-
 
 def name_shape(shape: str, anatomy: Anatomy, failures: Iterable[Outcome]) -> str:
     """A shape with the actions of one occurrence: the one that was broken most in these failures."""
@@ -48,16 +46,15 @@ def name_shape(shape: str, anatomy: Anatomy, failures: Iterable[Outcome]) -> str
         key=lambda triple: sum([broken[frozenset(pair)] for pair in combinations(triple, 2)]),
     )
     one, two, three = [f"the {anatomy.names[number]}" for number in triple]
-    match shape:
-        case "chain":
-            return f"chain: {one} before {two} before {three}"
-        case "join":
-            return f"join: {one} and {two} before {three}"
-        case _:
-            return f"fork: {three} before {one} and {two}"
+    told = {
+        "chain": f"{one} before {two} before {three}",
+        "join": f"{one} and {two} before {three}",
+        "fork": f"{three} before {one} and {two}",
+    }
+    return f"{shape}: {told[shape]}"
 
 
-def occurrences(shape: str, order: Order) -> Iterator[Triple]:
+def occurrences(shape: str, order: Order) -> Iterator[tuple[int, int, int]]:
     """Every chain, first to last; for joins and forks, two unordered actions and the one they share."""
     if shape == "chain":
         for i, j, k in permutations(range(order.size), 3):
@@ -119,7 +116,6 @@ def name_guilty(accused: Sequence[Hypothesis], anatomy: Anatomy, runs: Sequence[
 
 
 def find_sentences(accused: Sequence[Hypothesis], anatomy: Anatomy) -> tuple[int, ...]:
-    """The numbers of the sentences that contain what is at fault."""
     if AllDemands() in accused:
         return tuple(range(len(anatomy.paragraph)))
     elements = [hypothesis.element for hypothesis in accused if isinstance(hypothesis, Guilty)]
@@ -175,8 +171,6 @@ def give_odds(causes: Mapping[Cause, float], runs: int) -> str:
 
 def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[VariantRun]) -> str:
     match hypothesis:
-        case Guilty(element):
-            return _name_element(element, anatomy, runs)
         case AllDemands():
             return "all constraints together"
         case Hopeless():
@@ -187,31 +181,26 @@ def _name(hypothesis: Hypothesis, anatomy: Anatomy, runs: Sequence[VariantRun]) 
             return f"fails {100 * rate:.0f} % of the time, whatever changes"
         case Several() | Fragile():
             return ""
+        case Guilty(Element("terminal", phrase)):
+            return f"'{phrase}'"
+        case Guilty(Element("topic", topic)):
+            return f"topic {topic}"
+        case Guilty(Element("constraint", shape)) if shape in SHAPES:
+            same = [run.outcome for run in runs if run.failed and SAME_DEMANDS in run.condition]
+            return name_shape(shape, anatomy, same)
+        case Guilty(Element("name", activity)):
+            return f"the activity '{activity}'"
+        case Guilty(Element("size" | "position", name)):
+            return name
+        case Guilty(element):
+            numbers = [str(number + 1) for number in where(anatomy, element)]
+            noun = "sentence" if len(numbers) == 1 else "sentences"
+            return f"{element.name} ({noun} {listed(numbers)})" if numbers else element.name
         case _:
             assert_never(hypothesis)
 
 
-def _name_element(element: Element, anatomy: Anatomy, runs: Sequence[VariantRun]) -> str:
-    match element:
-        case Element("terminal", phrase):
-            return f"'{phrase}'"
-        case Element("topic", topic):
-            return f"topic {topic}"
-        case Element("constraint", shape) if shape in SHAPES:
-            same = [run.outcome for run in runs if run.failed and SAME_DEMANDS in run.condition]
-            return name_shape(shape, anatomy, same)
-        case Element("name", activity):
-            return f"the activity '{activity}'"
-        case Element("size" | "position", name):
-            return name
-        case _:
-            numbers = [str(number + 1) for number in where(anatomy, element)]
-            noun = "sentence" if len(numbers) == 1 else "sentences"
-            return f"{element.name} ({noun} {listed(numbers)})" if numbers else element.name
-
-
 def _sides(element: Element) -> tuple[str, str]:
-    """Words for runs with the element, and for those without it."""
     match element:
         case Element("topic", name):
             return f"on topic {name}", "on others"

@@ -1,25 +1,27 @@
-"""Hypotheses about a failure: each predicts how often the agent fails under which conditions.
+"""Hypotheses about a failure, and Bayesian beliefs in them, updated run by run.
 
-Failure rates are mixtures of Beta distributions, updated by runs and by other cases of the same run.
+Each predicts how often the agent fails under which conditions. Failure rates are mixtures of Beta
+distributions, updated by runs and by other cases of the same run.
 """
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from math import exp, lgamma, log
+from types import MappingProxyType
 from typing import ClassVar, TypeAlias
 
 import msgspec
 
 from misstep.core.outcome import Outcome
-from misstep.core.results.diagnosis import Cause
+from misstep.core.results.diagnosis import CAUSES, Cause
 from misstep.errors import UsageError
 from misstep.planning.variation.anatomy import take_apart
 from misstep.planning.variation.elements import Element, elements_of
 
 
 class Beta(msgspec.Struct, frozen=True):
-    """A Beta distribution of a failure rate, with pseudo-counts of failures and passes."""
+    """A distribution of a failure rate, with pseudo-counts of failures and passes."""
 
     failed: float
     passed: float
@@ -229,3 +231,118 @@ def hypotheses(elements: frozenset[Element]) -> dict[Hypothesis, float]:
         left = share * (1 - hopeless - whole) if cause == "constraint" else share
         priors |= dict.fromkeys(named, left / max(1, len(named)))
     return priors
+
+
+# Limits on the log-evidence of the earlier run for and against a suspect: it tells where to look first.
+_FOR = 4.0
+_AGAINST = -7.0
+_MOST_EARLIER = 10  # maximum number of runs that the earlier run counts for in the failure rate by chance
+
+NOWHERE: Mapping[Element, float] = MappingProxyType({})
+
+
+class Beliefs:
+    """The posterior over all hypotheses, given that the case failed once and the results of other runs.
+
+    The first failure is the reason for the investigation, so it is not evidence for one cause against
+    another: the priors are those of the causes of failures. But it was observed, so it counts in each
+    hypothesis's rates. All rates have conjugate priors, and the product of a hypothesis's predictions for
+    successive runs is its marginal likelihood. Other cases of the run in which it failed make suspects more
+    likely if cases with them failed, and less likely if they passed, and tell how often the agent fails if it
+    does so by chance. `original` is what the case itself contains.
+    """
+
+    def __init__(
+        self,
+        elements: frozenset[Element],
+        original: Condition | None = None,
+        history: ElementHistory | None = None,
+    ) -> None:
+        self.original: Condition = original or elements | {SAME_DEMANDS}
+        self.weights = hypotheses(elements)
+        self._seen: dict[Hypothesis, dict[Hashable, tuple[float, float]]] = {
+            hypothesis: {hypothesis.group(self.original): (1, 0)} for hypothesis in self.weights
+        }
+        self._recall(history or ElementHistory())
+        self._forget()
+
+    def causes(self) -> dict[Cause, float]:
+        found = dict.fromkeys(CAUSES, 0.0)
+        for hypothesis, weight in self.weights.items():
+            found[hypothesis.cause] += weight
+        return found
+
+    def observe(self, condition: Condition, failed: bool, places: Mapping[Element, float] = NOWHERE) -> None:
+        """Update with a result; `places` says how much likelier an element makes where a failure shows."""
+        for hypothesis, weight in self.weights.items():
+            rate = self._predict(hypothesis, condition)
+            shown = places.get(hypothesis.element, 1.0) if isinstance(hypothesis, Guilty) else 1.0
+            self.weights[hypothesis] = weight * (rate * shown if failed else 1 - rate)
+            group = hypothesis.group(condition)
+            before = self._seen[hypothesis].get(group, (0, 0))
+            self._seen[hypothesis][group] = (before[0] + failed, before[1] + (not failed))
+        self._normalise()
+        self._forget()
+
+    def _recall(self, history: ElementHistory) -> None:
+        """Use other cases as evidence, with limited weight: they differ from this one in unknown ways."""
+        failed, passed = history.record()
+        otherwise = log_marginal(OTHERS, failed, passed)
+        everywhere = {
+            ConstantRate(): log_marginal(CHANCE, failed, passed) - otherwise,
+            Hopeless(): log_marginal(ALWAYS, failed, passed) - otherwise,
+        }
+        too_much = max(0.0, max(everywhere.values()) - _FOR)
+        for hypothesis in self.weights:
+            match hypothesis:
+                case Guilty(element):
+                    with_it = history.record(element)
+                    seen = log_marginal(ELSEWHERE, *with_it)
+                    seen += log_marginal(OTHERS, failed - with_it[0], passed - with_it[1]) - otherwise
+                case ConstantRate() | Hopeless():
+                    seen = everywhere[hypothesis] - too_much
+                case _:
+                    seen = 0.0
+            self.weights[hypothesis] *= exp(max(_AGAINST, min(_FOR, seen)))
+        share = min(1.0, _MOST_EARLIER / max(1.0, failed + passed))
+        self._seen[ConstantRate()][True] = (1 + share * failed, share * passed)
+        self._normalise()
+
+    def _normalise(self) -> None:
+        total = sum(self.weights.values())
+        self.weights = {hypothesis: weight / total for hypothesis, weight in self.weights.items()}
+
+    def gain(self, condition: Condition) -> tuple[float, float]:
+        """The expected information of a run, in nats: about the cause, and about the exact hypothesis.
+
+        Where a failure would show is not taken into account.
+        """
+        failing, passing = list[float](), list[float]()
+        by_cause = {cause: [0.0, 0.0] for cause in CAUSES}
+        for hypothesis, weight in self.weights.items():
+            fails = weight * self._predict(hypothesis, condition)
+            failing.append(fails)
+            passing.append(weight - fails)
+            sums = by_cause[hypothesis.cause]
+            sums[0] += fails
+            sums[1] += weight - fails
+        causes_after = sum([_entropy(side) for side in zip(*by_cause.values(), strict=True)])
+        return self._open_causes - causes_after, self._open - _entropy(failing) - _entropy(passing)
+
+    def _predict(self, hypothesis: Hypothesis, condition: Condition) -> float:
+        """The probability that a run under the condition fails, if the hypothesis holds."""
+        group, known = hypothesis.group(condition), self._predicted[hypothesis]
+        if group not in known:
+            known[group] = expected(hypothesis.rate(group), *self._seen[hypothesis].get(group, (0, 0)))
+        return known[group]
+
+    def _forget(self) -> None:
+        self._predicted: dict[Hypothesis, dict[Hashable, float]] = {each: {} for each in self.weights}
+        self._open_causes = _entropy([*self.causes().values()])
+        self._open = _entropy([*self.weights.values()])
+
+
+def _entropy(masses: Sequence[float]) -> float:
+    """Entropy in nats, times the sum of the masses."""
+    total = sum(masses)
+    return (total * log(total) if total else 0.0) - sum([mass * log(mass) for mass in masses if mass > 0])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -10,7 +10,7 @@ from misstep.core.case import Case
 from misstep.core.results.diagnosis import Cause, Diagnosis
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.run import Inquiry
-from misstep.planning.dissection.inference import attempt
+from misstep.planning.dissection.experiments import attempt
 from misstep.planning.variation.anatomy import Anatomy, again, assemble, take_apart
 from misstep.planning.variation.mutations import change_topic, rephrase, substitute_words
 
@@ -19,11 +19,7 @@ RERUNS = 3
 Stage = Literal["reruns", "runs with other words", "runs on another topic", "runs in other sentences"]
 
 
-class PlannedRun(msgspec.Struct, frozen=True):
-    """A case to run, and for which stage."""
-
-    stage: Stage
-    case: Case
+PlannedRun: TypeAlias = tuple[Stage, Case]
 
 
 def dissect(case: Case, mutations: int, seed: int) -> Inquiry[Diagnosis]:
@@ -48,16 +44,16 @@ def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Genera
     is determined.
     """
     for number in range(RERUNS):
-        if (yield PlannedRun("reruns", again(case, number))):
+        if (yield "reruns", again(case, number)):
             return "probability"
     for mutant in _mutants(anatomy, _substitute_all, mutations, derive_seed(seed, "terminal")):
-        if (yield PlannedRun("runs with other words", mutant)):
+        if (yield "runs with other words", mutant):
             return "terminal"
     for mutant in _mutants(anatomy, change_topic, mutations, derive_seed(seed, "topic")):
-        if (yield PlannedRun("runs on another topic", mutant)):
+        if (yield "runs on another topic", mutant):
             return "topic"
     for mutant in _mutants(anatomy, rephrase, mutations, derive_seed(seed, "query")):
-        if (yield PlannedRun("runs in other sentences", mutant)):
+        if (yield "runs in other sentences", mutant):
             return "structure"
         return "constraint"
     return "undetermined"
@@ -66,16 +62,16 @@ def algorithm(case: Case, anatomy: Anatomy, mutations: int, seed: int) -> Genera
 def _carry_out(case: Case, steps: Generator[PlannedRun, bool, Cause]) -> Inquiry[Diagnosis]:
     runs = 0
     tried, failed = Counter[Stage](), Counter[Stage]()
-    trial = next(steps)
+    stage, variant = next(steps)
     while True:
-        done = yield from attempt(trial.case)
+        done = yield from attempt(variant)
         runs += done.runs
         if done.failed is None:
             return Diagnosis(case.id, "undetermined", None, "", (), done.complaint, runs)
-        tried[trial.stage] += 1
-        failed[trial.stage] += done.failed
+        tried[stage] += 1
+        failed[stage] += done.failed
         try:
-            trial = steps.send(not done.failed)
+            stage, variant = steps.send(not done.failed)
         except StopIteration as end:
             counts = [f"{failed[stage]} of {count} {stage}" for stage, count in tried.items()]
             guilty = f"topic {case.topic}" if end.value == "topic" else ""
@@ -85,7 +81,6 @@ def _carry_out(case: Case, steps: Generator[PlannedRun, bool, Cause]) -> Inquiry
 def _mutants(
     anatomy: Anatomy, mutate: Callable[[Anatomy, Dice], Anatomy | None], count: int, seed: int
 ) -> Iterator[Case]:
-    """Up to this many mutants, each with its own seed, as far as they are possible."""
     for number in range(count):
         own = derive_seed(seed, number)
         mutant = mutate(anatomy, Dice(own))

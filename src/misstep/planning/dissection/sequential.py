@@ -3,18 +3,10 @@
 from misstep.core.case import Case
 from misstep.core.results.diagnosis import Cause, Diagnosis
 from misstep.core.run import Inquiry
-from misstep.planning.dissection.experiments import Check, Experiment, Laboratory, Witnesses, next_check
-from misstep.planning.dissection.findings import (
-    VariantRun,
-    find_sentences,
-    give_contradiction,
-    give_evidence,
-    give_odds,
-    name_guilty,
-    weigh_places,
-)
-from misstep.planning.dissection.hypotheses import Condition, ElementHistory, Hypothesis
-from misstep.planning.dissection.inference import NOWHERE, Beliefs, attempt
+from misstep.planning.dissection import experiments, findings
+from misstep.planning.dissection.experiments import Check, Experiment, Laboratory, Witnesses
+from misstep.planning.dissection.findings import VariantRun
+from misstep.planning.dissection.hypotheses import NOWHERE, Beliefs, Condition, ElementHistory, Hypothesis
 from misstep.planning.variation.anatomy import Anatomy, take_apart
 
 _ASIDE = 0.3  # the value of learning which element is guilty while the cause is still open
@@ -59,11 +51,15 @@ class _Investigation:
             chosen = self._next()
             if chosen is None:
                 break
-            done = yield from attempt(chosen.case, most_runs - self._spent)
+            done = yield from experiments.attempt(chosen.case, most_runs - self._spent)
             self._spent += done.runs
             if done.failed is None:
                 return self._give_up(done.complaint)
-            self._learn(chosen, VariantRun(chosen.condition, done.outcome, chosen.avoid))
+            run = VariantRun(chosen.condition, done.outcome, chosen.avoid)
+            self._runs.append(run)
+            suspects = self._laboratory.elements.intersection(run.condition)
+            places = findings.weigh_places(chosen.anatomy, suspects, run.outcome) if run.failed else NOWHERE
+            self._beliefs.observe(run.condition, run.failed, places)
         return self._conclude()
 
     def _next(self) -> Experiment | None:
@@ -78,7 +74,9 @@ class _Investigation:
         return None if check is None or check[0].is_refuted(self._runs) else check[1]
 
     def _check(self, accused: Hypothesis) -> tuple[Check, Experiment] | None:
-        return next_check(accused, self._laboratory, Witnesses(self._runs, self._history, self._confidence))
+        return experiments.next_check(
+            accused, self._laboratory, Witnesses(self._runs, self._history, self._confidence)
+        )
 
     @property
     def _leading(self) -> tuple[Cause, float]:
@@ -108,29 +106,23 @@ class _Investigation:
 
         return self._laboratory.choose(self._spent, self._beliefs.weights, worth)
 
-    def _learn(self, experiment: Experiment, run: VariantRun) -> None:
-        self._runs.append(run)
-        suspects = self._laboratory.elements.intersection(run.condition)
-        shown = weigh_places(experiment.anatomy, suspects, run.outcome) if run.failed else NOWHERE
-        self._beliefs.observe(run.condition, run.failed, shown)
-
     def _conclude(self) -> Diagnosis:
         if not self._is_settled:
-            return self._give_up(give_odds(self._beliefs.causes(), self._spent))
+            return self._give_up(findings.give_odds(self._beliefs.causes(), self._spent))
         accused = self._accused
-        evidence = give_evidence(accused[0], self._runs, self._beliefs.original, self._history)
+        evidence = findings.give_evidence(accused[0], self._runs, self._beliefs.original, self._history)
         if self._leading[0] == "undetermined":
             return self._give_up(evidence)
         unmet = self._check(accused[0])
         if unmet:
             check, own = unmet[0], unmet[0].own(self._runs)
-            return self._give_up(give_contradiction(accused[0], check.fails, check.about, own))
+            return self._give_up(findings.give_contradiction(accused[0], check.fails, check.about, own))
         return Diagnosis(
             case=self._case.id,
             cause=self._leading[0],
             confidence=self._leading[1],
-            guilty=name_guilty(accused, self._anatomy, self._runs),
-            sentences=find_sentences(accused, self._anatomy),
+            guilty=findings.name_guilty(accused, self._anatomy, self._runs),
+            sentences=findings.find_sentences(accused, self._anatomy),
             evidence=evidence,
             agent_runs=self._spent,
             posterior=self._beliefs.causes(),

@@ -4,7 +4,7 @@ Cases with ordering constraints only, which are judged by the thousand, have an 
 """
 
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, assert_never
 
 from misstep.core.case import Case
@@ -61,9 +61,8 @@ class View:
                     optional += constraint.options
                 case Condition():
                     told = constraint.asks in self.places
-                    optional += (
-                        [self.untaken(constraint)] if told else [constraint.then, constraint.otherwise]
-                    )
+                    branches = (constraint.then, constraint.otherwise)
+                    optional += [self.untaken(constraint)] if told else branches
                 case StandIn():
                     self.replaces[constraint.by] = constraint.action
                     optional.append(constraint.by)
@@ -80,7 +79,12 @@ class View:
 
         An agent that called the stand-in of an action has not forgotten it, but has broken another rule.
         """
-        done, called = self._done(), self._called()
+        done = {action: len(places) for action, places in self.places.items()}  # by any tool, at any time
+        called = {slip.action for slip in self.history.parameters}  # and refused for a value
+        for by, action in self.replaces.items():
+            if by in done:
+                done[action] = done.get(action, 0) + done[by]
+        called |= {self.replaces[action] for action in called if action in self.replaces}
         lost = [
             action
             for action, times in self.due.items()
@@ -91,27 +95,10 @@ class View:
                 lost += choice.options
         return tuple([action.id for action in self.case.actions if action.id in lost]) if lost else ()
 
-    def _done(self) -> dict[str, int]:
-        """How often actions were executed, by any tool and at any time."""
-        done = {action: len(places) for action, places in self.places.items()}
-        for by, action in self.replaces.items():
-            if by in done:
-                done[action] = done.get(action, 0) + done[by]
-        return done
-
-    def _called(self) -> Container[str]:
-        """The actions of calls that were refused for a value, by their own tools or stand-ins."""
-        actions = [slip.action for slip in self.history.parameters]
-        return actions + [self.replaces[action] for action in actions if action in self.replaces]
-
     def breaches(self) -> dict[int, int]:
         """The broken constraints, by index, each with the number of the call that broke it."""
-        found: dict[int, int] = {}
-        for index, constraint in enumerate(self.case.constraints):
-            step = self.breach(constraint)
-            if step:
-                found[index] = step
-        return found
+        steps = [self.breach(constraint) for constraint in self.case.constraints]
+        return {index: step for index, step in enumerate(steps) if step}
 
     def breach(self, constraint: Constraint) -> int:
         """The number of the call that broke a constraint; 0 if it holds."""
@@ -151,7 +138,6 @@ class View:
         return tuple(failed[:1])
 
     def _step(self, places: Sequence[int]) -> int:
-        """The call of the first of these positions, if there is one."""
         return self.deeds[places[0]].step if places else 0
 
     def _firsts(self, actions: Iterable[str]) -> list[int]:
@@ -222,17 +208,13 @@ class View:
         acts = self.history.acts
         return next(s.step for s in acts if s.fault == "repeated" and s.action == constraint.action)
 
-    def _tools(self, action: str) -> list[str]:
-        """The actions whose tools may execute an action."""
-        return [action, *[by for by, replaced in self.replaces.items() if replaced == action]]
-
     def _is_failed(self, constraint: Handover | Given, slip: ParameterSlip) -> bool:
-        """Whether the value of this slip is not the one that the constraint requires."""
         if slip.fault not in _WRONG_VALUES:
             return False
         if isinstance(constraint, Given):
             return slip.action == constraint.action and slip.parameter in constraint.arguments
-        return slip.parameter == constraint.parameter and slip.action in self._tools(constraint.taker)
+        takers = (slip.action, self.replaces.get(slip.action))
+        return slip.parameter == constraint.parameter and constraint.taker in takers
 
 
 class Trace(NamedTuple):
@@ -252,7 +234,13 @@ def judge_plain(case: Case, order: Sequence[Before], transcript: Transcript, tra
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
     places, unfit = trace
-    violated = _violations(order, places)
+    broken = [
+        index
+        for index, constraint in enumerate(order)
+        if constraint.then in places
+        and not (constraint.first in places and places[constraint.first] < places[constraint.then])
+    ]
+    violated = tuple(broken)
     missing: tuple[str, ...] = ()
     if len(places) < len(case.actions):
         missing = tuple([action.id for action in case.actions if action.id not in places])
@@ -287,14 +275,3 @@ def retrace(case: Case, calls: Sequence[Call], forbids_parallel: bool) -> Trace:
                 unfit = unfit or step
         turn = call.turn
     return Trace(places, unfit)
-
-
-def _violations(order: Sequence[Before], places: dict[str, int]) -> tuple[int, ...]:
-    return tuple(
-        [
-            index
-            for index, constraint in enumerate(order)
-            if constraint.then in places
-            and not (constraint.first in places and places[constraint.first] < places[constraint.then])
-        ]
-    )

@@ -1,7 +1,4 @@
-"""The judge of planning cases: from recorded calls to a verdict with its reasons.
-
-The reasons say what went wrong, which sentence requires it, and what would have been right.
-"""
+"""The judge of planning cases: from recorded calls to a verdict with its reasons."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -12,8 +9,9 @@ from misstep.core.case import Case, plain_order
 from misstep.core.constraint import Choice, Repeat, StandIn
 from misstep.core.outcome import Call, ErrorKind, Transcript, Verdict, storable
 from misstep.planning.judging.breaches import View, judge_plain, retrace
-from misstep.planning.judging.reasons import Reasons
+from misstep.planning.judging.reasons import LONGEST_SHOWN, Reasons
 from misstep.planning.language.requests import how_often
+from misstep.planning.language.skeletons import shown
 from misstep.planning.plans import search
 from misstep.planning.plans.order import nearest_order, order_of
 from misstep.planning.world.simulator import ActSlip, History, Simulator
@@ -23,10 +21,7 @@ Parallel = Literal["ordered", "forbid"]
 
 
 def judge(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
-    """The verdict without an explanation.
-
-    The error kind is the first of timeout, act, lost, parameter and order that applies to the last attempt.
-    """
+    """The verdict without an explanation; the error is the first kind that applies to the last attempt."""
     order = plain_order(case)
     if order is not None:
         return judge_plain(case, order, transcript, retrace(case, transcript.calls, parallel == "forbid"))
@@ -51,7 +46,6 @@ def replay(case: Case, calls: Sequence[Call], parallel: Parallel = "ordered") ->
 
 
 def judge_history(case: Case, transcript: Transcript, history: History) -> Verdict:
-    """The verdict on a history, without an explanation."""
     if transcript.ended == "error":
         return Verdict(case.id, "errored")
     view = View(case, history)
@@ -79,7 +73,6 @@ def judge_history(case: Case, transcript: Transcript, history: History) -> Verdi
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
-    """Judge a transcript and give the reasons."""
     verdict, history = _judged(case, transcript, parallel)
     if verdict.verdict == "passed":
         return verdict
@@ -150,7 +143,7 @@ def _explain(case: Case, transcript: Transcript, verdict: Verdict, history: Hist
 
 def _act(case: Case, slip: ActSlip, call: Call, repeat: Repeat | None) -> str:
     """What is wrong with a call in itself; `repeat` says how often its tool is to be called."""
-    tool, table = _quoted(call.tool), ToolTable(case)
+    tool, table = shown(call.tool, LONGEST_SHOWN), ToolTable(case)
     part = table.parts.get(call.tool)
     match slip.fault:
         case "unknown":
@@ -173,8 +166,3 @@ def _act(case: Case, slip: ActSlip, call: Call, repeat: Repeat | None) -> str:
             return f"{tool} was called, and no task asks for it"
         case "attempts":
             return f"{tool} was called in the last attempt"
-
-
-def _quoted(name: str, most: int = 80) -> str:
-    """A name from outside, truncated and on one line."""
-    return repr(name if len(name) <= most else name[:most] + "…")

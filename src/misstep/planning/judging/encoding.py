@@ -86,7 +86,6 @@ def total(terms: Sequence[Number]) -> Term:
 
 
 def count(formulas: Iterable[Term]) -> Term:
-    """How many of the formulas hold."""
     return total([either(formula, 1, 0) for formula in formulas])
 
 
@@ -140,10 +139,7 @@ class Script:
 
 
 class Unit(msgspec.Struct, frozen=True):
-    """One possible execution of an action: whether it happens, its position, start and end.
-
-    `tool` names the action whose tool executes it.
-    """
+    """One possible execution of an action, by the tool of `tool`: whether it happens, where and when."""
 
     action: str
     tool: str
@@ -234,10 +230,9 @@ class Encoding:
         """Exactly this happened; calls refused for a value had not passed the right one."""
         yield from self.follow_order([deed.action for deed in history.deeds])
         waiting = {action: iter(units) for action, units in self._units.items()}
-        for deed in history.deeds:
+        for deed in history.deeds if self._case.world.day else ():
             unit = next(waiting[deed.action])
-            if self._case.world.day:
-                yield every(unit.start == deed.start, unit.end == deed.end)
+            yield every(unit.start == deed.start, unit.end == deed.end)
         for action, calls in self._calls.items():
             yield calls == history.calls_of.get(action, 0)
         for number, slip in enumerate(history.parameters):
@@ -321,13 +316,8 @@ class Encoding:
 
     def _is_right(self, tools: Container[str | None], parameters: Container[str]) -> Term:
         """Calls of these tools passed the right values for these parameters; refused ones did not."""
-        return every(
-            *[
-                refused.passed == refused.right
-                for refused in self._refused
-                if refused.tool in tools and refused.parameter in parameters
-            ]
-        )
+        about = [each for each in self._refused if each.tool in tools and each.parameter in parameters]
+        return every(*[each.passed == each.right for each in about])
 
     def _side_by_side(self, first: str, then: str) -> Iterator[Term]:
         for one in self._units[first]:
@@ -338,14 +328,9 @@ class Encoding:
             yield implied(one.present, some(*leads))
 
     def _is_last(self, action: str) -> Term:
-        return every(
-            *[
-                implied(every(mine.present, other.present), other.place < mine.place)
-                for mine in self._units[action]
-                for other in self._all
-                if other.action != action
-            ]
-        )
+        others = [unit for unit in self._all if unit.action != action]
+        pairs = [(mine, other) for mine in self._units[action] for other in others]
+        return every(*[implied(every(a.present, b.present), b.place < a.place) for a, b in pairs])
 
     def _is_decided(self, condition: Condition) -> Iterator[Term]:
         """The branch that was ruled out is not executed; the other comes after the decision."""

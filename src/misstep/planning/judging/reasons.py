@@ -68,10 +68,8 @@ class Reasons:
             case Condition():
                 return self._uncalled_for(constraint, place)
             case Limit(_, most):
-                tasks = "task" if place == 1 else "tasks"
-                return (
-                    f"came too late: {place} {tasks} had been carried out before it, at most {most} may be."
-                )
+                before = f"{place} {'task' if place == 1 else 'tasks'}"
+                return f"came too late: {before} had been carried out before it, at most {most} may be."
             case Spend(most):
                 costs = self._case.world.costs
                 spent = sum(costs.get(d.by or d.action, 0) for d in self._view.deeds[: place + 1])
@@ -120,9 +118,8 @@ class Reasons:
         given = f"was given {shown(arguments.get(slip.parameter))} as its {slip.parameter.replace('_', ' ')}"
         match slip.fault:
             case "stale":
-                return (
-                    f"{given}, which is out of date: only what {name} returned last in this attempt counts."
-                )
+                counts = f"only what {name} returned last in this attempt counts"
+                return f"{given}, which is out of date: {counts}."
             case "swapped":
                 return f"{given}, which another task returned: it needs the one that {name} returns."
             case _:
@@ -156,7 +153,6 @@ class Reasons:
         return " ".join(f"{reason[0].upper()}{reason[1:]}" for reason in reasons)
 
     def _losses(self, constraint: Constraint, missing: Sequence[str]) -> Iterator[tuple[Sequence[str], str]]:
-        """Actions that are missing because of a constraint, and why."""
         names, done = self._names, self._view.places
         match constraint:
             case Choice(options) if all(option in missing for option in options):

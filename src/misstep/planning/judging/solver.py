@@ -22,17 +22,13 @@ class SolverUnsure(MisstepError):
 
 
 @cache
-def _z3() -> ModuleType:
+def require_z3() -> ModuleType:
+    """Z3; raises `MissingExtra` unless it is installed."""
     try:
         import z3
     except ImportError as error:
         raise MissingExtra("Z3", "z3") from error
     return z3  # type: ignore[no-any-return]
-
-
-def require_z3() -> None:
-    """Raise unless Z3 is installed."""
-    _z3()
 
 
 def satisfiable(case: Case) -> Answer:
@@ -75,7 +71,7 @@ def accepts(case: Case, history: History) -> bool:
 
 def _encode(case: Case, plan: Plan | None = None, complete: bool = False) -> tuple[Any, list[Any]]:
     """A solver with the properties of plans and of this one; each constraint is implied by a label."""
-    z3 = _z3()
+    z3 = require_z3()
     solver = z3.Solver()
     solver.set("core.minimize", True)
     solver.set("rlimit", MOST_WORK)
@@ -119,7 +115,7 @@ def _add_order(
 
 
 def _answer(result: Any) -> Answer:
-    z3 = _z3()
+    z3 = require_z3()
     return "yes" if result == z3.sat else "no" if result == z3.unsat else "unknown"
 
 

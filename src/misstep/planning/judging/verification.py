@@ -23,15 +23,13 @@ def verify(case: Case, transcript: Transcript, verdict: Verdict) -> None:
     history = replay(case, transcript.calls, "forbid" if verdict.error == "act" else "ordered")
     broken = solver.violated_by(case, history)
     if broken != verdict.violated:
-        raise _disagreement(
-            case, f"constraints {list(broken)} are broken", f"the fast path {list(verdict.violated)}"
-        )
+        said = f"constraints {list(broken)} are broken"
+        raise _disagreement(case, said, f"the fast path {list(verdict.violated)}")
     faultless = transcript.ended == "answered" and not history.acts and not history.parameters
     right = faultless and solver.accepts(case, history)
     if right != (verdict.verdict == "passed"):
-        raise _disagreement(
-            case, f"the attempt is {'right' if right else 'not right'}", f"the fast path {verdict.verdict!r}"
-        )
+        said = f"the attempt is {'right' if right else 'not right'}"
+        raise _disagreement(case, said, f"the fast path {verdict.verdict!r}")
 
 
 def _disagreement(case: Case, said: str, instead: str) -> InternalError:

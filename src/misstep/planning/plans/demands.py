@@ -8,6 +8,7 @@ from copy import copy
 from functools import cached_property
 from itertools import product
 from math import factorial, prod
+from typing import TypeAlias
 
 import msgspec
 
@@ -28,17 +29,14 @@ from misstep.core.constraint import (
 )
 from misstep.planning.plans.order import Order, bits
 
+Constraints: TypeAlias = Sequence[Constraint]
+
 
 class UnitTimes(msgspec.Struct, frozen=True):
-    """The duration, earliest start and latest start of each unit."""
-
     durations: tuple[int, ...]
     earliest: tuple[int, ...]
     latest: tuple[int, ...]
     begin: int
-
-    def allows(self, unit: int, start: int) -> bool:
-        return self.earliest[unit] <= start <= self.latest[unit]
 
     def has_room(self, units: Sequence[int], clock: int) -> bool:
         """Whether units can follow one another from a given time on."""
@@ -102,7 +100,6 @@ class Demands:
             return None
 
     def untimed(self) -> "Demands":
-        """The same demands without timing."""
         same = copy(self)
         same.timing = None
         return same
@@ -129,7 +126,7 @@ class Demands:
         return factorial(self.size) // prod(factorial(len(units)) for units in self._units.values())
 
 
-def selections(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Iterator[Demands]:
+def selections(actions: Sequence[str], constraints: Constraints, world: World) -> Iterator[Demands]:
     """The demands of every combination of choices within the budget.
 
     The world may be what an agent believes: an unknown duration counts as 0, and an action that may or may
@@ -145,9 +142,8 @@ def selections(actions: Sequence[str], constraints: Sequence[Constraint], world:
 
 
 def _due(
-    actions: Sequence[str], constraints: Sequence[Constraint], world: World, chosen: Sequence[str]
+    actions: Sequence[str], constraints: Constraints, world: World, chosen: Sequence[str]
 ) -> list[tuple[str, str]]:
-    """Role and tool of every unit, in the order of the actions."""
     times = dict.fromkeys(actions, 1)
     times |= {said.action: said.times for said in constraints if isinstance(said, Repeat)}
     tools = {action: action for action in actions}
@@ -173,7 +169,7 @@ def _due(
     ]
 
 
-def _demands(due: Sequence[tuple[str, str]], constraints: Sequence[Constraint], world: World) -> Demands:
+def _demands(due: Sequence[tuple[str, str]], constraints: Constraints, world: World) -> Demands:
     demands = Demands([role for role, _ in due], [tool for _, tool in due])
     for constraint in constraints:
         match constraint:
@@ -213,9 +209,7 @@ def _order_units(demands: Demands, earlier: Sequence[int], later: Sequence[int])
         demands.before[unit] |= mask
 
 
-def _timing(
-    demands: Demands, constraints: Sequence[Constraint], world: World, day: tuple[int, int]
-) -> UnitTimes:
+def _timing(demands: Demands, constraints: Constraints, world: World, day: tuple[int, int]) -> UnitTimes:
     durations = [world.durations.get(tool, 0) for tool in demands.tools]
     earliest = [day[0]] * demands.size
     latest = [day[1] - duration for duration in durations]

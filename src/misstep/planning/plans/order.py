@@ -21,17 +21,13 @@ _SMALL = tuple(tuple(i for i in range(_WIDTH) if mask >> i & 1) for mask in rang
 
 
 class Order:
-    """A strict partial order on the numbers below `size`, kept transitively closed.
-
-    `after[i]` has a bit for everything that has to come after `i`, `before[i]` for everything that has to
-    come before it.
-    """
+    """A strict partial order on the numbers below `size`, kept transitively closed."""
 
     __slots__ = ("after", "before", "size")
 
     def __init__(self, size: int, relations: Iterable[tuple[int, int]] = ()) -> None:
         self.size = size
-        self.after = [0] * size
+        self.after = [0] * size  # for each number, bits for all that have to come after it
         self.before = [0] * size
         for first, then in relations:
             if not self.add(first, then):
@@ -175,62 +171,43 @@ def nearest_order(order: Order, wished: Sequence[int]) -> list[int]:
     `wished` may leave actions out: those cost nothing at any position. Exact: a cheapest-first search over
     what is done already, in which only swaps that nothing forces have a cost.
     """
-    search = _NearestSearch(order, wished)
-    queue: list[tuple[int, int, int, list[int]]] = [(0, order.size, 0, [])]
-    seen: set[int] = set()
-    while True:
-        cost, _, done, path = heappop(queue)
-        done, choices = search.follow(done, path)
-        if len(path) == order.size:
-            return path
-        if done not in seen:
-            seen.add(done)
-            for i in choices:
-                further = (
-                    cost + search.price(i, done),
-                    order.size - len(path) - 1,
-                    done | 1 << i,
-                    [*path, i],
-                )
-                heappush(queue, further)
+    before, after = order.before, order.after
+    left_out = [i for i in range(order.size) if i not in wished]
+    ahead, named = [0] * order.size, 0
+    for action in wished:
+        ahead[action] = named
+        named |= 1 << action
 
-
-class _NearestSearch:
-    def __init__(self, order: Order, wished: Sequence[int]) -> None:
-        self.before, self.after = order.before, order.after
-        self.wished = wished
-        self.left_out = [i for i in range(order.size) if i not in wished]
-        self.ahead = [0] * order.size
-        self.named = 0
-        for action in wished:
-            self.ahead[action] = self.named
-            self.named |= 1 << action
-
-    def price(self, action: int, done: int) -> int:
-        """How many actions wished before this one are overtaken unnecessarily."""
-        return (self.ahead[action] & ~done & ~self.after[action]).bit_count()
-
-    def follow(self, done: int, path: list[int]) -> tuple[int, list[int]]:
-        """Follow `path` while there is only one choice, which is always free; then return the choices."""
-        while len(choices := self.choices(done)) == 1:
-            path += choices
-            done |= 1 << choices[0]
-        return done, choices
-
-    def choices(self, done: int) -> list[int]:
+    def choices(done: int) -> list[int]:
         """Actions worth taking now; a single one if no other can be better.
 
         That is so for an action without cost, and for an unwished one that a wished one waits for.
         """
         allowed: list[int] = []
-        for i in self.wished:
-            if not done >> i & 1 and not self.before[i] & ~done:
-                if not self.ahead[i] & ~done & ~self.after[i]:
+        for i in wished:
+            if not done >> i & 1 and not before[i] & ~done:
+                if not ahead[i] & ~done & ~after[i]:
                     return [i]
                 allowed.append(i)
-        waiting = self.named & ~done
-        for i in self.left_out:
-            useful = self.after[i] & waiting or not waiting
-            if useful and not done >> i & 1 and not self.before[i] & ~done:
+        waiting = named & ~done
+        for i in left_out:
+            useful = after[i] & waiting or not waiting
+            if useful and not done >> i & 1 and not before[i] & ~done:
                 return [i]
         return allowed
+
+    queue: list[tuple[int, int, int, list[int]]] = [(0, order.size, 0, [])]
+    seen: set[int] = set()
+    while True:
+        cost, _, done, path = heappop(queue)
+        while len(allowed := choices(done)) == 1:  # a single choice is always free
+            path += allowed
+            done |= 1 << allowed[0]
+        if len(path) == order.size:
+            return path
+        if done not in seen:
+            seen.add(done)
+            left = order.size - len(path) - 1
+            for i in allowed:
+                overtaken = ahead[i] & ~done & ~after[i]  # unnecessarily
+                heappush(queue, (cost + overtaken.bit_count(), left, done | 1 << i, [*path, i]))

@@ -21,7 +21,7 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.errors import MisstepError
-from misstep.planning.plans.demands import Demands, selections
+from misstep.planning.plans.demands import Constraints, Demands, selections
 from misstep.planning.plans.order import Order, count_orders, first_available
 
 MOST_STATES = 200_000  # visited before a search gives up
@@ -38,10 +38,29 @@ def find_plan(
 
     `clock` is when the last unit ended. Starting early is never worse, so times need no search.
     """
-    search = _Search(demands, ranked)
+    whole = (1 << demands.size) - 1
+    hopeless: dict[tuple[int, int], int] = {}  # from which time on completion is impossible
     path = list[int]()
+
+    def finish(done: int, forced: int, clock: int) -> bool:
+        """Extend the path to the end; False, with the path unchanged, if that is impossible."""
+        if done == whole:
+            return True
+        key = (done, forced)
+        if clock >= hopeless.get(key, 1 << 60):
+            return False
+        for unit, end in steps(demands, done, forced, clock, ranked):
+            path.append(unit)
+            if finish(done | 1 << unit, demands.next.get(unit, -1), end):
+                return True
+            path.pop()
+        hopeless[key] = clock
+        if len(hopeless) > MOST_STATES:
+            raise _too_many()
+        return False
+
     clock = max(clock, demands.timing.begin if demands.timing else 0)
-    return path if search.finish(done, demands.next.get(last, -1), clock, path) else None
+    return path if finish(done, demands.next.get(last, -1), clock) else None
 
 
 def count_plans(demands: Demands) -> int:
@@ -106,34 +125,6 @@ def may_follow(demands: Demands, done: int, forced: int, unit: int) -> bool:
     return not any([done >> voice & 1 and mask & ~done for voice, mask in demands.announced.get(unit, ())])
 
 
-class _Search:
-    """A memoised search over sets of finished units."""
-
-    def __init__(self, demands: Demands, ranked: Sequence[int] = ()) -> None:
-        self._demands = demands
-        self._ranked = ranked
-        self._whole = (1 << demands.size) - 1
-        self._hopeless: dict[tuple[int, int], int] = {}  # from which time on completion is impossible
-
-    def finish(self, done: int, forced: int, clock: int, path: list[int]) -> bool:
-        """Extend the path to the end; False, with the path unchanged, if that is impossible."""
-        if done == self._whole:
-            return True
-        key = (done, forced)
-        if clock >= self._hopeless.get(key, 1 << 60):
-            return False
-        demands = self._demands
-        for unit, end in steps(demands, done, forced, clock, self._ranked):
-            path.append(unit)
-            if self.finish(done | 1 << unit, demands.next.get(unit, -1), end, path):
-                return True
-            path.pop()
-        self._hopeless[key] = clock
-        if len(self._hopeless) > MOST_STATES:
-            raise _too_many()
-        return False
-
-
 def _too_many() -> TooManyPlans:
     return TooManyPlans(f"there are more than {MOST_STATES:,} partial plans", "take fewer actions")
 
@@ -142,7 +133,7 @@ MOST_NEAREST = 5_000  # limit, because the nearest plan is optional and must not
 
 
 def nearest_plan(
-    actions: Sequence[str], constraints: Sequence[Constraint], world: World, wished: Sequence[str]
+    actions: Sequence[str], constraints: Constraints, world: World, wished: Sequence[str]
 ) -> tuple[str, ...]:
     """Actions in the correct order with the fewest additions, omissions and swapped pairs against `wished`.
 
@@ -200,12 +191,11 @@ class Survey(msgspec.Struct, frozen=True):
 
 
 def survey_order(actions: Sequence[str], order: Order) -> Survey:
-    """The survey of a problem with ordering constraints only."""
     witness = tuple([actions[i] for i in first_available(order.before)])
     return Survey(witness, count_orders(tuple(order.before)) / factorial(order.size))
 
 
-def survey(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Survey:
+def survey(actions: Sequence[str], constraints: Constraints, world: World) -> Survey:
     witness: tuple[str, ...] = ()
     share = 0.0
     for demands in selections(actions, constraints, world):
@@ -221,7 +211,7 @@ def survey(actions: Sequence[str], constraints: Sequence[Constraint], world: Wor
     return Survey(witness, share)
 
 
-def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> int | None:
+def least_cost(actions: Sequence[str], constraints: Constraints, world: World) -> int | None:
     """The cost of the cheapest correct plan; None if there is none, or finding it takes too long."""
     best: int | None = None
     for demands in selections(actions, constraints, world):
@@ -232,14 +222,14 @@ def least_cost(actions: Sequence[str], constraints: Sequence[Constraint], world:
     return best
 
 
-def possible_worlds(constraints: Sequence[Constraint], world: World) -> Iterator[World]:
+def possible_worlds(constraints: Constraints, world: World) -> Iterator[World]:
     """The world with every combination of findings, which can't be known from the request."""
     asks = list(dict.fromkeys(c.asks for c in constraints if isinstance(c, Condition)))
     for reported in product((True, False), repeat=len(asks)):
         yield msgspec.structs.replace(world, findings=dict(zip(asks, reported, strict=True)))
 
 
-def find_idle(actions: Sequence[str], constraints: Sequence[Constraint], world: World) -> Constraint | None:
+def find_idle(actions: Sequence[str], constraints: Constraints, world: World) -> Constraint | None:
     """A constraint that can't be broken without breaking others; None if there is none.
 
     Order and times may follow from other order and times, as long as nothing else implies them; how long
@@ -253,9 +243,7 @@ def find_idle(actions: Sequence[str], constraints: Sequence[Constraint], world: 
     return None
 
 
-def _binds(
-    constraint: Constraint, actions: Sequence[str], constraints: Sequence[Constraint], world: World
-) -> bool:
+def _binds(constraint: Constraint, actions: Sequence[str], constraints: Constraints, world: World) -> bool:
     others = [other for other in constraints if other is not constraint and not isinstance(other, Window)]
     plain = [other for other in others if not isinstance(other, Before) or other.announced]
     match constraint:
@@ -273,9 +261,7 @@ def _binds(
             return True
 
 
-def _rules_out(
-    constraint: Constraint, actions: Sequence[str], others: Sequence[Constraint], world: World
-) -> bool:
+def _rules_out(constraint: Constraint, actions: Sequence[str], others: Constraints, world: World) -> bool:
     """Whether it reduces the number of plans, given the best times."""
     untimed = msgspec.structs.replace(world, day=None)
     counts = [
@@ -285,14 +271,10 @@ def _rules_out(
     return counts[0] > counts[1]
 
 
-def _can_be_missed(
-    window: Window, actions: Sequence[str], others: Sequence[Constraint], world: World
-) -> bool:
+def _can_be_missed(window: Window, actions: Sequence[str], others: Constraints, world: World) -> bool:
     """Whether some plan has the action just outside the window."""
-    if window.bound == "after":
-        wrong = msgspec.structs.replace(window, bound="before", time=window.time - 1)
-    else:
-        wrong = msgspec.structs.replace(window, bound="after", time=window.time + 1)
+    bound, time = ("before", window.time - 1) if window.bound == "after" else ("after", window.time + 1)
+    wrong = msgspec.structs.replace(window, bound=bound, time=time)
     return any(
         demands.units(window.action) and find_plan(demands) is not None
         for demands in selections(actions, [*others, wrong], world)

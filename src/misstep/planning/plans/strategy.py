@@ -3,7 +3,7 @@
 It proves for every problem that an agent can succeed, and the faultless simulated agent uses it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Literal
 
@@ -11,7 +11,7 @@ import msgspec
 
 from misstep.core.case import World
 from misstep.core.constraint import Before, Condition, Constraint, Handover, Spend, StandIn
-from misstep.planning.plans.demands import Demands, selections
+from misstep.planning.plans.demands import Constraints, Demands, selections
 from misstep.planning.plans.search import find_plan, may_follow
 
 
@@ -99,8 +99,6 @@ class Strategist:
                 if self._brief.day:  # it would have ended after the day, which gives a minimum duration
                     self._durations.setdefault(action, self._brief.day[1] - move.start + 1)
                 self._done.append((self._role(action), move.start))  # or it would be tried again and again
-            case _:
-                pass
 
     def _begin(self) -> None:
         """Reset progress, but keep what was learnt."""
@@ -141,19 +139,17 @@ class Strategist:
         return self._search(late=False)
 
     def _search(self, late: bool) -> tuple[Demands, list[int]] | None:
-        """A plan; a `late` one ignores time."""
         for constraints, world in self._assumptions():
             for demands in selections(self._brief.actions, constraints, world):
                 begun = self._begun(demands)
                 if begun is not None:
-                    done, last = begun
                     wanted = demands.untimed() if late else demands
-                    rest = find_plan(wanted, done, last, self._clock, demands.by_urgency(self._clock))
+                    rest = find_plan(wanted, *begun, self._clock, demands.by_urgency(self._clock))
                     if rest is not None:
                         return demands, rest
         return None
 
-    def _assumptions(self) -> Iterator[tuple[Sequence[Constraint], World]]:
+    def _assumptions(self) -> Iterator[tuple[Constraints, World]]:
         """Possible outcomes of what is unknown: first a plan that fits both outcomes, then either one."""
         unknown = [c for c in self._constraints if isinstance(c, Condition) and c.asks not in self._findings]
         world = self._world()
@@ -172,7 +168,8 @@ class Strategist:
             unit = next((unit for unit in demands.units(role) if not mask >> unit & 1), None)
             if unit is None or not may_follow(demands, mask, demands.next.get(last, -1), unit):
                 return None
-            if demands.timing and not demands.timing.allows(unit, start):
+            timing = demands.timing
+            if timing and not timing.earliest[unit] <= start <= timing.latest[unit]:
                 return None
             mask, last = mask | 1 << unit, unit
         return mask, last
@@ -180,14 +177,8 @@ class Strategist:
     def _rest(self) -> tuple[Demands, list[int]] | tuple[None, list[int]]:
         """The remaining units, in any order, when no correct plan is left."""
         for demands in selections(self._brief.actions, self._constraints, self._world()):
-            left = [role for role, _ in self._done]
-            units = list[int]()
-            for unit, role in enumerate(demands.roles):
-                if role in left:
-                    left.remove(role)
-                else:
-                    units.append(unit)
-            return demands, units
+            done = demands.assign([role for role, _ in self._done])
+            return demands, [unit for unit in range(demands.size) if unit not in done]
         return None, []
 
     def _move(self, demands: Demands | None, units: list[int]) -> StrategyMove | None:
@@ -208,14 +199,13 @@ class Strategist:
         }
 
     def _role(self, action: str) -> str:
-        """The action that a tool counts as."""
         for said in self._constraints:
             if isinstance(said, StandIn) and said.by == action and said.action in self._broken:
                 return said.action
         return action
 
 
-def _prepared(constraint: Constraint, findings: Mapping[str, bool]) -> Sequence[Constraint]:
+def _prepared(constraint: Constraint, findings: Mapping[str, bool]) -> Constraints:
     """A condition without an assumed outcome, as if both branches were due."""
     if not isinstance(constraint, Condition) or constraint.asks in findings:
         return (constraint,)

@@ -65,10 +65,12 @@ def _arrange(demands: Demands) -> list[int] | None:
 
 def _blocks(demands: Demands) -> list[_Block] | None:
     """The blocks; None if neighbours contradict each other or what has to come before them."""
-    pairs = {(one, other) for one, other in demands.next.items()}
-    if pairs != {(one, other) for other, one in demands.previous.items()}:
+    if {*demands.next.items()} != {(one, other) for other, one in demands.previous.items()}:
         return None  # a unit has two neighbours on one side
-    chains = [_chain(demands, unit) for unit in range(demands.size) if unit not in demands.previous]
+    chains = [[unit] for unit in range(demands.size) if unit not in demands.previous]
+    for chain in chains:
+        while chain[-1] in demands.next:
+            chain.append(demands.next[chain[-1]])
     home = {unit: number for number, chain in enumerate(chains) for unit in chain}
     if len(home) < demands.size:
         return None  # neighbours form a ring
@@ -82,15 +84,8 @@ def _blocks(demands: Demands) -> list[_Block] | None:
                 elif chain.index(earlier) > place:
                     return None
         bounds = [most - chain.index(unit) for unit, most in demands.limits if unit in chain]
-        blocks.append(_Block(chain, min([demands.size, *bounds]), after))
+        blocks.append(_Block(tuple(chain), min([demands.size, *bounds]), after))
     return blocks
-
-
-def _chain(demands: Demands, unit: int) -> tuple[int, ...]:
-    chain = [unit]
-    while chain[-1] in demands.next:
-        chain.append(demands.next[chain[-1]])
-    return tuple(chain)
 
 
 def find_conflict(tools: Sequence[str], rules: Sequence[ReadingRule]) -> tuple[ReadingRule, ...]:
@@ -112,10 +107,7 @@ def find_conflict(tools: Sequence[str], rules: Sequence[ReadingRule]) -> tuple[R
 
 
 def confirm(tools: Sequence[str], conflict: Sequence[ReadingRule]) -> bool:
-    """Whether Z3 finds no plan either; False if it is not installed or gives up.
-
-    Raises `InternalError` if Z3 finds a plan.
-    """
+    """Whether Z3 finds no plan either; False if it is not installed or gives up, an error if it finds one."""
     try:
         answer = solver.satisfiable(problem(tools, [rule.constraint for rule in conflict]))
     except MissingExtra:
@@ -133,10 +125,7 @@ def _fit(tools: Sequence[str], rules: Sequence[ReadingRule]) -> bool:
 
 
 class ReadingComparison(msgspec.Struct, frozen=True):
-    """What both readings say, and for each of them what only that one says.
-
-    A rule that one states and the other implies counts for both.
-    """
+    """What both readings say, if only by implication, and for each of them what only that one says."""
 
     needs: tuple[Need, ...]
     rules: tuple[ReadingRule, ...]
@@ -218,8 +207,6 @@ def _pairs(reading: RequestReading) -> Iterator[tuple[str, str]]:
                 yield from [(tool, each) for each in reading.tools if each != tool]
             case Place(tool, "last"):
                 yield from [(each, tool) for each in reading.tools if each != tool]
-            case _:
-                pass
 
 
 def _is_due_once(reading: RequestReading, tool: str) -> bool:

@@ -71,10 +71,7 @@ class RepairReport(msgspec.Struct, frozen=True):
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """Rules that contradict each other, in the reading with this number, or in what both say.
-
-    They are `confirmed` if Z3 agrees.
-    """
+    """Rules that contradict each other, in this reading or in what both say; `confirmed` if Z3 agrees."""
 
     reading: int | None
     rules: tuple[ReadingRule, ...]
@@ -113,26 +110,18 @@ def examine(one: RequestReading, other: RequestReading) -> Repair:
     readings, common = (one, other), compare(one, other)
     tools, said = [need.tool for need in common.needs], [rule.constraint for rule in common.rules]
     plan = _plan(tools, said, common)
-    return Repair(
-        readings,
-        common,
-        plan,
-        tuple(_conflicts(readings, common)),
-        tuple(
-            [
-                Dispute(number, rule, *_effect(plan, tools, said, rule.constraint))
-                for number, rules in enumerate(common.own_rules)
-                for rule in rules
-            ]
-        ),
-        tuple(
-            [
-                Doubt(number, need, _plan_with(need.tool, readings[number], tools, said))
-                for number, needs in enumerate(common.own_needs)
-                for need in needs
-            ]
-        ),
-    )
+    disputes = [
+        Dispute(number, rule, *_effect(plan, tools, said, rule.constraint))
+        for number, rules in enumerate(common.own_rules)
+        for rule in rules
+    ]
+    doubts = [
+        Doubt(number, need, _plan_with(need.tool, readings[number], tools, said))
+        for number, needs in enumerate(common.own_needs)
+        for need in needs
+    ]
+    conflicts = _conflicts(readings, common)
+    return Repair(readings, common, plan, tuple(conflicts), tuple(disputes), tuple(doubts))
 
 
 def _plan(

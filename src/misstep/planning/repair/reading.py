@@ -7,7 +7,7 @@ tools, quotes the request, and makes sense.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Annotated, Literal
 
@@ -31,8 +31,6 @@ class Need(msgspec.Struct, frozen=True):
 
 
 class ReadingRule(msgspec.Struct, frozen=True):
-    """A constraint between tools."""
-
     constraint: Constraint
     quote: str
 
@@ -115,6 +113,15 @@ class _Limit(_Relation, frozen=True, tag="limit"):
 
 
 _Any = _Before | _Adjacent | _Place | _Choice | _Repeat | _Limit
+# The constraints that they stand for, whose fields have the same order.
+_MEANINGS: dict[type[_Any], Callable[..., Constraint]] = {
+    _Before: Before,
+    _Adjacent: Adjacent,
+    _Place: Place,
+    _Choice: Choice,
+    _Repeat: Repeat,
+    _Limit: Limit,
+}
 
 
 class _Relations(_Strict, frozen=True):
@@ -159,32 +166,14 @@ class _Tools(_Strict, frozen=True):
     beyond: Beyond = ()
 
 
-def reading_form(manner: Manner) -> AnswerSchema[RequestReading]:
-    """The answer schema of readings, not yet checked against the request."""
-    if manner == "relations":
-        return form_of(_Relations).then(_from_relations)
-    return form_of(_Tools).then(_from_tools)
-
-
 def _from_relations(filled: _Relations) -> RequestReading:
     needs = [Need(each.tool, each.quote) for each in filled.needed]
     return RequestReading(tuple(needs), tuple([_rule(each) for each in filled.constraints]), filled.beyond)
 
 
 def _rule(relation: _Any) -> ReadingRule:
-    match relation:
-        case _Before(quote, first, then):
-            return ReadingRule(Before(first, then), quote)
-        case _Adjacent(quote, first, then):
-            return ReadingRule(Adjacent(first, then), quote)
-        case _Place(quote, tool, place):
-            return ReadingRule(Place(tool, place), quote)
-        case _Choice(quote, tools):
-            return ReadingRule(Choice(tools), quote)
-        case _Repeat(quote, tool, times):
-            return ReadingRule(Repeat(tool, times), quote)
-        case _Limit(quote, tool, most):
-            return ReadingRule(Limit(tool, most), quote)
+    quote, *said = msgspec.structs.astuple(relation)
+    return ReadingRule(_MEANINGS[type(relation)](*said), quote)
 
 
 def _from_tools(filled: _Tools) -> RequestReading | FormatError:
@@ -228,7 +217,9 @@ def checked_form(manner: Manner, tools: Sequence[str], request: str) -> AnswerSc
         complaint = why_senseless(reading.tools, reading.constraints)
         return FormatError(complaint) if complaint else reading
 
-    return reading_form(manner).then(check)
+    if manner == "relations":
+        return form_of(_Relations).then(_from_relations).then(check)
+    return form_of(_Tools).then(_from_tools).then(check)
 
 
 def why_senseless(tools: Sequence[str], constraints: Sequence[Constraint]) -> str:
@@ -296,7 +287,6 @@ def _tidied(reading: RequestReading) -> RequestReading:
     return msgspec.structs.replace(reading, rules=tuple(rules.values()))
 
 
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
+def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return (", ".join(names[:SHOWN_NAMES]) or "none") + more

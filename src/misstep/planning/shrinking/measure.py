@@ -6,7 +6,7 @@ Every step has to reduce the measure, which guarantees termination.
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.case import World
 from misstep.planning.language.clarity import is_clear
@@ -86,7 +86,6 @@ def _trouble(world: World) -> int:
 
 
 def _rarity(sentence: Sentence, words: Sequence[Option]) -> int:
-    """How far the phrases are from the first of their lists."""
     offered = zip(options_of(sentence), words, strict=True)
     return sum([options.index(word) for options, word in offered])
 
@@ -103,16 +102,13 @@ def split_sentences(anatomy: Anatomy) -> Steps:
             other = EditedSentence(line.parts[cut:], line.joins[cut:], line.redundant)
             yield close(anatomy, [*lines[:number], one, other, *lines[number + 1 :]])
     for number, place, said in spoken(anatomy):
-        for apart in _unnested(said):
-            yield rewrite(anatomy, number, place, apart)
-
-
-def _unnested(said: Piece) -> Iterator[tuple[Piece, ...]]:
-    if isinstance(said.part, Clause):
+        if not isinstance(said.part, Clause):
+            continue
         for path, group in places_in(said.part):
             clause = hoist(said, path, group)
             if clause:
-                yield Piece(regrouped(said.part, path, Group(group.actions)), said.words), clause
+                rest = Piece(regrouped(said.part, path, Group(group.actions)), said.words)
+                yield rewrite(anatomy, number, place, (rest, clause))
 
 
 def ease_remarks(anatomy: Anatomy) -> Steps:
@@ -120,9 +116,9 @@ def ease_remarks(anatomy: Anatomy) -> Steps:
     for number, place, said in spoken(anatomy):
         match said.part:
             case Conditional(otherwise=int()):
-                easier: SubSentence = msgspec.structs.replace(said.part, otherwise=None)
+                easier: SubSentence = replace(said.part, otherwise=None)
             case RepeatRemark(times=times) if times > LEAST_TIMES:
-                easier = msgspec.structs.replace(said.part, times=LEAST_TIMES)
+                easier = replace(said.part, times=LEAST_TIMES)
             case _:
                 continue
         yield rewrite(anatomy, number, place, [Piece(easier, said.words)])
@@ -151,23 +147,18 @@ def simplify_phrases(anatomy: Anatomy) -> Steps:
 
 
 def simplify_announcements(anatomy: Anatomy) -> Steps:
-    """Use the plainest forms and phrases for announcements."""
     if anatomy.announced:
         plain = [(each.voice, _plainest(each.sentence.parts[0])) for each in anatomy.announcements]
         yield anatomy.announcing([announced_plainly(voice, part) for voice, part in plain])
 
 
 def announced_plainly(voice: str, part: SubSentence) -> WordedAnnouncement:
-    """An announcement of this in the plainest phrases."""
     sentence = Sentence((part,))
     return WordedAnnouncement(voice, sentence, fill(sentence, [Piece(part, {})]))
 
 
 def _reworded(anatomy: Anatomy, change: Callable[[Piece], Piece]) -> Anatomy | None:
-    lines = lines_of(anatomy)
-    return close(
-        anatomy, [msgspec.structs.replace(line, parts=tuple(map(change, line.parts))) for line in lines]
-    )
+    return close(anatomy, [replace(line, parts=tuple(map(change, line.parts))) for line in lines_of(anatomy)])
 
 
 def _plainest(part: SubSentence) -> SubSentence:
@@ -180,13 +171,17 @@ def _plainer(part: SubSentence) -> Iterator[SubSentence]:
     match part:
         case Clause() | Neighbours():
             for form in PLAINNESS[: stiffness(part)]:
-                plainer = msgspec.structs.replace(part, form=form)
+                plainer = replace(part, form=form)
                 if is_clear(plainer) and (isinstance(part, Clause) or form != "conjunction"):
                     yield plainer
         case Timed(form="fronted"):
-            yield msgspec.structs.replace(part, form="verb")
+            yield replace(part, form="verb")
     if isinstance(part, Clause):
         for path, group in places_in(part):
             if isinstance(group.relative, Relative) and group.relative.form != "verb":
-                relative = msgspec.structs.replace(group.relative, form="verb")
+                relative = replace(group.relative, form="verb")
                 yield regrouped(part, path, Group(group.actions, relative))
+
+
+# The least drastic steps, in the order in which to try them.
+LAST_STEPS = (split_sentences, ease_remarks, simplify_forms, simplify_phrases, simplify_announcements)

@@ -1,12 +1,9 @@
-"""All steps that make a problem smaller or plainer, the most drastic first.
-
-The first steps are guesses from the verdict.
-"""
+"""All steps that make a problem smaller or plainer: guesses from the verdict, then the most drastic first."""
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from typing import Any, TypeAlias, TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.case import World
 from misstep.core.constraint import FAMILIES, Before, Family, family_of
@@ -29,27 +26,15 @@ from misstep.planning.language.syntax import (
     change_groups,
 )
 from misstep.planning.shrinking.measure import (
+    LAST_STEPS,
     Steps,
     announced_plainly,
-    ease_remarks,
     measure,
-    simplify_announcements,
     simplify_everything,
-    simplify_forms,
-    simplify_phrases,
-    split_sentences,
 )
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement, is_about_order
-from misstep.planning.variation.lines import (
-    EditedSentence,
-    close,
-    forget,
-    lines_of,
-    recast,
-    rewrite,
-    spoken,
-)
+from misstep.planning.variation.lines import EditedSentence, close, forget, lines_of, recast, rewrite, spoken
 from misstep.planning.variation.pieces import Piece, hoisted, places_in, regrouped
 from misstep.planning.variation.retelling import mention
 
@@ -65,21 +50,19 @@ def drop_actions(anatomy: Anatomy) -> Steps:
 
 
 def drop_many_sentences(anatomy: Anatomy) -> Steps:
-    everything = {*range(len(anatomy.paragraph))}
-    for gone in _chunks(len(everything)):
-        yield keep_sentences(anatomy, everything - gone)
+    for gone in _chunks(len(anatomy.paragraph)):
+        yield _without_sentences(anatomy, gone)
 
 
 def drop_sentences(anatomy: Anatomy) -> Steps:
-    everything = range(len(anatomy.paragraph))
-    for number in everything:
-        yield keep_sentences(anatomy, {*everything} - {number})
+    for number in range(len(anatomy.paragraph)):
+        yield _without_sentences(anatomy, {number})
 
 
-def keep_sentences(anatomy: Anatomy, kept: Set[int]) -> Anatomy | None:
-    """The problem with some sentences only; those that give arguments stay with their actions."""
+def _without_sentences(anatomy: Anatomy, gone: Set[int]) -> Anatomy | None:
+    """The problem without some sentences; those that give arguments stay with their actions."""
     lines = lines_of(anatomy)
-    return close(anatomy, [line for number, line in enumerate(lines) if number in kept or line.gives])
+    return close(anatomy, [line for number, line in enumerate(lines) if number not in gone or line.gives])
 
 
 def drop_parts(anatomy: Anatomy) -> Steps:
@@ -118,7 +101,7 @@ def _shortened(part: SubSentence) -> Iterator[SubSentence]:
                 yield Free(Group(actions, group.relative))
         case Timed() | Duty():
             for actions in _one_fewer(part.actions):
-                yield msgspec.structs.replace(part, actions=actions)
+                yield replace(part, actions=actions)
 
 
 def merely_mention(anatomy: Anatomy) -> Steps:
@@ -129,9 +112,8 @@ def merely_mention(anatomy: Anatomy) -> Steps:
             continue
         line = lines[number]
         for left in ((), *[(Piece(shorter, said.words),) for shorter in _shortened(said.part)]):
-            rest = recast(
-                line, [left if other == place else (each,) for other, each in enumerate(line.parts)]
-            )
+            parts = [left if other == place else (each,) for other, each in enumerate(line.parts)]
+            rest = recast(line, parts)
             others = [*lines[:number], *rest, *lines[number + 1 :]]
             due = {action for other in others if not other.gives for action in other.actions}
             if lost := sorted(actions_in(said.part) - due):
@@ -153,7 +135,6 @@ def _mentioning(lines: Sequence[EditedSentence], actions: Sequence[int], free: b
 
 
 def _one_fewer(actions: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """A list without each of its members; empty for a single one."""
     return [*_less_one(actions)] if len(actions) > 1 else []
 
 
@@ -179,19 +160,17 @@ def drop_actions_tightly(anatomy: Anatomy) -> Steps:
 
 
 def _tightened(anatomy: Anatomy, minutes: int) -> Anatomy:
-    paragraph = tuple(
-        [
-            Sentence(tuple([_tighter(part, minutes) for part in sentence.parts]), sentence.joins)
-            for sentence in anatomy.paragraph
-        ]
-    )
-    return msgspec.structs.replace(anatomy, paragraph=paragraph)
+    paragraph = [
+        Sentence(tuple([_tighter(part, minutes) for part in sentence.parts]), sentence.joins)
+        for sentence in anatomy.paragraph
+    ]
+    return replace(anatomy, paragraph=tuple(paragraph))
 
 
 def _tighter(part: SubSentence, minutes: int) -> SubSentence:
     match part:
         case Limited(most=most):
-            return msgspec.structs.replace(part, most=max(1, most - 1))
+            return replace(part, most=max(1, most - 1))
         case Timed():
             return _sooner(part, minutes)
         case _:
@@ -202,14 +181,11 @@ def _sooner(said: Time, minutes: int) -> Time:
     """Move a deadline earlier; everything else stays as it is."""
     if not isinstance(said, Timed | TimedRelative) or said.bound == "after":
         return said
-    return msgspec.structs.replace(said, time=max(0, said.time - minutes))
+    return replace(said, time=max(0, said.time - minutes))
 
 
 def focus(anatomy: Anatomy, outcome: Outcome) -> Steps:
-    """The problem with only the actions that the verdict names, or only the sentences.
-
-    `outcome` is a failure of exactly this problem.
-    """
+    """The problem with only the actions, or only the sentences, that the verdict of its failure names."""
     verdict = outcome.verdict
     broken = [outcome.case.constraints[index] for index in verdict.core]
     ordered = [(c.first, c.then, c.announced) for c in broken if isinstance(c, Before)]
@@ -218,7 +194,7 @@ def focus(anatomy: Anatomy, outcome: Outcome) -> Steps:
         yield forget(anatomy, {i for i, action in enumerate(anatomy.actions) if action.id not in named})
     sentences = {c.sentence for c in broken if c.sentence is not None}
     if sentences:
-        yield keep_sentences(anatomy, sentences)
+        yield _without_sentences(anatomy, {*range(len(anatomy.paragraph))} - sentences)
 
 
 Item = TypeVar("Item")
@@ -249,18 +225,18 @@ def _quieted(anatomy: Anatomy, family: Family) -> Anatomy:
     if family == "time":
         return _in_world(anatomy, day=None, durations={}, attempts=1)
     if family == "dynamic":
-        return _in_world(_changed(anatomy, announced=()), failures={})
+        return _in_world(replace(anatomy, announced=()), failures={})
     return anatomy
 
 
 def drop_all_distractors(anatomy: Anatomy) -> Steps:
     if len(anatomy.distractors) > 1:
-        yield _closed(_changed(anatomy, distractors=()))
+        yield _closed(replace(anatomy, distractors=()))
 
 
 def drop_distractors(anatomy: Anatomy) -> Steps:
     for fewer in _less_one(anatomy.distractors):
-        yield _closed(_changed(anatomy, distractors=fewer))
+        yield _closed(replace(anatomy, distractors=fewer))
 
 
 def ease_world(anatomy: Anatomy) -> Steps:
@@ -268,24 +244,22 @@ def ease_world(anatomy: Anatomy) -> Steps:
     voices = tuple(dict.fromkeys(c.announced for c in anatomy.announced))
     for fewer in ((), *_less_one(voices)) if voices else ():
         kept = tuple([c for c in anatomy.announced if c.announced in fewer])
-        yield _closed(_changed(anatomy, announced=kept))
+        yield _closed(replace(anatomy, announced=kept))
     yield from [_closed(_in_world(anatomy, **easier)) for easier in _easier(anatomy.world)]
 
 
 def shorten_announcements(anatomy: Anatomy) -> Steps:
-    """Shorten an announcement by one action."""
     announcements = anatomy.announcements if anatomy.announced else []
     for number, announcement in enumerate(announcements):
         for shorter, lost in _shorter(announcement):
             told = [*announcements[:number], shorter, *announcements[number + 1 :]]
-            kept = tuple(
-                [
-                    c
-                    for c in anatomy.announced
-                    if c.announced != announcement.voice or anatomy.actions[lost].id not in (c.first, c.then)
-                ]
-            )
-            yield _closed(_changed(anatomy, announced=kept).announcing(told))
+            gone = anatomy.actions[lost].id
+            kept = [
+                c
+                for c in anatomy.announced
+                if c.announced != announcement.voice or gone not in (c.first, c.then)
+            ]
+            yield _closed(replace(anatomy, announced=tuple(kept)).announcing(told))
 
 
 def _shorter(announcement: WordedAnnouncement) -> Iterator[tuple[WordedAnnouncement, int]]:
@@ -295,7 +269,7 @@ def _shorter(announcement: WordedAnnouncement) -> Iterator[tuple[WordedAnnouncem
         actions = getattr(clause, side).actions
         for lost in actions if len(actions) > 1 else ():
             left = Group(tuple([action for action in actions if action != lost]))
-            part = msgspec.structs.replace(clause, **{side: left})
+            part = replace(clause, **{side: left})
             yield announced_plainly(announcement.voice, part), lost
 
 
@@ -313,17 +287,12 @@ def _easier(world: World) -> Iterator[dict[str, Any]]:
 
 
 def _less_one(items: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
-    """All but one, for each of them."""
     for place in range(len(items)):
         yield (*items[:place], *items[place + 1 :])
 
 
-def _changed(anatomy: Anatomy, **parts: object) -> Anatomy:
-    return msgspec.structs.replace(anatomy, **parts)
-
-
 def _in_world(anatomy: Anatomy, **parts: object) -> Anatomy:
-    return _changed(anatomy, world=msgspec.structs.replace(anatomy.world, **parts))
+    return replace(anatomy, world=replace(anatomy.world, **parts))
 
 
 def _closed(anatomy: Anatomy) -> Anatomy | None:
@@ -348,11 +317,7 @@ STAGES: tuple[Stage, ...] = (
     drop_relatives,
     shorten_lists,
     merely_mention,
-    split_sentences,
-    ease_remarks,
-    simplify_forms,
-    simplify_phrases,
-    simplify_announcements,
+    *LAST_STEPS,
 )
 
 

@@ -1,12 +1,11 @@
 """Searches for the smallest problem on which an agent still fails in the same way, with few runs."""
 
 from collections import defaultdict
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from math import ceil, log
-from typing import TypeAlias, TypeVar
 
 import msgspec
 
@@ -62,16 +61,12 @@ class Yardstick(msgspec.Struct, frozen=True):
 
     def needed(self, trials: TrialCounts) -> int:
         """The fewest further runs after which it might be decided."""
-        more = 1
-        while (
-            self.decide(trials + TrialCounts(more)) is None
-            and self.decide(trials + TrialCounts(0, more)) is None
-        ):
-            more += 1
+        for more in count(1):
+            ends = (trials + TrialCounts(more), trials + TrialCounts(0, more))
+            if any(self.decide(end) is not None for end in ends):
+                break
         return more
 
-
-Runs: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], None]
 
 _FAILED, _PASSED, _BROKEN = TrialCounts(failed=1), TrialCounts(passed=1), TrialCounts(broken=1)
 
@@ -81,11 +76,7 @@ class OutOfRuns(Exception):
 
 
 class FailureCounter:
-    """Counts failures of one kind; a case that fails in another way counts as passed.
-
-    Every run is numbered, so that no two have the same seed: the agent's random choices must not be the same
-    for all cases.
-    """
+    """Counts failures of one kind; a case that fails in another way counts as passed."""
 
     def __init__(self, kind: ErrorKind, most: int) -> None:
         self.spent = 0
@@ -96,10 +87,11 @@ class FailureCounter:
         self.kind = kind
         self._most = most
 
-    def run(self, wanted: Sequence[tuple[Case, int]]) -> Runs:
+    def run(self, wanted: Sequence[tuple[Case, int]]) -> Inquiry[None]:
         """Run each case this many more times; `OutOfRuns` if that exceeds the limit."""
         asked = [case for case, times in wanted for _ in range(times)]
         cases = asked[: self._most - self.spent]
+        # No two runs have the same seed: the agent's random choices must not be the same for all cases.
         numbered = [again(case, self.spent + place) for place, case in enumerate(cases, 1)]
         self.spent += len(cases)
         if cases:
@@ -128,9 +120,6 @@ MOST_REPEATS = 20  # runs of a case to estimate its failure rate
 REPEATS = 4  # runs at a time
 AS_OFTEN = 0.7  # of the rate of the first case: smaller ones have fewer opportunities to fail
 MOST_ABREAST = 8  # candidates that are tried concurrently
-
-Result = TypeVar("Result")
-Search: TypeAlias = Generator[Sequence[Case], Sequence[Outcome], Result]
 
 
 def shrink(outcome: Outcome, confidence: float = 0.95, most_runs: int = 500) -> Inquiry[Reduction]:
@@ -177,7 +166,7 @@ class _Shrinking:
                     minimal = yield from self._find()
         return self._reduction(minimal)
 
-    def _repeat(self, enough: int, most: int) -> Search[TrialCounts]:
+    def _repeat(self, enough: int, most: int) -> Inquiry[TrialCounts]:
         """Run the first case until it has failed often enough, or been tried often enough."""
         case = self._trail[0].case
         while True:
@@ -186,19 +175,19 @@ class _Shrinking:
                 return trials
             yield from self._ledger.run([(case, min(REPEATS, most - trials.tried))])
 
-    def _measure_rate(self) -> Search[float]:
+    def _measure_rate(self) -> Inquiry[float]:
         """Estimate how often the first case fails, and accept candidates that fail somewhat less often."""
         trials = yield from self._repeat(FAILURES, MOST_REPEATS)
         rate = AS_OFTEN * trials.failed / (trials.tried + 1)
         self._yardstick = msgspec.structs.replace(self._yardstick, rate=rate)
         return rate
 
-    def _find(self) -> Search[bool]:
+    def _find(self) -> Inquiry[bool]:
         """Descend to the smallest problem; False if it turns out not to fail that often."""
         yield from self._descend()
         return (yield from self._confirm())
 
-    def _descend(self) -> Search[None]:
+    def _descend(self) -> Inquiry[None]:
         """Go to smaller problems until every step from the smallest has been tried without success."""
         stage, swept = 0, False
         while not swept:
@@ -218,7 +207,7 @@ class _Shrinking:
                     seen.add(case.id)
                     yield _Candidate(anatomy, case, number)
 
-    def _first_failing(self, candidates: Iterator[_Candidate]) -> Search[_Candidate | None]:
+    def _first_failing(self, candidates: Iterator[_Candidate]) -> Inquiry[_Candidate | None]:
         """Try more and more concurrently: the first candidates fail most often, which saves the others."""
         width = 1
         while window := list(islice(candidates, width)):
@@ -228,7 +217,7 @@ class _Shrinking:
             width = min(2 * width, MOST_ABREAST)
         return None
 
-    def _race(self, window: Sequence[_Candidate]) -> Search[_Candidate | None]:
+    def _race(self, window: Sequence[_Candidate]) -> Inquiry[_Candidate | None]:
         while True:
             decided = [self._decide(candidate.case) for candidate in window]
             first = decided.index(True) if True in decided else len(window)
@@ -239,7 +228,7 @@ class _Shrinking:
                 [(case, self._yardstick.needed(self._trials(case))) for case in undecided]
             )
 
-    def _confirm(self) -> Search[bool]:
+    def _confirm(self) -> Inquiry[bool]:
         """Run the smallest problem some more; it is rejected if it fails too rarely after all."""
         case = self._trail[-1].case
         rate, doubt = self._yardstick.rate, 1 - self._yardstick.confidence
@@ -248,13 +237,13 @@ class _Shrinking:
         yield from self._ledger.run([(case, runs)])
         if self._decide(case) is not False:
             return True
-        if self._yardstick.rate == 1:
+        if rate == 1:
             del self._trail[1:]  # one failure each is not enough evidence
-            return False
-        if len(self._trail) > 1:
+        elif len(self._trail) == 1:
+            return True
+        else:
             self._trail.pop()
-            return False
-        return True
+        return False
 
     def _trials(self, case: Case) -> TrialCounts:
         return self._ledger.trials[case.id]

@@ -7,14 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.comparison import (
-    Breakdown,
-    Comparison,
-    Facet,
-    Held,
-    Pairing,
-    TaskComparison,
-)
+from misstep.core.results.comparison import Breakdown, Comparison, Facet, Held, Pairing, TaskComparison
 from misstep.rendering.layout import bare_table
 from misstep.rendering.terminal import counted, from_to, percent
 from misstep.rendering.text import plain

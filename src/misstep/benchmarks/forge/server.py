@@ -234,9 +234,7 @@ class ForgeServer(ThreadingHTTPServer):
             super().__init__((HOST, port), Handler)
         except OSError as error:
             raise UsageError(
-                f"can't listen on {HOST}:{port}: {error.strerror}",
-                "port 0 picks a free one",
-                where="--port",
+                f"can't listen on {HOST}:{port}: {error.strerror}", "port 0 picks a free one", where="--port"
             ) from None
         self.answering: Answering = _closed
         self.errors = list[Exception]()

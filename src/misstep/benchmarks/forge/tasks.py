@@ -28,12 +28,7 @@ from misstep.core.results.benchmark import Solution, Task, TaskStep, task_id
 from misstep.errors import InternalError, UsageError
 
 Kind = Literal[
-    "comment-on-issue",
-    "update-file",
-    "create-pull-request",
-    "create-file",
-    "delete-file",
-    "create-branch",
+    "comment-on-issue", "update-file", "create-pull-request", "create-file", "delete-file", "create-branch"
 ]
 Split = Literal["validation", "test"]
 

@@ -19,14 +19,7 @@ from misstep.rendering.comparison import (
     rates,
 )
 from misstep.rendering.html.markup import Cell, Markup, Row, element, grid, pairs, text, tiles, together
-from misstep.rendering.terminal import (
-    baselines_in_words,
-    easy_lines,
-    from_to,
-    in_and_out,
-    money,
-    percent,
-)
+from misstep.rendering.terminal import baselines_in_words, easy_lines, from_to, in_and_out, money, percent
 from misstep.rendering.text import plain
 from misstep.rendering.words import interval, listed, method_in_words, p_value, points, sentence
 

@@ -6,7 +6,7 @@ import time
 import msgspec
 
 from misstep.benchmarks.forge.git import TreeEntry
-from misstep.benchmarks.forge.rest.call import RestAnswer, RestCall, RestRefusal, not_found
+from misstep.benchmarks.forge.rest.call import RestAnswer, RestCall, RestRefusal
 from misstep.benchmarks.forge.rest.issues import ordered
 from misstep.benchmarks.forge.rest.views import View
 from misstep.benchmarks.forge.state import IssueThread
@@ -60,7 +60,7 @@ def list_installations(call: RestCall) -> RestAnswer:
 def get_installation(call: RestCall) -> RestAnswer:
     _require_app(call)
     if call.place.get("id", str(INSTALLATION)) != str(INSTALLATION):
-        raise not_found()
+        raise RestRefusal(404, "Not Found")
     return RestAnswer(_installation(call))
 
 

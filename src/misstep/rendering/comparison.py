@@ -165,18 +165,11 @@ NAMED = 5  # of those that stand out
 def breakdown_view(breakdown: Breakdown, most: int | None = None) -> RenderableType:
     """The first portions, at most `most` if given, and the conclusion from all of them."""
     shown = breakdown.portions[:most]
-    parts: list[RenderableType] = [breakdown_table(breakdown, most)]
-    if len(shown) < len(breakdown.portions):
-        parts.append(Text(f"… and {len(breakdown.portions) - len(shown)} more", style="dim"))
-    return Group(*parts, Text(), Text(finding(breakdown)))
-
-
-def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
     table = bare_table()
     table.add_column(breakdown.by, overflow="fold")
     for heading in ("cases", "failed", "success", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for portion in breakdown.portions[:most]:
+    for portion in shown:
         table.add_row(
             Text(plain(portion.value, 200)),
             str(portion.cases),
@@ -186,7 +179,9 @@ def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
             p_value(portion.p),
             style="red" if portion.significant else "",
         )
-    return table
+    hidden = len(breakdown.portions) - len(shown)
+    more = [Text(f"… and {hidden} more", style="dim")] if hidden else []
+    return Group(table, *more, Text(), Text(finding(breakdown)))
 
 
 def finding(breakdown: Breakdown) -> str:

@@ -29,11 +29,6 @@ def lines(content: str, most: int = 20_000) -> Markup:
     return Markup(_escape(plain_lines(content, most)))
 
 
-def verbatim(source: str) -> Markup:
-    """Our own text as it is, for elements whose content is not markup."""
-    return Markup(source)
-
-
 def element(name: str, /, *children: Markup | str, **attributes: str | float) -> Markup:
     """An element; children and attributes that are text are escaped.
 

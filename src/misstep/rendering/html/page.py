@@ -11,7 +11,7 @@ from misstep.core.results.summary import Run, Summary
 from misstep.rendering.comparison import baseline_sentence
 from misstep.rendering.html import assets, sections
 from misstep.rendering.html.cases import CaseBundle
-from misstep.rendering.html.markup import Markup, element, lines, text, together, verbatim
+from misstep.rendering.html.markup import Markup, element, lines, text, together
 from misstep.rendering.html.sections import about, in_one_line
 from misstep.rendering.words import specs_in_short
 
@@ -80,10 +80,10 @@ def page(
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", text(title, TITLE)),
         element("link", rel="icon", href=assets.icon()),
-        element("style", verbatim(assets.style())),
+        element("style", Markup(assets.style())),
     )
     main = element("main", element("h1", text(title, TITLE)), *parts, id="report")
-    run = [element("script", verbatim(script)) for script in scripts]
+    run = [element("script", Markup(script)) for script in scripts]
     ends = cases.held(*run) if cases else together(*run)
     body = element("body", main, element("footer", "made by misstep"), ends)
     return f"<!doctype html>\n{element('html', head, body, lang='en').source}\n"

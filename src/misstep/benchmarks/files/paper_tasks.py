@@ -115,7 +115,10 @@ class PaperTask(msgspec.Struct, frozen=True):
 
 def read_paper(folder: Path) -> Sequence[PaperTask]:
     """The tasks in the lists of environments, then the prompts of fields that no list mentions."""
-    _require_readable(folder)
+    try:
+        os.listdir(folder)
+    except OSError as error:
+        raise UsageError(f"can't be read as a folder: {error.strerror}", where=str(folder)) from error
     root = folder.resolve()
     lists = sorted([*root.glob("envs*.yml"), *root.glob("envs/envs*.yml")])
     entries = {entry.prompt_file: entry for path in lists for entry in read_entries(path)}
@@ -132,13 +135,6 @@ def read_paper(folder: Path) -> Sequence[PaperTask]:
     return sorted(tasks.values(), key=lambda each: (each.task.domain, each.task.seed))
 
 
-def _require_readable(folder: Path) -> None:
-    try:
-        os.listdir(folder)
-    except OSError as error:
-        raise UsageError(f"can't be read as a folder: {error.strerror}", where=str(folder)) from error
-
-
 def judge_paper(each: PaperTask, found: Tree, initial: Tree) -> tuple[Judgement, tuple[str, ...]]:
     """Compare files only, as in the paper: git does not track empty folders."""
     if each.truth is None:
@@ -153,10 +149,8 @@ def doubts(each: PaperTask, initial: Tree) -> tuple[str, ...]:
         return ()
     promised = printed_paths(read_text(each.listing))
     missing = [f"the set-up lacks {path}" for path in promised if path not in initial]
-    return (
-        *missing,
-        *(f"the set-up has {path}, which its listing lacks" for path in initial if path not in promised),
-    )
+    more = [f"the set-up has {path}, which its listing lacks" for path in initial if path not in promised]
+    return (*missing, *more)
 
 
 def printed_paths(text: str) -> list[str]:

@@ -6,7 +6,7 @@ A task is built from its kind, domain and seed: the tree before and after, the a
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import overload
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -126,16 +126,11 @@ class FreshTasks(Sequence[Task]):
     def __len__(self) -> int:
         return len(self._drafts)
 
-    @overload
-    def __getitem__(self, place: int) -> Task: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Task]: ...
-
-    def __getitem__(self, place: int | slice) -> Task | Sequence[Task]:
+    def __getitem__(self, place: Any) -> Any:  # typed by the base class
         if isinstance(place, slice):
             return [_task(*draft, FRESH_ID) for draft in self._drafts[place]]
-        return _task(*self._drafts[place], FRESH_ID)
+        draft: tuple[str, str, int] = self._drafts[place]
+        return _task(*draft, FRESH_ID)
 
 
 def _drafts(seed: int, kinds: Collection[str], domains: Collection[str]) -> Iterator[tuple[str, str, int]]:

@@ -94,9 +94,8 @@ def _differences(expected: Tree, found: Tree, initial: Tree) -> Iterator[str]:
     missing = _deepest(path for path in expected if path not in found)
     unexpected = _deepest(path for path in found if path not in expected)
     misplaced = _misplaced(missing, unexpected, expected, found)
-    yield from (
-        f"misplaced: {visible(wrong)} should be {visible(right)}" for right, wrong in misplaced.items()
-    )
+    for right, wrong in misplaced.items():
+        yield f"misplaced: {visible(wrong)} should be {visible(right)}"
     for path in missing:
         if path not in misplaced:
             same = initial.get(path) == expected[path]

@@ -148,10 +148,8 @@ class Counted:
         if self._has_chance:
             metrics["chance"] = log.EvalMetric(name="chance", value=round(self._chance / self._judged, 9))
         for (group, value), (passed, judged) in sorted(self._groups.items())[:MOST_GROUPS]:
-            name = f"{group} {value}"
-            metrics[name] = log.EvalMetric(
-                name=name, group=group, value=passed / judged, metadata={"samples": judged}
-            )
+            name, size = f"{group} {value}", {"samples": judged}
+            metrics[name] = log.EvalMetric(name=name, group=group, value=passed / judged, metadata=size)
         return log.EvalScore(
             name=SCORER,
             scorer=SCORER,

@@ -329,9 +329,8 @@ class Sender:
     def _speak(self) -> None:
         if self._problem and not self._told:
             self._told = True
-            self._tell(
-                f"traces can't be sent to {self._endpoint}: {self._problem}; the run continues without them"
-            )
+            problem = f"traces can't be sent to {self._endpoint}: {self._problem}"
+            self._tell(f"{problem}; the run continues without them")
 
     def _work(self) -> None:
         try:

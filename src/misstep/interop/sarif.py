@@ -199,9 +199,8 @@ def _notifications(statement: RunReport, left: int) -> Iterator[dict[str, Any]]:
     if statement.unfinished:
         yield _note(statement.unfinished, "error")
     if left:
-        yield _note(
-            f"{left:,} more results were omitted: the limit is {MOST_RESULTS:,} results and 10 MB", "warning"
-        )
+        limit = f"the limit is {MOST_RESULTS:,} results and 10 MB"
+        yield _note(f"{left:,} more results were omitted: {limit}", "warning")
     unclear: tuple[Judgement, ...] = ("errored", "inconclusive")
     for verdict in unclear:
         for entry in islice(statement.entries(verdict), MOST_NOTES):

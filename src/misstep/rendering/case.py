@@ -22,9 +22,8 @@ def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
     name = {action: plain(text) for action, text in names.items()}
     match constraint:
         case kinds.Before(first, then, _, announced):
-            return f"{name[first]} before {name[then]}" + (
-                f", once {name[announced]} says so" if announced else ""
-            )
+            once = f", once {name[announced]} says so" if announced else ""
+            return f"{name[first]} before {name[then]}{once}"
         case kinds.Window(action, edge, bound, time):
             limit = "no earlier than" if bound == "after" else "no later than"
             return f"{name[action]} {edge}s {limit} {time // 60:02}:{time % 60:02}"
@@ -105,9 +104,8 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
         parts.append(section("broken constraints", constraints_view(outcome)))
     if verdict.nearest:
         tools = {action.id: action.tool for action in case.actions}
-        parts.append(
-            section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
-        )
+        nearest = " → ".join(tools[action] for action in verdict.nearest)
+        parts.append(section("nearest correct plan", Text(nearest)))
     if case.solution and verdict.verdict != "passed":
         way = "\n".join(written(call.tool, call.arguments) for call in case.solution)
         parts.append(section("a correct plan", Text(way)))

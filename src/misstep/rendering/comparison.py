@@ -21,10 +21,8 @@ def baseline_sentence(held: Held) -> str:
     if not held.baseline:
         return "there is no earlier run to compare with"
     if held.pairing is None:
-        gone = (
-            f"; {counted(len(held.gone), 'finding')} no longer {'occurs' if len(held.gone) == 1 else 'occur'}"
-        )
-        rest = gone if held.gone else ""
+        verb = "occurs" if len(held.gone) == 1 else "occur"
+        rest = f"; {counted(len(held.gone), 'finding')} no longer {verb}" if held.gone else ""
         if not held.new:
             return f"no findings beyond baseline {held.baseline}{rest}"
         named = [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new]

@@ -27,11 +27,8 @@ def markdown(statement: RunReport) -> str:
     parts = [_heading(statement), _numbers(statement)]
     if statement.held:
         parts.append(f"**Baseline:** {prose(baseline_sentence(statement.held), 1_000)}")
-        parts += (
-            [f"Lost: {listed([code(name) for name in statement.held.lost], MOST)}"]
-            if statement.held.regressed and statement.held.lost
-            else []
-        )
+        if statement.held.regressed and statement.held.lost:
+            parts.append(f"Lost: {listed([code(name) for name in statement.held.lost], MOST)}")
     if statement.unfinished:
         parts.append(f"**Note:** {prose(statement.unfinished)}")
     if statement.counts["failed"]:

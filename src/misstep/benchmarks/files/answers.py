@@ -95,9 +95,9 @@ def _without_places(text: str) -> str:
         last = number if goes_on or begins else 0
         if last:
             listed.add(row)
-    return "\n".join(
-        _ITEM.sub("", line, count=1) if row in listed else line for row, line in enumerate(lines)
-    )
+    for row in listed:
+        lines[row] = _ITEM.sub("", lines[row], count=1)
+    return "\n".join(lines)
 
 
 def _in_digits(text: str) -> Iterator[tuple[int, int, str]]:

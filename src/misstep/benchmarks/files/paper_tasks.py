@@ -39,9 +39,8 @@ def read_entries(path: Path) -> list[PaperEntry]:
         try:
             entries.append(msgspec.convert(fields, PaperEntry))
         except msgspec.ValidationError as error:
-            raise UsageError(
-                f"not an environment: {error}", _EXPECTED_ENTRY, where=f"{path}:{line}"
-            ) from error
+            where = f"{path}:{line}"
+            raise UsageError(f"not an environment: {error}", _EXPECTED_ENTRY, where=where) from error
     return entries
 
 
@@ -211,7 +210,6 @@ def _inside(root: Path, name: str) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(f"'{name[:200]}' is not a path", _EXPECTED_PATH, where=str(root)) from error
     if not place.is_relative_to(root):
-        raise UsageError(
-            f"'{name[:200]}' leads out of the benchmark's folder", _EXPECTED_PATH, where=str(root)
-        )
+        message = f"'{name[:200]}' leads out of the benchmark's folder"
+        raise UsageError(message, _EXPECTED_PATH, where=str(root))
     return place

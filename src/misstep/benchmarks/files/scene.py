@@ -88,9 +88,8 @@ _LEAST, _MOST = 12, 44  # files
 def grow(domain: Domain, dice: Dice) -> dict[str, Content]:
     """A tree of two to four levels; the same dice give the same tree."""
     tree = dict[str, Content]()
-    folders = [
-        leaf for top in dice.sample(domain.folders, dice.pick(_TOPS)) for leaf in _leaves(top, domain, dice)
-    ]
+    tops = dice.sample(domain.folders, dice.pick(_TOPS))
+    folders = [leaf for top in tops for leaf in _leaves(top, domain, dice)]
     for folder in folders:
         for _ in range(2 + dice.below(4)):
             if len(tree) < _MOST:

@@ -60,9 +60,8 @@ def judge_files(task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[st
 def build(kind: str, domain: Domain, seed: int) -> TaskWorld:
     """The first randomly drawn world that has a single right result."""
     if kind not in KINDS:
-        raise UsageError(
-            f"unknown kind of task '{kind}'", f"known kinds: {', '.join(KINDS)}", did_you_mean(kind, KINDS)
-        )
+        hints = (f"known kinds: {', '.join(KINDS)}", did_you_mean(kind, KINDS))
+        raise UsageError(f"unknown kind of task '{kind}'", *hints)
     for attempt in range(ATTEMPTS):
         dice = Dice(derive_seed(seed, kind, domain.name, attempt))
         form = dice.pick(KINDS[kind])
@@ -81,9 +80,8 @@ def _world(kind: str, plan: Plan, expected: Tree, steps: tuple[TaskStep, ...]) -
     held, hold = ({path.rpartition("/")[0] for path in tree if "/" in path} for tree in (plan.tree, expected))
     if any([path in expected and path not in hold for path in held]):  # the request has to mention them
         pruned = any([isinstance(operation, Prune) for operation in plan.operations])
-        note = (
-            "All other folders stay, even empty ones." if pruned else "Folders that end up empty should stay."
-        )
+        kept = "All other folders stay, even empty ones."
+        note = kept if pruned else "Folders that end up empty should stay."
     phrasings = load_phrasings()[kind][plan.form]
     requests = tuple(f"{phrasing.format(**plan.words)} {note}".strip() for phrasing in phrasings)
     initial = complete(plan.tree)

@@ -233,9 +233,8 @@ class ForgeServer(ThreadingHTTPServer):
         try:
             super().__init__((HOST, port), Handler)
         except OSError as error:
-            raise UsageError(
-                f"can't listen on {HOST}:{port}: {error.strerror}", "port 0 picks a free one", where="--port"
-            ) from None
+            message = f"can't listen on {HOST}:{port}: {error.strerror}"
+            raise UsageError(message, "port 0 picks a free one", where="--port") from None
         self.answering: Answering = _closed
         self.errors = list[Exception]()
         self._connections = set[socket.socket]()

@@ -277,13 +277,9 @@ class CaseBundle(msgspec.Struct, frozen=True):
     def section(self) -> Markup:
         size, kept = len(self.index["id"]), self.index["kept"]
         told = f"Details of {kept:,} of {size:,} cases are in this file, failures first"
-        note = (
-            [element("p", f"{told}; misstep serve shows all of them.", class_="caption")]
-            if kept < size
-            else []
-        )
+        note = element("p", f"{told}; misstep serve shows all of them.", class_="caption")
         place = element("div", id="cases", data_base=self.base)
-        return page_section("Cases", *note, self._without_scripts(), place)
+        return page_section("Cases", *([note] if kept < size else []), self._without_scripts(), place)
 
     def aside(self) -> Markup:
         """The element for cases that other parts of the page link to."""

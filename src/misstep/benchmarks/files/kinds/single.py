@@ -31,11 +31,9 @@ def by_line(scene: Scene) -> Plan:
     return _sorted(scene, what, ops.covered(what, scene.tree), "line")
 
 
-def _sorted(
-    scene: Scene, what: ops.Selection, dated_files: list[str], source: Literal["name", "line"]
-) -> Plan:
+def _sorted(scene: Scene, what: ops.Selection, dated: list[str], source: Literal["name", "line"]) -> Plan:
     layout, groups = scene.dice.pick(_LAYOUTS)
-    example = scene.dice.pick(dated_files)
+    example = scene.dice.pick(dated)
     date = ops.name_of(example)[:10]
     if source == "line":
         line = ops.files_of(scene.tree)[example].decode().split("\n")[1]
@@ -64,9 +62,8 @@ def find_named(scene: Scene) -> Plan:
 
 def find_line(scene: Scene) -> Plan:
     """Find the one file that contains a given reference, among files with others."""
-    code, *others = [
-        f"{scene.dice.pick(('KX', 'QR', 'ZT'))}-{1000 + scene.dice.below(9000)}" for _ in range(4)
-    ]
+    dice = scene.dice
+    code, *others = [f"{dice.pick(('KX', 'QR', 'ZT'))}-{1000 + dice.below(9000)}" for _ in range(4)]
     paths = scene.dice.sample(sorted(ops.files_of(scene.tree)), 4)
     if code in others:
         raise ops.Clash("the same reference twice")

@@ -53,9 +53,8 @@ def not_supplied(field: str) -> RestRefusal:
 
 
 def wrong_type(field: str, expected: str) -> RestRefusal:
-    return RestRefusal(
-        422, f"Invalid request.\n\nFor 'properties/{field}', the value given is not {expected}."
-    )
+    problem = f"For 'properties/{field}', the value given is not {expected}."
+    return RestRefusal(422, f"Invalid request.\n\n{problem}")
 
 
 def invalid(resource: str, field: str, code: str = "invalid") -> RestRefusal:

@@ -82,9 +82,8 @@ def _move(call: RestCall, name: str, new: str | None, old: str | None) -> None:
     try:
         call.repository.move(name, new, old)
     except RefRefused:
-        raise RestRefusal(
-            422, f"Reference {name} cannot be changed: another reference is in its way."
-        ) from None
+        message = f"Reference {name} cannot be changed: another reference is in its way."
+        raise RestRefusal(422, message) from None
 
 
 def get_git_commit(call: RestCall) -> RestAnswer:
@@ -154,9 +153,8 @@ def _tree_view(call: RestCall, sha: str, recursive: bool) -> dict[str, Any]:
 def get_blob(call: RestCall) -> RestAnswer:
     blob = _found(call, "blob")
     content = base64.encodebytes(blob.data).decode("ascii")
-    return RestAnswer(
-        _blob_view(call, blob.sha) | {"size": len(blob.data), "encoding": "base64", "content": content}
-    )
+    data = {"size": len(blob.data), "encoding": "base64", "content": content}
+    return RestAnswer(_blob_view(call, blob.sha) | data)
 
 
 def create_blob(call: RestCall) -> RestAnswer:

@@ -77,10 +77,8 @@ def _heading(statement: RunReport) -> str:
 
 def _numbers(statement: RunReport) -> str:
     summary, counts = statement.summary, statement.counts
-    cells: dict[str, str] = {
-        f"{statement.unit}s": str(statement.total),
-        **{verdict: str(count) for verdict, count in counts.items()},
-    }
+    cells = {f"{statement.unit}s": str(statement.total)}
+    cells |= {verdict: str(count) for verdict, count in counts.items()}
     if summary and summary.success is not None:
         cells["success"] = percent(summary.success)
         cells["95 % interval"] = from_to(summary.interval)

@@ -198,13 +198,8 @@ def _of_number(answer: Number, numbers: Sequence[Mention], harmless: set[str]) -
         return (f"the reply names no number, should be {answer.value}",)
     values = [each.value for each in numbers]
     rivals = [{*pair} for pair, each in zip(pairwise(values), numbers[1:], strict=True) if each.rivals]
-    others = [
-        each.value
-        for each in numbers
-        if each.value not in {answer.text, *harmless}
-        and not each.is_share
-        and not is_rounded(each.value, answer.value)
-    ]
+    unclear = [each.value for each in numbers if not each.is_share and each.value not in harmless]
+    others = [each for each in unclear if each != answer.text and not is_rounded(each, answer.value)]
     is_hedged = any([answer.text in pair and len(pair) > 1 for pair in rivals])
     add_up = all(map(str.isdecimal, others)) and sum(map(int, others)) == answer.value
     if answer.text not in values or is_hedged or (others and not add_up):

@@ -122,11 +122,7 @@ def read_paper(folder: Path) -> Sequence[PaperTask]:
     lists = sorted([*root.glob("envs*.yml"), *root.glob("envs/envs*.yml")])
     entries = {entry.prompt_file: entry for path in lists for entry in read_entries(path)}
     listed = {Path(name).parent.name for name in entries}
-    entries |= {
-        entry.prompt_file: entry
-        for entry in _unlisted(root)
-        if Path(entry.prompt_file).parent.name not in listed
-    }
+    entries |= {entry.prompt_file: entry for entry in _unlisted(root, listed)}
     if not entries:
         expected = "expected envs*.yml, prompts/FIELD/promptN.txt and setups/setup_FIELD.sh"
         raise UsageError("no tasks of the paper's benchmark", expected, where=str(folder))
@@ -169,10 +165,10 @@ def _files(tree: Tree) -> Tree:
     return complete({path: content for path, content in things.items() if not f"{path}/".startswith(".git/")})
 
 
-def _unlisted(root: Path) -> Iterator[PaperEntry]:
+def _unlisted(root: Path, listed: set[str]) -> Iterator[PaperEntry]:
     for prompt in sorted(root.glob("prompts/*/prompt*.txt")):
         field, number = prompt.parent.name, _PROMPT.fullmatch(prompt.name)
-        if number:
+        if number and field not in listed:
             truth = f"ground_truths/setup_{field}/{field}_{number[1]}"
             yield PaperEntry(f"setups/setup_{field}.sh", f"prompts/{field}/{prompt.name}", truth)
 

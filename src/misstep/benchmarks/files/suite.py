@@ -100,10 +100,8 @@ def public_tasks() -> Sequence[Task]:
     for place, domain in enumerate(load_domains()):
         for slot in range(PER_DOMAIN):
             kind = list(KINDS)[(place * PER_DOMAIN + slot) % len(KINDS)]
-            proposed = (
-                _task(kind, domain, derive_seed(PUBLIC_SEED, domain, slot, draw))
-                for draw in itertools.count()
-            )
+            seeds = (derive_seed(PUBLIC_SEED, domain, slot, draw) for draw in itertools.count())
+            proposed = (_task(kind, domain, seed) for seed in seeds)
             task = next(task for task in proposed if task.request not in tasks)
             validated = slot == place % PER_DOMAIN or (place % 5 < 2 and slot == (place + 3) % PER_DOMAIN)
             tasks[task.request] = replace(task, split="validation" if validated else "test")

@@ -111,10 +111,7 @@ def _differences(expected: State, found: State, initial: State) -> Iterator[str]
     for number in sorted({*expected.threads, *found.threads}):
         yield from _thread(number, expected.threads.get(number), found.threads.get(number))
     names = [[label.name for label in state.labels] for state in (expected, found)]
-    labels = [
-        [(label.name, label.color, label.description) for label in state.labels]
-        for state in (expected, found)
-    ]
+    labels = [[structs.astuple(label) for label in state.labels] for state in (expected, found)]
     yield from _field("labels of the repository", *(labels if names[0] == names[1] else names))
     yield from _field("refs that are not branches", dict(expected.refs), dict(found.refs))
 
@@ -270,10 +267,8 @@ class ForgeRecords:
         return comment
 
     def find_comment(self, id: int) -> tuple[IssueThread, Comment] | None:
-        return next(
-            ((thread, each) for thread in self.threads.values() for each in thread.comments if each.id == id),
-            None,
-        )
+        comments = ((thread, each) for thread in self.threads.values() for each in thread.comments)
+        return next((pair for pair in comments if pair[1].id == id), None)
 
     def close_pulls(self, branch: str) -> None:
         """Close pull requests of a branch that was deleted."""

@@ -93,14 +93,9 @@ class Cases:
                 "record them with --otlp-content, or in your own instrumentation",
                 where=trajectory.where,
             )
-        return case, Transcript(
-            case.id,
-            trajectory.calls,
-            trajectory.ended,
-            storable(trajectory.answer),
-            storable(trajectory.error),
-            trajectory.usage,
-        )
+        calls, ended, usage = trajectory.calls, trajectory.ended, trajectory.usage
+        answer, error = storable(trajectory.answer), storable(trajectory.error)
+        return case, Transcript(case.id, calls, ended, answer, error, usage)
 
     def _find(self, trajectory: Trajectory) -> Case:
         """By a known name, by the exact text of the request, or else the given one."""

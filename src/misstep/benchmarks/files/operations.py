@@ -205,16 +205,13 @@ class Write(msgspec.Struct, frozen=True, tag=True):
 
 
 class Unroll(msgspec.Struct, frozen=True, tag=True):
-    """For each line of the file `listing`, create a folder inside `folder`, or a file.
-
-    A file's name is the line followed by `ending`; its content is `text` with `{}` replaced by the line.
-    """
+    """For each line of the file `listing`, create a folder inside `folder`, or a file."""
 
     listing: str
     folder: str
     make: Literal["folders", "files"]
-    ending: str = ""
-    text: str = ""
+    ending: str = ""  # what follows the line in the name of a file
+    text: str = ""  # the content of a file, with `{}` for the line
 
 
 Operation: TypeAlias = Move | Copy | Delete | Remove | Prune | MakeFolder | Write | Unroll

@@ -45,7 +45,6 @@ def read_entries(path: Path) -> list[PaperEntry]:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file of limited size."""
     try:
         if not path.is_file():
             raise UsageError("no such file", ABSENT, where=str(path))
@@ -99,17 +98,10 @@ _SHARE = 5  # one task in so many is for validation
 
 
 class PaperTask(msgspec.Struct, frozen=True):
-    """A task of the paper.
-
-    `setup` is a script that takes the folder to fill; it must run in a sandbox and is not run here. `truth`
-    is a folder with the expected end state, which the published data lack. `listing` is the output of `tree`
-    for a folder after setup.
-    """
-
     task: Task
-    setup: Path
-    truth: Path | None = None
-    listing: Path | None = None
+    setup: Path  # a script that takes the folder to fill; it must run in a sandbox, and is not run here
+    truth: Path | None = None  # a folder with the expected end state, which the published data lack
+    listing: Path | None = None  # the output of `tree` for a folder after setup
 
 
 def read_paper(folder: Path) -> Sequence[PaperTask]:

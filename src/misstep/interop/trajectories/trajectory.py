@@ -11,20 +11,15 @@ from misstep.errors import UsageError, did_you_mean
 
 
 class Trajectory(msgspec.Struct, frozen=True):
-    """`names` may be the id of its case, `request` the text; `where` is for messages.
-
-    `is_silent` if the arguments of its calls are unknown.
-    """
-
-    where: str
+    where: str  # for messages
     calls: tuple[Call, ...]
-    names: tuple[str, ...] = ()
-    request: str = ""
+    names: tuple[str, ...] = ()  # texts that may be the id of its case
+    request: str = ""  # the text of its case
     ended: Ended = "answered"
     answer: str = ""
     error: str = ""
     usage: Usage = Usage()
-    is_silent: bool = False
+    is_silent: bool = False  # the arguments of its calls are unknown
 
 
 def names_in(value: Any) -> tuple[str, ...]:

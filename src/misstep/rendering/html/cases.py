@@ -109,15 +109,11 @@ Effect = Literal["done", "unavailable", "broken", "over", "price", "refused", "n
 
 
 class CallEffect(msgspec.Struct, frozen=True):
-    """The result of one call: its effect, and in timed problems its start and end in minutes.
-
-    `action` is the one that was carried out, if any; it may not be that of the tool, which can be a
-    substitute.
-    """
+    """The result of one call: its effect, and in timed problems its start and end in minutes."""
 
     effect: Effect = "done"
     attempt: int = 1
-    action: str = ""
+    action: str = ""  # what was carried out, if anything; not that of the tool if this is a substitute
     start: int | None = None
     end: int | None = None
 

@@ -19,18 +19,12 @@ TITLE = 120
 
 
 class RunPage(msgspec.Struct, frozen=True):
-    """The page of a run. `parts` are its sections, `cases` those that can be opened.
-
-    `run` says how it was set up, `held` is the comparison with its baseline, `sandboxes` are those of the
-    tools.
-    """
-
     summary: Summary
-    parts: tuple[Markup, ...] = ()
-    cases: CaseBundle | None = None
-    run: Run | None = None
-    held: Held | None = None
-    sandboxes: tuple[str, ...] = ()
+    parts: tuple[Markup, ...] = ()  # its sections
+    cases: CaseBundle | None = None  # those that can be opened
+    run: Run | None = None  # how it was set up
+    held: Held | None = None  # the comparison with its baseline
+    sandboxes: tuple[str, ...] = ()  # those of the tools
 
 
 class PartPage(msgspec.Struct, frozen=True):

@@ -15,6 +15,7 @@ from misstep.benchmarks.forge.rest.call import (
     not_supplied,
     wrong_type,
 )
+from misstep.benchmarks.tree import parents
 
 READMES = ("README.md", "README.rst", "README.txt", "README")
 
@@ -134,9 +135,8 @@ def _branch(call: RestCall) -> tuple[str, Commit]:
 
 def _at(call: RestCall, commit: Commit, path: str) -> TreeEntry | None:
     """The file at a path; a path through a file, or to a folder, is refused."""
-    parts = path.split("/")
-    for count in range(1, len(parts)):
-        above = call.repository.entry(commit.tree, "/".join(parts[:count]))
+    for parent in parents(path):
+        above = call.repository.entry(commit.tree, parent)
         if above and above.mode != FOLDER:
             raise RestRefusal(422, "path contains a file where a folder is needed")
     found = call.repository.entry(commit.tree, path)

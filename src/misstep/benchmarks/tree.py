@@ -187,11 +187,7 @@ LONGEST_NAME = 255  # bytes, on every file system in use
 
 
 def lay(tree: Tree, root: Path) -> None:
-    """Write a tree into an existing empty folder.
-
-    Everything is checked first: a tree that would reach outside the folder is refused, and nothing is
-    written.
-    """
+    """Write a tree into an existing empty folder; nothing is written if a path would lead out of it."""
     for path in tree:
         require_plain(path)
     whole = complete(tree)

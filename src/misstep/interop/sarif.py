@@ -94,10 +94,7 @@ TEXT = 4_000  # characters
 
 
 def sarif(statement: RunReport, root: Path) -> Iterator[str]:
-    """The document in pieces; files below the repository's root have relative paths.
-
-    Issues beyond GitHub's limits are left out, and counted in a notification.
-    """
+    """The document in pieces; issues beyond GitHub's limits are left out, and counted in a notification."""
     rules = {name: rule for name, rule in RULES.items() if name.partition("/")[0] in statement.families}
     numbers = {name: number for number, name in enumerate(rules)}
     head = json.dumps({"driver": _driver(rules)})

@@ -45,22 +45,15 @@ _APART = 60  # characters; numbers farther apart are unrelated
 
 
 class Mention(msgspec.Struct, frozen=True):
-    """A number in a text, formatted as by `str`.
-
-    `is_share` if "of them" follows, or if it is the word "one" beside other numbers. It `rivals` the number
-    before it if only "or", "to" or a hyphen is between the two.
-    """
+    """A number in a text, formatted as by `str`."""
 
     value: str
-    is_share: bool = False
-    rivals: bool = False
+    is_share: bool = False  # "of them" follows, or it is the word "one" beside other numbers
+    rivals: bool = False  # only "or", "to" or a hyphen is between the number before and this one
 
 
 def numbers_in(text: str) -> list[Mention]:
-    """All numbers in a text, in digits and in words, in order.
-
-    Dates, ordinals (`3rd`) and the numbering of lists are left out.
-    """
+    """All numbers in a text, in order, without dates, ordinals (`3rd`) and the numbering of lists."""
     plain = _BETWEEN.sub(r" \1 ", _DATE.sub(" ", _without_places(text)))
     found = sorted([*_in_digits(plain), *_in_words(plain)])
     ones = {match.start() for match in _ONE.finditer(plain)} & {start for start, _, _ in found}
@@ -190,10 +183,7 @@ def objections(answer: Answer, said: str, request: str, tree: Tree) -> tuple[str
 
 
 def _of_number(answer: Number, numbers: Sequence[Mention], harmless: set[str]) -> tuple[str, ...]:
-    """Check a numeric answer: harmless numbers, shares of it and parts that add up to it are allowed.
-
-    An alternative to it, such as "3 or 4", is not.
-    """
+    """Harmless numbers, shares of it and parts that add up to it are allowed; "3 or 4" is not."""
     if not numbers:
         return (f"the reply names no number, should be {answer.value}",)
     values = [each.value for each in numbers]

@@ -154,14 +154,11 @@ def _name(subject: str, domain: Domain, dice: Dice) -> str:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A task before it is put into words: a tree, and what is to be done with it or found out about it.
+    """A task before it is put into words: a tree, and what is to be done with it or found out about it."""
 
-    `form` is a form of the kind that has phrasings of its own; `words` fill their placeholders.
-    """
-
-    form: str
+    form: str  # of the kind, with phrasings of its own
     tree: Tree
-    words: dict[str, str]
+    words: dict[str, str]  # for the placeholders of the phrasings
     operations: tuple[Operation, ...] = ()
     answer: Answer | None = None
 

@@ -109,10 +109,7 @@ def public_tasks() -> Sequence[Task]:
 
 
 class FreshTasks(Sequence[Task]):
-    """Newly generated tasks of some kinds and domains; each is made when it is accessed.
-
-    A longer list of the same seed starts with the shorter one.
-    """
+    """New tasks, made when accessed; a longer list of the same seed starts with the shorter one."""
 
     def __init__(
         self, seed: int, count: int, kinds: Collection[str] = (), domains: Collection[str] = ()

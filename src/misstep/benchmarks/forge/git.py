@@ -156,10 +156,7 @@ class Object(msgspec.Struct, frozen=True):
 
 
 class Git:
-    """Runs git on one bare repository.
-
-    Objects are read through one long-running process, because starting one for each is slow.
-    """
+    """Runs git on one bare repository; one process reads all objects, because starting many is slow."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -65,15 +65,12 @@ class IssueThread(msgspec.Struct, frozen=True):
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """All files at the tip of a branch; `executable` are the executable ones.
-
-    An expected branch without a tip accepts any commit with these files that has `follows` in its history.
-    """
+    """All files at the tip of a branch. An expected branch without a tip accepts any commit with them."""
 
     files: Tree
     tip: str = ""
     executable: frozenset[str] = frozenset()
-    follows: str = ""
+    follows: str = ""  # a commit that has to be in the history of an expected branch
 
 
 class State(msgspec.Struct, frozen=True):
@@ -219,10 +216,7 @@ OPENING = timedelta(days=30)  # from the first commit to the first change by a c
 
 
 class ForgeRecords:
-    """Issues, pull requests and labels, changed by requests.
-
-    Its clock advances with each change only, so that dates are reproducible.
-    """
+    """Issues, pull requests and labels; the clock advances with changes only, so dates are reproducible."""
 
     def __init__(self, project: Project) -> None:
         self.project = project

@@ -260,15 +260,12 @@ def served_at(base: str, again: str) -> "CaseBundle":
 
 
 class CaseBundle(msgspec.Struct, frozen=True):
-    """An index (`index_of`), and the lines of an `Archive` with the details of its first cases.
-
-    With `base`, a server sends them, and there are no lines. `again` is the command that lists them.
-    """
+    """An index (`index_of`), and the lines of an `Archive` with the details of its first cases."""
 
     index: dict[str, Any]
     lines: tuple[str, ...] = ()
-    base: str = ""
-    again: str = ""
+    base: str = ""  # where a server sends the details; then there are no lines
+    again: str = ""  # the command that lists the cases
 
     def section(self) -> Markup:
         size, kept = len(self.index["id"]), self.index["kept"]

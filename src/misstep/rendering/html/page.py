@@ -101,10 +101,7 @@ def planning_parts(
     cases: CaseBundle | None = None,
     headline: Markup | None = None,
 ) -> Iterator[Markup]:
-    """The sections of a run on planning cases; `findings` are those of its kind of run.
-
-    A `headline` replaces the success rate.
-    """
+    """The sections of a run on planning cases; a `headline` replaces the success rate."""
     rate = element("div", headline or sections.success(summary))
     yield element("div", rate, sections.counts(summary), class_="overview")
     yield from findings

@@ -196,11 +196,7 @@ def comparison_parts(
     requests: Mapping[str, str],
     part_path: Callable[[str, str], str],
 ) -> Iterator[Markup]:
-    """The conclusion, its numbers, and the cases that changed.
-
-    `requests` are the requests of these cases by id; `part_path` returns the address of a case by its run and
-    id.
-    """
+    """The conclusion, its numbers, and the cases that changed, with their requests and links to them."""
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
     pairing = comparison.pairing
     names = sides[0].name, sides[1].name

@@ -107,11 +107,8 @@ MOST_GROUPS = 100
 
 class Counted:
     def __init__(self) -> None:
-        self.samples = 0
-        self._judged = 0
-        self._passed = 0
-        self._chance = 0.0
-        self._has_chance = False
+        self.samples = self._judged = self._passed = 0
+        self._chance: float | None = None
         self._groups = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
 
     def add(self, episode: Episode) -> None:
@@ -121,8 +118,8 @@ class Counted:
         passed = int(episode.verdict == "passed")
         self._judged += 1
         self._passed += passed
-        self._chance += episode.chance or 0.0
-        self._has_chance = self._has_chance or episode.chance is not None
+        if episode.chance is not None:
+            self._chance = (self._chance or 0.0) + episode.chance
         for group in GROUPS:
             if value := episode.about.get(group):
                 name = " and ".join(value) if isinstance(value, list) else str(value)
@@ -131,11 +128,8 @@ class Counted:
                 counts[1] += 1
 
     def results(self) -> log.EvalResults:
-        return log.EvalResults(
-            total_samples=self.samples,
-            completed_samples=self._judged,
-            scores=[self._score()] if self._judged else [],
-        )
+        scores = [self._score()] if self._judged else []
+        return log.EvalResults(total_samples=self.samples, completed_samples=self._judged, scores=scores)
 
     def _score(self) -> log.EvalScore:
         rate = self._passed / self._judged
@@ -145,7 +139,7 @@ class Counted:
             "accuracy": log.EvalMetric(name="accuracy", value=rate),
             "stderr": log.EvalMetric(name="stderr", value=deviation),
         }
-        if self._has_chance:
+        if self._chance is not None:
             metrics["chance"] = log.EvalMetric(name="chance", value=round(self._chance / self._judged, 9))
         for (group, value), (passed, judged) in sorted(self._groups.items())[:MOST_GROUPS]:
             name, size = f"{group} {value}", {"samples": judged}

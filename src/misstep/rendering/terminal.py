@@ -89,11 +89,8 @@ def summary_view(summary: Summary) -> RenderableType:
     beside = [f"95 % interval {from_to(summary.interval)}"] if judged else []
     beside += [f"chance level {percent(summary.chance)}"]
     beside += [f"{name} {rate}" for name, rate in baseline_rates(summary.baselines).items()]
-    counts = [
-        Text(f"{getattr(summary, name):,} {name}", style=STYLES[name])
-        for name in JUDGEMENTS[1:]
-        if getattr(summary, name)
-    ]
+    unpassed = {name: getattr(summary, name) for name in JUDGEMENTS[1:]}
+    counts = [Text(f"{count:,} {name}", style=STYLES[name]) for name, count in unpassed.items() if count]
     if counts and summary.failed and (kinds := kinds_of_errors(summary)):
         counts[0].append(f" ({kinds})", style="not bold default")
     told = [*counts, Text(counted(summary.calls, "call"))]
@@ -230,9 +227,9 @@ def share(counts: Mapping[Any, int], name: str) -> float | None:
 
 
 def counted_column(one: Named, counts: Mapping[Any, int]) -> Column:
-    parts = {name: share(counts, name) for name in counts}
-    shares = {name: 100 * part for name, part in parts.items() if part is not None}
-    return Column(agent_name(one), shares, sum(counts.values()))
+    total = sum(counts.values())
+    shares = {name: 100 * (count / total) for name, count in counts.items()} if total else {}
+    return Column(agent_name(one), shares, total)
 
 
 def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> Table:

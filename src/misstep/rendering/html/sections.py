@@ -205,10 +205,9 @@ def comparison_parts(
     yield element("p", points(pairing.difference), element("small", " points"), class_="rate")
     yield element("p", element("b", text(said)), f" {pairing.cases:,} {unit} in common.")
     yield pairs((side.name, element("a", f"run {side.id}", href=side.path)) for side in sides)
-    changed = ((0, comparison.lost), (1, comparison.won))
-    for which, cases in changed:
+    for name, cases in zip(names, (comparison.lost, comparison.won), strict=True):
         if cases:
-            title = f"Only {names[which]} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
+            title = f"Only {name} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
             yield page_section(title, _changed(cases, sides, requests, part_path))
     short = [plain(name, HEADING) for name in names]
     crossing = [

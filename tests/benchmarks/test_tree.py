@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from misstep.benchmarks.tree import (
-    Bounds,
     File,
     Folder,
     Link,
@@ -116,12 +115,13 @@ def test_pipes_sockets_and_odd_names_are_named(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_too_much_is_not_read(tmp_path: Path) -> None:
+def test_what_is_too_much_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with (tmp_path / "huge").open("wb") as file:
         file.truncate(1 << 40)
     (tmp_path / "a").write_bytes(b"x" * 60)
     (tmp_path / "b").write_bytes(b"x" * 60)
-    found = survey(tmp_path, Bounds(in_all=100))
+    monkeypatch.setattr("misstep.benchmarks.tree.MOST_READ", 100)
+    found = survey(tmp_path)
     assert found["a"] == File(b"x" * 60)
     assert found["b"] == Other("a file of 60 bytes, too large to be read")
     assert found["huge"] == Other("a file of 1,099,511,627,776 bytes, too large to be read")
@@ -132,7 +132,7 @@ def test_what_is_too_much_is_not_read(tmp_path: Path) -> None:
     )
 
 
-def test_many_entries_and_deep_folders_are_bounded(tmp_path: Path) -> None:
+def test_many_entries_and_deep_folders_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     deep = tmp_path
     for _ in range(80):
         deep /= "d"
@@ -143,8 +143,10 @@ def test_many_entries_and_deep_folders_are_bounded(tmp_path: Path) -> None:
     (tmp_path / "many").mkdir()
     for number in range(30):
         (tmp_path / f"many/{number}").touch()
-    assert survey(tmp_path, Bounds(entries=85))["many"] == Other("a folder with too much in it")
-    assert survey(tmp_path, Bounds(entries=1)) == {".": Other("a folder with too much in it")}
+    monkeypatch.setattr("misstep.benchmarks.tree.MOST_ENTRIES", 85)
+    assert survey(tmp_path)["many"] == Other("a folder with too much in it")
+    monkeypatch.setattr("misstep.benchmarks.tree.MOST_ENTRIES", 1)
+    assert survey(tmp_path) == {".": Other("a folder with too much in it")}
 
 
 def test_what_can_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

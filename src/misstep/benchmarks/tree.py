@@ -94,9 +94,8 @@ def _differences(expected: Tree, found: Tree, initial: Tree) -> Iterator[str]:
     missing = _deepest(path for path in expected if path not in found)
     unexpected = _deepest(path for path in found if path not in expected)
     misplaced = _misplaced(missing, unexpected, expected, found)
-    yield from (
-        f"misplaced: {visible(wrong)} should be {visible(right)}" for right, wrong in misplaced.items()
-    )
+    for right, wrong in misplaced.items():
+        yield f"misplaced: {visible(wrong)} should be {visible(right)}"
     for path in missing:
         if path not in misplaced:
             same = initial.get(path) == expected[path]
@@ -188,11 +187,7 @@ LONGEST_NAME = 255  # bytes, on every file system in use
 
 
 def lay(tree: Tree, root: Path) -> None:
-    """Write a tree into an existing empty folder.
-
-    Everything is checked first: a tree that would reach outside the folder is refused, and nothing is
-    written.
-    """
+    """Write a tree into an existing empty folder; nothing is written if a path would lead out of it."""
     for path in tree:
         require_plain(path)
     whole = complete(tree)
@@ -254,25 +249,19 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Bounds(msgspec.Struct, frozen=True):
-    """Limits on reading: entries, bytes of one file, bytes in all, nesting of folders."""
-
-    entries: int = 20_000
-    file: int = 1 << 20
-    in_all: int = 1 << 26
-    depth: int = 64
+MOST_ENTRIES = 20_000
+LARGEST = 1 << 20  # bytes of one file
+MOST_READ = 1 << 26  # bytes of all files
+DEEPEST = 64  # nesting of folders
 
 
-BOUNDS = Bounds()
-
-
-def survey(root: Path, bounds: Bounds = BOUNDS) -> Tree:
+def survey(root: Path) -> Tree:
     """The content of a folder, by path. Links are not followed; what exceeds the limits is `Other`."""
     try:
         handle = os.open(root, _FOLDER)
     except OSError as error:
         raise UsageError(f"can't read the folder of a task: {error.strerror}", where=str(root)) from error
-    surveyor = _Surveyor(bounds)
+    surveyor = _Surveyor()
     surveyor.read_folder(handle, "", 0)
     return dict(sorted(surveyor.found.items()))
 
@@ -280,15 +269,14 @@ def survey(root: Path, bounds: Bounds = BOUNDS) -> Tree:
 class _Surveyor:
     """Descends by open directory handles rather than paths, so that swapped folders can't redirect it."""
 
-    def __init__(self, bounds: Bounds) -> None:
-        self.found: dict[str, Content] = {}
-        self._bounds = bounds
-        self._room = bounds.in_all
+    def __init__(self) -> None:
+        self.found = dict[str, Content]()
+        self._room = MOST_READ
 
     def read_folder(self, handle: int, path: str, depth: int) -> None:
         """List an open folder, and close it."""
         try:
-            room = self._bounds.entries - len(self.found)
+            room = MOST_ENTRIES - len(self.found)
             with os.scandir(handle) as entries:
                 names = [entry.name for entry in islice(entries, room + 1)]
             if len(names) > room:
@@ -310,7 +298,7 @@ class _Surveyor:
                 self.found[path] = self._file(os.open(name, _FILE, dir_fd=parent))
             elif not stat.S_ISDIR(mode):
                 self.found[path] = Other(_SORTS.get(stat.S_IFMT(mode), "something that is not a file"))
-            elif depth >= self._bounds.depth:
+            elif depth >= DEEPEST:
                 self.found[path] = Other("a folder too deep to be read")
             else:
                 self.found[path] = Folder()
@@ -321,7 +309,7 @@ class _Surveyor:
     def _file(self, handle: int) -> Content:
         with os.fdopen(handle, "rb") as file:
             size = os.fstat(handle).st_size
-            most = min(self._bounds.file, self._room)
+            most = min(LARGEST, self._room)
             # A file may grow, and some report no size, so what counts is how much can be read.
             data = file.read(most + 1) if size <= most else b""
         if size > most or len(data) > most:

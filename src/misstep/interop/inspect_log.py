@@ -16,30 +16,7 @@ from math import sqrt
 from typing import IO, Any
 
 import msgspec
-from inspect_ai.log import (
-    EvalConfig,
-    EvalDataset,
-    EvalError,
-    EvalLog,
-    EvalMetric,
-    EvalPlan,
-    EvalPlanStep,
-    EvalResults,
-    EvalSample,
-    EvalSampleLimit,
-    EvalScore,
-    EvalSpec,
-    EvalStats,
-    write_eval_log,
-)
-from inspect_ai.model import (
-    ChatMessage,
-    ChatMessageAssistant,
-    ChatMessageTool,
-    ChatMessageUser,
-    ModelOutput,
-    ModelUsage,
-)
+from inspect_ai import log, model
 from inspect_ai.scorer import CORRECT, INCORRECT, Score
 from inspect_ai.tool import ToolCall
 
@@ -52,32 +29,36 @@ MALFORMED = "arguments that are not a JSON object"
 _LIMITS = {"timeout": "time", "iterations": "message"}
 
 
-def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
-    messages = [ChatMessageUser(content=storable(episode.request), source="input"), *_conversation(episode)]
-    answer = storable(episode.answer)
+def sample_of(agent: EpisodeAgent, episode: Episode) -> log.EvalSample:
+    request, answer = storable(episode.request), storable(episode.answer)
+    messages = [model.ChatMessageUser(content=request, source="input"), *_conversation(episode)]
     if episode.ended == "answered":
-        messages.append(ChatMessageAssistant(content=answer, source="generate", model=agent.model or None))
-    usage = {agent.model: usage_of(episode.usage)} if agent.model else {}
+        said = model.ChatMessageAssistant(content=answer, source="generate", model=agent.model or None)
+        messages.append(said)
+    kind = {"error": episode.kind, "step": episode.step, "chance": episode.chance}
     score = Score(
         value=CORRECT if episode.verdict == "passed" else INCORRECT,
         answer=", ".join(call.tool for call in episode.calls),
         explanation=storable(episode.explanation) or None,
-        metadata={"error": episode.kind, "step": episode.step, "chance": episode.chance},
+        metadata=kind,
     )
-    said = storable(episode.error) or "the agent failed with an error"
-    error = EvalError(message=said, traceback=said, traceback_ansi=said)
-    kind = _LIMITS.get(episode.ended)
-    limit = EvalSampleLimit(type=kind, limit=0, reason=f"ended by {episode.ended}") if kind else None
-    return EvalSample(
+    why = storable(episode.error) or "the agent failed with an error"
+    error = log.EvalError(message=why, traceback=why, traceback_ansi=why)
+    limit = None
+    if episode.ended in _LIMITS:
+        reason = f"ended by {episode.ended}"
+        limit = log.EvalSampleLimit(type=_LIMITS[episode.ended], limit=0, reason=reason)
+    judged = {"case": episode.subject, "verdict": episode.verdict, **kind, "ended": episode.ended}
+    return log.EvalSample(
         id=episode.subject,
         epoch=1,
-        input=storable(episode.request),
+        input=request,
         target=TARGET,
         messages=messages,
-        output=ModelOutput.from_content(agent.model or agent.name, answer),
+        output=model.ModelOutput.from_content(agent.model or agent.name, answer),
         scores={SCORER: score} if episode.verdict in ("passed", "failed") else None,
-        metadata=metadata_of(episode),
-        model_usage=usage,
+        metadata=judged | episode.about,
+        model_usage={agent.model: usage_of(episode.usage)} if agent.model else {},
         total_time=episode.seconds,
         working_time=episode.seconds,
         error=error if episode.verdict == "errored" else None,
@@ -86,9 +67,9 @@ def sample_of(agent: EpisodeAgent, episode: Episode) -> EvalSample:
     )
 
 
-def usage_of(usage: Usage) -> ModelUsage:
+def usage_of(usage: Usage) -> model.ModelUsage:
     """Inspect counts cached tokens separately from the rest of the input."""
-    return ModelUsage(
+    return model.ModelUsage(
         input_tokens=usage.input - usage.cached,
         output_tokens=usage.output,
         total_tokens=usage.input + usage.output,
@@ -96,31 +77,17 @@ def usage_of(usage: Usage) -> ModelUsage:
     )
 
 
-def metadata_of(episode: Episode) -> dict[str, Any]:
-    return {
-        "case": episode.subject,
-        "verdict": episode.verdict,
-        "error": episode.kind,
-        "step": episode.step,
-        "chance": episode.chance,
-        "ended": episode.ended,
-        **episode.about,
-    }
-
-
-def _conversation(episode: Episode) -> Iterator[ChatMessage]:
+def _conversation(episode: Episode) -> Iterator[model.ChatMessage]:
     """The calls of a turn as one message, in the order in which the agent made them, then the results."""
     numbered = list(enumerate(episode.calls, 1))
     for _, turn in groupby(numbered, key=lambda each: each[1].turn or -each[0]):
         calls = list(turn)
         asked = [_asked(number, call) for number, call in calls]
-        yield ChatMessageAssistant(content="", tool_calls=asked, source="generate")
+        yield model.ChatMessageAssistant(content="", tool_calls=asked, source="generate")
         for number, call in calls:
             if call.ran >= 0:
-                result = storable(call.result)
-                yield ChatMessageTool(
-                    content=result, tool_call_id=f"call_{number}", function=storable(call.tool)
-                )
+                result, tool = storable(call.result), storable(call.tool)
+                yield model.ChatMessageTool(content=result, tool_call_id=f"call_{number}", function=tool)
 
 
 def _asked(number: int, call: Call) -> ToolCall:
@@ -140,11 +107,8 @@ MOST_GROUPS = 100
 
 class Counted:
     def __init__(self) -> None:
-        self.samples = 0
-        self._judged = 0
-        self._passed = 0
-        self._chance = 0.0
-        self._has_chance = False
+        self.samples = self._judged = self._passed = 0
+        self._chance: float | None = None
         self._groups = defaultdict[tuple[str, str], list[int]](lambda: [0, 0])
 
     def add(self, episode: Episode) -> None:
@@ -154,8 +118,8 @@ class Counted:
         passed = int(episode.verdict == "passed")
         self._judged += 1
         self._passed += passed
-        self._chance += episode.chance or 0.0
-        self._has_chance = self._has_chance or episode.chance is not None
+        if episode.chance is not None:
+            self._chance = (self._chance or 0.0) + episode.chance
         for group in GROUPS:
             if value := episode.about.get(group):
                 name = " and ".join(value) if isinstance(value, list) else str(value)
@@ -163,29 +127,24 @@ class Counted:
                 counts[0] += passed
                 counts[1] += 1
 
-    def results(self) -> EvalResults:
-        return EvalResults(
-            total_samples=self.samples,
-            completed_samples=self._judged,
-            scores=[self._score()] if self._judged else [],
-        )
+    def results(self) -> log.EvalResults:
+        scores = [self._score()] if self._judged else []
+        return log.EvalResults(total_samples=self.samples, completed_samples=self._judged, scores=scores)
 
-    def _score(self) -> EvalScore:
+    def _score(self) -> log.EvalScore:
         rate = self._passed / self._judged
         # As in Inspect: the sample standard deviation over the square root of the size.
         deviation = sqrt(rate * (1 - rate) / (self._judged - 1)) if self._judged > 1 else 0.0
         metrics = {
-            "accuracy": EvalMetric(name="accuracy", value=rate),
-            "stderr": EvalMetric(name="stderr", value=deviation),
+            "accuracy": log.EvalMetric(name="accuracy", value=rate),
+            "stderr": log.EvalMetric(name="stderr", value=deviation),
         }
-        if self._has_chance:
-            metrics["chance"] = EvalMetric(name="chance", value=round(self._chance / self._judged, 9))
+        if self._chance is not None:
+            metrics["chance"] = log.EvalMetric(name="chance", value=round(self._chance / self._judged, 9))
         for (group, value), (passed, judged) in sorted(self._groups.items())[:MOST_GROUPS]:
-            name = f"{group} {value}"
-            metrics[name] = EvalMetric(
-                name=name, group=group, value=passed / judged, metadata={"samples": judged}
-            )
-        return EvalScore(
+            name, size = f"{group} {value}", {"samples": judged}
+            metrics[name] = log.EvalMetric(name=name, group=group, value=passed / judged, metadata=size)
+        return log.EvalScore(
             name=SCORER,
             scorer=SCORER,
             scored_samples=self._judged,
@@ -231,22 +190,22 @@ def write_log(file: IO[bytes], campaign: LoggedRun, episodes: Iterable[Episode])
     return counted.samples
 
 
-def _write_frame(packed: zipfile.ZipFile, log: EvalLog) -> None:
+def _write_frame(packed: zipfile.ZipFile, frame: log.EvalLog) -> None:
     """Everything except the samples and their summaries, as Inspect writes it."""
     with tempfile.TemporaryDirectory() as folder:
         path = f"{folder}/frame.eval"
-        write_eval_log(log, path)
-        with zipfile.ZipFile(path) as frame:
-            for entry in frame.infolist():
+        log.write_eval_log(frame, path)
+        with zipfile.ZipFile(path) as written:
+            for entry in written.infolist():
                 if entry.filename != SUMMARIES and not entry.filename.startswith("samples/"):
-                    packed.writestr(entry.filename, frame.read(entry))
+                    packed.writestr(entry.filename, written.read(entry))
 
 
-def _log(campaign: LoggedRun, counted: Counted, usage: Usage) -> EvalLog:
+def _log(campaign: LoggedRun, counted: Counted, usage: Usage) -> log.EvalLog:
     agent = campaign.agent
-    return EvalLog(
+    return log.EvalLog(
         status="success" if campaign.is_complete else "cancelled",
-        eval=EvalSpec(
+        eval=log.EvalSpec(
             eval_id=agent.run,
             run_id=agent.run,
             task_id=agent.run,
@@ -254,15 +213,15 @@ def _log(campaign: LoggedRun, counted: Counted, usage: Usage) -> EvalLog:
             task=campaign.task,
             task_args=campaign.settings,
             solver=agent.name,
-            dataset=EvalDataset(name=campaign.task, samples=counted.samples),
+            dataset=log.EvalDataset(name=campaign.task, samples=counted.samples),
             model=f"{agent.provider}/{agent.model}" if agent.model else f"none/{agent.name}",
-            config=EvalConfig(),
+            config=log.EvalConfig(),
             packages={"misstep": agent.version},
             metadata={"misstep": {"run": agent.run, **campaign.about}},
         ),
-        plan=EvalPlan(steps=[EvalPlanStep(solver=agent.name)]),
+        plan=log.EvalPlan(steps=[log.EvalPlanStep(solver=agent.name)]),
         results=counted.results(),
-        stats=EvalStats(
+        stats=log.EvalStats(
             started_at=_when(campaign.started),
             completed_at=_when(campaign.ended),
             model_usage={agent.model: usage_of(usage)} if agent.model else {},

@@ -36,9 +36,8 @@ def junit(statement: RunReport) -> Iterator[str]:
     yield f"<properties>\n{''.join(_properties(statement))}</properties>\n"
     prefix = f"misstep.{statement.command.replace(' ', '.')}"
     if statement.unfinished:
-        yield _case(
-            prefix, "the run as a whole", 0.0, _element("error", "unfinished", statement.unfinished, "")
-        )
+        error = _element("error", "unfinished", statement.unfinished, "")
+        yield _case(prefix, "the run as a whole", 0.0, error)
     for entry in statement.entries(None):
         # Readers take the part after the last dot as a class name and the part before as a package.
         group = f"{prefix}.{entry.group.replace('.', '·')}" if entry.group else prefix

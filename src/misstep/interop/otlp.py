@@ -40,10 +40,10 @@ class OtlpSpan(msgspec.Struct, frozen=True):
     id: str
     parent: str
     name: str
-    kind: Literal["internal", "client"]
     start: int
     end: int
     attributes: dict[str, Value]
+    kind: Literal["internal", "client"] = "internal"
     events: tuple[tuple[str, int, dict[str, Value]], ...] = ()
     error: str = ""
 
@@ -93,8 +93,8 @@ class _Trace:
         evaluation = ("gen_ai.evaluation.result", self._at(episode.seconds), result)
         events = (evaluation,) if episode.verdict in ("passed", "failed") else ()
         told = error and (episode.error or f"ended by {episode.ended}" if content else error)
-        name = f"invoke_agent {agent.name}"
-        return self._span(ROOT, name, "internal", 0.0, episode.seconds, attributes, told, events)
+        name, seconds = f"invoke_agent {agent.name}", episode.seconds
+        return self._span(ROOT, name, 0.0, seconds, attributes, error=told, events=events)
 
     def chats(self) -> Iterator[OtlpSpan]:
         """From the previous event to the time when the reply's tokens were reported."""
@@ -105,7 +105,7 @@ class _Trace:
             before = metered.at
             name = f"chat {self._agent.model}".strip()
             attributes = self._common("chat") | _tokens(metered.usage)
-            yield self._span(f"chat {number}", name, "client", began, metered.at, attributes)
+            yield self._span(f"chat {number}", name, began, metered.at, attributes, kind="client")
 
     def execution(self, number: int, call: Call) -> OtlpSpan:
         attributes: dict[str, Value] = {
@@ -125,32 +125,20 @@ class _Trace:
             attributes["error.type"] = error
         # Without a recorded time, only the order is known.
         at = number * 1e-6 if call.at is None else call.at
-        return self._span(
-            f"call {number}", f"execute_tool {call.tool}", "internal", at, at, attributes, error
-        )
+        return self._span(f"call {number}", f"execute_tool {call.tool}", at, at, attributes, error=error)
 
     def _span(
-        self,
-        label: str,
-        name: str,
-        kind: Literal["internal", "client"],
-        start: float,
-        end: float,
-        attributes: dict[str, Value],
-        error: str = "",
-        events: tuple[tuple[str, int, dict[str, Value]], ...] = (),
+        self, label: str, name: str, start: float, end: float, attributes: dict[str, Value], **rest: Any
     ) -> OtlpSpan:
         return OtlpSpan(
             trace=self._trace,
             id=_digest(8, self._trace, label),
             parent="" if label == ROOT else _digest(8, self._trace, ROOT),
             name=name,
-            kind=kind,
             start=self._at(start),
             end=self._at(end),
             attributes=attributes,
-            events=events,
-            error=error,
+            **rest,
         )
 
     def _common(self, operation: str) -> dict[str, Value]:
@@ -341,9 +329,8 @@ class Sender:
     def _speak(self) -> None:
         if self._problem and not self._told:
             self._told = True
-            self._tell(
-                f"traces can't be sent to {self._endpoint}: {self._problem}; the run continues without them"
-            )
+            problem = f"traces can't be sent to {self._endpoint}: {self._problem}"
+            self._tell(f"{problem}; the run continues without them")
 
     def _work(self) -> None:
         try:

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from itertools import islice
@@ -32,77 +33,55 @@ class IssueRule(msgspec.Struct, frozen=True):
 
 
 _REPLAY = "Run the case again with the command in the finding; `misstep plan shrink` makes it smaller, and "
-_PLAN = _REPLAY + "`misstep plan dissect` finds out why the agent fails."
 _TOOL = "Call the tool as the finding does, or run the command in it, and fix the tool or its documentation."
-_WORDS = "Change the documentation or the tool so that they agree."
+_plan = partial(IssueRule, help=f"{_REPLAY}`misstep plan dissect` finds out why the agent fails.")
+_tool, _doubt = partial(IssueRule, help=_TOOL), partial(IssueRule, help=_TOOL, level="warning")
+_words = partial(IssueRule, help="Change the documentation or the tool so that they agree.", level="warning")
 
 RULES: dict[str, IssueRule] = {
-    "plan/timeout": IssueRule("OutOfTime", "The agent ran out of time or turns.", _PLAN),
-    "plan/act": IssueRule("BadCall", "The agent made an invalid or repeated call.", _PLAN),
-    "plan/lost": IssueRule("LostAction", "The agent left out something it was asked to do.", _PLAN),
-    "plan/parameter": IssueRule("BadValue", "The agent passed a wrong value or time.", _PLAN),
-    "plan/order": IssueRule("BadOrder", "The agent broke a constraint that the request states.", _PLAN),
-    "plan/failed": IssueRule("Failed", "The agent did not do what it was asked.", _PLAN),
-    "cause/probability": IssueRule("ByChance", "The agent fails at random, whatever the request.", _PLAN),
-    "cause/terminal": IssueRule("Misreading", "The agent misreads a word or phrase.", _PLAN),
-    "cause/topic": IssueRule("Topic", "The agent fails on a topic.", _PLAN),
-    "cause/name": IssueRule("ActivityName", "The agent fails on the name of an activity or tool.", _PLAN),
-    "cause/structure": IssueRule("SentenceForm", "The agent fails on a sentence structure.", _PLAN),
-    "cause/position": IssueRule(
-        "Position", "The agent fails depending on the position of a sentence or tool.", _PLAN
+    "plan/timeout": _plan("OutOfTime", "The agent ran out of time or turns."),
+    "plan/act": _plan("BadCall", "The agent made an invalid or repeated call."),
+    "plan/lost": _plan("LostAction", "The agent left out something it was asked to do."),
+    "plan/parameter": _plan("BadValue", "The agent passed a wrong value or time."),
+    "plan/order": _plan("BadOrder", "The agent broke a constraint that the request states."),
+    "plan/failed": _plan("Failed", "The agent did not do what it was asked."),
+    "cause/probability": _plan("ByChance", "The agent fails at random, whatever the request."),
+    "cause/terminal": _plan("Misreading", "The agent misreads a word or phrase."),
+    "cause/topic": _plan("Topic", "The agent fails on a topic."),
+    "cause/name": _plan("ActivityName", "The agent fails on the name of an activity or tool."),
+    "cause/structure": _plan("SentenceForm", "The agent fails on a sentence structure."),
+    "cause/position": _plan("Position", "The agent fails depending on the position of a sentence or tool."),
+    "cause/constraint": _plan("ConstraintShape", "The agent fails on a pattern of constraints."),
+    "cause/size": _plan("Size", "The agent fails above a number of actions, sentences or characters."),
+    "cause/undetermined": _plan("UnknownCause", "The cause is unknown.", level="warning"),
+    "tool/crash": _tool("Crash", "Unhandled exception, or the tool's process died."),
+    "tool/hang": _tool("Hang", "The tool did not answer in time."),
+    "tool/blow-up": _tool("BlowUp", "The tool used far more time or memory than its input explains."),
+    "tool/schema": _doubt("BrokenPromise", "A result or refusal contradicts the schema."),
+    "tool/protocol": _tool("Protocol", "The tool's server broke its protocol."),
+    "tool/acceptance": _doubt("Acceptance", "Arguments that the schema forbids were accepted."),
+    "tool/contract": _tool(
+        "BrokenContract", "The tool does not do what its annotations or description promise."
     ),
-    "cause/constraint": IssueRule("ConstraintShape", "The agent fails on a pattern of constraints.", _PLAN),
-    "cause/size": IssueRule(
-        "Size", "The agent fails above a number of actions, sentences or characters.", _PLAN
+    "tool/suspicious-refusal": _doubt(
+        "SuspiciousRefusal", "Valid arguments were refused with an internal error message, or with none."
     ),
-    "cause/undetermined": IssueRule("UnknownCause", "The cause is unknown.", _PLAN, "warning"),
-    "tool/crash": IssueRule("Crash", "Unhandled exception, or the tool's process died.", _TOOL),
-    "tool/hang": IssueRule("Hang", "The tool did not answer in time.", _TOOL),
-    "tool/blow-up": IssueRule(
-        "BlowUp", "The tool used far more time or memory than its input explains.", _TOOL
-    ),
-    "tool/schema": IssueRule(
-        "BrokenPromise", "A result or refusal contradicts the schema.", _TOOL, "warning"
-    ),
-    "tool/protocol": IssueRule("Protocol", "The tool's server broke its protocol.", _TOOL),
-    "tool/acceptance": IssueRule(
-        "Acceptance", "Arguments that the schema forbids were accepted.", _TOOL, "warning"
-    ),
-    "tool/contract": IssueRule(
-        "BrokenContract", "The tool does not do what its annotations or description promise.", _TOOL
-    ),
-    "tool/suspicious-refusal": IssueRule(
-        "SuspiciousRefusal",
-        "Valid arguments were refused with an internal error message, or with none.",
-        _TOOL,
-        "warning",
-    ),
-    "tool/refusal": IssueRule(
-        "Refusal", "Arguments that the documentation allows were refused.", _TOOL, "warning"
-    ),
-    "tool/consistency": IssueRule("Inconsistent", "Paraphrases get different answers.", _WORDS),
-    "tool/crosstalk": IssueRule("Crosstalk", "The tool is called for unrelated requests.", _WORDS, "warning"),
-    "tool/fix": IssueRule("NoBetterWords", "No better description of the tool was found.", _WORDS, "note"),
-    "lint/acceptance": IssueRule(
-        "NeedlessDemand", "The schema is stricter than the tool.", _WORDS, "warning"
-    ),
-    "lint/choices": IssueRule(
-        "Choices", "The allowed values in schema, description and code differ.", _WORDS, "warning"
-    ),
-    "lint/constraint": IssueRule(
-        "HiddenConstraint", "The tool has an undocumented requirement.", _WORDS, "warning"
-    ),
-    "lint/default": IssueRule("Default", "The documented default is wrong.", _WORDS, "warning"),
-    "lint/description": IssueRule(
-        "NoDescription", "The description is missing or too short.", _WORDS, "warning"
-    ),
-    "lint/example": IssueRule("Example", "An example is not valid.", _WORDS, "warning"),
-    "lint/length": IssueRule("Length", "The description is too long.", _WORDS, "note"),
-    "lint/name": IssueRule("Name", "A name that model providers refuse.", _WORDS, "warning"),
-    "lint/parameter": IssueRule("Parameter", "A parameter is not documented.", _WORDS, "warning"),
-    "lint/phantom": IssueRule("Phantom", "A parameter is described that does not exist.", _WORDS, "warning"),
-    "lint/promise": IssueRule("Promise", "The tool contradicts its annotations.", _WORDS, "warning"),
-    "lint/twins": IssueRule("Twins", "Two tools can't be told apart.", _WORDS, "warning"),
+    "tool/refusal": _doubt("Refusal", "Arguments that the documentation allows were refused."),
+    "tool/consistency": _words("Inconsistent", "Paraphrases get different answers.", level="error"),
+    "tool/crosstalk": _words("Crosstalk", "The tool is called for unrelated requests."),
+    "tool/fix": _words("NoBetterWords", "No better description of the tool was found.", level="note"),
+    "lint/acceptance": _words("NeedlessDemand", "The schema is stricter than the tool."),
+    "lint/choices": _words("Choices", "The allowed values in schema, description and code differ."),
+    "lint/constraint": _words("HiddenConstraint", "The tool has an undocumented requirement."),
+    "lint/default": _words("Default", "The documented default is wrong."),
+    "lint/description": _words("NoDescription", "The description is missing or too short."),
+    "lint/example": _words("Example", "An example is not valid."),
+    "lint/length": _words("Length", "The description is too long.", level="note"),
+    "lint/name": _words("Name", "A name that model providers refuse."),
+    "lint/parameter": _words("Parameter", "A parameter is not documented."),
+    "lint/phantom": _words("Phantom", "A parameter is described that does not exist."),
+    "lint/promise": _words("Promise", "The tool contradicts its annotations."),
+    "lint/twins": _words("Twins", "Two tools can't be told apart."),
     "bench/task": IssueRule("Task", "A benchmark task failed.", "Run it again with `misstep replay`."),
 }
 
@@ -118,10 +97,7 @@ TEXT = 4_000  # characters
 
 
 def sarif(statement: RunReport, root: Path) -> Iterator[str]:
-    """The document in pieces; files below the repository's root have relative paths.
-
-    Issues beyond GitHub's limits are left out, and counted in a notification.
-    """
+    """The document in pieces; issues beyond GitHub's limits are left out, and counted in a notification."""
     rules = {name: rule for name, rule in RULES.items() if name.partition("/")[0] in statement.families}
     numbers = {name: number for number, name in enumerate(rules)}
     head = json.dumps({"driver": _driver(rules)})
@@ -223,9 +199,8 @@ def _notifications(statement: RunReport, left: int) -> Iterator[dict[str, Any]]:
     if statement.unfinished:
         yield _note(statement.unfinished, "error")
     if left:
-        yield _note(
-            f"{left:,} more results were omitted: the limit is {MOST_RESULTS:,} results and 10 MB", "warning"
-        )
+        limit = f"the limit is {MOST_RESULTS:,} results and 10 MB"
+        yield _note(f"{left:,} more results were omitted: {limit}", "warning")
     unclear: tuple[Judgement, ...] = ("errored", "inconclusive")
     for verdict in unclear:
         for entry in islice(statement.entries(verdict), MOST_NOTES):

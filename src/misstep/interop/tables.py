@@ -143,10 +143,8 @@ class FixRow(SpendingRow, frozen=True, kw_only=True):
 def columns(kind: type[TableRow]) -> dict[str, Any]:
     """The names and types of a table's columns; costs come last."""
     fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
-    spent = [
-        name for name in SpendingRow.__struct_fields__ if issubclass(kind, SpendingRow) and name != "run"
-    ]
-    return {name: fields[name] for name in (*[each for each in fields if each not in spent], *spent)}
+    costs = {*SpendingRow.__struct_fields__} - {"run"}
+    return {name: each for name, each in fields.items() if name not in costs} | fields
 
 
 class RowSubject(msgspec.Struct, frozen=True):

@@ -7,22 +7,9 @@ from typing import assert_never
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from misstep.core import constraint as kinds
 from misstep.core.case import Difficulty
-from misstep.core.constraint import (
-    Adjacent,
-    Before,
-    Choice,
-    Condition,
-    Constraint,
-    Given,
-    Handover,
-    Limit,
-    Place,
-    Repeat,
-    Spend,
-    StandIn,
-    Window,
-)
+from misstep.core.constraint import Constraint
 from misstep.core.outcome import Outcome
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import BASELINES, STYLES, counted, in_and_out, percent
@@ -34,33 +21,32 @@ def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
     """What a constraint demands, on one line; `names` are those of actions, by id."""
     name = {action: plain(text) for action, text in names.items()}
     match constraint:
-        case Before(first, then, _, announced):
-            return f"{name[first]} before {name[then]}" + (
-                f", once {name[announced]} says so" if announced else ""
-            )
-        case Window(action, edge, bound, time):
+        case kinds.Before(first, then, _, announced):
+            once = f", once {name[announced]} says so" if announced else ""
+            return f"{name[first]} before {name[then]}{once}"
+        case kinds.Window(action, edge, bound, time):
             limit = "no earlier than" if bound == "after" else "no later than"
             return f"{name[action]} {edge}s {limit} {time // 60:02}:{time % 60:02}"
-        case Handover(giver, taker, parameter):
+        case kinds.Handover(giver, taker, parameter):
             return f"{name[taker]} uses the {plain(parameter)} of {name[giver]}"
-        case Adjacent(first, then):
+        case kinds.Adjacent(first, then):
             return f"{name[first]} right before {name[then]}"
-        case Place(action, place):
+        case kinds.Place(action, place):
             return f"{name[action]} {place} of all"
-        case Choice(options):
+        case kinds.Choice(options):
             return f"only one of {', '.join(name[option] for option in options)}"
-        case Condition(asks, finding, then, otherwise):
+        case kinds.Condition(asks, finding, then, otherwise):
             other = f", otherwise {name[otherwise]}" if otherwise else ", otherwise not"
             return f"{name[then]} if {name[asks]} reports {plain(finding)}{other}"
-        case Repeat(action, times):
+        case kinds.Repeat(action, times):
             return f"{name[action]} {times} times"
-        case Limit(action, most):
+        case kinds.Limit(action, most):
             return f"at most {most} before {name[action]}"
-        case Spend(most):
+        case kinds.Spend(most):
             return f"at most {most} spent in all"
-        case StandIn(action, by):
+        case kinds.StandIn(action, by):
             return f"{name[by]} only if {name[action]} is unavailable"
-        case Given(action, arguments):
+        case kinds.Given(action, arguments):
             return f"{name[action]} with {plain(json.dumps(arguments, ensure_ascii=False), 200)}"
     assert_never(constraint)
 
@@ -68,21 +54,21 @@ def in_brief(constraint: Constraint, names: Mapping[str, str]) -> str:
 def actions_of(constraint: Constraint) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The ids of the actions that come first and of those that follow; unordered ones are on one side."""
     match constraint:
-        case Before(first, then) | Adjacent(first, then):
+        case kinds.Before(first, then) | kinds.Adjacent(first, then):
             return (first,), (then,)
-        case Handover(giver, taker):
+        case kinds.Handover(giver, taker):
             return (giver,), (taker,)
-        case Place(action, place):
+        case kinds.Place(action, place):
             return ((action,), ()) if place == "first" else ((), (action,))
-        case Choice(options):
+        case kinds.Choice(options):
             return options, ()
-        case Condition(asks, _, then, otherwise):
+        case kinds.Condition(asks, _, then, otherwise):
             return (asks,), (then, otherwise) if otherwise else (then,)
-        case StandIn(action, by):
+        case kinds.StandIn(action, by):
             return (action,), (by,)
-        case Window(action) | Repeat(action) | Limit(action) | Given(action):
+        case kinds.Window(action) | kinds.Repeat(action) | kinds.Limit(action) | kinds.Given(action):
             return (), (action,)
-        case Spend():
+        case kinds.Spend():
             return (), ()
     assert_never(constraint)
 
@@ -97,9 +83,14 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
     )
     chance = f"   (chance level {percent(case.chance)}{reached})"
     headline = verdict.verdict + (f": {verdict.error}" if verdict.error else "") + chance
+    hardness = (
+        f"difficulty: {counted(difficulty.actions, 'action')}, "
+        f"{counted(difficulty.constraints, 'constraint')}, longest chain {difficulty.chain}, "
+        f"{counted(difficulty.reading, 'pair')} against text order, about {difficulty.tokens} tokens"
+    )
     parts: list[RenderableType] = [
         Text.assemble(("case ", "bold"), plain(case.id), f"   topic {plain(case.topic)}   seed {case.seed}"),
-        Text(_hardness(difficulty), style="dim"),
+        Text(hardness, style="dim"),
         section("request", Text(plain_lines(case.query))),
         section("calls", calls_view(outcome)),
         *_said(outcome),
@@ -113,24 +104,12 @@ def case_view(outcome: Outcome, difficulty: Difficulty) -> RenderableType:
         parts.append(section("broken constraints", constraints_view(outcome)))
     if verdict.nearest:
         tools = {action.id: action.tool for action in case.actions}
-        parts.append(
-            section("nearest correct plan", Text(" → ".join(tools[action] for action in verdict.nearest)))
-        )
+        nearest = " → ".join(tools[action] for action in verdict.nearest)
+        parts.append(section("nearest correct plan", Text(nearest)))
     if case.solution and verdict.verdict != "passed":
         way = "\n".join(written(call.tool, call.arguments) for call in case.solution)
         parts.append(section("a correct plan", Text(way)))
     return Trimmed(Group(*parts))
-
-
-def _hardness(difficulty: Difficulty) -> str:
-    measured = (
-        counted(difficulty.actions, "action"),
-        counted(difficulty.constraints, "constraint"),
-        f"longest chain {difficulty.chain}",
-        f"{counted(difficulty.reading, 'pair')} against text order",
-        f"about {difficulty.tokens} tokens",
-    )
-    return "difficulty: " + ", ".join(measured)
 
 
 def calls_view(outcome: Outcome) -> RenderableType:

@@ -7,14 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.comparison import (
-    Breakdown,
-    Comparison,
-    Facet,
-    Held,
-    Pairing,
-    TaskComparison,
-)
+from misstep.core.results.comparison import Breakdown, Comparison, Facet, Held, Pairing, TaskComparison
 from misstep.rendering.layout import bare_table
 from misstep.rendering.terminal import counted, from_to, percent
 from misstep.rendering.text import plain
@@ -28,10 +21,8 @@ def baseline_sentence(held: Held) -> str:
     if not held.baseline:
         return "there is no earlier run to compare with"
     if held.pairing is None:
-        gone = (
-            f"; {counted(len(held.gone), 'finding')} no longer {'occurs' if len(held.gone) == 1 else 'occur'}"
-        )
-        rest = gone if held.gone else ""
+        verb = "occurs" if len(held.gone) == 1 else "occur"
+        rest = f"; {counted(len(held.gone), 'finding')} no longer {verb}" if held.gone else ""
         if not held.new:
             return f"no findings beyond baseline {held.baseline}{rest}"
         named = [f"{each.kind} {plain(each.error, 60)} in {plain(each.tool, 60)}" for each in held.new]
@@ -172,18 +163,11 @@ NAMED = 5  # of those that stand out
 def breakdown_view(breakdown: Breakdown, most: int | None = None) -> RenderableType:
     """The first portions, at most `most` if given, and the conclusion from all of them."""
     shown = breakdown.portions[:most]
-    parts: list[RenderableType] = [breakdown_table(breakdown, most)]
-    if len(shown) < len(breakdown.portions):
-        parts.append(Text(f"… and {len(breakdown.portions) - len(shown)} more", style="dim"))
-    return Group(*parts, Text(), Text(finding(breakdown)))
-
-
-def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
     table = bare_table()
     table.add_column(breakdown.by, overflow="fold")
     for heading in ("cases", "failed", "success", "95 % interval", "p"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for portion in breakdown.portions[:most]:
+    for portion in shown:
         table.add_row(
             Text(plain(portion.value, 200)),
             str(portion.cases),
@@ -193,7 +177,9 @@ def breakdown_table(breakdown: Breakdown, most: int | None = None) -> Table:
             p_value(portion.p),
             style="red" if portion.significant else "",
         )
-    return table
+    hidden = len(breakdown.portions) - len(shown)
+    more = [Text(f"… and {hidden} more", style="dim")] if hidden else []
+    return Group(table, *more, Text(), Text(finding(breakdown)))
 
 
 def finding(breakdown: Breakdown) -> str:

@@ -27,11 +27,8 @@ def markdown(statement: RunReport) -> str:
     parts = [_heading(statement), _numbers(statement)]
     if statement.held:
         parts.append(f"**Baseline:** {prose(baseline_sentence(statement.held), 1_000)}")
-        parts += (
-            [f"Lost: {listed([code(name) for name in statement.held.lost], MOST)}"]
-            if statement.held.regressed and statement.held.lost
-            else []
-        )
+        if statement.held.regressed and statement.held.lost:
+            parts.append(f"Lost: {listed([code(name) for name in statement.held.lost], MOST)}")
     if statement.unfinished:
         parts.append(f"**Note:** {prose(statement.unfinished)}")
     if statement.counts["failed"]:
@@ -80,10 +77,8 @@ def _heading(statement: RunReport) -> str:
 
 def _numbers(statement: RunReport) -> str:
     summary, counts = statement.summary, statement.counts
-    cells: dict[str, str] = {
-        f"{statement.unit}s": str(statement.total),
-        **{verdict: str(count) for verdict, count in counts.items()},
-    }
+    cells = {f"{statement.unit}s": str(statement.total)}
+    cells |= {verdict: str(count) for verdict, count in counts.items()}
     if summary and summary.success is not None:
         cells["success"] = percent(summary.success)
         cells["95 % interval"] = from_to(summary.interval)

@@ -69,9 +69,8 @@ def baselines_in_words(baselines: Baselines | None) -> str:
 
 def easy_lines(chance: float | None, own_tools: bool = False) -> list[str]:
     """A warning if guessing passes more than half of the cases, and what the chance level leaves out."""
-    told = (
-        ["chance level and baselines count the order of calls only, not their arguments"] if own_tools else []
-    )
+    left_out = "chance level and baselines count the order of calls only, not their arguments"
+    told = [left_out] if own_tools else []
     if chance is None or chance <= EASY:
         return told
     return [
@@ -90,11 +89,8 @@ def summary_view(summary: Summary) -> RenderableType:
     beside = [f"95 % interval {from_to(summary.interval)}"] if judged else []
     beside += [f"chance level {percent(summary.chance)}"]
     beside += [f"{name} {rate}" for name, rate in baseline_rates(summary.baselines).items()]
-    counts = [
-        Text(f"{getattr(summary, name):,} {name}", style=STYLES[name])
-        for name in JUDGEMENTS[1:]
-        if getattr(summary, name)
-    ]
+    unpassed = {name: getattr(summary, name) for name in JUDGEMENTS[1:]}
+    counts = [Text(f"{count:,} {name}", style=STYLES[name]) for name, count in unpassed.items() if count]
     if counts and summary.failed and (kinds := kinds_of_errors(summary)):
         counts[0].append(f" ({kinds})", style="not bold default")
     told = [*counts, Text(counted(summary.calls, "call"))]
@@ -152,11 +148,8 @@ def runs_table(runs: Sequence[ListedRun]) -> RenderableType:
         name, *more = subject_lines(run.settings, run.purpose)
         more += [" ".join(filter(None, (run.name, *(f"#{tag}" for tag in run.tags))))]
         tested = Text(name).append("".join(f"\n{line}" for line in more if line), style="dim")
-        size = (
-            ("file" if run.settings.cases else str(run.settings.actions))
-            if run.purpose.kind.has_cases
-            else ""
-        )
+        actions = "file" if run.settings.cases else str(run.settings.actions)
+        size = actions if run.purpose.kind.has_cases else ""
         done, success, chance = _results(run, listed.live)
         sizes, chances = ([size], [chance]) if plans else ([], [])
         table.add_row(run.id, when, tested, *sizes, done, success, *chances)
@@ -210,8 +203,7 @@ def failures_view(outcomes: Sequence[Outcome]) -> RenderableType:
         head.append(f"  {verdict.error or verdict.verdict}", style=STYLES[verdict.verdict])
         head.append(f" at step {verdict.step}" if verdict.step else "", style="not bold")
         why, *more = split_explanation(plain(verdict.explanation, 500))
-        said = [Text(why)]
-        said += [Text(line, style="dim") for line in more]
+        said = [Text(why), *[Text(line, style="dim") for line in more]]
         blocks += [head, Padding(Group(*said), (0, 0, 1, 2))]
     return Trimmed(Group(*blocks))
 
@@ -235,9 +227,9 @@ def share(counts: Mapping[Any, int], name: str) -> float | None:
 
 
 def counted_column(one: Named, counts: Mapping[Any, int]) -> Column:
-    parts = {name: share(counts, name) for name in counts}
-    shares = {name: 100 * part for name, part in parts.items() if part is not None}
-    return Column(agent_name(one), shares, sum(counts.values()))
+    total = sum(counts.values())
+    shares = {name: 100 * (count / total) for name, count in counts.items()} if total else {}
+    return Column(agent_name(one), shares, total)
 
 
 def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> Table:
@@ -246,9 +238,8 @@ def shares_table(what: str, rows: Sequence[str], columns: Sequence[Column]) -> T
     for column in columns:
         table.add_column(Text(column.heading), justify="right", style=column.style, overflow="fold")
     for row in rows:
-        table.add_row(
-            row, *[f"{column.shares[row]:.1f} %" if row in column.shares else "–" for column in columns]
-        )
+        cells = [f"{column.shares[row]:.1f} %" if row in column.shares else "–" for column in columns]
+        table.add_row(row, *cells)
     if any(column.total is not None for column in columns):
         totals = ["" if column.total is None else f"{column.total:,}" for column in columns]
         table.add_row(Text("failures", style="bold"), *totals)

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Mapping, Sequence
 
+from msgspec import structs
+
 from misstep.core.outcome import Usage
 from misstep.core.results.finding import Richness
 from misstep.core.results.trial import Trial
@@ -94,9 +96,7 @@ def tokens_as_json(usage: Mapping[str, Usage]) -> dict[str, object]:
 
 
 def richness_as_json(richness: Richness | None) -> dict[str, float] | None:
-    if richness is None:
-        return None
-    return {"estimate": richness.estimate, "low": richness.low, "high": richness.high}
+    return None if richness is None else structs.asdict(richness)
 
 
 LONGEST_CALL = 300  # characters of arguments

@@ -2,11 +2,10 @@
 
 import json
 import os
-from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.outcome import Call
 from misstep.core.results.capability import Capability
@@ -41,12 +40,10 @@ def subject_name(settings: ToolRunSettings, purpose: RunSpec) -> str:
 
 def told_apart(curves: Sequence[Capability]) -> list[Capability]:
     """The same curves; agents with the same name also get that of their run."""
-    names = Counter([agent_name(curve, IN_FULL) for curve in curves])
+    names = [agent_name(curve, IN_FULL) for curve in curves]
     return [
-        curve
-        if names[agent_name(curve, IN_FULL)] == 1
-        else msgspec.structs.replace(curve, agent=f"{curve.agent} ({curve.run})")
-        for curve in curves
+        curve if names.count(name) == 1 else replace(curve, agent=f"{curve.agent} ({curve.run})")
+        for curve, name in zip(curves, names, strict=True)
     ]
 
 

@@ -145,10 +145,7 @@ KINDS = {".css": "text/css", ".js": "text/javascript"}
 
 
 def shipped() -> Route:
-    """The route `file`, which serves all static files from one folder, so that modules find each other.
-
-    Each application has this route and works alone.
-    """
+    """The route `file`: all static files in one folder, so that modules find each other."""
     return Route("/files/{name}", _send, name="file")
 
 

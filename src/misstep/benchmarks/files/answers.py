@@ -45,22 +45,15 @@ _APART = 60  # characters; numbers farther apart are unrelated
 
 
 class Mention(msgspec.Struct, frozen=True):
-    """A number in a text, formatted as by `str`.
-
-    `is_share` if "of them" follows, or if it is the word "one" beside other numbers. It `rivals` the number
-    before it if only "or", "to" or a hyphen is between the two.
-    """
+    """A number in a text, formatted as by `str`."""
 
     value: str
-    is_share: bool = False
-    rivals: bool = False
+    is_share: bool = False  # "of them" follows, or it is the word "one" beside other numbers
+    rivals: bool = False  # only "or", "to" or a hyphen is between the number before and this one
 
 
 def numbers_in(text: str) -> list[Mention]:
-    """All numbers in a text, in digits and in words, in order.
-
-    Dates, ordinals (`3rd`) and the numbering of lists are left out.
-    """
+    """All numbers in a text, in order, without dates, ordinals (`3rd`) and the numbering of lists."""
     plain = _BETWEEN.sub(r" \1 ", _DATE.sub(" ", _without_places(text)))
     found = sorted([*_in_digits(plain), *_in_words(plain)])
     ones = {match.start() for match in _ONE.finditer(plain)} & {start for start, _, _ in found}
@@ -95,9 +88,9 @@ def _without_places(text: str) -> str:
         last = number if goes_on or begins else 0
         if last:
             listed.add(row)
-    return "\n".join(
-        _ITEM.sub("", line, count=1) if row in listed else line for row, line in enumerate(lines)
-    )
+    for row in listed:
+        lines[row] = _ITEM.sub("", lines[row], count=1)
+    return "\n".join(lines)
 
 
 def _in_digits(text: str) -> Iterator[tuple[int, int, str]]:
@@ -190,21 +183,13 @@ def objections(answer: Answer, said: str, request: str, tree: Tree) -> tuple[str
 
 
 def _of_number(answer: Number, numbers: Sequence[Mention], harmless: set[str]) -> tuple[str, ...]:
-    """Check a numeric answer: harmless numbers, shares of it and parts that add up to it are allowed.
-
-    An alternative to it, such as "3 or 4", is not.
-    """
+    """Harmless numbers, shares of it and parts that add up to it are allowed; "3 or 4" is not."""
     if not numbers:
         return (f"the reply names no number, should be {answer.value}",)
     values = [each.value for each in numbers]
     rivals = [{*pair} for pair, each in zip(pairwise(values), numbers[1:], strict=True) if each.rivals]
-    others = [
-        each.value
-        for each in numbers
-        if each.value not in {answer.text, *harmless}
-        and not each.is_share
-        and not is_rounded(each.value, answer.value)
-    ]
+    unclear = [each.value for each in numbers if not each.is_share and each.value not in harmless]
+    others = [each for each in unclear if each != answer.text and not is_rounded(each, answer.value)]
     is_hedged = any([answer.text in pair and len(pair) > 1 for pair in rivals])
     add_up = all(map(str.isdecimal, others)) and sum(map(int, others)) == answer.value
     if answer.text not in values or is_hedged or (others and not add_up):

@@ -12,19 +12,15 @@ from misstep.core.results.benchmark import TaskStep
 
 
 class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Files in a folder that meet all given conditions.
+    """Files in a folder that meet all given conditions."""
 
-    `folder` is empty for the task's own folder; `deep` includes subfolders. The name ends with `suffix`,
-    starts with `prefix` and contains `word`; one of the lines is `line`; the size in bytes is over `larger`.
-    """
-
-    folder: str = ""
-    deep: bool = True
-    suffix: str = ""
+    folder: str = ""  # empty for the task's own folder
+    deep: bool = True  # includes subfolders
+    suffix: str = ""  # of the name, like `prefix`
     prefix: str = ""
-    word: str = ""
-    line: str = ""
-    larger: int | None = None
+    word: str = ""  # in the name
+    line: str = ""  # one of the lines
+    larger: int | None = None  # than this many bytes
 
     def covers(self, path: str) -> bool:
         if not self.deep:
@@ -205,16 +201,13 @@ class Write(msgspec.Struct, frozen=True, tag=True):
 
 
 class Unroll(msgspec.Struct, frozen=True, tag=True):
-    """For each line of the file `listing`, create a folder inside `folder`, or a file.
-
-    A file's name is the line followed by `ending`; its content is `text` with `{}` replaced by the line.
-    """
+    """For each line of the file `listing`, create a folder inside `folder`, or a file."""
 
     listing: str
     folder: str
     make: Literal["folders", "files"]
-    ending: str = ""
-    text: str = ""
+    ending: str = ""  # what follows the line in the name of a file
+    text: str = ""  # the content of a file, with `{}` for the line
 
 
 Operation: TypeAlias = Move | Copy | Delete | Remove | Prune | MakeFolder | Write | Unroll

@@ -39,14 +39,12 @@ def read_entries(path: Path) -> list[PaperEntry]:
         try:
             entries.append(msgspec.convert(fields, PaperEntry))
         except msgspec.ValidationError as error:
-            raise UsageError(
-                f"not an environment: {error}", _EXPECTED_ENTRY, where=f"{path}:{line}"
-            ) from error
+            where = f"{path}:{line}"
+            raise UsageError(f"not an environment: {error}", _EXPECTED_ENTRY, where=where) from error
     return entries
 
 
 def read_text(path: Path) -> str:
-    """Read a text file of limited size."""
     try:
         if not path.is_file():
             raise UsageError("no such file", ABSENT, where=str(path))
@@ -100,43 +98,28 @@ _SHARE = 5  # one task in so many is for validation
 
 
 class PaperTask(msgspec.Struct, frozen=True):
-    """A task of the paper.
-
-    `setup` is a script that takes the folder to fill; it must run in a sandbox and is not run here. `truth`
-    is a folder with the expected end state, which the published data lack. `listing` is the output of `tree`
-    for a folder after setup.
-    """
-
     task: Task
-    setup: Path
-    truth: Path | None = None
-    listing: Path | None = None
+    setup: Path  # a script that takes the folder to fill; it must run in a sandbox, and is not run here
+    truth: Path | None = None  # a folder with the expected end state, which the published data lack
+    listing: Path | None = None  # the output of `tree` for a folder after setup
 
 
 def read_paper(folder: Path) -> Sequence[PaperTask]:
     """The tasks in the lists of environments, then the prompts of fields that no list mentions."""
-    _require_readable(folder)
+    try:
+        os.listdir(folder)
+    except OSError as error:
+        raise UsageError(f"can't be read as a folder: {error.strerror}", where=str(folder)) from error
     root = folder.resolve()
     lists = sorted([*root.glob("envs*.yml"), *root.glob("envs/envs*.yml")])
     entries = {entry.prompt_file: entry for path in lists for entry in read_entries(path)}
     listed = {Path(name).parent.name for name in entries}
-    entries |= {
-        entry.prompt_file: entry
-        for entry in _unlisted(root)
-        if Path(entry.prompt_file).parent.name not in listed
-    }
+    entries |= {entry.prompt_file: entry for entry in _unlisted(root, listed)}
     if not entries:
         expected = "expected envs*.yml, prompts/FIELD/promptN.txt and setups/setup_FIELD.sh"
         raise UsageError("no tasks of the paper's benchmark", expected, where=str(folder))
     tasks = {each.task.id: each for each in (_paper_task(root, entry) for entry in entries.values())}
     return sorted(tasks.values(), key=lambda each: (each.task.domain, each.task.seed))
-
-
-def _require_readable(folder: Path) -> None:
-    try:
-        os.listdir(folder)
-    except OSError as error:
-        raise UsageError(f"can't be read as a folder: {error.strerror}", where=str(folder)) from error
 
 
 def judge_paper(each: PaperTask, found: Tree, initial: Tree) -> tuple[Judgement, tuple[str, ...]]:
@@ -153,10 +136,8 @@ def doubts(each: PaperTask, initial: Tree) -> tuple[str, ...]:
         return ()
     promised = printed_paths(read_text(each.listing))
     missing = [f"the set-up lacks {path}" for path in promised if path not in initial]
-    return (
-        *missing,
-        *(f"the set-up has {path}, which its listing lacks" for path in initial if path not in promised),
-    )
+    more = [f"the set-up has {path}, which its listing lacks" for path in initial if path not in promised]
+    return (*missing, *more)
 
 
 def printed_paths(text: str) -> list[str]:
@@ -176,10 +157,10 @@ def _files(tree: Tree) -> Tree:
     return complete({path: content for path, content in things.items() if not f"{path}/".startswith(".git/")})
 
 
-def _unlisted(root: Path) -> Iterator[PaperEntry]:
+def _unlisted(root: Path, listed: set[str]) -> Iterator[PaperEntry]:
     for prompt in sorted(root.glob("prompts/*/prompt*.txt")):
         field, number = prompt.parent.name, _PROMPT.fullmatch(prompt.name)
-        if number:
+        if number and field not in listed:
             truth = f"ground_truths/setup_{field}/{field}_{number[1]}"
             yield PaperEntry(f"setups/setup_{field}.sh", f"prompts/{field}/{prompt.name}", truth)
 
@@ -217,7 +198,6 @@ def _inside(root: Path, name: str) -> Path:
     except (OSError, RuntimeError, ValueError) as error:
         raise UsageError(f"'{name[:200]}' is not a path", _EXPECTED_PATH, where=str(root)) from error
     if not place.is_relative_to(root):
-        raise UsageError(
-            f"'{name[:200]}' leads out of the benchmark's folder", _EXPECTED_PATH, where=str(root)
-        )
+        message = f"'{name[:200]}' leads out of the benchmark's folder"
+        raise UsageError(message, _EXPECTED_PATH, where=str(root))
     return place

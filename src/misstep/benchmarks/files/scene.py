@@ -88,9 +88,8 @@ _LEAST, _MOST = 12, 44  # files
 def grow(domain: Domain, dice: Dice) -> dict[str, Content]:
     """A tree of two to four levels; the same dice give the same tree."""
     tree = dict[str, Content]()
-    folders = [
-        leaf for top in dice.sample(domain.folders, dice.pick(_TOPS)) for leaf in _leaves(top, domain, dice)
-    ]
+    tops = dice.sample(domain.folders, dice.pick(_TOPS))
+    folders = [leaf for top in tops for leaf in _leaves(top, domain, dice)]
     for folder in folders:
         for _ in range(2 + dice.below(4)):
             if len(tree) < _MOST:
@@ -155,14 +154,11 @@ def _name(subject: str, domain: Domain, dice: Dice) -> str:
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """A task before it is put into words: a tree, and what is to be done with it or found out about it.
+    """A task before it is put into words: a tree, and what is to be done with it or found out about it."""
 
-    `form` is a form of the kind that has phrasings of its own; `words` fill their placeholders.
-    """
-
-    form: str
+    form: str  # of the kind, with phrasings of its own
     tree: Tree
-    words: dict[str, str]
+    words: dict[str, str]  # for the placeholders of the phrasings
     operations: tuple[Operation, ...] = ()
     answer: Answer | None = None
 

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from select import select
 from time import monotonic
 from typing import IO
@@ -77,24 +78,18 @@ def _run(
     Returns the exit code and the `kept` part of the output; `TimeoutError` after `patience` seconds.
     Background processes that keep the output open are not waited for.
     """
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
-    )
-    deadline = monotonic() + patience
-    try:
-        said = _hear(process, deadline, kept)
-        return process.wait(max(0.0, deadline - monotonic())), said
-    except (TimeoutError, subprocess.TimeoutExpired):
-        raise TimeoutError(f"longer than {patience:g} seconds") from None
-    finally:
+    ) as process:
+        deadline = monotonic() + patience
         try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+            said = _hear(process, deadline, kept)
+            return process.wait(max(0.0, deadline - monotonic())), said
+        except (TimeoutError, subprocess.TimeoutExpired):
+            raise TimeoutError(f"longer than {patience:g} seconds") from None
         finally:
-            process.wait()
-            if process.stdout:
-                process.stdout.close()
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _hear(process: "subprocess.Popen[bytes]", deadline: float, kept: Callable[[bytes], bytes]) -> bytes:

@@ -6,7 +6,7 @@ A task is built from its kind, domain and seed: the tree before and after, the a
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache, lru_cache
-from typing import overload
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -60,9 +60,8 @@ def judge_files(task: Task, found: Tree, said: str) -> tuple[Judgement, tuple[st
 def build(kind: str, domain: Domain, seed: int) -> TaskWorld:
     """The first randomly drawn world that has a single right result."""
     if kind not in KINDS:
-        raise UsageError(
-            f"unknown kind of task '{kind}'", f"known kinds: {', '.join(KINDS)}", did_you_mean(kind, KINDS)
-        )
+        hints = (f"known kinds: {', '.join(KINDS)}", did_you_mean(kind, KINDS))
+        raise UsageError(f"unknown kind of task '{kind}'", *hints)
     for attempt in range(ATTEMPTS):
         dice = Dice(derive_seed(seed, kind, domain.name, attempt))
         form = dice.pick(KINDS[kind])
@@ -81,9 +80,8 @@ def _world(kind: str, plan: Plan, expected: Tree, steps: tuple[TaskStep, ...]) -
     held, hold = ({path.rpartition("/")[0] for path in tree if "/" in path} for tree in (plan.tree, expected))
     if any([path in expected and path not in hold for path in held]):  # the request has to mention them
         pruned = any([isinstance(operation, Prune) for operation in plan.operations])
-        note = (
-            "All other folders stay, even empty ones." if pruned else "Folders that end up empty should stay."
-        )
+        kept = "All other folders stay, even empty ones."
+        note = kept if pruned else "Folders that end up empty should stay."
     phrasings = load_phrasings()[kind][plan.form]
     requests = tuple(f"{phrasing.format(**plan.words)} {note}".strip() for phrasing in phrasings)
     initial = complete(plan.tree)
@@ -102,10 +100,8 @@ def public_tasks() -> Sequence[Task]:
     for place, domain in enumerate(load_domains()):
         for slot in range(PER_DOMAIN):
             kind = list(KINDS)[(place * PER_DOMAIN + slot) % len(KINDS)]
-            proposed = (
-                _task(kind, domain, derive_seed(PUBLIC_SEED, domain, slot, draw))
-                for draw in itertools.count()
-            )
+            seeds = (derive_seed(PUBLIC_SEED, domain, slot, draw) for draw in itertools.count())
+            proposed = (_task(kind, domain, seed) for seed in seeds)
             task = next(task for task in proposed if task.request not in tasks)
             validated = slot == place % PER_DOMAIN or (place % 5 < 2 and slot == (place + 3) % PER_DOMAIN)
             tasks[task.request] = replace(task, split="validation" if validated else "test")
@@ -113,10 +109,7 @@ def public_tasks() -> Sequence[Task]:
 
 
 class FreshTasks(Sequence[Task]):
-    """Newly generated tasks of some kinds and domains; each is made when it is accessed.
-
-    A longer list of the same seed starts with the shorter one.
-    """
+    """New tasks, made when accessed; a longer list of the same seed starts with the shorter one."""
 
     def __init__(
         self, seed: int, count: int, kinds: Collection[str] = (), domains: Collection[str] = ()
@@ -126,16 +119,11 @@ class FreshTasks(Sequence[Task]):
     def __len__(self) -> int:
         return len(self._drafts)
 
-    @overload
-    def __getitem__(self, place: int) -> Task: ...
-
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Task]: ...
-
-    def __getitem__(self, place: int | slice) -> Task | Sequence[Task]:
+    def __getitem__(self, place: Any) -> Any:  # typed by the base class
         if isinstance(place, slice):
             return [_task(*draft, FRESH_ID) for draft in self._drafts[place]]
-        return _task(*self._drafts[place], FRESH_ID)
+        draft: tuple[str, str, int] = self._drafts[place]
+        return _task(*draft, FRESH_ID)
 
 
 def _drafts(seed: int, kinds: Collection[str], domains: Collection[str]) -> Iterator[tuple[str, str, int]]:

@@ -47,9 +47,8 @@ def find_files(pattern: str, folder: str = ".") -> list[str]:
         raise NotADirectoryError(f"'{folder}' is not a folder")
     found = sorted(path for path in _walk(place) if fnmatch.fnmatchcase(os.path.basename(path), pattern))
     if len(found) > MOST_FOUND:
-        raise ValueError(
-            f"{len(found)} files match '{pattern}', more than {MOST_FOUND}; search a smaller folder"
-        )
+        many = f"{len(found)} files match '{pattern}', more than {MOST_FOUND}"
+        raise ValueError(f"{many}; search a smaller folder")
     return found
 
 

@@ -1,9 +1,8 @@
 """A forge that runs on this machine inside a `with` block, and snapshots of its state."""
 
-import shutil
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
+from tempfile import TemporaryDirectory
 from typing import Self
 
 from misstep.benchmarks.forge.git import HEADS
@@ -49,28 +48,16 @@ class Forge:
         project: Project | None = None,
     ) -> None:
         self.project = project or our_project()
+        self.repository = self.project.full_name  # owner and name
         self.private = private
-        self._folder = folder
-        self._port = port
+        self._folder, self._port = folder, port
         self._keys = Keys(read_public_key(app_key) if app_key else None)
+        self.token, self.read_token = self._keys.write, self._keys.read
         self._server: ForgeServer | None = None
 
     @property
     def url(self) -> str:
         return self._running().url
-
-    @property
-    def token(self) -> str:
-        return self._keys.write
-
-    @property
-    def read_token(self) -> str:
-        return self._keys.read
-
-    @property
-    def repository(self) -> str:
-        """Owner and name."""
-        return self.project.full_name
 
     @property
     def clone_url(self) -> str:
@@ -102,22 +89,21 @@ class Forge:
             self._records.reset()
 
     def __enter__(self) -> Self:
-        self._made = Path(tempfile.mkdtemp(prefix="misstep-forge-")) if self._folder is None else None
-        try:
-            self._open(self._made or Path(self._folder or "."))
-        except BaseException:
-            self._clear()
-            raise
+        with ExitStack() as stack:
+            folder = self._folder
+            if folder is None:
+                made = TemporaryDirectory(prefix="misstep-forge-", ignore_cleanup_errors=True)
+                folder = Path(stack.enter_context(made))
+            self._open(folder)
+            self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         server, self._server = self._running(), None
         server.stop()
         with self._application.lock:
             self._git.close()
-        self._clear()
+        self._stack.close()
 
     def _open(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -148,7 +134,3 @@ class Forge:
         if self._server is None:
             raise UsageError("the forge is not running", "use it within its `with` block")
         return self._server
-
-    def _clear(self) -> None:
-        if self._made is not None:
-            shutil.rmtree(self._made, ignore_errors=True)

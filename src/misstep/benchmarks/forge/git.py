@@ -108,6 +108,12 @@ def environment() -> dict[str, str]:
     return found
 
 
+def call_git(*arguments: str, stdin: bytes, extra: Mapping[str, str]) -> "subprocess.CompletedProcess[bytes]":
+    """Run git until it ends, with `extra` in its environment; `TimeoutExpired` if it takes too long."""
+    command, env = [find_git(), *arguments], environment() | dict(extra)
+    return subprocess.run(command, input=stdin, capture_output=True, env=env, timeout=PATIENCE, check=False)
+
+
 FOLDER = "40000"
 FILE = "100644"
 PROGRAM = "100755"
@@ -150,14 +156,10 @@ class Object(msgspec.Struct, frozen=True):
 
 
 class Git:
-    """Runs git on one bare repository.
-
-    Objects are read through one long-running process, because starting one for each is slow.
-    """
+    """Runs git on one bare repository; one process reads all objects, because starting many is slow."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._program = find_git()
         self._lock = threading.Lock()
         self._reader: subprocess.Popen[bytes] | None = None
         self._closed = False
@@ -173,14 +175,7 @@ class Git:
         self, *arguments: str, stdin: bytes = b"", extra: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[bytes]":
         try:
-            return subprocess.run(
-                self._command(*arguments),
-                input=stdin,
-                capture_output=True,
-                env=environment() | dict(extra or {}),
-                timeout=PATIENCE,
-                check=False,
-            )
+            return call_git(f"--git-dir={self.folder}", *arguments, stdin=stdin, extra=extra or {})
         except subprocess.TimeoutExpired:
             raise self.trouble(f"no answer to git {arguments[0]} in {PATIENCE:.0f} s".encode()) from None
 
@@ -232,9 +227,6 @@ class Git:
             if reader is not None:
                 _end(reader)
 
-    def _command(self, *arguments: str) -> list[str]:
-        return [self._program, f"--git-dir={self.folder}", *arguments]
-
     def _ask(self, name: bytes) -> Object | None:
         if self._closed:
             raise self.trouble(b"it has been closed")
@@ -257,7 +249,7 @@ class Git:
 
     def _start_reader(self) -> "subprocess.Popen[bytes]":
         pipe = subprocess.PIPE
-        command = self._command("cat-file", "--batch")
+        command = [find_git(), f"--git-dir={self.folder}", "cat-file", "--batch"]
         return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment())
 
 

@@ -118,10 +118,7 @@ class Repository(Git):
         return entry
 
     def walk(self, tree: str) -> Iterator[tuple[str, TreeEntry]]:
-        """Everything below a tree by path, folders before their content, at any depth.
-
-        It stops after `most` entries: a few objects can make a tree that is too large to list.
-        """
+        """Everything below a tree, folders first; it stops after `most` entries, as trees can be huge."""
         ahead = [*reversed(self.read_folder(tree).items())]
         for _ in range(self.most + 1):
             if not ahead:

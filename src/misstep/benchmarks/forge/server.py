@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from misstep.benchmarks.forge.git import PATIENCE, environment, find_git, misleads
+from misstep.benchmarks.forge.git import call_git, misleads
 from misstep.benchmarks.forge.rest.application import HttpRequest, Response, refused
 from misstep.benchmarks.forge.rest.call import RestRefusal, Visitor
 from misstep.errors import UsageError
@@ -114,14 +114,7 @@ def serve_git(folder: Path, rest: str, request: HttpRequest, visitor: Visitor, p
 
 def _answered(variables: dict[str, str], body: bytes) -> Response:
     try:
-        done = subprocess.run(
-            [find_git(), "http-backend"],
-            input=body,
-            capture_output=True,
-            env=environment() | variables,
-            timeout=PATIENCE,
-            check=False,
-        )
+        done = call_git("http-backend", stdin=body, extra=variables)
     except subprocess.TimeoutExpired:
         return Response(504, PLAIN, b"git took too long\n")
     if done.returncode and done.stdout.endswith(b"\r\n\r\n"):  # it started to answer and failed
@@ -233,11 +226,8 @@ class ForgeServer(ThreadingHTTPServer):
         try:
             super().__init__((HOST, port), Handler)
         except OSError as error:
-            raise UsageError(
-                f"can't listen on {HOST}:{port}: {error.strerror}",
-                "port 0 picks a free one",
-                where="--port",
-            ) from None
+            message = f"can't listen on {HOST}:{port}: {error.strerror}"
+            raise UsageError(message, "port 0 picks a free one", where="--port") from None
         self.answering: Answering = _closed
         self.errors = list[Exception]()
         self._connections = set[socket.socket]()

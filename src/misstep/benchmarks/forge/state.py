@@ -65,15 +65,12 @@ class IssueThread(msgspec.Struct, frozen=True):
 
 
 class Branch(msgspec.Struct, frozen=True):
-    """All files at the tip of a branch; `executable` are the executable ones.
-
-    An expected branch without a tip accepts any commit with these files that has `follows` in its history.
-    """
+    """All files at the tip of a branch. An expected branch without a tip accepts any commit with them."""
 
     files: Tree
     tip: str = ""
     executable: frozenset[str] = frozenset()
-    follows: str = ""
+    follows: str = ""  # a commit that has to be in the history of an expected branch
 
 
 class State(msgspec.Struct, frozen=True):
@@ -111,10 +108,7 @@ def _differences(expected: State, found: State, initial: State) -> Iterator[str]
     for number in sorted({*expected.threads, *found.threads}):
         yield from _thread(number, expected.threads.get(number), found.threads.get(number))
     names = [[label.name for label in state.labels] for state in (expected, found)]
-    labels = [
-        [(label.name, label.color, label.description) for label in state.labels]
-        for state in (expected, found)
-    ]
+    labels = [[structs.astuple(label) for label in state.labels] for state in (expected, found)]
     yield from _field("labels of the repository", *(labels if names[0] == names[1] else names))
     yield from _field("refs that are not branches", dict(expected.refs), dict(found.refs))
 
@@ -222,10 +216,7 @@ OPENING = timedelta(days=30)  # from the first commit to the first change by a c
 
 
 class ForgeRecords:
-    """Issues, pull requests and labels, changed by requests.
-
-    Its clock advances with each change only, so that dates are reproducible.
-    """
+    """Issues, pull requests and labels; the clock advances with changes only, so dates are reproducible."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -270,10 +261,8 @@ class ForgeRecords:
         return comment
 
     def find_comment(self, id: int) -> tuple[IssueThread, Comment] | None:
-        return next(
-            ((thread, each) for thread in self.threads.values() for each in thread.comments if each.id == id),
-            None,
-        )
+        comments = ((thread, each) for thread in self.threads.values() for each in thread.comments)
+        return next((pair for pair in comments if pair[1].id == id), None)
 
     def close_pulls(self, branch: str) -> None:
         """Close pull requests of a branch that was deleted."""

@@ -28,12 +28,7 @@ from misstep.core.results.benchmark import Solution, Task, TaskStep, task_id
 from misstep.errors import InternalError, UsageError
 
 Kind = Literal[
-    "comment-on-issue",
-    "update-file",
-    "create-pull-request",
-    "create-file",
-    "delete-file",
-    "create-branch",
+    "comment-on-issue", "update-file", "create-pull-request", "create-file", "delete-file", "create-branch"
 ]
 Split = Literal["validation", "test"]
 
@@ -115,11 +110,9 @@ def expected_state(task: Task) -> State:
             said = Comment(our_project().account, goal.body)
             return _with_thread(state, structs.replace(thread, comments=(*thread.comments, said)))
         case "create-pull-request":
+            number, author = max(state.threads) + 1, our_project().account
             proposal = PullProposal(goal.head, goal.base)
-            number = max(state.threads) + 1
-            return _with_thread(
-                state, IssueThread(number, goal.title, goal.body, our_project().account, pull=proposal)
-            )
+            return _with_thread(state, IssueThread(number, goal.title, goal.body, author, pull=proposal))
         case "create-branch":
             return _with_branch(state, goal.branch, state.branches[goal.start])
         case _:

@@ -255,9 +255,8 @@ def _words(error: urllib.error.HTTPError) -> str:
     """The status, and the messages in the body."""
     try:
         body = json.loads(error.read())
-        reasons = [
-            each.get("message") or f"{each['field']}: {each['code']}" for each in body.get("errors", [])
-        ]
+        errors = body.get("errors", [])
+        reasons = [each.get("message") or f"{each['field']}: {each['code']}" for each in errors]
         return f"{error.code} " + "; ".join([body["message"], *reasons])
     except (ValueError, KeyError, TypeError, AttributeError):
         return f"{error.code} {error.reason}"

@@ -48,18 +48,16 @@ def read_packed(path: str) -> Iterator[Trajectory]:
 def _unpack(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> Any:
     where = f"{path}, {entry.filename}"
     if entry.file_size > LARGEST:
-        raise UsageError(
-            f"a sample of {entry.file_size:,} bytes", f"at most {LARGEST:,} are read", where=where
-        )
+        hint = f"at most {LARGEST:,} are read"
+        raise UsageError(f"a sample of {entry.file_size:,} bytes", hint, where=where)
     with suppress(ImportError):
         import_module("zipfile_zstd")  # adds the compression that Inspect uses to `zipfile`
     try:
         with packed.open(entry) as file:
             data = file.read(LARGEST + 1)
     except NotImplementedError as error:
-        raise MissingExtra(
-            "zstandard, which unpacks this Inspect log,", "inspect", f"it is {path}"
-        ) from error
+        what = "zstandard, which unpacks this Inspect log,"
+        raise MissingExtra(what, "inspect", f"it is {path}") from error
     if len(data) > LARGEST:
         raise UsageError("a sample larger than its header says", where=where)
     try:

@@ -121,6 +121,5 @@ def _decoded(data: bytes) -> tuple[Any, str]:
 def _mended(data: bytes) -> Any:
     """A value with lone surrogates replaced, which cannot be stored; None for invalid JSON."""
     with suppress(ValueError, RecursionError):
-        return msgspec.json.decode(
-            json.dumps(json.loads(data), ensure_ascii=False).encode("utf-8", "replace")
-        )
+        text = json.dumps(json.loads(data), ensure_ascii=False)
+        return msgspec.json.decode(text.encode("utf-8", "replace"))

@@ -97,9 +97,7 @@ def _chief(spans: dict[str, _Span], span: _Span) -> str:
 
 
 def _trajectory(agent: _Span | None, tools: list[_Span]) -> Trajectory:
-    tools = sorted(
-        tools, key=lambda span: (_number(span.attributes.get("misstep.call")), span.start, span.order)
-    )
+    tools.sort(key=lambda span: (_number(span.attributes.get("misstep.call")), span.start, span.order))
     said = agent.attributes if agent else {}
     error = said.get("error.type")
     given = [said.get("misstep.case"), said.get("gen_ai.conversation.id")]

@@ -11,20 +11,15 @@ from misstep.errors import UsageError, did_you_mean
 
 
 class Trajectory(msgspec.Struct, frozen=True):
-    """`names` may be the id of its case, `request` the text; `where` is for messages.
-
-    `is_silent` if the arguments of its calls are unknown.
-    """
-
-    where: str
+    where: str  # for messages
     calls: tuple[Call, ...]
-    names: tuple[str, ...] = ()
-    request: str = ""
+    names: tuple[str, ...] = ()  # texts that may be the id of its case
+    request: str = ""  # the text of its case
     ended: Ended = "answered"
     answer: str = ""
     error: str = ""
     usage: Usage = Usage()
-    is_silent: bool = False
+    is_silent: bool = False  # the arguments of its calls are unknown
 
 
 def names_in(value: Any) -> tuple[str, ...]:
@@ -93,14 +88,9 @@ class Cases:
                 "record them with --otlp-content, or in your own instrumentation",
                 where=trajectory.where,
             )
-        return case, Transcript(
-            case.id,
-            trajectory.calls,
-            trajectory.ended,
-            storable(trajectory.answer),
-            storable(trajectory.error),
-            trajectory.usage,
-        )
+        calls, ended, usage = trajectory.calls, trajectory.ended, trajectory.usage
+        answer, error = storable(trajectory.answer), storable(trajectory.error)
+        return case, Transcript(case.id, calls, ended, answer, error, usage)
 
     def _find(self, trajectory: Trajectory) -> Case:
         """By a known name, by the exact text of the request, or else the given one."""
@@ -131,7 +121,8 @@ def _plain(text: str) -> str:
 
 
 _LISTS = ("messages", "conversation", "items", "input", "output")
-_ITEMS = ("message", "function_call", "function_call_output", "custom_tool_call", "reasoning")
+_CALLS = ("function_call", "custom_tool_call")
+_ITEMS = ("message", "function_call_output", "reasoning", *_CALLS)
 
 
 def is_messages(value: Any) -> bool:
@@ -182,28 +173,21 @@ def _calls(messages: list[dict[str, Any]], results: dict[str, str]) -> Iterator[
     """
     turn, is_open = 0, False
     for message in messages:
-        if message.get("type") in ("function_call", "custom_tool_call"):
-            turn += 0 if is_open else 1
-            is_open = True
-            given = message.get("arguments", message.get("input"))
-            yield _call(message.get("name"), given, turn, _outcome(results, message.get("call_id")))
-            continue
-        is_open = is_open and message.get("type") == "reasoning"
-        asked = _asked(message)
-        turn += bool(asked)
+        asked, kind = _asked(message), message.get("type")
+        turn += bool(asked) and not (kind in _CALLS and is_open)
+        is_open = kind in _CALLS or (is_open and kind == "reasoning")
         for name, given, id in asked:
-            yield _call(name, given, turn, _outcome(results, id))
-
-
-def _outcome(results: dict[str, str], id: Any) -> tuple[str, int]:
-    """The result of a call, and whether it was executed, as in `Call.ran`."""
-    if not results or not isinstance(id, str):
-        return "", 0
-    return (results[id], 0) if id in results else ("", -1)
+            known = results if isinstance(id, str) else {}
+            ran = -1 if known and id not in known else 0
+            tool = name if isinstance(name, str) else ""
+            yield Call(tool, arguments_in(given), known.get(id, ""), turn, ran=ran)
 
 
 def _asked(message: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
-    """The name, arguments and id of each call of a chat message."""
+    """The name, arguments and id of each call of a message."""
+    if message.get("type") in _CALLS:
+        given = message.get("arguments", message.get("input"))
+        return [(message.get("name"), given, message.get("call_id"))]
     found = list[tuple[Any, Any, Any]]()
     listed = message.get("tool_calls")
     for each in listed if isinstance(listed, list) else ():
@@ -216,11 +200,6 @@ def _asked(message: dict[str, Any]) -> list[tuple[Any, Any, Any]]:
     if isinstance(single, dict):
         found.append((single.get("name"), single.get("arguments"), single.get("name")))
     return found
-
-
-def _call(name: Any, given: Any, turn: int, outcome: tuple[str, int]) -> Call:
-    result, ran = outcome
-    return Call(name if isinstance(name, str) else "", arguments_in(given), result, turn, ran=ran)
 
 
 def _results(messages: list[dict[str, Any]]) -> dict[str, str]:

@@ -96,7 +96,7 @@ class Archive:
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
         self._waiting = list[bytes]()
-        self._lines = list[str]()
+        self._lines = list[tuple[str, int]]()  # with the number of details in each
         self._used = 0
         self.is_full = False
 
@@ -109,23 +109,18 @@ class Archive:
 
     def close(self, taken: int = 0) -> tuple[tuple[str, ...], int]:
         """All lines that fit next to `taken` bytes, and how many details they hold."""
-        left = len(self._waiting)
-        if left:
+        if self._waiting:
             self._pack()
-        sizes = [BLOCK] * len(self._lines)
-        if left and not self.is_full:
-            sizes[-1] = left
         while self._lines and self._used + taken > self._room:
-            self._used -= len(self._lines.pop()) + 1
-            sizes.pop()
-        return tuple(self._lines), sum(sizes)
+            self._used -= len(self._lines.pop()[0]) + 1
+        return tuple(line for line, _ in self._lines), sum(count for _, count in self._lines)
 
     def _pack(self) -> None:
         packed = gzip.compress(b"[" + b",".join(self._waiting) + b"]", LEVEL, mtime=0)
-        line = base64.b64encode(packed).decode()
+        line, count = base64.b64encode(packed).decode(), len(self._waiting)
         self._waiting.clear()
         if self._used + len(line) + 1 > self._room:
             self.is_full = True
         else:
-            self._lines.append(line)
+            self._lines.append((line, count))
             self._used += len(line) + 1

@@ -1,39 +1,12 @@
 """Encodes the cases of a run as JSON for the scripts of a page: an index, and details of each case.
 
-A detail has everything that the view of one case shows:
+A detail (`detail_of`) has everything that the view of one case shows. In it, `first` and `then` of a
+constraint are the ends of an arrow: that of a violated order constraint points back in time. Times are
+minutes since midnight. All text is escaped: nothing in it can move a cursor or change the direction of text.
 
-    {"id", "run", "topic", "seed", "verdict", "error" | null, "step" | null, "explanation", "chance" | null,
-     "baselines": {name: passes} | null,
-     "seconds" | null, "tokens", "usd" | null, "ended", "answer", "replay",
-     "actions":     [{"id", "name", "tool"}],
-     "request":     [{"text", "sentence": number | null}],         the whole request, in pieces
-     "sentences":   [{"text", "constraints": [number, …]}],
-     "constraints": [{"text", "kind", "family", "violated", "core",
-                      "first": [action ids], "then": [action ids], "sentence": number | null,
-                      "time": minutes | null, "edge": "start" | "end" | null}],
-     "day":         [from, to] | null,                             minutes since midnight, in timed problems
-     "calls":       [{"step", "tool", "action" | null, "arguments", "result", "wrong", "note",
-                      "effect", "attempt", "start" | null, "end" | null}],
-     "left_out":    number of calls that are not shown,
-     "cause":       {"name", "sure": "99 %" or "", "guilty", "evidence"} | null,
-     "missing":     [action ids], "nearest": [{"action", "tool", "name"}]}
-
-`first` and `then` are the ends of an arrow: that of a violated order constraint points back in time. All
-text is escaped: nothing in it can move a cursor or change the direction of text.
-
-The index has what the list of all cases shows, filters and sorts by, in columns rather than rows:
-
-    {"version": 1,
-     "id": [text, …],
-     "verdict": {"words": [text, …], "of": [number of the word, …]},   likewise "error", "topic"
-     "family": {"words": [[text, …], …], "of": [number, …]},           all families of a case together
-     "why": [text, …],                                                 the explanation without the quotation
-     "actions": [n, …], "calls": [n, …], "tokens": [n, …],
-     "seconds": [s, …],
-     "cause": {"words": …, "of": …} | null,                            null if no failure was diagnosed
-     "usd": [dollars, …] | null,                                       null if no price is known
-     "flaky": [0 | 1, …] | null,                                       null if unknown
-     "kept": n}                                                        the first n cases have details
+The index (`index_of`) has what the list of all cases shows, filters and sorts by: the fields of `CaseDigest`,
+in columns rather than rows. A column of few words is `{"words": [word, …], "of": [number of the word, …]}`,
+and a column about which nothing is known is null. Only the first `kept` cases have details.
 """
 
 import shlex
@@ -48,7 +21,7 @@ from misstep.core.outcome import Outcome
 from misstep.core.results.diagnosis import Diagnosis
 from misstep.rendering.case import actions_of, in_brief
 from misstep.rendering.html.assets import Archive
-from misstep.rendering.html.markup import Markup, element, text, together, verbatim
+from misstep.rendering.html.markup import Markup, element, text, together
 from misstep.rendering.html.sections import page_section
 from misstep.rendering.terminal import BASELINES, split_explanation
 from misstep.rendering.text import plain, plain_lines
@@ -136,15 +109,11 @@ Effect = Literal["done", "unavailable", "broken", "over", "price", "refused", "n
 
 
 class CallEffect(msgspec.Struct, frozen=True):
-    """The result of one call: its effect, and in timed problems its start and end in minutes.
-
-    `action` is the one that was carried out, if any; it may not be that of the tool, which can be a
-    substitute.
-    """
+    """The result of one call: its effect, and in timed problems its start and end in minutes."""
 
     effect: Effect = "done"
     attempt: int = 1
-    action: str = ""
+    action: str = ""  # what was carried out, if anything; not that of the tool if this is a substitute
     start: int | None = None
     end: int | None = None
 
@@ -184,7 +153,13 @@ def detail_of(
         "seconds": round(outcome.seconds, 3),
         "tokens": transcript.usage.input + transcript.usage.output,
         "usd": usd,
-        "cause": diagnosis and _cause(diagnosis),
+        "cause": diagnosis
+        and {
+            "name": diagnosis.cause,
+            "sure": diagnosis.sure,
+            "guilty": plain(diagnosis.guilty),
+            "evidence": plain(diagnosis.evidence),
+        },
         "ended": transcript.ended,
         "answer": plain_lines(transcript.answer, ANSWER),
         "replay": f"misstep replay {shlex.quote(plain(f'{origin.run}/{case.id}'))}{plain(origin.place)}",
@@ -198,11 +173,6 @@ def detail_of(
         "missing": list(verdict.missing),
         "nearest": [{"action": each, "tool": tools[each], "name": names[each]} for each in verdict.nearest],
     }
-
-
-def _cause(diagnosis: Diagnosis) -> dict[str, Any]:
-    guilty, evidence = plain(diagnosis.guilty), plain(diagnosis.evidence)
-    return {"name": diagnosis.cause, "sure": diagnosis.sure, "guilty": guilty, "evidence": evidence}
 
 
 def _pieces(case: Case) -> Iterator[tuple[str, int | None]]:
@@ -290,26 +260,19 @@ def served_at(base: str, again: str) -> "CaseBundle":
 
 
 class CaseBundle(msgspec.Struct, frozen=True):
-    """An index (`index_of`), and the lines of an `Archive` with the details of its first cases.
-
-    With `base`, a server sends them, and there are no lines. `again` is the command that lists them.
-    """
+    """An index (`index_of`), and the lines of an `Archive` with the details of its first cases."""
 
     index: dict[str, Any]
     lines: tuple[str, ...] = ()
-    base: str = ""
-    again: str = ""
+    base: str = ""  # where a server sends the details; then there are no lines
+    again: str = ""  # the command that lists the cases
 
     def section(self) -> Markup:
         size, kept = len(self.index["id"]), self.index["kept"]
         told = f"Details of {kept:,} of {size:,} cases are in this file, failures first"
-        note = (
-            [element("p", f"{told}; misstep serve shows all of them.", class_="caption")]
-            if kept < size
-            else []
-        )
+        note = element("p", f"{told}; misstep serve shows all of them.", class_="caption")
         place = element("div", id="cases", data_base=self.base)
-        return page_section("Cases", *note, self._without_scripts(), place)
+        return page_section("Cases", *([note] if kept < size else []), self._without_scripts(), place)
 
     def aside(self) -> Markup:
         """The element for cases that other parts of the page link to."""
@@ -332,9 +295,9 @@ class CaseBundle(msgspec.Struct, frozen=True):
     def held(self, *scripts: Markup) -> Markup:
         """The data that the page's scripts read: the index before them, the details after them."""
         return together(
-            element("script", verbatim(_encode(self.index)), type="application/json", id="index"),
+            element("script", Markup(_encode(self.index)), type="application/json", id="index"),
             *scripts,
-            element("script", verbatim("\n".join(self.lines)), type="text/plain", id="details"),
+            element("script", Markup("\n".join(self.lines)), type="text/plain", id="details"),
         )
 
     def _without_scripts(self) -> Markup:

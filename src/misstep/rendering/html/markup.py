@@ -29,11 +29,6 @@ def lines(content: str, most: int = 20_000) -> Markup:
     return Markup(_escape(plain_lines(content, most)))
 
 
-def verbatim(source: str) -> Markup:
-    """Our own text as it is, for elements whose content is not markup."""
-    return Markup(source)
-
-
 def element(name: str, /, *children: Markup | str, **attributes: str | float) -> Markup:
     """An element; children and attributes that are text are escaped.
 
@@ -81,17 +76,12 @@ def grid(headings: Sequence[str], rows: Iterable[Row], names: int = 1, caption: 
 
 
 def pairs(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    return element(
-        "dl", *(part for name, value in rows for part in (element("dt", name), element("dd", value)))
-    )
+    return element("dl", *(together(element("dt", name), element("dd", value)) for name, value in rows))
 
 
 def tiles(rows: Iterable[tuple[str, Cell]]) -> Markup:
-    return element(
-        "dl",
-        *(element("div", element("dt", name), element("dd", value)) for name, value in rows),
-        class_="tiles",
-    )
+    parts = (element("div", element("dt", name), element("dd", value)) for name, value in rows)
+    return element("dl", *parts, class_="tiles")
 
 
 def _cells(name: str, cells: Sequence[Cell], names: int) -> list[Markup]:

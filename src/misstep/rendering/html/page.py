@@ -11,7 +11,7 @@ from misstep.core.results.summary import Run, Summary
 from misstep.rendering.comparison import baseline_sentence
 from misstep.rendering.html import assets, sections
 from misstep.rendering.html.cases import CaseBundle
-from misstep.rendering.html.markup import Markup, element, lines, text, together, verbatim
+from misstep.rendering.html.markup import Markup, element, lines, text, together
 from misstep.rendering.html.sections import about, in_one_line
 from misstep.rendering.words import specs_in_short
 
@@ -19,18 +19,12 @@ TITLE = 120
 
 
 class RunPage(msgspec.Struct, frozen=True):
-    """The page of a run. `parts` are its sections, `cases` those that can be opened.
-
-    `run` says how it was set up, `held` is the comparison with its baseline, `sandboxes` are those of the
-    tools.
-    """
-
     summary: Summary
-    parts: tuple[Markup, ...] = ()
-    cases: CaseBundle | None = None
-    run: Run | None = None
-    held: Held | None = None
-    sandboxes: tuple[str, ...] = ()
+    parts: tuple[Markup, ...] = ()  # its sections
+    cases: CaseBundle | None = None  # those that can be opened
+    run: Run | None = None  # how it was set up
+    held: Held | None = None  # the comparison with its baseline
+    sandboxes: tuple[str, ...] = ()  # those of the tools
 
 
 class PartPage(msgspec.Struct, frozen=True):
@@ -80,10 +74,10 @@ def page(
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", text(title, TITLE)),
         element("link", rel="icon", href=assets.icon()),
-        element("style", verbatim(assets.style())),
+        element("style", Markup(assets.style())),
     )
     main = element("main", element("h1", text(title, TITLE)), *parts, id="report")
-    run = [element("script", verbatim(script)) for script in scripts]
+    run = [element("script", Markup(script)) for script in scripts]
     ends = cases.held(*run) if cases else together(*run)
     body = element("body", main, element("footer", "made by misstep"), ends)
     return f"<!doctype html>\n{element('html', head, body, lang='en').source}\n"
@@ -107,10 +101,7 @@ def planning_parts(
     cases: CaseBundle | None = None,
     headline: Markup | None = None,
 ) -> Iterator[Markup]:
-    """The sections of a run on planning cases; `findings` are those of its kind of run.
-
-    A `headline` replaces the success rate.
-    """
+    """The sections of a run on planning cases; a `headline` replaces the success rate."""
     rate = element("div", headline or sections.success(summary))
     yield element("div", rate, sections.counts(summary), class_="overview")
     yield from findings

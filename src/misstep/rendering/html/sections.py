@@ -19,14 +19,7 @@ from misstep.rendering.comparison import (
     rates,
 )
 from misstep.rendering.html.markup import Cell, Markup, Row, element, grid, pairs, text, tiles, together
-from misstep.rendering.terminal import (
-    baselines_in_words,
-    easy_lines,
-    from_to,
-    in_and_out,
-    money,
-    percent,
-)
+from misstep.rendering.terminal import baselines_in_words, easy_lines, from_to, in_and_out, money, percent
 from misstep.rendering.text import plain
 from misstep.rendering.words import interval, listed, method_in_words, p_value, points, sentence
 
@@ -203,11 +196,7 @@ def comparison_parts(
     requests: Mapping[str, str],
     part_path: Callable[[str, str], str],
 ) -> Iterator[Markup]:
-    """The conclusion, its numbers, and the cases that changed.
-
-    `requests` are the requests of these cases by id; `part_path` returns the address of a case by its run and
-    id.
-    """
+    """The conclusion, its numbers, and the cases that changed, with their requests and links to them."""
     unit = "tasks" if isinstance(comparison, TaskComparison) else "cases"
     pairing = comparison.pairing
     names = sides[0].name, sides[1].name
@@ -216,10 +205,9 @@ def comparison_parts(
     yield element("p", points(pairing.difference), element("small", " points"), class_="rate")
     yield element("p", element("b", text(said)), f" {pairing.cases:,} {unit} in common.")
     yield pairs((side.name, element("a", f"run {side.id}", href=side.path)) for side in sides)
-    changed = ((0, comparison.lost), (1, comparison.won))
-    for which, cases in changed:
+    for name, cases in zip(names, (comparison.lost, comparison.won), strict=True):
         if cases:
-            title = f"Only {names[which]} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
+            title = f"Only {name} passed: {len(cases):,} {unit if len(cases) > 1 else unit[:-1]}"
             yield page_section(title, _changed(cases, sides, requests, part_path))
     short = [plain(name, HEADING) for name in names]
     crossing = [

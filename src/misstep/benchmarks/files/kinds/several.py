@@ -1,15 +1,6 @@
 """Tasks that create folders and files, tasks that write reports, and tasks of several steps."""
 
 from misstep.benchmarks.files import operations as ops
-from misstep.benchmarks.files.operations import (
-    Clash,
-    chosen,
-    execute,
-    folders_of,
-    joined,
-    name_of,
-    sorts_clearly,
-)
 from misstep.benchmarks.files.scene import Plan, Scene, joined_in_words, load_shared
 
 _LISTS = ("names.txt", "people.txt", "list.txt", "to do.txt")
@@ -39,8 +30,8 @@ def skeleton(scene: Scene) -> Plan:
     operations: list[ops.Operation] = []
     for name in names:
         operations += [
-            ops.MakeFolder(joined(folder, name)),
-            ops.Write(joined(folder, name, file), ops.Words("")),
+            ops.MakeFolder(ops.joined(folder, name)),
+            ops.Write(ops.joined(folder, name, file), ops.Words("")),
         ]
     words = {"folder": f"'{folder}'", "names": joined_in_words(names), "file": f"'{file}'"}
     return scene.plan("skeleton", words, *operations)
@@ -48,7 +39,7 @@ def skeleton(scene: Scene) -> Plan:
 
 def sizes(scene: Scene) -> Plan:
     what = scene.selection(means=("suffix", "word", "prefix", "line"))
-    _require_order([name_of(path) for path in chosen(what, scene.tree)])
+    _require_order([ops.name_of(path) for path in ops.chosen(what, scene.tree)])
     text = ops.Listing(what, "name size", total=scene.dice.chance(0.5))
     return _report(scene, "sizes_total" if text.total else "sizes", _SIZES, text)
 
@@ -59,14 +50,14 @@ def totals(scene: Scene) -> Plan:
 
 def paths(scene: Scene) -> Plan:
     what = scene.selection()
-    _require_order(chosen(what, scene.tree))
+    _require_order(ops.chosen(what, scene.tree))
     return _report(scene, "paths", _PATHS, ops.Listing(what, "path"))
 
 
 def types(scene: Scene) -> Plan:
     what = scene.place(4)
-    if len({name_of(path).rpartition(".")[2] for path in chosen(what, scene.tree)}) < 2:
-        raise Clash("only one type")
+    if len({ops.name_of(path).rpartition(".")[2] for path in ops.chosen(what, scene.tree)}) < 2:
+        raise ops.Clash("only one type")
     return _report(scene, "types", _TYPES, ops.Types(what))
 
 
@@ -75,7 +66,7 @@ def _report(
 ) -> Plan:
     path = scene.new(scene.dice.pick(("", scene.folder())), names)
     if text.what.chooses(path, b""):
-        raise Clash("the report would have to list itself")
+        raise ops.Clash("the report would have to list itself")
     is_place = isinstance(text, ops.Types)
     files = f"files {scene.place_in_words(text.what)}" if is_place else scene.files_in_words(text.what)
     return scene.plan(form, {"files": files, "report": f"'{path}'"}, ops.Write(path, text))
@@ -84,13 +75,13 @@ def _report(
 def _listing(scene: Scene) -> str:
     people = (*load_shared().people, *scene.domain.holders)
     names = scene.dice.sample(people, 4 + scene.dice.below(3))
-    path = joined(scene.dice.pick(("", scene.folder())), scene.dice.pick(_LISTS))
+    path = ops.joined(scene.dice.pick(("", scene.folder())), scene.dice.pick(_LISTS))
     return scene.add(path, "".join(f"{name}\n" for name in names))
 
 
 def _require_order(texts: list[str]) -> None:
-    if not sorts_clearly(texts):
-        raise Clash("there are two ways to sort them")
+    if not ops.sorts_clearly(texts):
+        raise ops.Clash("there are two ways to sort them")
 
 
 class _Steps:
@@ -103,9 +94,9 @@ class _Steps:
         self.clauses = list[str]()
 
     def take(self, clause: str, *operations: ops.Operation) -> None:
-        after, taken = execute(operations, self.scene.tree)
+        after, taken = ops.execute(operations, self.scene.tree)
         if not taken:
-            raise Clash("a step that changes nothing")
+            raise ops.Clash("a step that changes nothing")
         self.scene.tree = after
         self.operations += operations
         self.clauses.append(clause)
@@ -125,8 +116,8 @@ def gather(scene: Scene) -> Plan:
     what = scene.selection()
     clause = f"move all {scene.files_in_words(what)} to a new folder called '{target}'"
     steps.take(clause, ops.Move(what, ops.Into(target)))
-    index, inside = joined(target, "index.txt"), ops.Selection(target, deep=False)
-    _require_order([name_of(path) for path in chosen(inside, scene.tree)])
+    index, inside = ops.joined(target, "index.txt"), ops.Selection(target, deep=False)
+    _require_order([ops.name_of(path) for path in ops.chosen(inside, scene.tree)])
     clause = (
         f"write the names of the files that are now in '{target}' to '{index}', in alphabetical order, "
         "one per line with a newline after each, leaving out 'index.txt' itself"
@@ -144,8 +135,8 @@ def release(scene: Scene) -> Plan:
     mark = scene.dice.pick(("v2_", "copy_", "2026-"))
     clause = f"put '{mark}' in front of the name of every file in '{target}'"
     steps.take(clause, ops.Move(ops.Selection(target, deep=False), ops.Prefixed(mark)))
-    below = joined(target, scene.dice.pick(("feedback", "later", "open questions")))
-    note = joined(below, "README.txt")
+    below = ops.joined(target, scene.dice.pick(("feedback", "later", "open questions")))
+    note = ops.joined(below, "README.txt")
     text = f"Collected for {scene.dice.pick(scene.domain.holders)}.\n"
     clause = (
         f"make a folder '{below}' with a file 'README.txt' in it that holds the single line "
@@ -158,10 +149,10 @@ def release(scene: Scene) -> Plan:
 def tidy(scene: Scene) -> Plan:
     """Move files out of a folder, delete some more, remove the folders that are then empty."""
     steps = _Steps(scene)
-    folder = scene.dice.pick([path for path in folders_of(scene.tree) if "/" not in path])
+    folder = scene.dice.pick([path for path in ops.folders_of(scene.tree) if "/" not in path])
     if not scene.has_folders(folder):
-        raise Clash("no folders in it")
-    below = scene.dice.pick([path for path in folders_of(scene.tree) if path.startswith(f"{folder}/")])
+        raise ops.Clash("no folders in it")
+    below = scene.dice.pick([path for path in ops.folders_of(scene.tree) if path.startswith(f"{folder}/")])
     target = _top(scene)
     depth = " and its subfolders" if scene.has_folders(below) else ""
     clause = f"move all files from '{below}'{depth} to a new folder called '{target}'"
@@ -176,5 +167,5 @@ def tidy(scene: Scene) -> Plan:
 def _top(scene: Scene) -> str:
     path = scene.new_folder()
     if "/" in path:
-        raise Clash("not at the top")
+        raise ops.Clash("not at the top")
     return path

@@ -2,11 +2,10 @@
 
 import re
 import time
-
-import msgspec
+from typing import TypeAlias
 
 from misstep.benchmarks.forge.git import TreeEntry
-from misstep.benchmarks.forge.rest.call import RestAnswer, RestCall, RestRefusal, not_found
+from misstep.benchmarks.forge.rest.call import RestAnswer, RestCall, RestRefusal
 from misstep.benchmarks.forge.rest.issues import ordered
 from misstep.benchmarks.forge.rest.views import View
 from misstep.benchmarks.forge.state import IssueThread
@@ -60,7 +59,7 @@ def list_installations(call: RestCall) -> RestAnswer:
 def get_installation(call: RestCall) -> RestAnswer:
     _require_app(call)
     if call.place.get("id", str(INSTALLATION)) != str(INSTALLATION):
-        raise not_found()
+        raise RestRefusal(404, "Not Found")
     return RestAnswer(_installation(call))
 
 
@@ -98,20 +97,12 @@ LONGEST = 256  # characters of a query without qualifiers
 _TERM = re.compile(r'(?:([a-z]+):)?(?:"([^"]*)"|(\S+))', re.IGNORECASE)
 
 
-class Search(msgspec.Struct, frozen=True):
-    """A search: all words, ignoring case, and all qualifiers must match."""
-
-    words: tuple[str, ...]
-    qualifiers: tuple[tuple[str, str], ...]
-
-    def values(self, name: str) -> list[str]:
-        return [value for key, value in self.qualifiers if key == name]
-
-
 QUALIFIERS = (
     *("repo", "is", "state", "type", "label", "author", "assignee", "in", "no"),
     *("path", "filename", "extension", "language", "org", "user"),
 )
+# The words and the values of each qualifier, in lower case; all have to match.
+Search: TypeAlias = tuple[list[str], dict[str, list[str]]]
 
 
 def search_issues(call: RestCall) -> RestAnswer:
@@ -139,47 +130,47 @@ def _search(call: RestCall) -> Search:
     text = call.query.get("q", "").strip()
     if not text:
         raise RestRefusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "missing"}])
-    words, qualifiers = list[str](), list[tuple[str, str]]()
+    words, qualifiers = list[str](), {name: list[str]() for name in QUALIFIERS}
     for key, quoted, plain in _TERM.findall(text):
-        if key.lower() in QUALIFIERS:
-            qualifiers.append((key.lower(), (quoted or plain).lower()))
+        if key.lower() in qualifiers:
+            qualifiers[key.lower()].append((quoted or plain).lower())
         else:
             words.append((f"{key}:" if key else "") + (quoted or plain).lower())
     if len(" ".join(words)) > LONGEST:
         raise RestRefusal(422, "Validation Failed", [{"resource": "Search", "field": "q", "code": "invalid"}])
-    return Search(tuple(words), tuple(qualifiers))
+    return words, qualifiers
 
 
 def _is_here(call: RestCall, search: Search) -> bool:
+    _, wanted = search
     full, owner = call.project.full_name.lower(), call.project.owner.lower()
-    return all([name == full for name in search.values("repo")]) and all(
-        [name == owner for key in ("org", "user") for name in search.values(key)]
-    )
+    return {full}.issuperset(wanted["repo"]) and {owner}.issuperset(wanted["org"] + wanted["user"])
 
 
 def _matches(search: Search, thread: IssueThread) -> bool:
-    said = (thread.title, thread.body, *(each.body for each in thread.comments))
-    text = "\n".join(said).lower()
-    named = [value for key in ("is", "state", "type") for value in search.values(key)]
+    words, wanted = search
+    text = "\n".join((thread.title, thread.body, *(each.body for each in thread.comments))).lower()
+    named = wanted["is"] + wanted["state"] + wanted["type"]
     sorts = [value for value in named if value not in ("public", "private", "unlocked")]
     is_ = {thread.state, "pr" if thread.pull else "issue", "pull-request" if thread.pull else "issue"}
     return (
-        all([word in text for word in search.words])
+        all([word in text for word in words])
         and is_.issuperset(sorts)
-        and {name.lower() for name in thread.labels}.issuperset(search.values("label"))
-        and all([login == thread.author.lower() for login in search.values("author")])
-        and {login.lower() for login in thread.assignees}.issuperset(search.values("assignee"))
+        and {name.lower() for name in thread.labels}.issuperset(wanted["label"])
+        and {thread.author.lower()}.issuperset(wanted["author"])
+        and {login.lower() for login in thread.assignees}.issuperset(wanted["assignee"])
     )
 
 
 def _holds(call: RestCall, search: Search, path: str, entry: TreeEntry) -> bool:
+    words, wanted = search
     name = path.rpartition("/")[2].lower()
     placed = (
-        all([path.lower().startswith(each.strip("/")) for each in search.values("path")])
-        and all([each in name for each in search.values("filename")])
-        and all([name.endswith(f".{each.lstrip('.')}") for each in search.values("extension")])
+        all([path.lower().startswith(each.strip("/")) for each in wanted["path"]])
+        and all([each in name for each in wanted["filename"]])
+        and all([name.endswith(f".{each.lstrip('.')}") for each in wanted["extension"]])
     )
-    if not placed or not search.words:
+    if not placed or not words:
         return placed
     text = call.repository.read(entry.sha).data.decode("utf-8", "replace").lower()
-    return all([word in text or word in path.lower() for word in search.words])
+    return all([word in text or word in path.lower() for word in words])

@@ -12,7 +12,7 @@ import msgspec
 from misstep.benchmarks.forge.git import GitTrouble
 from misstep.benchmarks.forge.rest import accounts, contents, gitdata, issues, pulls
 from misstep.benchmarks.forge.rest.accounts import LIMIT
-from misstep.benchmarks.forge.rest.call import Keys, RestAnswer, RestCall, RestRefusal, not_found
+from misstep.benchmarks.forge.rest.call import Keys, RestAnswer, RestCall, RestRefusal
 from misstep.benchmarks.forge.rest.views import Views
 
 Work: TypeAlias = Callable[[RestCall], RestAnswer]
@@ -111,7 +111,7 @@ def _find_route(method: str, path: str) -> tuple[Work, dict[str, str]]:
     for known, pattern, work in _ROUTES:
         if known == method and (match := pattern.fullmatch(path)):
             return work, {name: _plain(part) for name, part in match.groupdict().items()}
-    raise not_found()
+    raise RestRefusal(404, "Not Found")
 
 
 def _plain(part: str) -> str:
@@ -165,7 +165,7 @@ class Application:
             asked = f"{place['owner']}/{place['repo']}"
             hidden = self._views.private and not visitor.may_see and visitor.kind != "app"
             if asked.lower() != self._views.project.full_name.lower() or hidden:
-                raise not_found()
+                raise RestRefusal(404, "Not Found")
         if method != "GET" and work is not accounts.create_access_token:
             visitor.require_write()
         query = _asked(parts.query)

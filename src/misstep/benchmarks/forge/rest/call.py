@@ -5,7 +5,7 @@ import binascii
 import hmac
 import secrets
 import time
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -15,6 +15,8 @@ from misstep.benchmarks.forge.rest.views import Views
 from misstep.benchmarks.forge.state import ForgeRecords, IssueThread, Person, Project, PullProposal, told
 
 DOCUMENTATION = "https://docs.github.com/rest"
+
+T = TypeVar("T")
 
 
 class RestAnswer(msgspec.Struct, frozen=True):
@@ -39,8 +41,11 @@ class RestRefusal(Exception):
         self.body |= {"documentation_url": DOCUMENTATION, "status": str(status)}
 
 
-def not_found(message: str = "Not Found") -> RestRefusal:
-    return RestRefusal(404, message)
+def existing(value: T | None, message: str = "Not Found", status: int = 404) -> T:
+    """The value, or a refusal if there is none."""
+    if value is None:
+        raise RestRefusal(status, message)
+    return value
 
 
 def not_supplied(field: str) -> RestRefusal:
@@ -48,21 +53,13 @@ def not_supplied(field: str) -> RestRefusal:
 
 
 def wrong_type(field: str, expected: str) -> RestRefusal:
-    return RestRefusal(
-        422, f"Invalid request.\n\nFor 'properties/{field}', the value given is not {expected}."
-    )
+    problem = f"For 'properties/{field}', the value given is not {expected}."
+    return RestRefusal(422, f"Invalid request.\n\n{problem}")
 
 
 def invalid(resource: str, field: str, code: str = "invalid") -> RestRefusal:
     """GitHub's error for a single field."""
     return RestRefusal(422, "Validation Failed", [{"resource": resource, "code": code, "field": field}])
-
-
-def objection(resource: str, message: str) -> RestRefusal:
-    """GitHub's error for the request as a whole."""
-    return RestRefusal(
-        422, "Validation Failed", [{"resource": resource, "code": "custom", "message": message}]
-    )
 
 
 LASTS = 3600  # seconds that an app's token is valid
@@ -201,20 +198,12 @@ class RestCall(msgspec.Struct, frozen=True):
 
     def thread(self) -> IssueThread:
         number = self.place["number"]
-        found = self.records.threads.get(int(number)) if is_number(number) else None
-        if found is None:
-            raise not_found()
-        return found
+        return existing(self.records.threads.get(int(number)) if is_number(number) else None)
 
     def pull(self) -> tuple[IssueThread, PullProposal]:
         """The pull request whose number is in the path, as an issue and what makes it more."""
         thread = self.thread()
-        if thread.pull is None:
-            raise not_found()
-        return thread, thread.pull
+        return thread, existing(thread.pull)
 
     def person(self, login: str) -> Person:
-        person = self.project.person(login)
-        if person is None:
-            raise not_found()
-        return person
+        return existing(self.project.person(login))

@@ -11,10 +11,11 @@ from misstep.benchmarks.forge.rest.call import (
     RestAnswer,
     RestCall,
     RestRefusal,
-    not_found,
+    existing,
     not_supplied,
     wrong_type,
 )
+from misstep.benchmarks.tree import parents
 
 READMES = ("README.md", "README.rst", "README.txt", "README")
 
@@ -22,9 +23,7 @@ READMES = ("README.md", "README.rst", "README.txt", "README")
 def get_contents(call: RestCall) -> RestAnswer:
     ref, commit = _commit_asked_for(call)
     path = call.place.get("path", "").strip("/")
-    entry = call.repository.entry(commit.tree, path) if path else TreeEntry(FOLDER, commit.tree)
-    if entry is None:
-        raise not_found()
+    entry = existing(call.repository.entry(commit.tree, path) if path else TreeEntry(FOLDER, commit.tree))
     if entry.mode != FOLDER:
         return RestAnswer(_file_view(call, path, entry, ref))
     before = f"{path}/" if path else ""
@@ -37,7 +36,7 @@ def get_readme(call: RestCall) -> RestAnswer:
     for name in READMES:
         if entry := call.repository.entry(commit.tree, name):
             return RestAnswer(_file_view(call, name, entry, ref))
-    raise not_found()
+    raise RestRefusal(404, "Not Found")
 
 
 def get_raw(call: RestCall) -> RestAnswer:
@@ -48,15 +47,13 @@ def get_raw(call: RestCall) -> RestAnswer:
         entry = call.repository.entry(commit.tree, "/".join(parts[count:])) if commit else None
         if entry and entry.kind == "blob":
             return RestAnswer(text=call.repository.read(entry.sha).data)
-    raise not_found()
+    raise RestRefusal(404, "Not Found")
 
 
 def _commit_asked_for(call: RestCall) -> tuple[str, Commit]:
     ref = call.query.get("ref") or call.project.default
     commit = call.repository.commit_at(ref.removeprefix(HEADS))
-    if commit is None:
-        raise not_found(f"No commit found for the ref {ref}")
-    return ref.removeprefix(HEADS), commit
+    return ref.removeprefix(HEADS), existing(commit, f"No commit found for the ref {ref}")
 
 
 def _file_view(call: RestCall, path: str, entry: TreeEntry, ref: str) -> dict[str, Any]:
@@ -83,9 +80,7 @@ def delete_contents(call: RestCall) -> RestAnswer:
     if call.body.get("sha") is None:
         raise not_supplied("sha")
     branch, commit = _branch(call)
-    had = _at(call, commit, path)
-    if had is None:
-        raise not_found()
+    had = existing(_at(call, commit, path))
     _require_same(call, path, had)
     made = _commit(call, branch, commit, {path: None}, message)
     return RestAnswer({"content": None, "commit": call.views.git_commit(made)})
@@ -134,17 +129,14 @@ def _message(call: RestCall) -> str:
 
 def _branch(call: RestCall) -> tuple[str, Commit]:
     name = call.text_or("branch", call.project.default).removeprefix(HEADS)
-    tip = call.repository.tip(name)
-    if tip is None:
-        raise not_found(f"Branch {name} not found")
+    tip = existing(call.repository.tip(name), f"Branch {name} not found")
     return name, call.repository.read_commit(tip)
 
 
 def _at(call: RestCall, commit: Commit, path: str) -> TreeEntry | None:
     """The file at a path; a path through a file, or to a folder, is refused."""
-    parts = path.split("/")
-    for count in range(1, len(parts)):
-        above = call.repository.entry(commit.tree, "/".join(parts[:count]))
+    for parent in parents(path):
+        above = call.repository.entry(commit.tree, parent)
         if above and above.mode != FOLDER:
             raise RestRefusal(422, "path contains a file where a folder is needed")
     found = call.repository.entry(commit.tree, path)

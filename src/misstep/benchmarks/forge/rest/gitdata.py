@@ -3,22 +3,13 @@
 import base64
 from typing import Any
 
-from misstep.benchmarks.forge.git import (
-    FOLDER,
-    HEADS,
-    KEPT,
-    Object,
-    TreeEntry,
-    is_path,
-    is_ref,
-    misleads,
-)
+from misstep.benchmarks.forge.git import FOLDER, HEADS, KEPT, Object, TreeEntry, is_path, is_ref, misleads
 from misstep.benchmarks.forge.repository import RefRefused
 from misstep.benchmarks.forge.rest.call import (
     RestAnswer,
     RestCall,
     RestRefusal,
-    not_found,
+    existing,
     not_supplied,
     wrong_type,
 )
@@ -30,7 +21,7 @@ MODES = ("100644", "100755", "120000", "040000")
 
 def get_ref(call: RestCall) -> RestAnswer:
     name = _ref(call)
-    return RestAnswer(call.views.ref(name, call.repository.read(_pointed(call, name))))
+    return RestAnswer(call.views.ref(name, call.repository.read(existing(call.repository.ref(name)))))
 
 
 def list_refs(call: RestCall) -> RestAnswer:
@@ -58,7 +49,7 @@ def create_ref(call: RestCall) -> RestAnswer:
 
 def update_ref(call: RestCall) -> RestAnswer:
     name, sha, force = _ref(call), call.text("sha"), call.flag("force")
-    had, pointed = _pointed(call, name), _object(call, call.text("sha"), name)
+    had, pointed = existing(call.repository.ref(name)), _object(call, sha, name)
     if not force and call.repository.fork_point(had, sha) != had:
         raise RestRefusal(422, "Update is not a fast forward")
     _move(call, name, pointed.sha, had)
@@ -67,9 +58,7 @@ def update_ref(call: RestCall) -> RestAnswer:
 
 def delete_ref(call: RestCall) -> RestAnswer:
     name = _ref(call)
-    had = call.repository.ref(name)
-    if had is None:
-        raise RestRefusal(422, "Reference does not exist")
+    had = existing(call.repository.ref(name), "Reference does not exist", 422)
     if name == HEADS + call.project.default:
         raise RestRefusal(422, "Cannot delete the default branch")
     _move(call, name, None, had)
@@ -81,18 +70,9 @@ def _ref(call: RestCall) -> str:
     return f"refs/{call.place['ref'].removeprefix('refs/')}"
 
 
-def _pointed(call: RestCall, name: str) -> str:
-    sha = call.repository.ref(name)
-    if sha is None:
-        raise not_found()
-    return sha
-
-
 def _object(call: RestCall, sha: str, name: str) -> Object:
     """The object that a ref will point to; branches accept commits only."""
-    found = call.repository.find_sha(sha)
-    if found is None:
-        raise RestRefusal(422, "Object does not exist")
+    found = existing(call.repository.find_sha(sha), "Object does not exist", 422)
     if name.startswith(HEADS) and found.kind != "commit":
         raise RestRefusal(422, "Object is not a commit")
     return found
@@ -102,9 +82,8 @@ def _move(call: RestCall, name: str, new: str | None, old: str | None) -> None:
     try:
         call.repository.move(name, new, old)
     except RefRefused:
-        raise RestRefusal(
-            422, f"Reference {name} cannot be changed: another reference is in its way."
-        ) from None
+        message = f"Reference {name} cannot be changed: another reference is in its way."
+        raise RestRefusal(422, message) from None
 
 
 def get_git_commit(call: RestCall) -> RestAnswer:
@@ -156,9 +135,7 @@ def _change(call: RestCall, given: Any) -> tuple[str, TreeEntry | None]:
         return path, TreeEntry(mode, call.repository.write_blob(content.encode("utf-8", "replace")))
     if "sha" in given and sha is None:
         return path, None
-    found = call.repository.find_sha(sha, kind)
-    if found is None:
-        raise RestRefusal(422, f"tree.sha is not a valid {kind} oid")
+    found = existing(call.repository.find_sha(sha, kind), f"tree.sha is not a valid {kind} oid", 422)
     return path, TreeEntry(FOLDER if kind == "tree" else mode, found.sha)
 
 
@@ -176,9 +153,8 @@ def _tree_view(call: RestCall, sha: str, recursive: bool) -> dict[str, Any]:
 def get_blob(call: RestCall) -> RestAnswer:
     blob = _found(call, "blob")
     content = base64.encodebytes(blob.data).decode("ascii")
-    return RestAnswer(
-        _blob_view(call, blob.sha) | {"size": len(blob.data), "encoding": "base64", "content": content}
-    )
+    data = {"size": len(blob.data), "encoding": "base64", "content": content}
+    return RestAnswer(_blob_view(call, blob.sha) | data)
 
 
 def create_blob(call: RestCall) -> RestAnswer:
@@ -194,10 +170,7 @@ def _blob_view(call: RestCall, sha: str) -> dict[str, Any]:
 
 
 def _found(call: RestCall, kind: str) -> Object:
-    found = call.repository.find_sha(call.place["sha"], kind)
-    if found is None:
-        raise not_found()
-    return found
+    return existing(call.repository.find_sha(call.place["sha"], kind))
 
 
 def get_repository(call: RestCall) -> RestAnswer:
@@ -219,16 +192,12 @@ def list_branches(call: RestCall) -> RestAnswer:
 
 def get_branch(call: RestCall) -> RestAnswer:
     name = call.place["branch"]
-    tip = call.repository.tip(name)
-    if tip is None:
-        raise not_found("Branch not found")
+    tip = existing(call.repository.tip(name), "Branch not found")
     return RestAnswer(call.views.whole_branch(name, call.repository.read_commit(tip)))
 
 
 def list_commits(call: RestCall) -> RestAnswer:
-    commit = call.repository.commit_at(call.query.get("sha") or call.project.default)
-    if commit is None:
-        raise not_found()
+    commit = existing(call.repository.commit_at(call.query.get("sha") or call.project.default))
     path = call.query.get("path", "").strip("/")
     shas = call.repository.history(commit.sha, path=path) if not path or is_path(path) else []
     views = [call.views.commit(call.repository.read_commit(sha)) for sha in shas]
@@ -236,9 +205,8 @@ def list_commits(call: RestCall) -> RestAnswer:
 
 
 def get_commit(call: RestCall) -> RestAnswer:
-    commit = call.repository.commit_at(call.place["ref"])
-    if commit is None:
-        raise RestRefusal(422, f"No commit found for SHA: {call.place['ref']}")
+    ref = call.place["ref"]
+    commit = existing(call.repository.commit_at(ref), f"No commit found for SHA: {ref}", 422)
     return RestAnswer(call.views.commit(commit))
 
 

@@ -4,14 +4,7 @@ from collections.abc import Iterable
 
 from msgspec import structs
 
-from misstep.benchmarks.forge.rest.call import (
-    RestAnswer,
-    RestCall,
-    RestRefusal,
-    invalid,
-    is_number,
-    not_found,
-)
+from misstep.benchmarks.forge.rest.call import RestAnswer, RestCall, RestRefusal, existing, invalid, is_number
 from misstep.benchmarks.forge.state import Comment, IssueLabel, IssueThread
 
 
@@ -28,10 +21,7 @@ def list_labels(call: RestCall) -> RestAnswer:
 
 
 def get_label(call: RestCall) -> RestAnswer:
-    label = call.records.labels.get(call.place["name"])
-    if label is None:
-        raise not_found()
-    return RestAnswer(call.views.label(label))
+    return RestAnswer(call.views.label(existing(call.records.labels.get(call.place["name"]))))
 
 
 def create_label(call: RestCall) -> RestAnswer:
@@ -63,7 +53,7 @@ def set_issue_labels(call: RestCall) -> RestAnswer:
 def remove_issue_label(call: RestCall) -> RestAnswer:
     name, had = call.place["name"], call.thread().labels
     if name not in had:
-        raise not_found("Label does not exist")
+        raise RestRefusal(404, "Label does not exist")
     return _relabel(call, [each for each in had if each != name])
 
 
@@ -209,10 +199,7 @@ def delete_comment(call: RestCall) -> RestAnswer:
 
 def _comment(call: RestCall) -> tuple[IssueThread, Comment]:
     id = call.place["id"]
-    found = call.records.find_comment(int(id)) if is_number(id) else None
-    if found is None:
-        raise not_found()
-    return found
+    return existing(call.records.find_comment(int(id)) if is_number(id) else None)
 
 
 def _put(call: RestCall, thread: IssueThread, comment: Comment, instead: tuple[Comment, ...]) -> None:

@@ -10,10 +10,9 @@ from misstep.benchmarks.forge.rest.call import (
     RestAnswer,
     RestCall,
     RestRefusal,
+    existing,
     invalid,
-    not_found,
     not_supplied,
-    objection,
 )
 from misstep.benchmarks.forge.rest.issues import checked_body, checked_title, edited, has_state, ordered
 from misstep.benchmarks.forge.rest.views import View, shown
@@ -67,12 +66,17 @@ def _proposal(call: RestCall) -> PullProposal:
     if onto is None:
         raise invalid("PullRequest", "base")
     if not call.repository.history(tip, f"^{onto}"):
-        raise objection("PullRequest", f"No commits between {base} and {head}")
+        raise _objection(f"No commits between {base} and {head}")
     for thread in call.records.threads.values():
         if thread.pull and thread.state == "open" and (thread.pull.head, thread.pull.base) == (head, base):
             who = f"{call.project.owner}:{head}"
-            raise objection("PullRequest", f"A pull request already exists for {who}.")
+            raise _objection(f"A pull request already exists for {who}.")
     return PullProposal(head, base, call.flag("draft"), tip=tip)
+
+
+def _objection(message: str) -> RestRefusal:
+    error = {"resource": "PullRequest", "code": "custom", "message": message}
+    return RestRefusal(422, "Validation Failed", [error])
 
 
 def list_pull_commits(call: RestCall) -> RestAnswer:
@@ -175,9 +179,7 @@ def list_reviews(call: RestCall) -> RestAnswer:
 def get_review(call: RestCall) -> RestAnswer:
     thread, pull = call.pull()
     found = next((each for each in pull.reviews if str(each.id) == call.place["id"]), None)
-    if found is None:
-        raise not_found()
-    return RestAnswer(call.views.review(thread, found))
+    return RestAnswer(call.views.review(thread, existing(found)))
 
 
 def create_review(call: RestCall) -> RestAnswer:
@@ -221,11 +223,8 @@ def _asked(call: RestCall, logins: tuple[str, ...], status: int) -> RestAnswer:
 
 
 def _collaborator(call: RestCall, login: str) -> str:
-    person = call.project.person(login)
-    if person is None:
-        raise RestRefusal(
-            422,
-            "Reviews may only be requested from collaborators. One or more of the users or teams you "
-            f"specified is not a collaborator of the {call.project.full_name} repository.",
-        )
-    return person.login
+    message = (
+        "Reviews may only be requested from collaborators. One or more of the users or teams you "
+        f"specified is not a collaborator of the {call.project.full_name} repository."
+    )
+    return existing(call.project.person(login), message, 422).login

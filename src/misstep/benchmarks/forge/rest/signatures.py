@@ -6,7 +6,6 @@ import hashlib
 import hmac
 import re
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -41,15 +40,16 @@ def read_public_key(pem: str) -> PublicKey:
     found = re.search(r"-----BEGIN PUBLIC KEY-----(.+?)-----END PUBLIC KEY-----", pem, re.DOTALL)
     try:
         data = base64.b64decode("".join(found[1].split()), validate=True) if found else b""
-        _, bits = _parts(_only(data, SEQUENCE))
-        modulus, exponent = _parts(_only(_value(bits, BITS)[1:], SEQUENCE))
-        key = PublicKey(_number(modulus), _number(exponent))
+        [info] = _read(data, SEQUENCE)
+        _, bits = _read(info, SEQUENCE, BITS)
+        [key] = _read(bits[1:], SEQUENCE)
+        modulus, exponent = _read(key, INTEGER, INTEGER)
     except (ValueError, IndexError):
         raise UsageError(
             "the app's key is not a public RSA key in PEM format",
             "expected -----BEGIN PUBLIC KEY-----, which `openssl rsa -pubout` writes",
         ) from None
-    return key
+    return PublicKey(int.from_bytes(modulus, "big"), int.from_bytes(exponent, "big"))
 
 
 def read_claims(token: str, key: PublicKey) -> dict[str, Any] | None:
@@ -69,31 +69,18 @@ def _plain(part: str) -> bytes:
     return base64.b64decode(part.encode("ascii") + b"=" * (-len(part) % 4), altchars=b"-_", validate=True)
 
 
-def _parts(data: bytes) -> Iterator[bytes]:
-    """Consecutive DER elements, each with its header."""
-    start = 0
-    while start < len(data):
-        length, size = data[start + 1], 0
+def _read(data: bytes, *tags: int) -> list[bytes]:
+    """The contents of DER elements with these tags, which are all that the data consist of."""
+    contents = list[bytes]()
+    for tag in tags:
+        length, start = data[1], 2
         if length & 0x80:
-            size = length & 0x7F
-            length = int.from_bytes(data[start + 2 : start + 2 + size], "big")
-        end = start + 2 + size + length
-        if end > len(data):
-            raise ValueError("cut off")
-        yield data[start:end]
-        start = end
-
-
-def _value(element: bytes, tag: int) -> bytes:
-    if element[0] != tag:
-        raise ValueError("something else")
-    return element[2 + (element[1] & 0x7F if element[1] & 0x80 else 0) :]
-
-
-def _only(data: bytes, tag: int) -> bytes:
-    (element,) = _parts(data)
-    return _value(element, tag)
-
-
-def _number(element: bytes) -> int:
-    return int.from_bytes(_value(element, INTEGER), "big")
+            start += length & 0x7F
+            length = int.from_bytes(data[2:start], "big")
+        if data[0] != tag or len(data) < start + length:
+            raise ValueError("another element, or one that is cut off")
+        contents.append(data[start : start + length])
+        data = data[start + length :]
+    if data:
+        raise ValueError("more elements than expected")
+    return contents

@@ -7,18 +7,9 @@ from urllib.parse import quote
 
 import msgspec
 
+from misstep.benchmarks.forge import state
 from misstep.benchmarks.forge.git import LINK, Commit, Object, Signature, TreeEntry
 from misstep.benchmarks.forge.repository import Repository
-from misstep.benchmarks.forge.state import (
-    Comment,
-    ForgeRecords,
-    IssueLabel,
-    IssueThread,
-    Project,
-    PullProposal,
-    Review,
-    told,
-)
 
 View = dict[str, Any]
 
@@ -27,9 +18,9 @@ class Views(msgspec.Struct, frozen=True):
     """Builds JSON objects; `url` is the address of the forge."""
 
     url: str
-    project: Project
+    project: state.Project
     repository: Repository
-    records: ForgeRecords
+    records: state.ForgeRecords
     private: bool
 
     @property
@@ -61,11 +52,11 @@ class Views(msgspec.Struct, frozen=True):
 
     @property
     def project_dates(self) -> View:
-        made = told(int(self.project.start.timestamp()))
+        made = state.told(int(self.project.start.timestamp()))
         return {"created_at": made, "updated_at": made}
 
     def repo(self, may_write: bool) -> View:
-        changed = told(self.records.seconds)
+        changed = state.told(self.records.seconds)
         waiting = [each for each in self.records.threads.values() if each.state == "open"]
         return {
             **_identity("Repository", self.project.full_name),
@@ -93,7 +84,7 @@ class Views(msgspec.Struct, frozen=True):
             "topics": [],
         }
 
-    def label(self, label: IssueLabel) -> View:
+    def label(self, label: state.IssueLabel) -> View:
         return {
             **_identity("Label", label.name),
             "url": f"{self.home}/labels/{quote(label.name, safe='')}",
@@ -106,7 +97,7 @@ class Views(msgspec.Struct, frozen=True):
     def labels(self, names: tuple[str, ...]) -> list[View]:
         return [self.label(self.records.labels[name]) for name in names if name in self.records.labels]
 
-    def issue(self, thread: IssueThread) -> View:
+    def issue(self, thread: state.IssueThread) -> View:
         """An issue; pull requests are issues too, marked as such."""
         url = f"{self.home}/issues/{thread.number}"
         html = f"{self.page}/{'pull' if thread.pull else 'issues'}/{thread.number}"
@@ -126,7 +117,7 @@ class Views(msgspec.Struct, frozen=True):
             view["pull_request"] = {"url": pull, "html_url": html, "merged_at": None}
         return view
 
-    def _thread(self, thread: IssueThread) -> View:
+    def _thread(self, thread: state.IssueThread) -> View:
         assigned = [self.user(login) for login in thread.assignees]
         return {
             "number": thread.number,
@@ -145,7 +136,7 @@ class Views(msgspec.Struct, frozen=True):
             "closed_at": thread.changed if thread.state == "closed" else None,
         }
 
-    def comment(self, thread: IssueThread, comment: Comment) -> View:
+    def comment(self, thread: state.IssueThread, comment: state.Comment) -> View:
         return {
             **_identity("IssueComment", str(comment.id)),
             "id": comment.id,
@@ -159,7 +150,7 @@ class Views(msgspec.Struct, frozen=True):
             "updated_at": comment.at,
         }
 
-    def pull(self, thread: IssueThread, proposal: PullProposal) -> View:
+    def pull(self, thread: state.IssueThread, proposal: state.PullProposal) -> View:
         """A pull request as in lists, without the size of its changes."""
         url = f"{self.home}/pulls/{thread.number}"
         issue = f"{self.home}/issues/{thread.number}"
@@ -193,7 +184,7 @@ class Views(msgspec.Struct, frozen=True):
             "repo": self.repo(may_write=True),
         }
 
-    def review(self, thread: IssueThread, review: Review) -> View:
+    def review(self, thread: state.IssueThread, review: state.Review) -> View:
         pull = f"{self.home}/pulls/{thread.number}"
         return {
             **_identity("PullRequestReview", str(review.id)),
@@ -270,7 +261,7 @@ class Views(msgspec.Struct, frozen=True):
         return {"sha": sha, "url": url, "html_url": f"{self.page}/commit/{sha}"}
 
     def _signature(self, who: Signature) -> View:
-        return {"name": who.name, "email": who.email, "date": told(who.when)}
+        return {"name": who.name, "email": who.email, "date": state.told(who.when)}
 
     def _account(self, who: Signature) -> View | None:
         login = next((each.login for each in self.project.people if each.email == who.email), None)

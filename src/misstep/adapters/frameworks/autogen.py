@@ -161,10 +161,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed = copy.copy(native)
     routed.run = run
     routed.return_value_as_string = str
-    if callable(function := getattr(native, "_func", None)):
-        routed._func = natives.stand_in(
-            function, described, toolbox.call, asyncio.iscoroutinefunction(function)
-        )
+    vars(routed).update(natives.stand_ins(native, described, toolbox.call, _func=None))
     return routed
 
 

@@ -109,7 +109,9 @@ class _Listener:
         self, _serialized: Any, messages: Sequence[Sequence[Any]], *, run_id: uuid.UUID, **info: Any
     ) -> None:
         self._turns[run_id] = self._toolbox.begin_turn()
-        self._private |= _names_of((info.get("invocation_params") or {}).get("tools")) - self._mocks.keys()
+        for tool in (info.get("invocation_params") or {}).get("tools") or ():
+            if isinstance(tool, dict):  # in OpenAI's or Anthropic's format
+                self._private |= {str((tool.get("function") or tool).get("name"))} - self._mocks.keys()
         last_reply = max((at for at, message in enumerate(messages[0]) if message.type == "ai"), default=-1)
         for message in messages[0][last_reply + 1 :]:
             self._toolbox.note(message.model_dump())
@@ -131,11 +133,13 @@ class _Listener:
         message = getattr(generation, "message", None)
         self._toolbox.spend(_usage(message, response.llm_output))
         self._toolbox.note(generation.text if message is None else message.model_dump())
-        calls = _streamed(self._chunks.pop(run_id, [])) or _calls(message)
+        chunks = self._chunks.pop(run_id, [])
+        streamed = (chunks[0] + chunks[1:]).tool_call_chunks if chunks else []  # as they were written
+        calls = streamed or _calls(message)
         self._in_words = not calls
         turn = self._turns.pop(run_id, None)
-        for name, arguments in calls:
-            self._ask(name, arguments, turn)
+        for call in calls:
+            self._ask(call["name"] or "", read_arguments(call["args"]), turn)
 
     def on_llm_error(self, _error: BaseException, *, run_id: uuid.UUID, **_info: Any) -> None:
         self._turns.pop(run_id, None)
@@ -167,29 +171,14 @@ def listener_class() -> Any:
     return new_class("Listener", (_Listener, library().callbacks.BaseCallbackHandler))
 
 
-def _names_of(tools: Any) -> set[str]:
-    """The names of tools offered to a model, in OpenAI's or Anthropic's format."""
-    offered = [tool for tool in tools or () if isinstance(tool, dict)]
-    return {str((tool.get("function") or tool).get("name")) for tool in offered}
-
-
-def _streamed(chunks: list[Any]) -> list[tuple[str, Any]]:
-    """The calls of a streamed reply, as they were written."""
-    if not chunks:
-        return []
-    whole = chunks[0] + chunks[1:]
-    return [(call["name"] or "", read_arguments(call["args"])) for call in whole.tool_call_chunks]
-
-
-def _calls(message: Any) -> list[tuple[str, Any]]:
+def _calls(message: Any) -> list[dict[str, Any]]:
     """The calls of a reply, in the order of its content if known, otherwise with invalid JSON last."""
     calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
     blocks = [block for block in getattr(message, "content", ()) if isinstance(block, dict)]
     order = [block.get("call_id", block.get("id")) for block in blocks]
     calls.sort(key=lambda call: order.index(call["id"]) if call["id"] in order else len(order))
     old = getattr(message, "additional_kwargs", {}).get("function_call")
-    found = calls or ([{"name": old["name"], "args": old["arguments"]}] if old else [])
-    return [(call["name"] or "", read_arguments(call["args"])) for call in found]
+    return calls or ([{"name": old["name"], "args": old["arguments"]}] if old else [])
 
 
 def _usage(message: Any, output: Any) -> Usage:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from importlib import import_module
+from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from misstep.core.agent import Assignment, Origin, Tool, Toolbox
@@ -66,7 +67,7 @@ def tools_for_framework(
     objects = _objects(assignment.origins, toolbox, kind)
     tools = list[Any]()
     for tool in toolbox.tools:
-        native = _rerouted(tool, objects[tool.name], toolbox, reroute) if tool.name in objects else None
+        native = _rerouted(tool, *objects[tool.name], toolbox, reroute) if tool.name in objects else None
         tools.append(make(tool, toolbox) if native is None else native)
     return tools
 
@@ -79,9 +80,10 @@ def check_unchanged(native: Any, package: str, *methods: str) -> None:
             raise Unroutable(f"{type(native).__name__} overrides '{name}'")
 
 
-def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool) -> Any:
-    """A function that looks like the tool's own but makes the call elsewhere."""
+def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool | None) -> Any:
+    """A function that looks like the tool's own, async as it is unless told, but makes the call elsewhere."""
     order = list(tool.parameters.get("properties", ()))
+    awaited = iscoroutinefunction(function) if awaited is None else awaited
 
     def given(values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments without those that only the framework can have added."""
@@ -99,14 +101,13 @@ def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool
     return later if awaited else now
 
 
-def stand_ins(native: Any, tool: Tool, call: Call, **awaited: bool) -> dict[str, Any]:
+def stand_ins(native: Any, tool: Tool, call: Call, **awaited: bool | None) -> dict[str, Any]:
     """Functions that stand in for those of these attributes that the tool has."""
     own: dict[str, Any] = {name: getattr(native, name, None) for name in awaited}
     return {name: stand_in(own[name], tool, call, awaited[name]) for name in awaited if callable(own[name])}
 
 
-def _rerouted(tool: Tool, loaded: tuple[Tool, Any], toolbox: Toolbox, reroute: Reroute) -> Any:
-    here, native = loaded
+def _rerouted(tool: Tool, here: Tool, native: Any, toolbox: Toolbox, reroute: Reroute) -> Any:
     try:
         if here != tool:
             raise Unroutable("loading it again gives another object")

@@ -30,14 +30,11 @@ def library() -> Any:
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     names = identifiers(tool.name for tool in toolbox.tools)
     make = mock_tool()
-    tools = natives.tools_for_framework(
-        assignment,
-        toolbox,
-        "smolagents",
-        lambda described, toolbox: make(names[described.name], described, toolbox),
-        rerouted,
-    )
-    native = build(tools)
+
+    def mock(described: Tool, toolbox: Toolbox) -> Any:
+        return make(names[described.name], described, toolbox)
+
+    native = build(natives.tools_for_framework(assignment, toolbox, "smolagents", mock, rerouted))
     _check_place(native)
     _watch(native, toolbox, {own: name for name, own in names.items()})
     try:
@@ -58,8 +55,12 @@ def inputs_of(parameters: dict[str, Any]) -> dict[str, Any]:
     required = parameters.get("required", ())
     inputs = dict[str, Any]() if closed else _Open()
     for name, schema in parameters.get("properties", {}).items():
+        told = schema if isinstance(schema, dict) else {}
+        known = {key: told[key] for key in ANYTHING if isinstance(told.get(key), str)}
+        if known.get("type") not in TYPES:  # several types become `any`: the framework would reject integers
+            known["type"] = "any"
         optional = {} if name in required else {"nullable": True}
-        inputs[name] = {**ANYTHING, **_type_and_description(schema), **optional}
+        inputs[name] = {**ANYTHING, **known, **optional}
     return inputs
 
 
@@ -71,13 +72,6 @@ class _Open(dict[str, Any]):
 
     def __missing__(self, name: str) -> dict[str, Any]:
         return dict(ANYTHING)
-
-
-def _type_and_description(schema: Any) -> dict[str, Any]:
-    """Type and description; several types become `any`, because the framework would reject integers."""
-    told = schema if isinstance(schema, dict) else {}
-    known = {key: told[key] for key in ANYTHING if isinstance(told.get(key), str)}
-    return known if known.get("type") in TYPES else {**known, "type": "any"}
 
 
 def is_told_by_types(parameters: dict[str, Any]) -> bool:

@@ -30,10 +30,7 @@ def takes_arguments(schema: dict[str, Any]) -> bool:
 
 
 def open_model(schema: dict[str, Any]) -> Any:
-    """A Pydantic model class that shows this schema but accepts any arguments unchanged.
-
-    For frameworks that describe a tool's arguments by such a class, and would validate or convert them.
-    """
+    """A Pydantic model class that shows this schema, but neither validates nor converts arguments."""
     from pydantic import BaseModel, ConfigDict
 
     class Arguments(BaseModel):

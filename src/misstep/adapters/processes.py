@@ -1,7 +1,4 @@
-"""Lists, measures and kills process trees on Linux, and decides how long to wait for one that is loading.
-
-Also holds the model address of the current case, for agents that start a process per case.
-"""
+"""Lists, measures and kills process trees on Linux; holds the current case's model address for agents."""
 
 import ctypes
 import os

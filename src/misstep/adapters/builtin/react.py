@@ -1,7 +1,4 @@
-"""The `react` agent: thought, action and observation in plain text, with completion or chat models.
-
-Steps are parsed leniently, because models write them in many ways.
-"""
+"""The `react` agent: steps in plain text, read leniently since models write them in many ways."""
 
 import ast
 import json

@@ -1,7 +1,4 @@
-"""Runs runnables of LangChain and LangGraph as agents under test, and calls LangChain's tools.
-
-What the models say is recorded through callbacks.
-"""
+"""Runs runnables of LangChain and LangGraph as agents under test, and calls LangChain's tools."""
 
 import copy
 import logging

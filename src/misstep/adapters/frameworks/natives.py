@@ -1,7 +1,4 @@
-"""What the adapters of all frameworks share: imports, errors, and the tools of a case.
-
-An agent gets the user's own framework objects as tools, with their calls redirected to the toolbox.
-"""
+"""What the adapters of all frameworks share: imports, errors, and tools whose calls are redirected."""
 
 import threading
 import time

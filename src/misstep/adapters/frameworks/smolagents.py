@@ -1,7 +1,4 @@
-"""Runs agents of smolagents as agents under test, each case in a thread, and calls its tools.
-
-The agent's model is wrapped, so that its requests and replies are recorded.
-"""
+"""Runs agents of smolagents in threads, with their models wrapped to be recorded, and calls its tools."""
 
 import asyncio
 import copy

@@ -4,7 +4,6 @@ import ast
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -48,18 +47,14 @@ _HARMLESS = ("cache", "lru_cache", "wraps", "staticmethod", "traceable", "observ
 
 
 class FileCandidate(msgspec.Struct, frozen=True):
-    """Something in a file that may be what the user means.
-
-    `framework` is a name of the registry, or empty. With `tied`, it can only be used through a function that
-    builds it with given tools.
-    """
+    """Something in a file that may be what the user means."""
 
     name: str
     kind: CandidateKind
     line: int
     what: str
-    framework: str = ""
-    tied: bool = False
+    framework: str = ""  # its name in the registry
+    tied: bool = False  # usable only through a function that builds it with given tools
 
     def __str__(self) -> str:
         return f"{self.name} ({self.what}, line {self.line})"
@@ -77,7 +72,7 @@ def candidates_in(path: Path) -> list[FileCandidate]:
     tree = parse_module(code)
     if tree is None:
         raise _not_python(code, path)
-    return _Module(tree, path.parent).candidates
+    return _Module(tree, path.parent).candidates()
 
 
 def _not_python(code: bytes, path: Path) -> UsageError:
@@ -134,7 +129,6 @@ class _Module:
         self._imports = dict(self._imported())
         self._made = dict[str, str]()  # names of objects, and what was called to make them
 
-    @cached_property
     def candidates(self) -> list[FileCandidate]:
         found = dict[str, FileCandidate]()  # the last definition of a name counts
         for statement in self._body:

@@ -1,7 +1,4 @@
-"""Finds a spec for an object of the user's, so that other processes and later commands can load it.
-
-Objects without a usable spec are written to a file, by name or pickled.
-"""
+"""Finds a spec for an object of the user's, or writes it to a file, so that other processes can load it."""
 
 import ast
 import base64

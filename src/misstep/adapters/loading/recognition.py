@@ -97,7 +97,7 @@ def _find(spec: str, name: str) -> LoadedAgent:
     if word in FRAMEWORKS and ":" in rest:
         return _of_framework(FRAMEWORKS[word], load_object(rest), name)
     value = load_object(spec)
-    with blaming(_source_of(spec)):  # inspecting an object may run its code
+    with blaming(spec.rpartition(":")[0]):  # inspecting an object may run its code
         return _recognise(value, name, spec)
 
 
@@ -167,7 +167,7 @@ def request_and_tools(function: Callable[..., Any]) -> Callable[[str, list[Any]]
 
 def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> LoadedAgent:
     """Call a function of the tools once without any, to see what it builds."""
-    with blaming(_source_of(spec)):
+    with blaming(spec.rpartition(":")[0]):
         made = make([])
     if inspect.iscoroutine(made):
         made.close()
@@ -195,10 +195,6 @@ def _positional(function: Callable[..., Any], required: bool = False) -> list[st
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     found = [parameter for parameter in parameters if parameter.kind in kinds]
     return [p.name for p in found if not required or p.default is inspect.Parameter.empty]
-
-
-def _source_of(spec: str) -> str:
-    return spec.rpartition(":")[0]
 
 
 def expected() -> list[str]:

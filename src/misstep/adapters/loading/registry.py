@@ -43,10 +43,7 @@ class FrameworkAgent:
 
 
 class Framework(msgspec.Struct, frozen=True):
-    """A framework: its name, the packages of its classes, the extra that installs it.
-
-    A framework that cannot be stopped needs a separate process, which can.
-    """
+    """A framework; one whose agents cannot be stopped needs a separate process, which can."""
 
     word: str
     packages: tuple[str, ...]

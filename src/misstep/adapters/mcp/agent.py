@@ -1,7 +1,4 @@
-"""Runs any MCP client program as an agent: one process per case, which gets our tools over MCP.
-
-We see the calls it makes, and its output is the answer. The process and its children end with the case.
-"""
+"""Runs any MCP client program as an agent: one process per case, which gets our tools over MCP."""
 
 import asyncio
 import json

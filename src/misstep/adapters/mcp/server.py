@@ -1,7 +1,4 @@
-"""The tools of one case as an MCP server, and its transport as lines of JSON over byte streams.
-
-Tool names are changed where MCP does not allow them.
-"""
+"""The tools of one case as an MCP server, and its transport as lines of JSON over byte streams."""
 
 import asyncio
 import logging
@@ -57,8 +54,7 @@ class McpToolServer:
     """Serves a toolbox to any number of connections.
 
     Every call is passed to the toolbox in order of arrival, including calls of unknown tools and arguments
-    that are not an object. The result says what is wrong, so that the client's model can see it. `exhausted`
-    is set by a call after the last turn.
+    that are not an object. The result says what is wrong, so that the client's model can see it.
     """
 
     def __init__(self, toolbox: Toolbox) -> None:
@@ -67,7 +63,7 @@ class McpToolServer:
 
         self._toolbox = toolbox
         self._real_names = offered_names(tool.name for tool in toolbox.tools)
-        self.exhausted = asyncio.Event()
+        self.exhausted = asyncio.Event()  # set by a call after the last turn
         self.visited = False  # a client has sent a request
         sdk: Any = Server(SERVER_NAME, on_list_tools=self._list, on_call_tool=self._call)
         sdk.middleware = [self._let_in]

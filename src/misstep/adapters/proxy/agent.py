@@ -26,8 +26,6 @@ class RecordingProxy:
 
     It runs in a separate thread, because agents may block the loop they run on. It listens on loopback only,
     at an address that cannot be guessed. A client's key is forwarded and not stored.
-
-    `unseen` counts the cases that closed without any model reply: the agent may not use `base_url`.
     """
 
     def __init__(self, upstream: str) -> None:
@@ -36,7 +34,7 @@ class RecordingProxy:
         self._relay = Relay(self._upstream, self._attribution)
         self._lock = threading.Lock()
         self._listener: LoopbackServer | None = None
-        self.unseen = 0
+        self.unseen = 0  # cases that closed without any model reply: the agent may not use `base_url`
 
     @property
     def base_url(self) -> str:
@@ -147,21 +145,17 @@ class ProxiedAgent:
             yield
             return
         queue = self._queues.setdefault(" ".join(request.split()), asyncio.Lock())
-        await _acquire(queue, toolbox)
+        acquired = False
+        while not acquired:
+            if queue.locked():
+                toolbox.wait(PATIENCE)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    acquired = await queue.acquire()
         try:
             yield
         finally:
             queue.release()
-
-
-async def _acquire(queue: asyncio.Lock, toolbox: Toolbox) -> None:
-    acquired = False
-    while not acquired:
-        if queue.locked():
-            toolbox.wait(PATIENCE)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                acquired = await queue.acquire()
 
 
 class _Watched:

@@ -69,17 +69,15 @@ class OpenCase:
             return
         self._recorded |= {turn.key} - {""}
         if turn.counts:
-            self._begin_turn(toolbox, turn, _offered(request) | _offered(turn.reply), redact)
+            offered = _offered(request) | _offered(turn.reply)
+            self._offers_tools = self._offers_tools or bool(offered)
+            self.turns += 1
+            number = toolbox.begin_turn()
+            for call in turn.calls:
+                name = self._own_name(call.name, offered) if call.name in offered else call.name
+                if name is not None:
+                    toolbox.ask(redact(name), redact.within(read_arguments(call.arguments)), number)
         toolbox.note(redact.within({"request": request, "reply": turn.reply}))
-
-    def _begin_turn(self, toolbox: Toolbox, turn: ModelTurn, offered: set[str], redact: Redactor) -> None:
-        self._offers_tools = self._offers_tools or bool(offered)
-        self.turns += 1
-        number = toolbox.begin_turn()
-        for call in turn.calls:
-            name = self._own_name(call.name, offered) if call.name in offered else call.name
-            if name is not None:
-                toolbox.ask(redact(name), redact.within(read_arguments(call.arguments)), number)
 
     def _own_name(self, name: str, offered: set[str]) -> str | None:
         """The tool for a name that was offered to the model; None for the framework's own tools.
@@ -118,14 +116,11 @@ BETWEEN = "\0"  # separator that occurs in no text
 
 
 class CaseTraces(msgspec.Struct, frozen=True):
-    """What may identify the case of a request: all texts in its body as one, and all ids in body and path.
-
-    `calls` are the ids of calls whose results it contains.
-    """
+    """What may identify the case of a request: all texts in its body as one, and all ids in body and path."""
 
     text: str
     ids: tuple[str, ...]
-    calls: frozenset[str]
+    calls: frozenset[str]  # ids of calls whose results it contains
 
 
 def traces_of(path: str, body: Any) -> CaseTraces:

@@ -215,14 +215,11 @@ async def pass_on(reply: Replying, client: Client) -> None:
 
 
 class Relay:
-    """An ASGI application. `key` is the secret part of its address.
-
-    `unattributed` counts model replies that could not be attributed to an open case.
-    """
+    """An ASGI application. `key` is the secret part of its address."""
 
     def __init__(self, upstream: Upstream, attribution: Attribution) -> None:
         self.key = secrets.token_urlsafe(16)
-        self.unattributed = 0
+        self.unattributed = 0  # model replies that could not be attributed to an open case
         self._upstream = upstream
         self._attribution = attribution
 

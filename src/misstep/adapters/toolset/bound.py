@@ -1,8 +1,4 @@
-"""Loads tools so that they can be called, wherever they come from.
-
-Plain functions get JSON arguments, converted as a framework would; tools of frameworks go through everything
-that their framework does around them.
-"""
+"""Loads tools so that they can be called as an agent's framework would, wherever they come from."""
 
 import inspect
 import sys

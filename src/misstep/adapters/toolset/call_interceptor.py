@@ -1,7 +1,4 @@
-"""Intercepts calls between a framework and the tool's own function.
-
-Each framework keeps that function in a different place, its slot.
-"""
+"""Intercepts calls between a framework and the tool's own function, whose place is called its slot."""
 
 import functools
 import inspect

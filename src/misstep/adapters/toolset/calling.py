@@ -59,16 +59,12 @@ DEEPEST = 50  # nesting of objects that are not JSON
 
 
 class Returned(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The text that the agent gets, truncated; `size` is its full length, as far as counted.
-
-    `structured` is JSON, if the tool declares what its results look like. `flagged` if the framework or
-    server marks this as an error.
-    """
+    """The text that the agent gets, truncated; `size` is its full length, as far as counted."""
 
     text: str
     size: int
-    structured: str | None = None
-    flagged: bool = False
+    structured: str | None = None  # JSON, if the tool declares what its results look like
+    flagged: bool = False  # the framework or server marks this as an error
 
 
 class FunctionSlot(Protocol):
@@ -91,16 +87,13 @@ class BoundTool(msgspec.Struct, frozen=True):
 
 
 class Toolset(msgspec.Struct, frozen=True):
-    """Tools that share state. `forkable` if a forked process has a copy of that state.
-
-    `skipped` says why tools were left out, `notes` what else was odd.
-    """
+    """Tools that share state."""
 
     bounds: Sequence[BoundTool]
-    forkable: bool
+    forkable: bool  # a forked process has a copy of that state
     close: Callable[[], None]
-    skipped: Sequence[str]
-    notes: Sequence[str] = ()
+    skipped: Sequence[str]  # why tools were left out
+    notes: Sequence[str] = ()  # what else was odd
 
 
 def told(value: Any, structured: str | None = None, flagged: bool = False) -> Returned:

@@ -1,7 +1,4 @@
-"""Finds all tools in an object of the user's code, or in a JSON file of tools or servers.
-
-Tools of frameworks are recognised by their attributes, without importing any framework.
-"""
+"""Finds all tools in an object or a JSON file, those of frameworks without importing any framework."""
 
 import inspect
 import json

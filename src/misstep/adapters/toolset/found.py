@@ -125,36 +125,34 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class FoundTool(msgspec.Struct, frozen=True):
-    """A tool as it was found; `where` is for messages. Without parameters it takes no arguments.
-
-    `value` can be called, and `code` is the tool's own function or class behind it. With a `problem` it
-    cannot be used.
-    """
+    """A tool as it was found; `where` is for messages. Without parameters it takes no arguments."""
 
     where: str
     name: str
     description: str | None
     parameters: Any
     kind: ToolKind = "definition"
-    value: Any = None
-    code: Any = None
+    value: Any = None  # what can be called
+    code: Any = None  # the tool's own function or class behind it
     output: Any = None
     promises: Promises = Promises()
-    problem: UsageError | None = None
+    problem: UsageError | None = None  # why it cannot be used
 
 
 def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
     """The tools, if all have names and object schemas that any model accepts. Raises `UsageError` if not."""
     for each in found:
         if not _NAME.fullmatch(each.name):
-            raise UsageError(
-                f"tool name {each.name!r} can't be offered to a model",
-                "expected 1 to 64 letters, digits, '_' or '-'",
-                where=each.where,
-            )
+            hint = "expected 1 to 64 letters, digits, '_' or '-'"
+            message = f"tool name {each.name!r} can't be offered to a model"
+            raise UsageError(message, hint, where=each.where)
     tools = [each.tool for each in described(found, spec)]
     for each, tool in zip(found, tools, strict=True):
-        _check_names(each, [*tool.parameters["properties"], *tool.parameters.get("required", ())])
+        for name in (*tool.parameters["properties"], *tool.parameters.get("required", ())):
+            if not name.strip() or not name.isprintable() or "`" in name:
+                message = f"the parameter {name!r} of the tool '{tool.name}' can't be named in a request"
+                hint = "expected a name on one line, without backticks"
+                raise UsageError(message, hint, where=each.where)
     return tools
 
 
@@ -224,7 +222,14 @@ def _schema(tool: FoundTool) -> dict[str, Any]:
         schema: dict[str, Any] = json.loads(json.dumps(dict(tool.parameters or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise _wrong(tool, f"is not JSON: {error}") from None
-    _check_keywords(tool, schema)
+    try:
+        misused = find_misused(schema)
+    except RecursionError:
+        raise _wrong(tool, "is nested too deeply") from None
+    if misused is not None:
+        *outer, keyword = misused
+        inside = f", in {'.'.join(outer)!r}" if outer else ""
+        raise _wrong(tool, f"has a value for '{keyword}' that is not valid{inside}")
     schema = _opened(schema)
     if schema.setdefault("type", "object") != "object":
         raise _wrong(tool, f"is not that of an object: its type is {json.dumps(schema['type'])}")
@@ -240,27 +245,6 @@ def _output(tool: FoundTool) -> dict[str, Any] | None:
     except (TypeError, ValueError, RecursionError):
         return None
     return schema if usable else None
-
-
-def _check_keywords(tool: FoundTool, schema: dict[str, Any]) -> None:
-    try:
-        misused = find_misused(schema)
-    except RecursionError:
-        raise _wrong(tool, "is nested too deeply") from None
-    if misused is not None:
-        *outer, keyword = misused
-        inside = f", in {'.'.join(outer)!r}" if outer else ""
-        raise _wrong(tool, f"has a value for '{keyword}' that is not valid{inside}")
-
-
-def _check_names(tool: FoundTool, names: Sequence[str]) -> None:
-    for name in names:
-        if not name.strip() or not name.isprintable() or "`" in name:
-            raise UsageError(
-                f"the parameter {name!r} of the tool '{tool.name}' can't be named in a request",
-                "expected a name on one line, without backticks",
-                where=tool.where,
-            )
 
 
 def _opened(schema: dict[str, Any]) -> dict[str, Any]:

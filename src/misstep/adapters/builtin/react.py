@@ -3,7 +3,7 @@
 import ast
 import json
 import re
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -27,8 +27,6 @@ class Unreadable(msgspec.Struct, frozen=True):
     """Neither a call nor an answer."""
 
 
-Step: TypeAlias = Act | Finish | Unreadable
-
 _LABEL = r"(?im)^[ \t>*_#`-]*{}[ \t*_`]*\d*[ \t]*[:：][ \t*_]*"
 _OBSERVATION = re.compile(_LABEL.format("observation"))
 _ACTION = re.compile(_LABEL.format("action"))
@@ -40,7 +38,7 @@ _CALL = re.compile(r"\A([^\s(\[{:]+)\s*(?:\((.*)\)|\[(.*)\]|:?\s*(\{.*))\s*\Z", 
 _NOTHING = ("", "none", "null", "n/a", "na", "-", "empty", "no input", "not applicable", '""', "''", "()")
 
 
-def read_step(text: str) -> Step:
+def read_step(text: str) -> Act | Finish | Unreadable:
     """The first call or answer in a text; results that the model made up are ignored."""
     text = _OBSERVATION.split(text, maxsplit=1)[0]
     action, answer = _ACTION.search(text), _ANSWER.search(text)

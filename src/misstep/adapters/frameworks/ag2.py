@@ -38,9 +38,8 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 def retool(value: Any) -> Build:
     if not isinstance(value, library().Agent) or value.tasks:
         what = "an agent with sub-tasks" if getattr(value, "tasks", None) else ""
-        raise natives.not_exchangeable(
-            value, "def make_agent(tools): return Agent('me', …, tools=tools)", what
-        )
+        factory = "def make_agent(tools): return Agent('me', …, tools=tools)"
+        raise natives.not_exchangeable(value, factory, what)
 
     def build(tools: list[Any]) -> Any:
         native: Any = copy.copy(value)

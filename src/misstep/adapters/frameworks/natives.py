@@ -39,9 +39,8 @@ def imported(framework: str, extra: str, package: str, *modules: str, hint: str 
 
 def not_exchangeable(value: Any, factory: str, what: str = "") -> UsageError:
     what = what or f"a {type(value).__name__}"
-    return UsageError(
-        f"the tools of {what} can't be replaced", f"write a function that creates it: {factory}"
-    )
+    hint = f"write a function that creates it: {factory}"
+    return UsageError(f"the tools of {what} can't be replaced", hint)
 
 
 def unclear_holder(agents: int, factory: str) -> UsageError:

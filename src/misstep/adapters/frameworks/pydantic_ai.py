@@ -127,10 +127,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed = copy.copy(native)
     routed.function_schema = copy.copy(native.function_schema)
     routed.function_schema.call = call
+    is_async = native.function_schema.is_async
     for holder in (routed, routed.function_schema):
-        holder.function = natives.stand_in(
-            native.function, described, toolbox.call, native.function_schema.is_async
-        )
+        holder.function = natives.stand_in(native.function, described, toolbox.call, is_async)
     return routed
 
 

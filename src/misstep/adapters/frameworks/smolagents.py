@@ -253,10 +253,8 @@ def _callbacks(value: Any, monitor: Any) -> Any:
 def _check_place(native: Any) -> None:
     place = getattr(native, "executor_type", "local")
     if place != "local":
-        raise UsageError(
-            f"the agent's code runs in {place}, where it can't reach the tools of a case",
-            "give it executor_type='local'",
-        )
+        message = f"the agent's code runs in {place}, where it can't reach the tools of a case"
+        raise UsageError(message, "give it executor_type='local'")
 
 
 def _finished(native: Any, request: str, toolbox: Toolbox) -> str:

@@ -170,17 +170,15 @@ class _Module:
             yield FileCandidate(name, "server", line, "MCP server", "mcp")
         elif agent := self._framework_agent(origin):
             framework, noun = agent
-            yield FileCandidate(
-                name, "agent", line, f"{TITLES[framework]} {noun}", framework, framework in TIED
-            )
+            what = f"{TITLES[framework]} {noun}"
+            yield FileCandidate(name, "agent", line, what, framework, framework in TIED)
         elif any(_TOOL.fullmatch(part) for part in origin.split(".")[-2:]) and "." in origin:
             yield self._tool(name, origin, line)
 
     def _tool(self, name: str, origin: str, line: int) -> FileCandidate:
         framework = self._framework(origin)
-        return FileCandidate(
-            name, "tool", line, f"{TITLES[framework]} tool" if framework else "tool", framework
-        )
+        what = f"{TITLES[framework]} tool" if framework else "tool"
+        return FileCandidate(name, "tool", line, what, framework)
 
     def _is_method(self, value: ast.expr) -> bool:
         """Whether it belongs to an object and not to a module: `@server.tool()`, `@agent.tool`."""
@@ -243,12 +241,8 @@ class _Module:
         methods = {each.name: each for each in node.body if isinstance(each, _Function)}
         run = methods.get("run")
         makes = len(_required(methods["__init__"])) == 1 if "__init__" in methods else True
-        has_name = any(
-            isinstance(each, ast.Name | ast.Attribute)
-            and isinstance(each.ctx, ast.Store)
-            and (each.id if isinstance(each, ast.Name) else each.attr) == "name"
-            for each in ast.walk(node)
-        )
+        stored = [each for each in ast.walk(node) if isinstance(getattr(each, "ctx", None), ast.Store)]
+        has_name = any("name" in (getattr(each, "id", ""), getattr(each, "attr", "")) for each in stored)
         if has_name and makes and isinstance(run, ast.AsyncFunctionDef) and len(_required(run)) == 3:
             yield FileCandidate(node.name, "agent", node.lineno, "class")
 

@@ -55,9 +55,8 @@ class PlainAgent:
             result = self._function(assignment.request, tools)
             return result if inspect.isawaitable(result) else _said(result)
 
-        result = (
-            call() if inspect.iscoroutinefunction(self._function) else await in_thread(call, breakable=True)
-        )
+        is_async = inspect.iscoroutinefunction(self._function)
+        result = call() if is_async else await in_thread(call, breakable=True)
         return Answer(_said(await result) if inspect.isawaitable(result) else result)
 
 
@@ -171,9 +170,8 @@ def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> Loade
         made = make([])
     if inspect.iscoroutine(made):
         made.close()
-        raise UsageError(
-            f"'{spec}' is async", "a function that creates an agent must be synchronous and return it"
-        )
+        hint = "a function that creates an agent must be synchronous and return it"
+        raise UsageError(f"'{spec}' is async", hint)
     framework = framework_of(made)
     if framework:
         return LoadedAgent(framework.agent(make, name), framework)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 import msgspec
 
@@ -53,9 +53,7 @@ class Framework(msgspec.Struct, frozen=True):
 
     @property
     def adapter(self) -> Adapter:
-        module: Any = import_module(f"misstep.adapters.frameworks.{self.word}")
-        adapter: Adapter = module
-        return adapter
+        return cast(Adapter, import_module(f"misstep.adapters.frameworks.{self.word}"))
 
     def agent(self, build: Build, name: str) -> FrameworkAgent:
         return FrameworkAgent(self.adapter, build, name)

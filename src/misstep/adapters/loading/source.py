@@ -22,15 +22,14 @@ from misstep.core.tool import Source
 from misstep.errors import MisstepError, UsageError, did_you_mean
 
 MOST_NAMED = 200  # characters of names
+EXPECTED = "expected file.py:name or package.module:name"
 
 
 def load_object(location: str) -> Any:
     """The object with this name in a file or module. Raises `UsageError` for any problem."""
     source, colon, name = location.rpartition(":")
     if not colon or not source or not name:
-        raise UsageError(
-            f"'{location}' does not name an object", "expected file.py:name or package.module:name"
-        )
+        raise UsageError(f"'{location}' does not name an object", EXPECTED)
     module = _load_file(source) if source.endswith(".py") else _load_module(source)
     value: Any = module
     for part in name.split("."):
@@ -83,8 +82,7 @@ def _load_module(source: str) -> ModuleType:
     except (ImportError, ValueError):
         known = False
     if not known:
-        hint = "expected file.py:name or package.module:name"
-        raise UsageError(f"there is no module '{source}'", hint)
+        raise UsageError(f"there is no module '{source}'", EXPECTED)
     with blaming(source):
         return importlib.import_module(source)
 

@@ -189,13 +189,11 @@ class McpAgent:
         for name in sorted(braced - self._placeholders):
             raise UsageError(f"unknown placeholder {{{name}}} in the client's command", EXAMPLE)
         if "url" in self._placeholders and self._transport == "stdio":
-            raise UsageError(
-                "{url} is not available when the client starts the server itself", "use {config}"
-            )
+            message = "{url} is not available when the client starts the server itself"
+            raise UsageError(message, "use {config}")
         if not self._placeholders & {"config", "url"}:
-            raise UsageError(
-                "the client can't find the tools: its command does not contain {config}", EXAMPLE
-            )
+            message = "the client can't find the tools: its command does not contain {config}"
+            raise UsageError(message, EXAMPLE)
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         self.check()
@@ -217,10 +215,8 @@ class McpAgent:
             return Answer(ended="iterations")
         answer = self._answer(output)
         if not server.visited and not self._lazy:
-            raise ClientFailed(
-                "the client never listed the tools",
-                "does it read {config}? if it lists tools only when it needs them, add -A lazy=true",
-            )
+            hint = "does it read {config}? if it lists tools only when it needs them, add -A lazy=true"
+            raise ClientFailed("the client never listed the tools", hint)
         return Answer(answer)
 
     async def close(self) -> None:

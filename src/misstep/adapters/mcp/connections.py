@@ -98,7 +98,6 @@ class Pipe:
                 try:
                     line = await process.stdout.readline()
                 except ValueError:
-                    line = b""
                     await incoming.send(NoMessage(f"a message of more than {LONGEST:,} bytes", b"", False))
                     continue
                 if not line:
@@ -277,10 +276,8 @@ class Connection:
     async def gone(self) -> ServerGone:
         """An exception that says how the server ended, with its last output."""
         how = await self._pipe.ending() if self._pipe else ""
-        last = "\n".join(self._last_lines())
-        return ServerGone(
-            f"the server {self.redact(self.server.name)} {how or 'closed the connection'}", last
-        )
+        message = f"the server {self.redact(self.server.name)} {how or 'closed the connection'}"
+        return ServerGone(message, "\n".join(self._last_lines()))
 
     @property
     def notes(self) -> list[str]:

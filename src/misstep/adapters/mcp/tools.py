@@ -63,14 +63,8 @@ async def _asked(server: McpServer, patience: float, notes: list[str]) -> list[F
 
 
 def _promises(annotations: Any) -> Promises:
-    if annotations is None:
-        return Promises()
-    return Promises(
-        read_only=annotations.read_only_hint,
-        destructive=annotations.destructive_hint,
-        idempotent=annotations.idempotent_hint,
-        open_world=annotations.open_world_hint,
-    )
+    names = ("read_only", "destructive", "idempotent", "open_world")
+    return Promises(**{name: getattr(annotations, f"{name}_hint", None) for name in names})
 
 
 INVALID_PARAMS, PARSE_ERROR, CONNECTION_CLOSED = -32602, -32700, -32000

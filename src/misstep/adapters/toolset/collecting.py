@@ -47,16 +47,9 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
     rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
     if callable(rewrite) and FRAMEWORKS["crewai"].made(value):
         name = str(rewrite(name))
-    return FoundTool(
-        where,
-        name,
-        str(description or ""),
-        schema,
-        kind,
-        None if kind == "definition" else value,
-        code=code,
-        output=output_of(code) if slot else None,
-    )
+    callable_value = None if kind == "definition" else value
+    output = output_of(code) if slot else None
+    return FoundTool(where, name, str(description or ""), schema, kind, callable_value, code, output)
 
 
 def model_schema(model: Any) -> Any:
@@ -295,9 +288,8 @@ def tool_defined(value: Mapping[str, Any], where: str) -> FoundTool | None:
             return None
         raise UsageError("a tool definition has no name", where=where)
     description = value.get("description")
-    return FoundTool(
-        where, name, description if isinstance(description, str) else None, value[key] if key else None
-    )
+    told = description if isinstance(description, str) else None
+    return FoundTool(where, name, told, value[key] if key else None)
 
 
 SERVERS = ("mcpServers", "servers")
@@ -335,7 +327,6 @@ def _read(path: str) -> Any:
 def _defined(value: Any, where: str) -> FoundTool:
     found = tool_defined(value, where) if isinstance(value, Mapping) else None
     if found is None:
-        raise UsageError(
-            "is not a tool definition", "expected OpenAI's, Anthropic's or MCP's format", where=where
-        )
+        hint = "expected OpenAI's, Anthropic's or MCP's format"
+        raise UsageError("is not a tool definition", hint, where=where)
     return found

@@ -146,7 +146,7 @@ def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
             hint = "expected 1 to 64 letters, digits, '_' or '-'"
             message = f"tool name {each.name!r} can't be offered to a model"
             raise UsageError(message, hint, where=each.where)
-    tools = [each.tool for each in described(found, spec)]
+    tools = [each.tool for each, _ in usable(found, spec)]
     for each, tool in zip(found, tools, strict=True):
         for name in (*tool.parameters["properties"], *tool.parameters.get("required", ())):
             if not name.strip() or not name.isprintable() or "`" in name:
@@ -156,17 +156,13 @@ def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
     return tools
 
 
-def described(found: Sequence[FoundTool], spec: str) -> list[Described]:
-    """Everything known about the tools. Raises `UsageError` for duplicate names or an unusable schema."""
-    return [tool for tool, _ in usable(found, spec)]
-
-
 def usable(
     found: Sequence[FoundTool], spec: str, skipped: list[str] | None = None
 ) -> list[tuple[Described, FoundTool]]:
-    """The same, each with what it was found as.
+    """Everything known about the tools, each with what it was found as.
 
-    If `skipped` is given, unusable tools are reported in it instead, unless no other is left.
+    Raises `UsageError` for duplicate names or an unusable schema. If `skipped` is given, unusable tools are
+    reported in it instead, unless no other is left.
     """
     _check_tools(found, spec)
     pairs, problems = list[tuple[Described, FoundTool]](), list[UsageError]()
@@ -192,9 +188,8 @@ def _check_tools(found: Sequence[FoundTool], spec: str) -> None:
         if not tool.name.strip() or not tool.name.isprintable() or len(tool.name) > LONGEST_NAME:
             raise UsageError(f"{tool.name[:LONGEST_NAME]!r} is not a valid tool name", where=tool.where)
         if tool.name in places:
-            raise UsageError(
-                f"two tools are called '{tool.name}'", f"one is {places[tool.name]}, the other {tool.where}"
-            )
+            hint = f"one is {places[tool.name]}, the other {tool.where}"
+            raise UsageError(f"two tools are called '{tool.name}'", hint)
         places[tool.name] = tool.where
 
 

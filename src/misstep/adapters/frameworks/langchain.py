@@ -295,7 +295,7 @@ def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]],
     with suppress(Exception):  # otherwise it turns refusals into texts
         tool.handle_validation_error = False
     name, slot = tool.name, slot_of("langchain", tool)
-    for parameter, hint in injected_parameters(slot.get()).items() if slot else ():
+    for parameter, hint in injected_parameters(slot.function).items() if slot else ():
         if not any(word in str(hint) for word in GIVEN):  # only a surrounding graph could provide it
             raise missing(name, f"for '{parameter}'")
 

@@ -143,7 +143,7 @@ def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]]
 
     set_function_tool_failure_error_function(tool, None)
     slot = slot_of("openai-agents", tool)
-    given = context_of(slot.get(), (RunContextWrapper, ToolContext), tool.name) if slot else None
+    given = context_of(slot.function, (RunContextWrapper, ToolContext), tool.name) if slot else None
 
     def invoke(arguments: dict[str, Any]) -> Any:
         text = json.dumps(arguments)

@@ -63,18 +63,10 @@ class Output(asyncio.SubprocessProtocol):
         self.exited: asyncio.Future[None] = loop.create_future()
         self.closed: asyncio.Future[None] = loop.create_future()
         self.code: int | None = None
-        self._kept = {1: bytearray(), 2: bytearray()}
-
-    @property
-    def stdout(self) -> str:
-        return self._kept[1].decode("utf-8", "replace")
-
-    @property
-    def stderr(self) -> str:
-        return self._kept[2].decode("utf-8", "replace")
+        self.stdout, self.stderr = bytearray(), bytearray()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        kept = self._kept[fd]
+        kept = self.stdout if fd == 1 else self.stderr
         kept += data
         if len(kept) > 2 * KEPT:
             del kept[:-KEPT]
@@ -259,9 +251,10 @@ class McpAgent:
     def _answer(self, output: Output) -> str:
         redact = Redactor(secrets_in(self._variables))
         if output.code == 0:
-            return redact(output.stdout).strip()[-LONGEST_ANSWER:]
+            return redact(output.stdout.decode("utf-8", "replace")).strip()[-LONGEST_ANSWER:]
         fate = "could not be ended"
         if output.code is not None:
             killed = output.code < 0
             fate = f"was killed by signal {-output.code}" if killed else f"ended with code {output.code}"
-        raise ClientFailed(f"the client {fate}", redact(output.stderr).strip()[-LONGEST_COMPLAINT:])
+        complaint = redact(output.stderr.decode("utf-8", "replace")).strip()[-LONGEST_COMPLAINT:]
+        raise ClientFailed(f"the client {fate}", complaint)

@@ -68,9 +68,7 @@ class Returned(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class FunctionSlot(Protocol):
-    def get(self) -> Callable[..., Any]: ...
-
-    def set(self, function: Callable[..., Any]) -> None: ...
+    function: Callable[..., Any]
 
 
 class BoundTool(msgspec.Struct, frozen=True):

@@ -42,7 +42,7 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
     if not isinstance(name, str):
         raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
     slot = slot_of(kind, value)
-    code = slot.get() if slot else type(value)
+    code = slot.function if slot else type(value)
     # CrewAI rewrites names, which may be headings; the model would see those.
     rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
     if callable(rewrite) and FRAMEWORKS["crewai"].made(value):
@@ -177,7 +177,7 @@ _READERS: tuple[tuple[ToolKind, Callable[[Any], _Told | None]], ...] = (
 def _closed(schema: Mapping[str, Any], kind: ToolKind, value: Any) -> Mapping[str, Any]:
     """The schema of a tool whose framework passes on all arguments, closed if its function takes no more."""
     slot = slot_of(kind, value)
-    signature = signature_of(slot.get()) if slot else None
+    signature = signature_of(slot.function) if slot else None
     if signature is None or any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
         return schema
     return {**CLOSED, **schema}

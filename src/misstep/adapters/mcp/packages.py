@@ -204,12 +204,12 @@ def _install_with_pip(wanted: PackageCommand, folder: Path, name: str) -> Instal
         raise _no_program(name, wanted.program, wanted, path.parent)
     packages: list[dict[str, Any]] = json.loads(report.read_bytes())["install"]
     report.unlink()
-    versions, hashes = dict[str, str](), dict[str, str]()
-    for each in packages:
-        package = each["metadata"]["name"]
-        versions[package] = each["metadata"]["version"]
-        for kind, digest in each["download_info"].get("archive_info", {}).get("hashes", {}).items():
-            hashes[package] = f"{kind}-{digest}"
+    hashes = {
+        each["metadata"]["name"]: f"{kind}-{digest}"
+        for each in packages
+        for kind, digest in each["download_info"].get("archive_info", {}).get("hashes", {}).items()
+    }
+    versions = {each["metadata"]["name"]: each["metadata"]["version"] for each in packages}
     return Installation(str(path), versions, hashes)
 
 

@@ -62,17 +62,12 @@ class McpToolServer:
         from mcp.server import Server
 
         self._toolbox = toolbox
-        self._real_names = offered_names(tool.name for tool in toolbox.tools)
+        self.offered = offered_names(tool.name for tool in toolbox.tools)
         self.exhausted = asyncio.Event()  # set by a call after the last turn
         self.visited = False  # a client has sent a request
         sdk: Any = Server(SERVER_NAME, on_list_tools=self._list, on_call_tool=self._call)
         sdk.middleware = [self._let_in]
         self.sdk = sdk
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """The names of the tools as clients see them."""
-        return tuple(self._real_names)
 
     async def _let_in(self, context: Any, call_next: Any) -> Any:
         """Pass a call around the SDK, which would reject an invalid one before we see it."""
@@ -84,7 +79,7 @@ class McpToolServer:
     async def _list(self, _context: Any, _params: Any) -> Any:
         from mcp.types import ListToolsResult, Tool
 
-        described = zip(self._real_names, self._toolbox.tools, strict=True)
+        described = zip(self.offered, self._toolbox.tools, strict=True)
         tools = [
             Tool(name=name, description=tool.description, input_schema={"type": "object", **tool.parameters})
             for name, tool in described
@@ -96,7 +91,7 @@ class McpToolServer:
 
         name, arguments = context.params[AS_SENT]
         try:
-            text = self._toolbox.call(self._real_names.get(name, name), arguments)
+            text = self._toolbox.call(self.offered.get(name, name), arguments)
         except StepsExhausted:
             self.exhausted.set()
             text = OVER

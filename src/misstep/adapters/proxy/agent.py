@@ -168,14 +168,13 @@ class _Watched:
         self._toolbox = toolbox
         self._link = link
         self._turns = 0
+        self.max_steps = toolbox.max_steps
+        self.wait = toolbox.wait
+        self.warn = toolbox.warn
 
     @property
     def tools(self) -> Sequence[Tool]:
         return self._toolbox.tools
-
-    @property
-    def max_steps(self) -> int:
-        return self._toolbox.max_steps
 
     def begin_turn(self) -> int:
         """The agent's own turn number; passed on only if the proxy sees nothing or is also past the limit."""
@@ -203,16 +202,10 @@ class _Watched:
         if self._link.turns == 0:
             self._toolbox.spend(usage)
 
-    def wait(self, seconds: float) -> None:
-        self._toolbox.wait(seconds)
-
     def note(self, message: Any) -> None:
         """Replies that the proxy has seen are already recorded."""
         if self._link.turns == 0:
             self._toolbox.note(message)
-
-    def warn(self, text: str) -> None:
-        self._toolbox.warn(text)
 
     @property
     def _is_believed(self) -> bool:

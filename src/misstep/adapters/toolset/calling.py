@@ -170,7 +170,7 @@ class Loop:
     def open(self) -> asyncio.AbstractEventLoop:
         if self._loop is None or self._process != os.getpid():
             self._loop, self._process = asyncio.new_event_loop(), os.getpid()
-            self._loop.set_default_executor(_Here())
+            self._loop.set_default_executor(_Here(1))
         return self._loop
 
     def close(self) -> None:
@@ -212,9 +212,6 @@ def no_loop_running() -> Iterator[None]:
 class _Here(ThreadPoolExecutor):
     """Runs at once, in this thread, what frameworks send to other threads, so that it can be observed."""
 
-    def __init__(self) -> None:
-        super().__init__(max_workers=1)
-
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         future = Future[Any]()
         try:
@@ -234,7 +231,6 @@ class ServerError(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{message} ({code})")
         self.code = code
-        self.message = message
 
 
 class ServerGone(Exception):

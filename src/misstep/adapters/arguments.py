@@ -11,12 +11,10 @@ SAYS_NOTHING = {"type", "title", "description", "$schema", "$id"}
 
 def read_arguments(given: Any) -> Any:
     """Parse arguments from JSON; invalid JSON stays a text, and nothing at all means no arguments."""
-    if given is None:
+    if given is None or (isinstance(given, str) and not given.strip()):
         return {}
     if not isinstance(given, str):
         return given
-    if not given.strip():
-        return {}
     try:
         return json.loads(given)
     except (ValueError, RecursionError):

@@ -39,7 +39,6 @@ def numbers() -> list[str]:
 
 
 def listed() -> Iterator[ListedProcess]:
-    """All live processes."""
     for name in numbers():
         with suppress(OSError, ValueError), open(f"{PROCESSES}/{name}/stat", "rb") as file:
             # The program name is in parentheses and may itself contain any character.

@@ -50,13 +50,10 @@ def _note(messages: Sequence[Message], toolbox: Toolbox) -> None:
 
 def _carry_out(calls: Sequence[ToolCall], toolbox: Toolbox, turn: int) -> list[ToolResult]:
     """The results of the calls of one turn; invalid calls get a result that says what is wrong."""
-    arguments = [read_arguments(call.arguments) for call in calls]
-    for call, given in zip(calls, arguments, strict=True):
+    read = [(call, read_arguments(call.arguments)) for call in calls]
+    for call, given in read:
         toolbox.ask(call.name, given, turn)
-    return [
-        ToolResult(call.id, toolbox.call(call.name, given, turn))
-        for call, given in zip(calls, arguments, strict=True)
-    ]
+    return [ToolResult(call.id, toolbox.call(call.name, given, turn)) for call, given in read]
 
 
 class ToolsAgent(_Agent[LanguageModel]):

@@ -47,24 +47,18 @@ def read_step(text: str) -> Act | Finish | Unreadable:
     if not action:
         return Unreadable()
     rest = _THOUGHT.split(_ANSWER.split(text[action.end() :], maxsplit=1)[0], maxsplit=1)[0]
-    name, given, arguments = _parted(rest)
-    if not given:
-        name, arguments = _called(name)
+    if match := _INPUT.search(rest):
+        name, arguments = rest[: match.start()], rest[match.end() :]
+    else:
+        name, arguments = _called(rest.strip())
     name = name.strip().strip("`\"'*_[]<> ").removesuffix("()")
     return Act(name, read_input(arguments)) if name else Unreadable()
 
 
-def _parted(rest: str) -> tuple[str, bool, str]:
-    """The text before and after `Action Input:`, and whether it was there."""
-    match = _INPUT.search(rest)
-    if match:
-        return rest[: match.start()], True, rest[match.end() :]
-    first, _, after = rest.strip().partition("\n")
-    return (rest.strip(), False, "") if after.strip() and _CALL.match(rest.strip()) else (first, False, "")
-
-
-def _called(name: str) -> tuple[str, str]:
-    """A call on one line: `tool(…)`, `tool[…]`, `tool {…}`."""
+def _called(text: str) -> tuple[str, str]:
+    """A call without `Action Input:`, such as `tool(…)`, `tool[…]`, `tool {…}`, or only a name."""
+    first, _, after = text.partition("\n")
+    name = text if after.strip() and _CALL.match(text) else first
     match = _CALL.match(name.strip().strip("`"))
     return (match[1], match[2] or match[3] or match[4] or "") if match else (name, "")
 

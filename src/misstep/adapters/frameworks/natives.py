@@ -81,18 +81,15 @@ def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool
     order = list(tool.parameters.get("properties", ()))
     awaited = iscoroutinefunction(function) if awaited is None else awaited
 
-    def given(values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments without those that only the framework can have added."""
+    @wraps(function)
+    def now(*values: Any, **named: Any) -> str:
         whole = {**dict(zip(order, values, strict=False)), **named}
-        return {name: value for name, value in whole.items() if name in order}
+        # Without arguments that only the framework can have added.
+        return call(tool.name, {name: value for name, value in whole.items() if name in order})
 
     @wraps(function)
     async def later(*values: Any, **named: Any) -> str:
-        return call(tool.name, given(values, named))
-
-    @wraps(function)
-    def now(*values: Any, **named: Any) -> str:
-        return call(tool.name, given(values, named))
+        return now(*values, **named)
 
     return later if awaited else now
 

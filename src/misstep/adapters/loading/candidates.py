@@ -320,7 +320,6 @@ def _required(node: _Function) -> list[str]:
 
 
 def _returns_function(node: _Function) -> bool:
-    """Whether it returns a function that it defines."""
     inner = list(_statements(node.body))
     defined = {each.name for each in inner if isinstance(each, _Function)}
     returned = [each.value for each in inner if isinstance(each, ast.Return)]

@@ -65,8 +65,6 @@ def _said(result: object) -> str:
 
 
 class LoadedAgent(msgspec.Struct, frozen=True):
-    """An agent, and its framework if it has one."""
-
     agent: Agent
     framework: Framework | None = None
 

@@ -63,7 +63,6 @@ class Framework(msgspec.Struct, frozen=True):
         return any(self.holds(kind.__module__) for kind in type(value).__mro__)
 
     def holds(self, module: str) -> bool:
-        """Whether a module is part of the framework."""
         found = next((name for name in self.packages if f"{module}.".startswith(f"{name}.")), None)
         return bool(found) and (not self.proof or hasattr(sys.modules.get(found or ""), self.proof))
 

@@ -112,7 +112,10 @@ def stdout_to_stderr() -> Iterator[None]:
     """Redirect standard output to standard error meanwhile, for this process and its children."""
     with suppress(AttributeError, OSError, ValueError):  # missing or closed
         sys.stdout.flush()
-    ours = _diverted()
+    ours: int | None = None
+    with suppress(OSError):
+        ours = os.dup(OUTPUT)
+        os.dup2(ERROR, OUTPUT)
     try:
         with redirect_stdout(sys.stderr):
             yield
@@ -120,20 +123,6 @@ def stdout_to_stderr() -> Iterator[None]:
         if ours is not None:
             os.dup2(ours, OUTPUT)
             os.close(ours)
-
-
-def _diverted() -> int | None:
-    """A duplicate of the previous standard output; None if it could not be redirected."""
-    try:
-        ours = os.dup(OUTPUT)
-    except OSError:
-        return None
-    try:
-        os.dup2(ERROR, OUTPUT)
-    except OSError:
-        os.close(ours)
-        return None
-    return ours
 
 
 def settled(value: Any) -> Any:

@@ -74,7 +74,6 @@ def installed(server: McpServer) -> McpServer:
 
 
 def cache_folder() -> Path:
-    """Where packages are installed."""
     if given := os.environ.get(FOLDER):
         return Path(given)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")

@@ -49,11 +49,9 @@ class RecordingProxy:
 
     @property
     def unattributed(self) -> int:
-        """The number of model replies that could not be attributed to an open case."""
         return self._relay.unattributed
 
     def check(self) -> None:
-        """Raise unless the packages that it needs are installed."""
         if find_spec("httpx") is None or find_spec("uvicorn") is None:
             raise MissingExtra("the recording proxy", "proxy")
 

@@ -30,7 +30,6 @@ _Told: TypeAlias = tuple[Any, Any, Any]
 
 
 def tool_of_object(value: Any, where: str) -> FoundTool | None:
-    """The tool that an object represents, or None."""
     for kind, read in _READERS:
         if (told := read(value)) is not None:
             return _found(value, kind, told, where)

@@ -21,12 +21,8 @@ from misstep.schemas.source import parse_expression
 Place: TypeAlias = tuple[str, ...]
 
 
-def find_misused(schema: dict[str, Any]) -> Place | None:
-    """The path of the first keyword with an invalid value; unknown keywords may have any value."""
-    return next(_misused(schema, ()), None)
-
-
-def _misused(schema: Any, place: Place) -> Iterator[Place]:
+def _misused(schema: Any, place: Place = ()) -> Iterator[Place]:
+    """The paths of keywords with an invalid value; unknown keywords may have any value."""
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
         here = (*place, keyword)
         if keyword in _FORMS and not _fits(value, _FORMS[keyword]):
@@ -218,7 +214,7 @@ def _schema(tool: FoundTool) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError) as error:
         raise _wrong(tool, f"is not JSON: {error}") from None
     try:
-        misused = find_misused(schema)
+        misused = next(_misused(schema), None)
     except RecursionError:
         raise _wrong(tool, "is nested too deeply") from None
     if misused is not None:
@@ -236,7 +232,7 @@ def _output(tool: FoundTool) -> dict[str, Any] | None:
     """The schema of the tool's results, if it has a usable one."""
     try:
         schema: Any = json.loads(json.dumps(tool.output, allow_nan=False))
-        usable = isinstance(schema, dict) and bool(schema) and find_misused(schema) is None
+        usable = isinstance(schema, dict) and bool(schema) and not any(_misused(schema))
     except (TypeError, ValueError, RecursionError):
         return None
     return schema if usable else None

@@ -51,7 +51,6 @@ def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
-    """The function's signature, or None if unknown."""
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):

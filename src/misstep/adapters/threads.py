@@ -261,7 +261,12 @@ class LoopThread:
                 self._loop.set_exception_handler(lambda *_: None)  # nobody needs reports any more
                 self._loop.call_soon(self._loop.stop)
                 _run_loop(self._loop)  # until the request to stop, if it was not reached
-                _end_tasks(self._loop)
+                tasks = asyncio.all_tasks(self._loop)
+                for task in tasks:
+                    task.cancel()
+                if tasks:
+                    self._loop.run_until_complete(asyncio.wait(tasks, timeout=PARTING))
+                self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
             self._loop.close()
 
@@ -276,15 +281,6 @@ def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "a
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     with suppress(SystemExit, KeyboardInterrupt):  # from a task that a LoopTask started
         loop.run_forever()
-
-
-def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        loop.run_until_complete(asyncio.wait(tasks, timeout=PARTING))
-    loop.run_until_complete(loop.shutdown_asyncgens())
 
 
 TIDYING = 0.4  # seconds to stop after cancellation; callers hardly wait longer

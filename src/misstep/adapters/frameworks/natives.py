@@ -112,8 +112,8 @@ def _rerouted(tool: Tool, here: Tool, native: Any, toolbox: Toolbox, reroute: Re
 
 def _objects(origins: Mapping[str, Origin], toolbox: Toolbox, kind: str) -> _Loaded:
     """Objects of this kind by tool name; code is loaded only if there can be any."""
-    mine = {tool.name: origins[tool.name] for tool in toolbox.tools if tool.name in origins}
-    mine = {name: origin for name, origin in mine.items() if origin.kind == kind}
+    names = [tool.name for tool in toolbox.tools if tool.name in origins]
+    mine = {name: origins[name] for name in names if origins[name].kind == kind}
     objects = dict[str, tuple[Tool, Any]]()
     for spec in dict.fromkeys(origin.spec for origin in mine.values()):
         began = time.monotonic()

@@ -232,22 +232,17 @@ def retool(value: Any) -> Build:
         native.state = dict(value.state)
         native.memory = smol.AgentMemory(native.system_prompt)
         native.monitor = smol.Monitor(native.model, native.logger)
-        native.step_callbacks = _callbacks(value, native.monitor)
+        native.step_callbacks = smol.CallbackRegistry()
+        for kind, callbacks in value.step_callbacks._callbacks.items():
+            for callback in callbacks:
+                monitors = callback == value.monitor.update_metrics
+                own = native.monitor.update_metrics if monitors else callback
+                native.step_callbacks.register(kind, own)
         if isinstance(native, smol.CodeAgent):
             native.python_executor = native.create_python_executor()
         return native
 
     return build
-
-
-def _callbacks(value: Any, monitor: Any) -> Any:
-    """The callbacks of an agent, with its monitor replaced."""
-    registry = library().CallbackRegistry()
-    for kind, callbacks in value.step_callbacks._callbacks.items():
-        for callback in callbacks:
-            monitors = callback == value.monitor.update_metrics
-            registry.register(kind, monitor.update_metrics if monitors else callback)
-    return registry
 
 
 def _check_place(native: Any) -> None:

@@ -21,18 +21,6 @@ KINDS = {"agent": ("agent",), "tool": ("tool", "server")}  # what is offered for
 LARGEST = 1 << 20  # bytes of a file that is read
 MOST_LISTED = 8
 LONGEST_LINE = 78
-TITLES = {
-    "langchain": "LangChain",
-    "openai_agents": "OpenAI Agents",
-    "pydantic_ai": "Pydantic AI",
-    "smolagents": "smolagents",
-    "agent_framework": "Agent Framework",
-    "ag2": "AG2",
-    "adk": "ADK",
-    "autogen": "AutoGen",
-    "llama_index": "LlamaIndex",
-    "crewai": "CrewAI",
-}
 TIED = ("langchain",)  # frameworks whose agents can't be given other tools, only be built with them
 
 _AGENT = re.compile(
@@ -170,14 +158,14 @@ class _Module:
             yield FileCandidate(name, "server", line, "MCP server", "mcp")
         elif agent := self._framework_agent(origin):
             framework, noun = agent
-            what = f"{TITLES[framework]} {noun}"
+            what = f"{FRAMEWORKS[framework].title} {noun}"
             yield FileCandidate(name, "agent", line, what, framework, framework in TIED)
         elif any(_TOOL.fullmatch(part) for part in origin.split(".")[-2:]) and "." in origin:
             yield self._tool(name, origin, line)
 
     def _tool(self, name: str, origin: str, line: int) -> FileCandidate:
         framework = self._framework(origin)
-        what = f"{TITLES[framework]} tool" if framework else "tool"
+        what = f"{FRAMEWORKS[framework].title} tool" if framework else "tool"
         return FileCandidate(name, "tool", line, what, framework)
 
     def _is_method(self, value: ast.expr) -> bool:

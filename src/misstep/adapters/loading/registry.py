@@ -46,8 +46,8 @@ class Framework(msgspec.Struct, frozen=True):
     """A framework; one whose agents cannot be stopped needs a separate process, which can."""
 
     word: str
-    packages: tuple[str, ...]
-    extra: str
+    title: str
+    packages: tuple[str, ...]  # of its classes
     own_process: bool = False
     proof: str = ""  # distinguishes a package with a common name from others
 
@@ -71,17 +71,17 @@ FRAMEWORKS = {
     framework.word: framework
     for framework in (
         Framework(
-            "langchain", ("langchain", "langchain_core", "langchain_classic", "langgraph"), "langchain"
+            "langchain", "LangChain", ("langchain", "langchain_core", "langchain_classic", "langgraph")
         ),
-        Framework("openai_agents", ("agents",), "openai-agents", proof="Runner"),
-        Framework("pydantic_ai", ("pydantic_ai",), "pydantic-ai"),
-        Framework("smolagents", ("smolagents",), "smolagents"),
-        Framework("agent_framework", ("agent_framework",), "agent-framework"),
-        Framework("ag2", ("ag2", "autogen"), "ag2"),
-        Framework("adk", ("google.adk",), "adk"),
-        Framework("autogen", ("autogen_agentchat",), "autogen"),
-        Framework("llama_index", ("llama_index",), "llama-index", own_process=True),
-        Framework("crewai", ("crewai",), "crewai", own_process=True),
+        Framework("openai_agents", "OpenAI Agents", ("agents",), proof="Runner"),
+        Framework("pydantic_ai", "Pydantic AI", ("pydantic_ai",)),
+        Framework("smolagents", "smolagents", ("smolagents",)),
+        Framework("agent_framework", "Agent Framework", ("agent_framework",)),
+        Framework("ag2", "AG2", ("ag2", "autogen")),
+        Framework("adk", "ADK", ("google.adk",)),
+        Framework("autogen", "AutoGen", ("autogen_agentchat",)),
+        Framework("llama_index", "LlamaIndex", ("llama_index",), own_process=True),
+        Framework("crewai", "CrewAI", ("crewai",), own_process=True),
     )
 }
 

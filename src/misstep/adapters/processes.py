@@ -103,12 +103,8 @@ def open_to_family(is_open: bool) -> None:
 
 
 def kill_process_tree(leader: int) -> None:
-    """Kill the leader's session and all its descendants, including those in other sessions.
-
-    If the leader is the current process, it is killed last. On systems without Linux's process list, only the
-    leader's process group is killed.
-    """
-    if not os.path.exists(f"{PROCESSES}/self/stat"):
+    """Kill the leader's session and all descendants, including those in other sessions; ourselves last."""
+    if not os.path.exists(f"{PROCESSES}/self/stat"):  # without Linux's process list, only the group is known
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
         return
@@ -118,10 +114,8 @@ def kill_process_tree(leader: int) -> None:
 
 
 def _halt(leader: int) -> set[int]:
-    """Stop the whole process tree, except ourselves, until no new processes appear.
-
-    If they were killed one by one, a child could escape when its parent is gone.
-    """
+    """Stop the whole process tree, except ourselves, until no new processes appear."""
+    # If they were killed one by one, a child could escape when its parent is gone.
     sessions, found = {leader}, set[int]()
     while True:
         family = with_descendants(listed(), lambda each: each.session in sessions)

@@ -194,16 +194,13 @@ class LoopThread:
         return self._silence() > LEFTOVERS and nobody
 
     def look(self) -> None:
-        """Call this every `TICK` seconds: it compensates tasks for time that another one blocks the loop.
-
-        If it is unknown which task blocks, none gets any time, because it could be the one.
-        """
+        """Call this every `TICK` seconds: it compensates tasks for time that another one blocks the loop."""
         asked, blocking = self._asked, self._blocking()
         if asked is None:
             if self.tasks:
                 self._ping()
             return
-        if blocking is None:
+        if blocking is None:  # then none gets any time, because it could be the one
             return
         until = time.monotonic() + TICK
         owed = until - max(asked, self._granted)

@@ -208,7 +208,7 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     if "recursion_limit" not in (getattr(native, "config", None) or {}):
         config["recursion_limit"] = SUPERSTEPS
     try:
-        if _blocks(native):
+        if _blocks(native):  # LangChain would use the loop's own threads, which the end of the loop waits for
             result = await in_thread(lambda: native.invoke(given, config))
         else:
             result = await native.ainvoke(given, config)
@@ -229,10 +229,7 @@ def retool(value: Any) -> Build:
 
 
 def _blocks(native: Any) -> bool:
-    """Whether it waits for its model in functions that are not async.
-
-    LangChain would run these in the event loop's own threads, which the end of the loop waits for.
-    """
+    """Whether it waits for its model in functions that are not async."""
     nodes = native.nodes.items() if _is_a(native, "Pregel") else [("", native)]
     parts = [getattr(node, "bound", node) for name, node in nodes if not name.startswith("__")]
     tools = [tool for part in parts if _is_a(part, "ToolNode") for tool in part.tools_by_name.values()]

@@ -258,14 +258,10 @@ class Connection:
         return tools
 
     async def ask(self, name: str, arguments: dict[str, Any]) -> Any:
-        """The result of a call, only checked for its format. Raises `Garbled`, `ServerGone` and `MCPError`.
-
-        Raises `ArgumentsRefused` for what cannot be sent: lone surrogates are not valid in any protocol, and
-        the SDK cannot write deeply nested values.
-        """
+        """The result of a call, checked for its format only. Raises `Garbled`, `ServerGone`, `MCPError`."""
         from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 
-        try:
+        try:  # lone surrogates are not valid in any protocol, and the SDK cannot write deeply nested values
             json.dumps(arguments, ensure_ascii=False).encode()
             request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
             request.model_dump_json()

@@ -61,10 +61,7 @@ class Installation(msgspec.Struct, frozen=True):
 
 
 def installed(server: McpServer) -> McpServer:
-    """The server with the command that starts it from our cache; unchanged if it downloads nothing.
-
-    Installs its packages unless they are there. Raises `UsageError` if that fails.
-    """
+    """The server with the command that starts it from our cache; unchanged if it downloads nothing."""
     wanted = read_command(server.command)
     if wanted is None:
         return server

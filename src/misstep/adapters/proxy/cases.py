@@ -57,15 +57,12 @@ class OpenCase:
         return LIMIT_REACHED
 
     def record(self, turn: ModelTurn, request: Any, redact: Redactor, heard: bool = True) -> None:
-        """Record a reply to a request, unless it was recorded before. Raises `StepsExhausted` at the limit.
-
-        If the client did not wait for a reply, only its tokens count, not its calls.
-        """
+        """Record a reply to a request unless it was recorded before. Raises `StepsExhausted` at the limit."""
         toolbox = self._toolbox
         if toolbox is None or turn.key in self._recorded:
             return
         toolbox.spend(turn.usage)
-        if not heard:
+        if not heard:  # the client did not wait for it, so its calls don't count
             return
         self._recorded |= {turn.key} - {""}
         if turn.counts:
@@ -80,12 +77,10 @@ class OpenCase:
         toolbox.note(redact.within({"request": request, "reply": turn.reply}))
 
     def _own_name(self, name: str, offered: set[str]) -> str | None:
-        """The tool for a name that was offered to the model; None for the framework's own tools.
-
-        Frameworks add prefixes to names, and replace characters that a server does not accept.
-        """
+        """The tool for a name that was offered to the model; None for the framework's own tools."""
         if name in self._names:
             return name
+        # Frameworks add prefixes to names, and replace characters that a server does not accept.
         disguised = self._names - offered
         fitting = [own for own in disguised if f"_{_plain(name)}".endswith(f"_{_plain(own)}")]
         return max(fitting, key=len, default=None)

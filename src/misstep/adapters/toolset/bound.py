@@ -121,17 +121,14 @@ class PlainCall:
             raise refused(error) from error
 
     def _placed(self, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Split into positional arguments, up to the last one given, and keyword arguments.
-
-        The positional ones end before a missing one without a default: the function will raise for that one.
-        """
+        """Split into positional arguments, up to the last one given, and keyword arguments."""
         named = dict(arguments)
         last = max((place for place, each in enumerate(self._nameless) if each.name in named), default=-1)
         places = list[Any]()
         for each in self._nameless[: last + 1]:
             value = named.pop(each.name, each.default)
             if value is inspect.Parameter.empty:
-                break
+                break  # the function will raise for this one
             places.append(value)
         return tuple(places), named
 

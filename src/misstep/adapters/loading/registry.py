@@ -18,15 +18,12 @@ class Adapter(Protocol):
 
     def library(self) -> Any:
         """The framework. Raises `MissingExtra`."""
-        ...
 
     async def run(self, build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
         """Build an agent for one case, run it, and record what its models say."""
-        ...
 
     def retool(self, value: Any) -> Build:
         """A function that copies an agent with other tools. Raises `UsageError` if that is impossible."""
-        ...
 
 
 class FrameworkAgent:

@@ -38,10 +38,8 @@ def split_command(command: str) -> tuple[str, ...]:
 
 
 def link_entry(address: Path) -> dict[str, Any]:
-    """Starts a link to the address in this file, so that no secret is visible in the process list.
-
-    The program is given as a file, because clients don't pass on the environment for finding modules.
-    """
+    """Starts a link to the address in this file, so that no secret is visible in the process list."""
+    # The program is given as a file, because clients don't pass on the environment for finding modules.
     return {"command": sys.executable, "args": ["-I", "-S", str(link.__file__), str(address)], "env": {}}
 
 

@@ -55,12 +55,14 @@ class Pipe:
         """The streams for the SDK. The process and its children end with them."""
         import anyio
 
+        variables = {**os.environ, **self._server.environment}
+        variables["PYTHONPATH"] = os.pathsep.join(filter(None, (INSIDE, variables.get("PYTHONPATH"))))
         process = self._process = await asyncio.create_subprocess_exec(
             *self._server.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=self._printed,
-            env=_environment(self._server),
+            env=variables,
             cwd=self._server.folder or None,
             start_new_session=True,
             limit=LONGEST,
@@ -156,12 +158,6 @@ class Pipe:
                 return NoMessage("a reply to no request", line, False)
             self._open.discard(number)
         return SessionMessage(message)
-
-
-def _environment(server: McpServer) -> dict[str, str]:
-    """Our variables and those of the server, with the code that a Python loads inside it."""
-    found = {**os.environ, **server.environment}
-    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, (INSIDE, found.get("PYTHONPATH"))))}
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -19,18 +19,14 @@ def offered_names(names: Iterable[str]) -> dict[str, str]:
     """The names to offer, each mapped to its tool's name, in order."""
     offered = dict[str, str]()
     for name in names:
-        offered[_free(NOT_ALLOWED.sub("_", name)[:LONGEST] or "tool", offered)] = name
+        plain = free = NOT_ALLOWED.sub("_", name)[:LONGEST] or "tool"
+        number = 1
+        while free in offered:
+            number += 1
+            ending = f"_{number}"
+            free = plain[: LONGEST - len(ending)] + ending
+        offered[free] = name
     return offered
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    """The name itself, or with the first free number appended."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        ending = f"_{number}"
-        free = name[: LONGEST - len(ending)] + ending
-    return free
 
 
 SERVER_NAME = "misstep"

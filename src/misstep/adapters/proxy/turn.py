@@ -91,7 +91,6 @@ class StreamReader(Protocol):
 
     def turn(self) -> ModelTurn | None:
         """The reply so far; None if there is none."""
-        ...
 
 
 async def events_in(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:

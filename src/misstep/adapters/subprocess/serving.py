@@ -43,12 +43,10 @@ class MessageDispatcher:
     def __init__(self, link: say.ProcessLink) -> None:
         self.orders = queue.SimpleQueue[say.LoadAgent | say.TryCase]()
         self._link = link
+        self.tell = link.send
         self._numbers = itertools.count(1)
         self._asking = dict[int, queue.SimpleQueue[say.QuestionReply]]()
         threading.Thread(target=self._listen, name="misstep", daemon=True).start()
-
-    def tell(self, message: say.FromWorker) -> None:
-        self._link.send(message)
 
     def ask(self, kind: type[say.Question], case: int, *details: Any) -> say.QuestionReply:
         """The reply to a question. Raises `StepsExhausted` if no turns are left."""

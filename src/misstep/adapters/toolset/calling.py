@@ -9,7 +9,7 @@ import typing
 from asyncio import events
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import GeneratorType
 from typing import Any, Protocol
 
@@ -29,19 +29,13 @@ def context_of(function: Callable[..., Any], contexts: tuple[type, ...], name: s
 
     It is created without arguments; raises `UsageError` if that is impossible. None if no class is given.
     """
-    for hint in readable_hints(function).values():
-        if typing.get_origin(hint) in contexts:
-            wanted = typing.get_args(hint)[0]
-            return None if wanted in ANYTHING or not inspect.isclass(wanted) else _made(wanted, name)
-    return None
-
-
-def _made(wanted: type, name: str) -> Any:
+    hints = [hint for hint in readable_hints(function).values() if typing.get_origin(hint) in contexts]
+    wanted = typing.get_args(hints[0])[0] if hints else None
+    if wanted in ANYTHING or not inspect.isclass(wanted):
+        return None
     if not required_parameters(wanted):
-        try:
+        with suppress(Exception):  # it needs something after all, such as a key
             return wanted()
-        except Exception:  # it needs something after all, such as a key
-            pass
     raise missing(name, f"of the type {wanted.__name__}")
 
 

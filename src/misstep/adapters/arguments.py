@@ -11,12 +11,10 @@ SAYS_NOTHING = {"type", "title", "description", "$schema", "$id"}
 
 def read_arguments(given: Any) -> Any:
     """Parse arguments from JSON; invalid JSON stays a text, and nothing at all means no arguments."""
-    if given is None:
+    if given is None or (isinstance(given, str) and not given.strip()):
         return {}
     if not isinstance(given, str):
         return given
-    if not given.strip():
-        return {}
     try:
         return json.loads(given)
     except (ValueError, RecursionError):
@@ -30,10 +28,7 @@ def takes_arguments(schema: dict[str, Any]) -> bool:
 
 
 def open_model(schema: dict[str, Any]) -> Any:
-    """A Pydantic model class that shows this schema but accepts any arguments unchanged.
-
-    For frameworks that describe a tool's arguments by such a class, and would validate or convert them.
-    """
+    """A Pydantic model class that shows this schema, but neither validates nor converts arguments."""
     from pydantic import BaseModel, ConfigDict
 
     class Arguments(BaseModel):

@@ -36,30 +36,24 @@ def is_loopback(host: str) -> bool:
 def listen(host: str, port: int, where: str = "") -> socket.socket:
     """A listening socket; port 0 takes a free one. `where` is how the user set the port."""
     if not host:  # for sockets, that means all interfaces
-        raise UsageError(
-            "can't be empty", "expected a host name or address, such as 127.0.0.1", where="--host"
-        )
+        hint = "expected a host name or address, such as 127.0.0.1"
+        raise UsageError("can't be empty", hint, where="--host")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, OverflowError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UsageError(
-            f"can't listen on {host}:{port}: {reason}", "port 0 picks a free one", where=where
-        ) from None
+        message = f"can't listen on {host}:{port}: {reason}"
+        raise UsageError(message, "port 0 picks a free one", where=where) from None
 
 
 HOST = "127.0.0.1"
-BACKLOG = 1024
 KEEP_ALIVE = 600  # seconds; longer than clients keep connections, so that they are never closed from here
 SILENT = logging.Logger("silent", logging.CRITICAL + 1)
 
 
 class LoopbackServer:
-    """Serves an ASGI application, which can call `close` in its scope's state to drop the connection.
-
-    `clear_up` is awaited last, on the server's loop.
-    """
+    """Serves an ASGI application, which can call `close` in its scope's state to drop the connection."""
 
     def __init__(self, app: Any, clear_up: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -79,9 +73,9 @@ class LoopbackServer:
         )
         self._config.load()
         self._state = ServerState()
-        self._clear_up = clear_up
+        self._clear_up = clear_up  # awaited last, on the server's loop
         self._arriving = set[asyncio.Task[Any]]()
-        self._socket = socket.create_server((HOST, 0), backlog=BACKLOG)
+        self._socket = listen(HOST, 0)
         self._socket.setblocking(False)
         self.port: int = self._socket.getsockname()[1]
         self._ready = threading.Event()

@@ -1,7 +1,4 @@
-"""Lists, measures and kills process trees on Linux, and decides how long to wait for one that is loading.
-
-Also holds the model address of the current case, for agents that start a process per case.
-"""
+"""Lists, measures and kills process trees on Linux; holds the current case's model address for agents."""
 
 import ctypes
 import os
@@ -42,7 +39,6 @@ def numbers() -> list[str]:
 
 
 def listed() -> Iterator[ListedProcess]:
-    """All live processes."""
     for name in numbers():
         with suppress(OSError, ValueError), open(f"{PROCESSES}/{name}/stat", "rb") as file:
             # The program name is in parentheses and may itself contain any character.
@@ -107,12 +103,8 @@ def open_to_family(is_open: bool) -> None:
 
 
 def kill_process_tree(leader: int) -> None:
-    """Kill the leader's session and all its descendants, including those in other sessions.
-
-    If the leader is the current process, it is killed last. On systems without Linux's process list, only the
-    leader's process group is killed.
-    """
-    if not os.path.exists(f"{PROCESSES}/self/stat"):
+    """Kill the leader's session and all descendants, including those in other sessions; ourselves last."""
+    if not os.path.exists(f"{PROCESSES}/self/stat"):  # without Linux's process list, only the group is known
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)
         return
@@ -122,10 +114,8 @@ def kill_process_tree(leader: int) -> None:
 
 
 def _halt(leader: int) -> set[int]:
-    """Stop the whole process tree, except ourselves, until no new processes appear.
-
-    If they were killed one by one, a child could escape when its parent is gone.
-    """
+    """Stop the whole process tree, except ourselves, until no new processes appear."""
+    # If they were killed one by one, a child could escape when its parent is gone.
     sessions, found = {leader}, set[int]()
     while True:
         family = with_descendants(listed(), lambda each: each.session in sessions)

@@ -194,16 +194,13 @@ class LoopThread:
         return self._silence() > LEFTOVERS and nobody
 
     def look(self) -> None:
-        """Call this every `TICK` seconds: it compensates tasks for time that another one blocks the loop.
-
-        If it is unknown which task blocks, none gets any time, because it could be the one.
-        """
+        """Call this every `TICK` seconds: it compensates tasks for time that another one blocks the loop."""
         asked, blocking = self._asked, self._blocking()
         if asked is None:
             if self.tasks:
                 self._ping()
             return
-        if blocking is None:
+        if blocking is None:  # then none gets any time, because it could be the one
             return
         until = time.monotonic() + TICK
         owed = until - max(asked, self._granted)
@@ -261,7 +258,12 @@ class LoopThread:
                 self._loop.set_exception_handler(lambda *_: None)  # nobody needs reports any more
                 self._loop.call_soon(self._loop.stop)
                 _run_loop(self._loop)  # until the request to stop, if it was not reached
-                _end_tasks(self._loop)
+                tasks = asyncio.all_tasks(self._loop)
+                for task in tasks:
+                    task.cancel()
+                if tasks:
+                    self._loop.run_until_complete(asyncio.wait(tasks, timeout=PARTING))
+                self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
             self._loop.close()
 
@@ -276,15 +278,6 @@ def _make_task(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> "a
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     with suppress(SystemExit, KeyboardInterrupt):  # from a task that a LoopTask started
         loop.run_forever()
-
-
-def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        loop.run_until_complete(asyncio.wait(tasks, timeout=PARTING))
-    loop.run_until_complete(loop.shutdown_asyncgens())
 
 
 TIDYING = 0.4  # seconds to stop after cancellation; callers hardly wait longer

@@ -176,10 +176,10 @@ def test_results_with_parts_are_structured(toolset: Toolset) -> None:
 def test_an_entry_can_be_replaced_and_put_back(toolset: Toolset) -> None:
     add = tool(toolset, "add")
     assert add.entry is not None
-    function = add.entry.get()
-    add.entry.set(lambda **arguments: sorted(arguments))
+    function = add.entry.function
+    add.entry.function = lambda **arguments: sorted(arguments)
     assert add.call({"a": 1}).text == '["a"]'
-    add.entry.set(function)
+    add.entry.function = function
     assert add.call({"a": 1}).text == "3"
 
 

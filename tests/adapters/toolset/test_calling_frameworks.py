@@ -101,7 +101,7 @@ def come_of(tool, arguments):
 
 for tool in bind(sys.argv[1]).bounds:
     calls = [{"city": "Oslo"}, {"city": "nowhere"}, {}]
-    entry = tool.entry.get().__name__
+    entry = tool.entry.function.__name__
     print(json.dumps([tool.described.kind, tool.described.is_async, entry, [come_of(tool, each) for each in calls]]))
 """
 
@@ -152,7 +152,7 @@ def test_entries(framework: str, write: Write, binding: Binding) -> None:
     assert "Oslo 3" in tool.call({"city": "Oslo"}).text
     assert given == ["Oslo"]
     assert tool.entry is not None
-    tool.entry.set(function)
+    tool.entry.function = function
     tool.call({"city": "Rome"})
     assert given == ["Oslo"]
 
@@ -160,14 +160,14 @@ def test_entries(framework: str, write: Write, binding: Binding) -> None:
 def watch(tool: BoundTool, given: list[Any]) -> Any:
     """Put a function before the tool's own that notes where it was asked to look."""
     assert tool.entry is not None
-    function = tool.entry.get()
+    function = tool.entry.function
     assert function.__name__ in ("weather", "forward")
 
     def watching(*arguments: Any, **named: Any) -> Any:
         given.append(named["city"] if "city" in named else arguments[0])
         return function(*arguments, **named)
 
-    tool.entry.set(watching)
+    tool.entry.function = watching
     return function
 
 

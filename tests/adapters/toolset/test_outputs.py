@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, RootModel, computed_field, fi
 
 from misstep.adapters.toolset.bound import PlainCall, function_tool
 from misstep.adapters.toolset.calling import Loop
-from misstep.adapters.toolset.found import described
+from misstep.adapters.toolset.found import usable
 from misstep.adapters.toolset.functions import tool_of_function
 from misstep.adapters.toolset.outputs import output_of
 from misstep.core.results.trial import Judged
@@ -113,7 +113,7 @@ def judged(hint: Any, result: Any) -> Judged:
 
 
 def ruling(tool: Callable[..., Any], arguments: str = "{}") -> Judged:
-    (known,) = described([tool_of_function(tool, "here", "tool")], "here")
+    ((known, _),) = usable([tool_of_function(tool, "here", "tool")], "here")
     loop = Loop()
     returned = function_tool(known, PlainCall(tool, loop)).call(msgspec.json.decode(arguments))
     loop.close()

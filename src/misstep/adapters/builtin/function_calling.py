@@ -1,8 +1,4 @@
-"""Built-in agents with function calling: `tools` (chat), `responses` and `assistant`.
-
-`responses` uses a server that remembers the conversation; with `assistant` the server runs it (OpenAI's
-Assistants API, version 2).
-"""
+"""Built-in agents with function calling: `tools` (chat), `responses` and `assistant`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -50,13 +46,10 @@ def _note(messages: Sequence[Message], toolbox: Toolbox) -> None:
 
 def _carry_out(calls: Sequence[ToolCall], toolbox: Toolbox, turn: int) -> list[ToolResult]:
     """The results of the calls of one turn; invalid calls get a result that says what is wrong."""
-    arguments = [read_arguments(call.arguments) for call in calls]
-    for call, given in zip(calls, arguments, strict=True):
+    read = [(call, read_arguments(call.arguments)) for call in calls]
+    for call, given in read:
         toolbox.ask(call.name, given, turn)
-    return [
-        ToolResult(call.id, toolbox.call(call.name, given, turn))
-        for call, given in zip(calls, arguments, strict=True)
-    ]
+    return [ToolResult(call.id, toolbox.call(call.name, given, turn)) for call, given in read]
 
 
 class ToolsAgent(_Agent[LanguageModel]):
@@ -81,7 +74,7 @@ class ToolsAgent(_Agent[LanguageModel]):
 
 
 class ResponsesAgent(_Agent[ResponseModel]):
-    """Sends only what is new since the last reply."""
+    """Sends only what is new since the last reply: the server remembers the conversation."""
 
     name = "responses"
 
@@ -104,7 +97,7 @@ CLOSING_SECONDS = 5.0
 
 
 class AssistantAgent(_Agent[ThreadModel]):
-    """Uses an assistant and a thread per case, which are deleted while later cases run."""
+    """Lets the server run an assistant and a thread per case, deleted later (Assistants API, version 2)."""
 
     name = "assistant"
 

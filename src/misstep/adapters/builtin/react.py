@@ -1,12 +1,9 @@
-"""The `react` agent: thought, action and observation in plain text, with completion or chat models.
-
-Steps are parsed leniently, because models write them in many ways.
-"""
+"""The `react` agent: steps in plain text, read leniently since models write them in many ways."""
 
 import ast
 import json
 import re
-from typing import Any, TypeAlias
+from typing import Any
 
 import msgspec
 
@@ -30,8 +27,6 @@ class Unreadable(msgspec.Struct, frozen=True):
     """Neither a call nor an answer."""
 
 
-Step: TypeAlias = Act | Finish | Unreadable
-
 _LABEL = r"(?im)^[ \t>*_#`-]*{}[ \t*_`]*\d*[ \t]*[:：][ \t*_]*"
 _OBSERVATION = re.compile(_LABEL.format("observation"))
 _ACTION = re.compile(_LABEL.format("action"))
@@ -43,7 +38,7 @@ _CALL = re.compile(r"\A([^\s(\[{:]+)\s*(?:\((.*)\)|\[(.*)\]|:?\s*(\{.*))\s*\Z", 
 _NOTHING = ("", "none", "null", "n/a", "na", "-", "empty", "no input", "not applicable", '""', "''", "()")
 
 
-def read_step(text: str) -> Step:
+def read_step(text: str) -> Act | Finish | Unreadable:
     """The first call or answer in a text; results that the model made up are ignored."""
     text = _OBSERVATION.split(text, maxsplit=1)[0]
     action, answer = _ACTION.search(text), _ANSWER.search(text)
@@ -52,24 +47,18 @@ def read_step(text: str) -> Step:
     if not action:
         return Unreadable()
     rest = _THOUGHT.split(_ANSWER.split(text[action.end() :], maxsplit=1)[0], maxsplit=1)[0]
-    name, given, arguments = _parted(rest)
-    if not given:
-        name, arguments = _called(name)
+    if match := _INPUT.search(rest):
+        name, arguments = rest[: match.start()], rest[match.end() :]
+    else:
+        name, arguments = _called(rest.strip())
     name = name.strip().strip("`\"'*_[]<> ").removesuffix("()")
     return Act(name, read_input(arguments)) if name else Unreadable()
 
 
-def _parted(rest: str) -> tuple[str, bool, str]:
-    """The text before and after `Action Input:`, and whether it was there."""
-    match = _INPUT.search(rest)
-    if match:
-        return rest[: match.start()], True, rest[match.end() :]
-    first, _, after = rest.strip().partition("\n")
-    return (rest.strip(), False, "") if after.strip() and _CALL.match(rest.strip()) else (first, False, "")
-
-
-def _called(name: str) -> tuple[str, str]:
-    """A call on one line: `tool(…)`, `tool[…]`, `tool {…}`."""
+def _called(text: str) -> tuple[str, str]:
+    """A call without `Action Input:`, such as `tool(…)`, `tool[…]`, `tool {…}`, or only a name."""
+    first, _, after = text.partition("\n")
+    name = text if after.strip() and _CALL.match(text) else first
     match = _CALL.match(name.strip().strip("`"))
     return (match[1], match[2] or match[3] or match[4] or "") if match else (name, "")
 

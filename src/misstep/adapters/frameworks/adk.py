@@ -1,7 +1,6 @@
 """Runs agents of Google's Agent Development Kit as agents under test, and calls its tools."""
 
 import copy
-import inspect
 from collections.abc import Callable
 from contextlib import aclosing
 from functools import cache
@@ -40,7 +39,9 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     text = ""
     async with aclosing(events):
         async for event in events:
-            text = _final_text(event) or text
+            if event.is_final_response() and event.content:
+                parts = event.content.parts or ()
+                text = "".join(part.text for part in parts if part.text and not part.thought) or text
     return Answer(text)
 
 
@@ -71,17 +72,8 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed = copy.copy(native)
     routed.run_async = run_async
     routed._get_declaration = native._get_declaration  # derived from the function
-    if callable(function := getattr(native, "func", None)):
-        routed.func = natives.stand_in(
-            function, described, toolbox.call, inspect.iscoroutinefunction(function)
-        )
+    vars(routed).update(natives.stand_ins(native, described, toolbox.call, func=None))
     return routed
-
-
-def _final_text(event: Any) -> str:
-    if not event.is_final_response() or not event.content:
-        return ""
-    return "".join(part.text for part in event.content.parts or () if part.text and not part.thought)
 
 
 def _usage(counts: Any) -> Usage:

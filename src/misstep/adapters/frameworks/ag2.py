@@ -23,12 +23,12 @@ def library() -> Any:
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     native = build(natives.tools_for_framework(assignment, toolbox, "ag2", _tool, _rerouted))
-    said = _Said(toolbox)
-    watch = library().Middleware(_watch_class(), said=said)
+    unreadable = list[str]()
+    watch = library().Middleware(_watch_class(), toolbox=toolbox, unreadable=unreadable)
     try:
         reply = await native.ask(assignment.request, middleware=[watch], observers=[_other_spending(toolbox)])
     except json.JSONDecodeError:
-        if not said.nonsense:
+        if not unreadable:
             raise
         # The framework fails when it has to send the model's malformed arguments back.
         return Answer()
@@ -38,9 +38,8 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 def retool(value: Any) -> Build:
     if not isinstance(value, library().Agent) or value.tasks:
         what = "an agent with sub-tasks" if getattr(value, "tasks", None) else ""
-        raise natives.not_exchangeable(
-            value, "def make_agent(tools): return Agent('me', …, tools=tools)", what
-        )
+        factory = "def make_agent(tools): return Agent('me', …, tools=tools)"
+        raise natives.not_exchangeable(value, factory, what)
 
     def build(tools: list[Any]) -> Any:
         native: Any = copy.copy(value)
@@ -50,35 +49,27 @@ def retool(value: Any) -> Build:
     return build
 
 
-class _Said:
-    """Tells the toolbox what a model says, and remembers whether any of it was unreadable."""
-
-    def __init__(self, toolbox: Toolbox) -> None:
-        self.toolbox = toolbox
-        self.nonsense = False
-
-    def tell(self, reply: Any, turn: int) -> None:
-        self.toolbox.spend(_usage(reply.usage, reply.provider))
-        calls = [(call.name, read_arguments(call.arguments)) for call in reply.tool_calls.calls]
-        self.toolbox.note({"content": reply.content, "calls": calls})
-        self.nonsense = self.nonsense or any(isinstance(arguments, str) for _, arguments in calls)
-        for name, arguments in calls:
-            self.toolbox.ask(name, arguments, turn)
-
-
 @cache
 def _watch_class() -> Any:
     from ag2.middleware import BaseMiddleware
 
     class Ag2Watcher(BaseMiddleware):
-        def __init__(self, event: Any, context: Any, said: _Said) -> None:
+        """Tells the toolbox what a model says, and collects arguments that cannot be read."""
+
+        def __init__(self, event: Any, context: Any, toolbox: Toolbox, unreadable: list[str]) -> None:
             super().__init__(event, context)
-            self._said = said
+            self._toolbox = toolbox
+            self._unreadable = unreadable
 
         async def on_llm_call(self, call_next: Any, events: Any, context: Any) -> Any:
-            turn = self._said.toolbox.begin_turn()
+            turn = self._toolbox.begin_turn()
             reply = await call_next(events, context)
-            self._said.tell(reply, turn)
+            self._toolbox.spend(_usage(reply.usage, reply.provider))
+            calls = [(call.name, read_arguments(call.arguments)) for call in reply.tool_calls.calls]
+            self._toolbox.note({"content": reply.content, "calls": calls})
+            self._unreadable += [arguments for _, arguments in calls if isinstance(arguments, str)]
+            for name, arguments in calls:
+                self._toolbox.ask(name, arguments, turn)
             return reply
 
     return Ag2Watcher

@@ -18,10 +18,14 @@ def library() -> Any:
 
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     native = build(natives.tools_for_framework(assignment, toolbox, "agent-framework", _tool, _rerouted))
-    watch = _Watch(toolbox)
-    options = _watching(native, watch)
-    reply = await native.run(assignment.request, **options)
-    if not options:
+    framework, watch = library(), _Watch(toolbox)
+    middleware = {"middleware": [framework.chat_middleware(watch)]}
+    if isinstance(native, framework.AgentMiddlewareLayer):
+        reply = await native.run(assignment.request, **middleware)
+    elif isinstance(native, framework.RawAgent):
+        reply = await native.run(assignment.request, client_kwargs=middleware)
+    else:
+        reply = await native.run(assignment.request)
         toolbox.spend(_usage(reply.usage_details))
     return Answer(reply.text, "iterations" if watch.cut_short else "answered")
 
@@ -51,7 +55,10 @@ class _Watch:
     async def __call__(self, context: Any, call_next: Callable[[], Awaitable[None]]) -> None:
         turn = self._toolbox.begin_turn()
         self._turns += 1
-        self.cut_short = self._is_past_limit(context)
+        # Past its limit on tool calls, the framework only asks for a final answer.
+        configuration = getattr(context.client, "function_invocation_configuration", {})
+        limit = configuration.get("max_iterations", self._turns)
+        self.cut_short = bool(self._turns > limit and context.options.get("tool_choice") == "none")
         await call_next()
         reply = context.result
         self._toolbox.spend(_usage(reply.usage_details))
@@ -60,23 +67,6 @@ class _Watch:
             for content in message.contents:
                 if content.type == "function_call":
                     self._toolbox.ask(content.name, read_arguments(content.arguments), turn)
-
-    def _is_past_limit(self, context: Any) -> bool:
-        """Whether the framework has reached its limit on tool calls and only asks for a final answer."""
-        configuration = getattr(context.client, "function_invocation_configuration", {})
-        limit = configuration.get("max_iterations", self._turns)
-        return bool(self._turns > limit and context.options.get("tool_choice") == "none")
-
-
-def _watching(native: Any, watch: _Watch) -> dict[str, Any]:
-    """The options of `run` that let the watch see requests; empty if it does not accept them."""
-    framework = library()
-    middleware = [framework.chat_middleware(watch)]
-    if isinstance(native, framework.AgentMiddlewareLayer):
-        return {"middleware": middleware}
-    if isinstance(native, framework.RawAgent):
-        return {"client_kwargs": {"middleware": middleware}}
-    return {}
 
 
 def _tool(described: Tool, toolbox: Toolbox) -> Any:

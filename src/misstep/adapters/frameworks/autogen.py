@@ -69,13 +69,11 @@ async def _finished(native: Any, request: str) -> Any:
 
 
 def _is_cut_short(result: Any) -> bool:
-    """Whether a limit of the framework ended the run.
-
-    A team says so. An agent that runs out of turns ends with tool results instead of text. One that is
-    allowed a single turn with tools (the default) always does, so that does not count.
-    """
-    if result.stop_reason:
+    """Whether a limit of the framework ended the run."""
+    if result.stop_reason:  # a team says so
         return str(result.stop_reason).startswith("Maximum number of ")
+    # An agent that runs out of turns ends with tool results instead of text. One that is allowed a single
+    # turn with tools (the default) always does, so that does not count.
     messages = library().messages
     requests = [message for message in result.messages if isinstance(message, messages.ToolCallRequestEvent)]
     return isinstance(result.messages[-1], messages.ToolCallSummaryMessage) and len(requests) > 1
@@ -161,10 +159,7 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed = copy.copy(native)
     routed.run = run
     routed.return_value_as_string = str
-    if callable(function := getattr(native, "_func", None)):
-        routed._func = natives.stand_in(
-            function, described, toolbox.call, asyncio.iscoroutinefunction(function)
-        )
+    vars(routed).update(natives.stand_ins(native, described, toolbox.call, _func=None))
     return routed
 
 

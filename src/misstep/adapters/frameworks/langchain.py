@@ -1,7 +1,4 @@
-"""Runs runnables of LangChain and LangGraph as agents under test, and calls LangChain's tools.
-
-What the models say is recorded through callbacks.
-"""
+"""Runs runnables of LangChain and LangGraph as agents under test, and calls LangChain's tools."""
 
 import copy
 import logging
@@ -109,7 +106,9 @@ class _Listener:
         self, _serialized: Any, messages: Sequence[Sequence[Any]], *, run_id: uuid.UUID, **info: Any
     ) -> None:
         self._turns[run_id] = self._toolbox.begin_turn()
-        self._private |= _names_of((info.get("invocation_params") or {}).get("tools")) - self._mocks.keys()
+        for tool in (info.get("invocation_params") or {}).get("tools") or ():
+            if isinstance(tool, dict):  # in OpenAI's or Anthropic's format
+                self._private |= {str((tool.get("function") or tool).get("name"))} - self._mocks.keys()
         last_reply = max((at for at, message in enumerate(messages[0]) if message.type == "ai"), default=-1)
         for message in messages[0][last_reply + 1 :]:
             self._toolbox.note(message.model_dump())
@@ -131,11 +130,13 @@ class _Listener:
         message = getattr(generation, "message", None)
         self._toolbox.spend(_usage(message, response.llm_output))
         self._toolbox.note(generation.text if message is None else message.model_dump())
-        calls = _streamed(self._chunks.pop(run_id, [])) or _calls(message)
+        chunks = self._chunks.pop(run_id, [])
+        streamed = (chunks[0] + chunks[1:]).tool_call_chunks if chunks else []  # as they were written
+        calls = streamed or _calls(message)
         self._in_words = not calls
         turn = self._turns.pop(run_id, None)
-        for name, arguments in calls:
-            self._ask(name, arguments, turn)
+        for call in calls:
+            self._ask(call["name"] or "", read_arguments(call["args"]), turn)
 
     def on_llm_error(self, _error: BaseException, *, run_id: uuid.UUID, **_info: Any) -> None:
         self._turns.pop(run_id, None)
@@ -167,29 +168,14 @@ def listener_class() -> Any:
     return new_class("Listener", (_Listener, library().callbacks.BaseCallbackHandler))
 
 
-def _names_of(tools: Any) -> set[str]:
-    """The names of tools offered to a model, in OpenAI's or Anthropic's format."""
-    offered = [tool for tool in tools or () if isinstance(tool, dict)]
-    return {str((tool.get("function") or tool).get("name")) for tool in offered}
-
-
-def _streamed(chunks: list[Any]) -> list[tuple[str, Any]]:
-    """The calls of a streamed reply, as they were written."""
-    if not chunks:
-        return []
-    whole = chunks[0] + chunks[1:]
-    return [(call["name"] or "", read_arguments(call["args"])) for call in whole.tool_call_chunks]
-
-
-def _calls(message: Any) -> list[tuple[str, Any]]:
+def _calls(message: Any) -> list[dict[str, Any]]:
     """The calls of a reply, in the order of its content if known, otherwise with invalid JSON last."""
     calls = [*getattr(message, "tool_calls", ()), *getattr(message, "invalid_tool_calls", ())]
     blocks = [block for block in getattr(message, "content", ()) if isinstance(block, dict)]
     order = [block.get("call_id", block.get("id")) for block in blocks]
     calls.sort(key=lambda call: order.index(call["id"]) if call["id"] in order else len(order))
     old = getattr(message, "additional_kwargs", {}).get("function_call")
-    found = calls or ([{"name": old["name"], "args": old["arguments"]}] if old else [])
-    return [(call["name"] or "", read_arguments(call["args"])) for call in found]
+    return calls or ([{"name": old["name"], "args": old["arguments"]}] if old else [])
 
 
 def _usage(message: Any, output: Any) -> Usage:
@@ -222,7 +208,7 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     if "recursion_limit" not in (getattr(native, "config", None) or {}):
         config["recursion_limit"] = SUPERSTEPS
     try:
-        if _blocks(native):
+        if _blocks(native):  # LangChain would use the loop's own threads, which the end of the loop waits for
             result = await in_thread(lambda: native.invoke(given, config))
         else:
             result = await native.ainvoke(given, config)
@@ -243,10 +229,7 @@ def retool(value: Any) -> Build:
 
 
 def _blocks(native: Any) -> bool:
-    """Whether it waits for its model in functions that are not async.
-
-    LangChain would run these in the event loop's own threads, which the end of the loop waits for.
-    """
+    """Whether it waits for its model in functions that are not async."""
     nodes = native.nodes.items() if _is_a(native, "Pregel") else [("", native)]
     parts = [getattr(node, "bound", node) for name, node in nodes if not name.startswith("__")]
     tools = [tool for part in parts if _is_a(part, "ToolNode") for tool in part.tools_by_name.values()]
@@ -309,7 +292,7 @@ def invoker(tool: Any, is_async: bool, loop: Loop) -> Callable[[dict[str, Any]],
     with suppress(Exception):  # otherwise it turns refusals into texts
         tool.handle_validation_error = False
     name, slot = tool.name, slot_of("langchain", tool)
-    for parameter, hint in injected_parameters(slot.get()).items() if slot else ():
+    for parameter, hint in injected_parameters(slot.function).items() if slot else ():
         if not any(word in str(hint) for word in GIVEN):  # only a surrounding graph could provide it
             raise missing(name, f"for '{parameter}'")
 

@@ -1,13 +1,11 @@
-"""What the adapters of all frameworks share: imports, errors, and the tools of a case.
-
-An agent gets the user's own framework objects as tools, with their calls redirected to the toolbox.
-"""
+"""What the adapters of all frameworks share: imports, errors, and tools whose calls are redirected."""
 
 import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import cache, wraps
 from importlib import import_module
+from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from misstep.core.agent import Assignment, Origin, Tool, Toolbox
@@ -41,9 +39,8 @@ def imported(framework: str, extra: str, package: str, *modules: str, hint: str 
 
 def not_exchangeable(value: Any, factory: str, what: str = "") -> UsageError:
     what = what or f"a {type(value).__name__}"
-    return UsageError(
-        f"the tools of {what} can't be replaced", f"write a function that creates it: {factory}"
-    )
+    hint = f"write a function that creates it: {factory}"
+    return UsageError(f"the tools of {what} can't be replaced", hint)
 
 
 def unclear_holder(agents: int, factory: str) -> UsageError:
@@ -66,7 +63,7 @@ def tools_for_framework(
     objects = _objects(assignment.origins, toolbox, kind)
     tools = list[Any]()
     for tool in toolbox.tools:
-        native = _rerouted(tool, objects[tool.name], toolbox, reroute) if tool.name in objects else None
+        native = _rerouted(tool, *objects[tool.name], toolbox, reroute) if tool.name in objects else None
         tools.append(make(tool, toolbox) if native is None else native)
     return tools
 
@@ -79,34 +76,31 @@ def check_unchanged(native: Any, package: str, *methods: str) -> None:
             raise Unroutable(f"{type(native).__name__} overrides '{name}'")
 
 
-def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool) -> Any:
-    """A function that looks like the tool's own but makes the call elsewhere."""
+def stand_in(function: Callable[..., Any], tool: Tool, call: Call, awaited: bool | None) -> Any:
+    """A function that looks like the tool's own, async as it is unless told, but makes the call elsewhere."""
     order = list(tool.parameters.get("properties", ()))
-
-    def given(values: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments without those that only the framework can have added."""
-        whole = {**dict(zip(order, values, strict=False)), **named}
-        return {name: value for name, value in whole.items() if name in order}
-
-    @wraps(function)
-    async def later(*values: Any, **named: Any) -> str:
-        return call(tool.name, given(values, named))
+    awaited = iscoroutinefunction(function) if awaited is None else awaited
 
     @wraps(function)
     def now(*values: Any, **named: Any) -> str:
-        return call(tool.name, given(values, named))
+        whole = {**dict(zip(order, values, strict=False)), **named}
+        # Without arguments that only the framework can have added.
+        return call(tool.name, {name: value for name, value in whole.items() if name in order})
+
+    @wraps(function)
+    async def later(*values: Any, **named: Any) -> str:
+        return now(*values, **named)
 
     return later if awaited else now
 
 
-def stand_ins(native: Any, tool: Tool, call: Call, **awaited: bool) -> dict[str, Any]:
+def stand_ins(native: Any, tool: Tool, call: Call, **awaited: bool | None) -> dict[str, Any]:
     """Functions that stand in for those of these attributes that the tool has."""
     own: dict[str, Any] = {name: getattr(native, name, None) for name in awaited}
     return {name: stand_in(own[name], tool, call, awaited[name]) for name in awaited if callable(own[name])}
 
 
-def _rerouted(tool: Tool, loaded: tuple[Tool, Any], toolbox: Toolbox, reroute: Reroute) -> Any:
-    here, native = loaded
+def _rerouted(tool: Tool, here: Tool, native: Any, toolbox: Toolbox, reroute: Reroute) -> Any:
     try:
         if here != tool:
             raise Unroutable("loading it again gives another object")
@@ -118,8 +112,8 @@ def _rerouted(tool: Tool, loaded: tuple[Tool, Any], toolbox: Toolbox, reroute: R
 
 def _objects(origins: Mapping[str, Origin], toolbox: Toolbox, kind: str) -> _Loaded:
     """Objects of this kind by tool name; code is loaded only if there can be any."""
-    mine = {tool.name: origins[tool.name] for tool in toolbox.tools if tool.name in origins}
-    mine = {name: origin for name, origin in mine.items() if origin.kind == kind}
+    names = [tool.name for tool in toolbox.tools if tool.name in origins]
+    mine = {name: origins[name] for name in names if origins[name].kind == kind}
     objects = dict[str, tuple[Tool, Any]]()
     for spec in dict.fromkeys(origin.spec for origin in mine.values()):
         began = time.monotonic()

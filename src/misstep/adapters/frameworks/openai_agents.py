@@ -52,14 +52,10 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 
 
 def retool(value: Any) -> Build:
-    """A function that clones an agent with other tools; those of its MCP servers are removed as well.
-
-    An agent with handoffs is refused: the other agents have their own tools, and only the user knows which
-    agent should get which tools.
-    """
+    """A function that clones an agent with other tools; those of its MCP servers are removed as well."""
     if not isinstance(value, library().Agent):
         raise natives.not_exchangeable(value, FACTORY)
-    if value.handoffs:
+    if value.handoffs:  # only the user knows which agent should get which tools
         message = f"the agent '{value.name}' hands off to other agents, which have their own tools"
         raise UsageError(message, f"write a function that creates it: {FACTORY_OF_TWO}")
     return lambda tools: value.clone(tools=tools, mcp_servers=[])
@@ -143,7 +139,7 @@ def invoker(tool: Any, _is_async: bool, loop: Loop) -> Callable[[dict[str, Any]]
 
     set_function_tool_failure_error_function(tool, None)
     slot = slot_of("openai-agents", tool)
-    given = context_of(slot.get(), (RunContextWrapper, ToolContext), tool.name) if slot else None
+    given = context_of(slot.function, (RunContextWrapper, ToolContext), tool.name) if slot else None
 
     def invoke(arguments: dict[str, Any]) -> Any:
         text = json.dumps(arguments)

@@ -40,10 +40,7 @@ async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
 
 
 def retool(value: Any) -> Build:
-    """A function that gives an agent other tools for one run at a time.
-
-    They replace its own tools, those of its toolsets and those that the model's provider would run.
-    """
+    """A function that gives an agent other tools for one run at a time."""
     if not isinstance(value, library().agent.AbstractAgent):
         raise natives.not_exchangeable(value, FACTORY)
     return lambda tools: _Retooled(value, tools)
@@ -58,6 +55,7 @@ class _Retooled:
 
     @asynccontextmanager
     async def iter(self, request: str, **options: Any) -> AsyncIterator[Any]:
+        # Native tools are those that the model's provider would run.
         with self._native.override(tools=self._tools, toolsets=[], native_tools=[]):
             async with self._native.iter(request, **options) as run:
                 yield run
@@ -127,10 +125,9 @@ def _rerouted(native: Any, described: Tool, toolbox: Toolbox) -> Any:
     routed = copy.copy(native)
     routed.function_schema = copy.copy(native.function_schema)
     routed.function_schema.call = call
+    is_async = native.function_schema.is_async
     for holder in (routed, routed.function_schema):
-        holder.function = natives.stand_in(
-            native.function, described, toolbox.call, native.function_schema.is_async
-        )
+        holder.function = natives.stand_in(native.function, described, toolbox.call, is_async)
     return routed
 
 

@@ -1,7 +1,4 @@
-"""Runs agents of smolagents as agents under test, each case in a thread, and calls its tools.
-
-The agent's model is wrapped, so that its requests and replies are recorded.
-"""
+"""Runs agents of smolagents in threads, with their models wrapped to be recorded, and calls its tools."""
 
 import asyncio
 import copy
@@ -30,14 +27,11 @@ def library() -> Any:
 async def run(build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
     names = identifiers(tool.name for tool in toolbox.tools)
     make = mock_tool()
-    tools = natives.tools_for_framework(
-        assignment,
-        toolbox,
-        "smolagents",
-        lambda described, toolbox: make(names[described.name], described, toolbox),
-        rerouted,
-    )
-    native = build(tools)
+
+    def mock(described: Tool, toolbox: Toolbox) -> Any:
+        return make(names[described.name], described, toolbox)
+
+    native = build(natives.tools_for_framework(assignment, toolbox, "smolagents", mock, rerouted))
     _check_place(native)
     _watch(native, toolbox, {own: name for name, own in names.items()})
     try:
@@ -58,8 +52,12 @@ def inputs_of(parameters: dict[str, Any]) -> dict[str, Any]:
     required = parameters.get("required", ())
     inputs = dict[str, Any]() if closed else _Open()
     for name, schema in parameters.get("properties", {}).items():
+        told = schema if isinstance(schema, dict) else {}
+        known = {key: told[key] for key in ANYTHING if isinstance(told.get(key), str)}
+        if known.get("type") not in TYPES:  # several types become `any`: the framework would reject integers
+            known["type"] = "any"
         optional = {} if name in required else {"nullable": True}
-        inputs[name] = {**ANYTHING, **_type_and_description(schema), **optional}
+        inputs[name] = {**ANYTHING, **known, **optional}
     return inputs
 
 
@@ -71,13 +69,6 @@ class _Open(dict[str, Any]):
 
     def __missing__(self, name: str) -> dict[str, Any]:
         return dict(ANYTHING)
-
-
-def _type_and_description(schema: Any) -> dict[str, Any]:
-    """Type and description; several types become `any`, because the framework would reject integers."""
-    told = schema if isinstance(schema, dict) else {}
-    known = {key: told[key] for key in ANYTHING if isinstance(told.get(key), str)}
-    return known if known.get("type") in TYPES else {**known, "type": "any"}
 
 
 def is_told_by_types(parameters: dict[str, Any]) -> bool:
@@ -241,7 +232,12 @@ def retool(value: Any) -> Build:
         native.state = dict(value.state)
         native.memory = smol.AgentMemory(native.system_prompt)
         native.monitor = smol.Monitor(native.model, native.logger)
-        native.step_callbacks = _callbacks(value, native.monitor)
+        native.step_callbacks = smol.CallbackRegistry()
+        for kind, callbacks in value.step_callbacks._callbacks.items():
+            for callback in callbacks:
+                monitors = callback == value.monitor.update_metrics
+                own = native.monitor.update_metrics if monitors else callback
+                native.step_callbacks.register(kind, own)
         if isinstance(native, smol.CodeAgent):
             native.python_executor = native.create_python_executor()
         return native
@@ -249,23 +245,11 @@ def retool(value: Any) -> Build:
     return build
 
 
-def _callbacks(value: Any, monitor: Any) -> Any:
-    """The callbacks of an agent, with its monitor replaced."""
-    registry = library().CallbackRegistry()
-    for kind, callbacks in value.step_callbacks._callbacks.items():
-        for callback in callbacks:
-            monitors = callback == value.monitor.update_metrics
-            registry.register(kind, monitor.update_metrics if monitors else callback)
-    return registry
-
-
 def _check_place(native: Any) -> None:
     place = getattr(native, "executor_type", "local")
     if place != "local":
-        raise UsageError(
-            f"the agent's code runs in {place}, where it can't reach the tools of a case",
-            "give it executor_type='local'",
-        )
+        message = f"the agent's code runs in {place}, where it can't reach the tools of a case"
+        raise UsageError(message, "give it executor_type='local'")
 
 
 def _finished(native: Any, request: str, toolbox: Toolbox) -> str:

@@ -4,7 +4,6 @@ import ast
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -22,18 +21,6 @@ KINDS = {"agent": ("agent",), "tool": ("tool", "server")}  # what is offered for
 LARGEST = 1 << 20  # bytes of a file that is read
 MOST_LISTED = 8
 LONGEST_LINE = 78
-TITLES = {
-    "langchain": "LangChain",
-    "openai_agents": "OpenAI Agents",
-    "pydantic_ai": "Pydantic AI",
-    "smolagents": "smolagents",
-    "agent_framework": "Agent Framework",
-    "ag2": "AG2",
-    "adk": "ADK",
-    "autogen": "AutoGen",
-    "llama_index": "LlamaIndex",
-    "crewai": "CrewAI",
-}
 TIED = ("langchain",)  # frameworks whose agents can't be given other tools, only be built with them
 
 _AGENT = re.compile(
@@ -48,18 +35,14 @@ _HARMLESS = ("cache", "lru_cache", "wraps", "staticmethod", "traceable", "observ
 
 
 class FileCandidate(msgspec.Struct, frozen=True):
-    """Something in a file that may be what the user means.
-
-    `framework` is a name of the registry, or empty. With `tied`, it can only be used through a function that
-    builds it with given tools.
-    """
+    """Something in a file that may be what the user means."""
 
     name: str
     kind: CandidateKind
     line: int
     what: str
-    framework: str = ""
-    tied: bool = False
+    framework: str = ""  # its name in the registry
+    tied: bool = False  # usable only through a function that builds it with given tools
 
     def __str__(self) -> str:
         return f"{self.name} ({self.what}, line {self.line})"
@@ -77,7 +60,7 @@ def candidates_in(path: Path) -> list[FileCandidate]:
     tree = parse_module(code)
     if tree is None:
         raise _not_python(code, path)
-    return _Module(tree, path.parent).candidates
+    return _Module(tree, path.parent).candidates()
 
 
 def _not_python(code: bytes, path: Path) -> UsageError:
@@ -134,7 +117,6 @@ class _Module:
         self._imports = dict(self._imported())
         self._made = dict[str, str]()  # names of objects, and what was called to make them
 
-    @cached_property
     def candidates(self) -> list[FileCandidate]:
         found = dict[str, FileCandidate]()  # the last definition of a name counts
         for statement in self._body:
@@ -176,17 +158,15 @@ class _Module:
             yield FileCandidate(name, "server", line, "MCP server", "mcp")
         elif agent := self._framework_agent(origin):
             framework, noun = agent
-            yield FileCandidate(
-                name, "agent", line, f"{TITLES[framework]} {noun}", framework, framework in TIED
-            )
+            what = f"{FRAMEWORKS[framework].title} {noun}"
+            yield FileCandidate(name, "agent", line, what, framework, framework in TIED)
         elif any(_TOOL.fullmatch(part) for part in origin.split(".")[-2:]) and "." in origin:
             yield self._tool(name, origin, line)
 
     def _tool(self, name: str, origin: str, line: int) -> FileCandidate:
         framework = self._framework(origin)
-        return FileCandidate(
-            name, "tool", line, f"{TITLES[framework]} tool" if framework else "tool", framework
-        )
+        what = f"{FRAMEWORKS[framework].title} tool" if framework else "tool"
+        return FileCandidate(name, "tool", line, what, framework)
 
     def _is_method(self, value: ast.expr) -> bool:
         """Whether it belongs to an object and not to a module: `@server.tool()`, `@agent.tool`."""
@@ -249,12 +229,8 @@ class _Module:
         methods = {each.name: each for each in node.body if isinstance(each, _Function)}
         run = methods.get("run")
         makes = len(_required(methods["__init__"])) == 1 if "__init__" in methods else True
-        has_name = any(
-            isinstance(each, ast.Name | ast.Attribute)
-            and isinstance(each.ctx, ast.Store)
-            and (each.id if isinstance(each, ast.Name) else each.attr) == "name"
-            for each in ast.walk(node)
-        )
+        stored = [each for each in ast.walk(node) if isinstance(getattr(each, "ctx", None), ast.Store)]
+        has_name = any("name" in (getattr(each, "id", ""), getattr(each, "attr", "")) for each in stored)
         if has_name and makes and isinstance(run, ast.AsyncFunctionDef) and len(_required(run)) == 3:
             yield FileCandidate(node.name, "agent", node.lineno, "class")
 
@@ -332,7 +308,6 @@ def _required(node: _Function) -> list[str]:
 
 
 def _returns_function(node: _Function) -> bool:
-    """Whether it returns a function that it defines."""
     inner = list(_statements(node.body))
     defined = {each.name for each in inner if isinstance(each, _Function)}
     returned = [each.value for each in inner if isinstance(each, ast.Return)]

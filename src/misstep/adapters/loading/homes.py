@@ -1,7 +1,4 @@
-"""Finds a spec for an object of the user's, so that other processes and later commands can load it.
-
-Objects without a usable spec are written to a file, by name or pickled.
-"""
+"""Finds a spec for an object of the user's, or writes it to a file, so that other processes can load it."""
 
 import ast
 import base64
@@ -141,10 +138,9 @@ def handed_over(value: Any, home: ObjectHome | None, name: str, folder: Path) ->
     else:
         data = _pickled(value, name)
         if any(secret.encode() in data for secret in secrets_in(os.environ)):
-            message = (
-                f"{name} contains the value of a secret environment variable, and secrets are never stored"
-            )
-            raise UsageError(message, "read the variable when it is called, not when it is defined")
+            why = "contains the value of a secret environment variable, and secrets are never stored"
+            hint = "read the variable when it is called, not when it is defined"
+            raise UsageError(f"{name} {why}", hint)
         body = _PICKLED.format(name=known, data=base64.b85encode(data).decode())
     # Where this process looks for modules and a fresh interpreter elsewhere would not.
     usual = _fresh_paths() - {os.getcwd()}
@@ -178,9 +174,8 @@ def _pickled(value: Any, name: str) -> bytes:
     try:
         import cloudpickle
     except ImportError as error:
-        raise MissingExtra(
-            "cloudpickle, which sends objects to other processes,", "fuzz", ELSEWHERE
-        ) from error
+        what = "cloudpickle, which sends objects to other processes,"
+        raise MissingExtra(what, "fuzz", ELSEWHERE) from error
     modules = list[ModuleType]()
     try:
         values = value if isinstance(value, list | tuple) else [value]

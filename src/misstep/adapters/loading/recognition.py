@@ -55,9 +55,8 @@ class PlainAgent:
             result = self._function(assignment.request, tools)
             return result if inspect.isawaitable(result) else _said(result)
 
-        result = (
-            call() if inspect.iscoroutinefunction(self._function) else await in_thread(call, breakable=True)
-        )
+        is_async = inspect.iscoroutinefunction(self._function)
+        result = call() if is_async else await in_thread(call, breakable=True)
         return Answer(_said(await result) if inspect.isawaitable(result) else result)
 
 
@@ -66,8 +65,6 @@ def _said(result: object) -> str:
 
 
 class LoadedAgent(msgspec.Struct, frozen=True):
-    """An agent, and its framework if it has one."""
-
     agent: Agent
     framework: Framework | None = None
 
@@ -97,7 +94,7 @@ def _find(spec: str, name: str) -> LoadedAgent:
     if word in FRAMEWORKS and ":" in rest:
         return _of_framework(FRAMEWORKS[word], load_object(rest), name)
     value = load_object(spec)
-    with blaming(_source_of(spec)):  # inspecting an object may run its code
+    with blaming(spec.rpartition(":")[0]):  # inspecting an object may run its code
         return _recognise(value, name, spec)
 
 
@@ -167,13 +164,12 @@ def request_and_tools(function: Callable[..., Any]) -> Callable[[str, list[Any]]
 
 def _from_maker(make: Callable[[list[Any]], Any], name: str, spec: str) -> LoadedAgent:
     """Call a function of the tools once without any, to see what it builds."""
-    with blaming(_source_of(spec)):
+    with blaming(spec.rpartition(":")[0]):
         made = make([])
     if inspect.iscoroutine(made):
         made.close()
-        raise UsageError(
-            f"'{spec}' is async", "a function that creates an agent must be synchronous and return it"
-        )
+        hint = "a function that creates an agent must be synchronous and return it"
+        raise UsageError(f"'{spec}' is async", hint)
     framework = framework_of(made)
     if framework:
         return LoadedAgent(framework.agent(make, name), framework)
@@ -195,10 +191,6 @@ def _positional(function: Callable[..., Any], required: bool = False) -> list[st
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     found = [parameter for parameter in parameters if parameter.kind in kinds]
     return [p.name for p in found if not required or p.default is inspect.Parameter.empty]
-
-
-def _source_of(spec: str) -> str:
-    return spec.rpartition(":")[0]
 
 
 def expected() -> list[str]:

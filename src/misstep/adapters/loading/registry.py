@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, cast
 
 import msgspec
 
@@ -18,15 +18,12 @@ class Adapter(Protocol):
 
     def library(self) -> Any:
         """The framework. Raises `MissingExtra`."""
-        ...
 
     async def run(self, build: Build, assignment: Assignment, toolbox: Toolbox) -> Answer:
         """Build an agent for one case, run it, and record what its models say."""
-        ...
 
     def retool(self, value: Any) -> Build:
         """A function that copies an agent with other tools. Raises `UsageError` if that is impossible."""
-        ...
 
 
 class FrameworkAgent:
@@ -43,22 +40,17 @@ class FrameworkAgent:
 
 
 class Framework(msgspec.Struct, frozen=True):
-    """A framework: its name, the packages of its classes, the extra that installs it.
-
-    A framework that cannot be stopped needs a separate process, which can.
-    """
+    """A framework; one whose agents cannot be stopped needs a separate process, which can."""
 
     word: str
-    packages: tuple[str, ...]
-    extra: str
+    title: str
+    packages: tuple[str, ...]  # of its classes
     own_process: bool = False
     proof: str = ""  # distinguishes a package with a common name from others
 
     @property
     def adapter(self) -> Adapter:
-        module: Any = import_module(f"misstep.adapters.frameworks.{self.word}")
-        adapter: Adapter = module
-        return adapter
+        return cast(Adapter, import_module(f"misstep.adapters.frameworks.{self.word}"))
 
     def agent(self, build: Build, name: str) -> FrameworkAgent:
         return FrameworkAgent(self.adapter, build, name)
@@ -68,7 +60,6 @@ class Framework(msgspec.Struct, frozen=True):
         return any(self.holds(kind.__module__) for kind in type(value).__mro__)
 
     def holds(self, module: str) -> bool:
-        """Whether a module is part of the framework."""
         found = next((name for name in self.packages if f"{module}.".startswith(f"{name}.")), None)
         return bool(found) and (not self.proof or hasattr(sys.modules.get(found or ""), self.proof))
 
@@ -77,17 +68,17 @@ FRAMEWORKS = {
     framework.word: framework
     for framework in (
         Framework(
-            "langchain", ("langchain", "langchain_core", "langchain_classic", "langgraph"), "langchain"
+            "langchain", "LangChain", ("langchain", "langchain_core", "langchain_classic", "langgraph")
         ),
-        Framework("openai_agents", ("agents",), "openai-agents", proof="Runner"),
-        Framework("pydantic_ai", ("pydantic_ai",), "pydantic-ai"),
-        Framework("smolagents", ("smolagents",), "smolagents"),
-        Framework("agent_framework", ("agent_framework",), "agent-framework"),
-        Framework("ag2", ("ag2", "autogen"), "ag2"),
-        Framework("adk", ("google.adk",), "adk"),
-        Framework("autogen", ("autogen_agentchat",), "autogen"),
-        Framework("llama_index", ("llama_index",), "llama-index", own_process=True),
-        Framework("crewai", ("crewai",), "crewai", own_process=True),
+        Framework("openai_agents", "OpenAI Agents", ("agents",), proof="Runner"),
+        Framework("pydantic_ai", "Pydantic AI", ("pydantic_ai",)),
+        Framework("smolagents", "smolagents", ("smolagents",)),
+        Framework("agent_framework", "Agent Framework", ("agent_framework",)),
+        Framework("ag2", "AG2", ("ag2", "autogen")),
+        Framework("adk", "ADK", ("google.adk",)),
+        Framework("autogen", "AutoGen", ("autogen_agentchat",)),
+        Framework("llama_index", "LlamaIndex", ("llama_index",), own_process=True),
+        Framework("crewai", "CrewAI", ("crewai",), own_process=True),
     )
 }
 

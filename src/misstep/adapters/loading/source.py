@@ -22,15 +22,14 @@ from misstep.core.tool import Source
 from misstep.errors import MisstepError, UsageError, did_you_mean
 
 MOST_NAMED = 200  # characters of names
+EXPECTED = "expected file.py:name or package.module:name"
 
 
 def load_object(location: str) -> Any:
     """The object with this name in a file or module. Raises `UsageError` for any problem."""
     source, colon, name = location.rpartition(":")
     if not colon or not source or not name:
-        raise UsageError(
-            f"'{location}' does not name an object", "expected file.py:name or package.module:name"
-        )
+        raise UsageError(f"'{location}' does not name an object", EXPECTED)
     module = _load_file(source) if source.endswith(".py") else _load_module(source)
     value: Any = module
     for part in name.split("."):
@@ -83,8 +82,7 @@ def _load_module(source: str) -> ModuleType:
     except (ImportError, ValueError):
         known = False
     if not known:
-        hint = "expected file.py:name or package.module:name"
-        raise UsageError(f"there is no module '{source}'", hint)
+        raise UsageError(f"there is no module '{source}'", EXPECTED)
     with blaming(source):
         return importlib.import_module(source)
 
@@ -114,7 +112,10 @@ def stdout_to_stderr() -> Iterator[None]:
     """Redirect standard output to standard error meanwhile, for this process and its children."""
     with suppress(AttributeError, OSError, ValueError):  # missing or closed
         sys.stdout.flush()
-    ours = _diverted()
+    ours: int | None = None
+    with suppress(OSError):
+        ours = os.dup(OUTPUT)
+        os.dup2(ERROR, OUTPUT)
     try:
         with redirect_stdout(sys.stderr):
             yield
@@ -122,20 +123,6 @@ def stdout_to_stderr() -> Iterator[None]:
         if ours is not None:
             os.dup2(ours, OUTPUT)
             os.close(ours)
-
-
-def _diverted() -> int | None:
-    """A duplicate of the previous standard output; None if it could not be redirected."""
-    try:
-        ours = os.dup(OUTPUT)
-    except OSError:
-        return None
-    try:
-        os.dup2(ERROR, OUTPUT)
-    except OSError:
-        os.close(ours)
-        return None
-    return ours
 
 
 def settled(value: Any) -> Any:

@@ -1,7 +1,4 @@
-"""Runs any MCP client program as an agent: one process per case, which gets our tools over MCP.
-
-We see the calls it makes, and its output is the answer. The process and its children end with the case.
-"""
+"""Runs any MCP client program as an agent: one process per case, which gets our tools over MCP."""
 
 import asyncio
 import json
@@ -41,10 +38,8 @@ def split_command(command: str) -> tuple[str, ...]:
 
 
 def link_entry(address: Path) -> dict[str, Any]:
-    """Starts a link to the address in this file, so that no secret is visible in the process list.
-
-    The program is given as a file, because clients don't pass on the environment for finding modules.
-    """
+    """Starts a link to the address in this file, so that no secret is visible in the process list."""
+    # The program is given as a file, because clients don't pass on the environment for finding modules.
     return {"command": sys.executable, "args": ["-I", "-S", str(link.__file__), str(address)], "env": {}}
 
 
@@ -66,18 +61,10 @@ class Output(asyncio.SubprocessProtocol):
         self.exited: asyncio.Future[None] = loop.create_future()
         self.closed: asyncio.Future[None] = loop.create_future()
         self.code: int | None = None
-        self._kept = {1: bytearray(), 2: bytearray()}
-
-    @property
-    def stdout(self) -> str:
-        return self._kept[1].decode("utf-8", "replace")
-
-    @property
-    def stderr(self) -> str:
-        return self._kept[2].decode("utf-8", "replace")
+        self.stdout, self.stderr = bytearray(), bytearray()
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        kept = self._kept[fd]
+        kept = self.stdout if fd == 1 else self.stderr
         kept += data
         if len(kept) > 2 * KEPT:
             del kept[:-KEPT]
@@ -192,13 +179,11 @@ class McpAgent:
         for name in sorted(braced - self._placeholders):
             raise UsageError(f"unknown placeholder {{{name}}} in the client's command", EXAMPLE)
         if "url" in self._placeholders and self._transport == "stdio":
-            raise UsageError(
-                "{url} is not available when the client starts the server itself", "use {config}"
-            )
+            message = "{url} is not available when the client starts the server itself"
+            raise UsageError(message, "use {config}")
         if not self._placeholders & {"config", "url"}:
-            raise UsageError(
-                "the client can't find the tools: its command does not contain {config}", EXAMPLE
-            )
+            message = "the client can't find the tools: its command does not contain {config}"
+            raise UsageError(message, EXAMPLE)
 
     async def run(self, assignment: Assignment, toolbox: Toolbox) -> Answer:
         self.check()
@@ -220,10 +205,8 @@ class McpAgent:
             return Answer(ended="iterations")
         answer = self._answer(output)
         if not server.visited and not self._lazy:
-            raise ClientFailed(
-                "the client never listed the tools",
-                "does it read {config}? if it lists tools only when it needs them, add -A lazy=true",
-            )
+            hint = "does it read {config}? if it lists tools only when it needs them, add -A lazy=true"
+            raise ClientFailed("the client never listed the tools", hint)
         return Answer(answer)
 
     async def close(self) -> None:
@@ -266,9 +249,10 @@ class McpAgent:
     def _answer(self, output: Output) -> str:
         redact = Redactor(secrets_in(self._variables))
         if output.code == 0:
-            return redact(output.stdout).strip()[-LONGEST_ANSWER:]
+            return redact(output.stdout.decode("utf-8", "replace")).strip()[-LONGEST_ANSWER:]
         fate = "could not be ended"
         if output.code is not None:
             killed = output.code < 0
             fate = f"was killed by signal {-output.code}" if killed else f"ended with code {output.code}"
-        raise ClientFailed(f"the client {fate}", redact(output.stderr).strip()[-LONGEST_COMPLAINT:])
+        complaint = redact(output.stderr.decode("utf-8", "replace")).strip()[-LONGEST_COMPLAINT:]
+        raise ClientFailed(f"the client {fate}", complaint)

@@ -55,12 +55,14 @@ class Pipe:
         """The streams for the SDK. The process and its children end with them."""
         import anyio
 
+        variables = {**os.environ, **self._server.environment}
+        variables["PYTHONPATH"] = os.pathsep.join(filter(None, (INSIDE, variables.get("PYTHONPATH"))))
         process = self._process = await asyncio.create_subprocess_exec(
             *self._server.command,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=self._printed,
-            env=_environment(self._server),
+            env=variables,
             cwd=self._server.folder or None,
             start_new_session=True,
             limit=LONGEST,
@@ -98,7 +100,6 @@ class Pipe:
                 try:
                     line = await process.stdout.readline()
                 except ValueError:
-                    line = b""
                     await incoming.send(NoMessage(f"a message of more than {LONGEST:,} bytes", b"", False))
                     continue
                 if not line:
@@ -157,12 +158,6 @@ class Pipe:
                 return NoMessage("a reply to no request", line, False)
             self._open.discard(number)
         return SessionMessage(message)
-
-
-def _environment(server: McpServer) -> dict[str, str]:
-    """Our variables and those of the server, with the code that a Python loads inside it."""
-    found = {**os.environ, **server.environment}
-    return {**found, "PYTHONPATH": os.pathsep.join(filter(None, (INSIDE, found.get("PYTHONPATH"))))}
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
@@ -259,14 +254,10 @@ class Connection:
         return tools
 
     async def ask(self, name: str, arguments: dict[str, Any]) -> Any:
-        """The result of a call, only checked for its format. Raises `Garbled`, `ServerGone` and `MCPError`.
-
-        Raises `ArgumentsRefused` for what cannot be sent: lone surrogates are not valid in any protocol, and
-        the SDK cannot write deeply nested values.
-        """
+        """The result of a call, checked for its format only. Raises `Garbled`, `ServerGone`, `MCPError`."""
         from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult
 
-        try:
+        try:  # lone surrogates are not valid in any protocol, and the SDK cannot write deeply nested values
             json.dumps(arguments, ensure_ascii=False).encode()
             request = CallToolRequest(params=CallToolRequestParams(name=name, arguments=arguments))
             request.model_dump_json()
@@ -277,10 +268,8 @@ class Connection:
     async def gone(self) -> ServerGone:
         """An exception that says how the server ended, with its last output."""
         how = await self._pipe.ending() if self._pipe else ""
-        last = "\n".join(self._last_lines())
-        return ServerGone(
-            f"the server {self.redact(self.server.name)} {how or 'closed the connection'}", last
-        )
+        message = f"the server {self.redact(self.server.name)} {how or 'closed the connection'}"
+        return ServerGone(message, "\n".join(self._last_lines()))
 
     @property
     def notes(self) -> list[str]:

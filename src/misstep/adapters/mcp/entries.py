@@ -74,15 +74,8 @@ def _entry(value: Any, where: str) -> _Entry:
 def _server(name: str, entry: _Entry, path: str) -> McpServer:
     where = f"{path}, server '{name}'"
     filled = msgspec.convert(_filled(msgspec.to_builtins(entry), where), _Entry)
-    return McpServer(
-        f"'{name}'",
-        (filled.command, *filled.args) if filled.command else (),
-        filled.env,
-        filled.cwd,
-        filled.url,
-        filled.headers,
-        filled.type,
-    )
+    command = (filled.command, *filled.args) if filled.command else ()
+    return McpServer(f"'{name}'", command, filled.env, filled.cwd, filled.url, filled.headers, filled.type)
 
 
 def _filled(value: Any, where: str) -> Any:

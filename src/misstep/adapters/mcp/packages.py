@@ -61,10 +61,7 @@ class Installation(msgspec.Struct, frozen=True):
 
 
 def installed(server: McpServer) -> McpServer:
-    """The server with the command that starts it from our cache; unchanged if it downloads nothing.
-
-    Installs its packages unless they are there. Raises `UsageError` if that fails.
-    """
+    """The server with the command that starts it from our cache; unchanged if it downloads nothing."""
     wanted = read_command(server.command)
     if wanted is None:
         return server
@@ -74,7 +71,6 @@ def installed(server: McpServer) -> McpServer:
 
 
 def cache_folder() -> Path:
-    """Where packages are installed."""
     if given := os.environ.get(FOLDER):
         return Path(given)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
@@ -111,9 +107,9 @@ def read_command(words: Sequence[str]) -> PackageCommand | None:
         return None
     first, *arguments = rest
     packages = tuple(_requirement(each, manager) for each in (*(named or [first]), *added))
-    if any(_is_local(each) for each in packages):
-        return None  # it may be about to change
-    name = "" if manager == "npm" and not named else _program_name(first)
+    if any(each.startswith((".", "/", "~", "file:")) or os.path.exists(each) for each in packages):
+        return None  # it is a local one, which may be about to change
+    name = "" if manager == "npm" and not named else re.split(r"[@=<>~!\[]", first, maxsplit=1)[0]
     return PackageCommand(manager, packages, name, tuple(arguments))
 
 
@@ -123,14 +119,6 @@ def _requirement(text: str, manager: str) -> str:
     if manager == "npm" or not at or "/" in text or ":" in text:
         return text
     return name if version.strip() == "latest" else f"{name.strip()}=={version.strip()}"
-
-
-def _program_name(text: str) -> str:
-    return re.split(r"[@=<>~!\[]", text, maxsplit=1)[0]
-
-
-def _is_local(package: str) -> bool:
-    return package.startswith((".", "/", "~", "file:")) or os.path.exists(package)
 
 
 def _folder_name(wanted: PackageCommand) -> str:
@@ -212,12 +200,12 @@ def _install_with_pip(wanted: PackageCommand, folder: Path, name: str) -> Instal
         raise _no_program(name, wanted.program, wanted, path.parent)
     packages: list[dict[str, Any]] = json.loads(report.read_bytes())["install"]
     report.unlink()
-    versions, hashes = dict[str, str](), dict[str, str]()
-    for each in packages:
-        package = each["metadata"]["name"]
-        versions[package] = each["metadata"]["version"]
-        for kind, digest in each["download_info"].get("archive_info", {}).get("hashes", {}).items():
-            hashes[package] = f"{kind}-{digest}"
+    hashes = {
+        each["metadata"]["name"]: f"{kind}-{digest}"
+        for each in packages
+        for kind, digest in each["download_info"].get("archive_info", {}).get("hashes", {}).items()
+    }
+    versions = {each["metadata"]["name"]: each["metadata"]["version"] for each in packages}
     return Installation(str(path), versions, hashes)
 
 

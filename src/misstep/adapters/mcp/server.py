@@ -1,7 +1,4 @@
-"""The tools of one case as an MCP server, and its transport as lines of JSON over byte streams.
-
-Tool names are changed where MCP does not allow them.
-"""
+"""The tools of one case as an MCP server, and its transport as lines of JSON over byte streams."""
 
 import asyncio
 import logging
@@ -22,18 +19,14 @@ def offered_names(names: Iterable[str]) -> dict[str, str]:
     """The names to offer, each mapped to its tool's name, in order."""
     offered = dict[str, str]()
     for name in names:
-        offered[_free(NOT_ALLOWED.sub("_", name)[:LONGEST] or "tool", offered)] = name
+        plain = free = NOT_ALLOWED.sub("_", name)[:LONGEST] or "tool"
+        number = 1
+        while free in offered:
+            number += 1
+            ending = f"_{number}"
+            free = plain[: LONGEST - len(ending)] + ending
+        offered[free] = name
     return offered
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    """The name itself, or with the first free number appended."""
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        ending = f"_{number}"
-        free = name[: LONGEST - len(ending)] + ending
-    return free
 
 
 SERVER_NAME = "misstep"
@@ -57,8 +50,7 @@ class McpToolServer:
     """Serves a toolbox to any number of connections.
 
     Every call is passed to the toolbox in order of arrival, including calls of unknown tools and arguments
-    that are not an object. The result says what is wrong, so that the client's model can see it. `exhausted`
-    is set by a call after the last turn.
+    that are not an object. The result says what is wrong, so that the client's model can see it.
     """
 
     def __init__(self, toolbox: Toolbox) -> None:
@@ -66,17 +58,12 @@ class McpToolServer:
         from mcp.server import Server
 
         self._toolbox = toolbox
-        self._real_names = offered_names(tool.name for tool in toolbox.tools)
-        self.exhausted = asyncio.Event()
+        self.offered = offered_names(tool.name for tool in toolbox.tools)
+        self.exhausted = asyncio.Event()  # set by a call after the last turn
         self.visited = False  # a client has sent a request
         sdk: Any = Server(SERVER_NAME, on_list_tools=self._list, on_call_tool=self._call)
         sdk.middleware = [self._let_in]
         self.sdk = sdk
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """The names of the tools as clients see them."""
-        return tuple(self._real_names)
 
     async def _let_in(self, context: Any, call_next: Any) -> Any:
         """Pass a call around the SDK, which would reject an invalid one before we see it."""
@@ -88,7 +75,7 @@ class McpToolServer:
     async def _list(self, _context: Any, _params: Any) -> Any:
         from mcp.types import ListToolsResult, Tool
 
-        described = zip(self._real_names, self._toolbox.tools, strict=True)
+        described = zip(self.offered, self._toolbox.tools, strict=True)
         tools = [
             Tool(name=name, description=tool.description, input_schema={"type": "object", **tool.parameters})
             for name, tool in described
@@ -100,7 +87,7 @@ class McpToolServer:
 
         name, arguments = context.params[AS_SENT]
         try:
-            text = self._toolbox.call(self._real_names.get(name, name), arguments)
+            text = self._toolbox.call(self.offered.get(name, name), arguments)
         except StepsExhausted:
             self.exhausted.set()
             text = OVER

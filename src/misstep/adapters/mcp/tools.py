@@ -1,7 +1,8 @@
 """Lists and calls tools of MCP servers."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from misstep.adapters.loading.source import settled
@@ -27,10 +28,7 @@ from misstep.core.tool import Promises
 def tools_of_servers(
     servers: Sequence[McpServer], patience: float = PATIENCE, notes: list[str] | None = None
 ) -> list[FoundTool]:
-    """The tools of all servers in order. Raises `UsageError` if one does not list them in time.
-
-    Oddities of servers are appended to `notes`.
-    """
+    """The tools of all servers, oddities in `notes`. Raises `UsageError` if one does not list them."""
     require_mcp()
     kept = [] if notes is None else notes
     return [found for server in servers for found in settled(_asked(server, patience, kept))]
@@ -65,14 +63,8 @@ async def _asked(server: McpServer, patience: float, notes: list[str]) -> list[F
 
 
 def _promises(annotations: Any) -> Promises:
-    if annotations is None:
-        return Promises()
-    return Promises(
-        read_only=annotations.read_only_hint,
-        destructive=annotations.destructive_hint,
-        idempotent=annotations.idempotent_hint,
-        open_world=annotations.open_world_hint,
-    )
+    names = ("read_only", "destructive", "idempotent", "open_world")
+    return Promises(**{name: getattr(annotations, f"{name}_hint", None) for name in names})
 
 
 INVALID_PARAMS, PARSE_ERROR, CONNECTION_CLOSED = -32602, -32700, -32000
@@ -101,16 +93,13 @@ def bind_servers(servers: Sequence[McpServer], spec: str) -> Toolset:
         close()
         raise
     homes = {id(each): connection for each, connection in found}
-    bounds = [BoundTool(tool, _caller(loop, homes[id(each)], tool.name)) for tool, each in pairs]
+    bounds = [BoundTool(tool, partial(_call, loop, homes[id(each)], tool.name)) for tool, each in pairs]
     return Toolset(bounds, False, close, skipped, [note for each in connections for note in each.notes])
 
 
-def _caller(loop: Loop, connection: Connection, name: str) -> Callable[[dict[str, Any]], Returned]:
-    def call(arguments: dict[str, Any]) -> Returned:
-        returned: Returned = loop.settle(_called(connection, name, arguments))
-        return returned
-
-    return call
+def _call(loop: Loop, connection: Connection, name: str, arguments: dict[str, Any]) -> Returned:
+    returned: Returned = loop.settle(_called(connection, name, arguments))
+    return returned
 
 
 async def _called(connection: Connection, name: str, arguments: dict[str, Any]) -> Returned:

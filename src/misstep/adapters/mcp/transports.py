@@ -1,8 +1,4 @@
-"""Serves the tools of cases over MCP: to clients that we start, and to one that the user starts.
-
-The cases of a run share HTTP with a path per case, or links with a secret; both start to listen with the
-first case.
-"""
+"""Serves the tools of cases over MCP: to clients that we start, and to one that the user starts."""
 
 import asyncio
 import os
@@ -202,10 +198,7 @@ CHUNK = 1 << 16
 
 
 async def serve_stdio(toolbox: Toolbox, source: int = 0, sink: int = 1) -> None:
-    """Serve on two file descriptors until the client closes its end.
-
-    All calls are recorded in the toolbox, even if this is cancelled.
-    """
+    """Serve on two file descriptors until the client closes its end; calls are recorded even if cancelled."""
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
 
     async def pump_in() -> None:
@@ -231,16 +224,10 @@ async def serve_stdio(toolbox: Toolbox, source: int = 0, sink: int = 1) -> None:
 
 
 async def serve_http(
-    toolbox: Toolbox,
-    host: str = LOOPBACK[0],
-    port: int = 0,
-    ready: Callable[[str], object] = str,
+    toolbox: Toolbox, host: str = LOOPBACK[0], port: int = 0, ready: Callable[[str], object] = str
 ) -> None:
-    """Serve over streamable HTTP until cancelled; `ready` is called with the URL once it is available.
-
-    On other hosts than loopback the URL contains a secret, since anybody can connect.
-    """
-    path = PATH if is_loopback(host) else secret_path()
+    """Serve over streamable HTTP until cancelled; `ready` is called with the URL once it is available."""
+    path = PATH if is_loopback(host) else secret_path()  # on other hosts anybody can connect
     web = Web(host, port)
     try:
         async with web.serving(McpToolServer(toolbox), path) as url:

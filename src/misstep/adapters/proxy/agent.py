@@ -26,8 +26,6 @@ class RecordingProxy:
 
     It runs in a separate thread, because agents may block the loop they run on. It listens on loopback only,
     at an address that cannot be guessed. A client's key is forwarded and not stored.
-
-    `unseen` counts the cases that closed without any model reply: the agent may not use `base_url`.
     """
 
     def __init__(self, upstream: str) -> None:
@@ -36,7 +34,7 @@ class RecordingProxy:
         self._relay = Relay(self._upstream, self._attribution)
         self._lock = threading.Lock()
         self._listener: LoopbackServer | None = None
-        self.unseen = 0
+        self.unseen = 0  # cases that closed without any model reply: the agent may not use `base_url`
 
     @property
     def base_url(self) -> str:
@@ -51,11 +49,9 @@ class RecordingProxy:
 
     @property
     def unattributed(self) -> int:
-        """The number of model replies that could not be attributed to an open case."""
         return self._relay.unattributed
 
     def check(self) -> None:
-        """Raise unless the packages that it needs are installed."""
         if find_spec("httpx") is None or find_spec("uvicorn") is None:
             raise MissingExtra("the recording proxy", "proxy")
 
@@ -147,21 +143,17 @@ class ProxiedAgent:
             yield
             return
         queue = self._queues.setdefault(" ".join(request.split()), asyncio.Lock())
-        await _acquire(queue, toolbox)
+        acquired = False
+        while not acquired:
+            if queue.locked():
+                toolbox.wait(PATIENCE)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PATIENCE):
+                    acquired = await queue.acquire()
         try:
             yield
         finally:
             queue.release()
-
-
-async def _acquire(queue: asyncio.Lock, toolbox: Toolbox) -> None:
-    acquired = False
-    while not acquired:
-        if queue.locked():
-            toolbox.wait(PATIENCE)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(PATIENCE):
-                acquired = await queue.acquire()
 
 
 class _Watched:
@@ -174,14 +166,13 @@ class _Watched:
         self._toolbox = toolbox
         self._link = link
         self._turns = 0
+        self.max_steps = toolbox.max_steps
+        self.wait = toolbox.wait
+        self.warn = toolbox.warn
 
     @property
     def tools(self) -> Sequence[Tool]:
         return self._toolbox.tools
-
-    @property
-    def max_steps(self) -> int:
-        return self._toolbox.max_steps
 
     def begin_turn(self) -> int:
         """The agent's own turn number; passed on only if the proxy sees nothing or is also past the limit."""
@@ -209,16 +200,10 @@ class _Watched:
         if self._link.turns == 0:
             self._toolbox.spend(usage)
 
-    def wait(self, seconds: float) -> None:
-        self._toolbox.wait(seconds)
-
     def note(self, message: Any) -> None:
         """Replies that the proxy has seen are already recorded."""
         if self._link.turns == 0:
             self._toolbox.note(message)
-
-    def warn(self, text: str) -> None:
-        self._toolbox.warn(text)
 
     @property
     def _is_believed(self) -> bool:

@@ -57,37 +57,30 @@ class OpenCase:
         return LIMIT_REACHED
 
     def record(self, turn: ModelTurn, request: Any, redact: Redactor, heard: bool = True) -> None:
-        """Record a reply to a request, unless it was recorded before. Raises `StepsExhausted` at the limit.
-
-        If the client did not wait for a reply, only its tokens count, not its calls.
-        """
+        """Record a reply to a request unless it was recorded before. Raises `StepsExhausted` at the limit."""
         toolbox = self._toolbox
         if toolbox is None or turn.key in self._recorded:
             return
         toolbox.spend(turn.usage)
-        if not heard:
+        if not heard:  # the client did not wait for it, so its calls don't count
             return
         self._recorded |= {turn.key} - {""}
         if turn.counts:
-            self._begin_turn(toolbox, turn, _offered(request) | _offered(turn.reply), redact)
+            offered = _offered(request) | _offered(turn.reply)
+            self._offers_tools = self._offers_tools or bool(offered)
+            self.turns += 1
+            number = toolbox.begin_turn()
+            for call in turn.calls:
+                name = self._own_name(call.name, offered) if call.name in offered else call.name
+                if name is not None:
+                    toolbox.ask(redact(name), redact.within(read_arguments(call.arguments)), number)
         toolbox.note(redact.within({"request": request, "reply": turn.reply}))
 
-    def _begin_turn(self, toolbox: Toolbox, turn: ModelTurn, offered: set[str], redact: Redactor) -> None:
-        self._offers_tools = self._offers_tools or bool(offered)
-        self.turns += 1
-        number = toolbox.begin_turn()
-        for call in turn.calls:
-            name = self._own_name(call.name, offered) if call.name in offered else call.name
-            if name is not None:
-                toolbox.ask(redact(name), redact.within(read_arguments(call.arguments)), number)
-
     def _own_name(self, name: str, offered: set[str]) -> str | None:
-        """The tool for a name that was offered to the model; None for the framework's own tools.
-
-        Frameworks add prefixes to names, and replace characters that a server does not accept.
-        """
+        """The tool for a name that was offered to the model; None for the framework's own tools."""
         if name in self._names:
             return name
+        # Frameworks add prefixes to names, and replace characters that a server does not accept.
         disguised = self._names - offered
         fitting = [own for own in disguised if f"_{_plain(name)}".endswith(f"_{_plain(own)}")]
         return max(fitting, key=len, default=None)
@@ -118,14 +111,11 @@ BETWEEN = "\0"  # separator that occurs in no text
 
 
 class CaseTraces(msgspec.Struct, frozen=True):
-    """What may identify the case of a request: all texts in its body as one, and all ids in body and path.
-
-    `calls` are the ids of calls whose results it contains.
-    """
+    """What may identify the case of a request: all texts in its body as one, and all ids in body and path."""
 
     text: str
     ids: tuple[str, ...]
-    calls: frozenset[str]
+    calls: frozenset[str]  # ids of calls whose results it contains
 
 
 def traces_of(path: str, body: Any) -> CaseTraces:

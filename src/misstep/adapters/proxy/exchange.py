@@ -3,6 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -96,6 +97,7 @@ def failure(why: str) -> bytes:
 UNKNOWN_OPTION = (400, 422)
 
 
+@dataclass
 class Exchange:
     """A request of an open case to a known endpoint; `request` is its decoded body.
 
@@ -105,31 +107,27 @@ class Exchange:
     known.
     """
 
-    def __init__(
-        self, asking: Asking, request: Any, link: OpenCase, endpoint: ReplyFormat, attribution: Attribution
-    ) -> None:
-        self._asking = asking
-        self._request = request
-        self._link = link
-        self._endpoint = endpoint
-        self._attribution = attribution
+    asking: Asking
+    request: Any
+    link: OpenCase
+    endpoint: ReplyFormat
+    attribution: Attribution
+    client: Client
 
-    async def run(self, upstream: Upstream, client: Client) -> None:
-        self._client = client
-        self._redact = self._asking.redactor
-        if self._endpoint.speaks and (why := self._link.refusal()):
-            await client.refuse(400, why)
+    async def run(self, upstream: Upstream) -> None:
+        if self.endpoint.speaks and (why := self.link.refusal()):
+            await self.client.refuse(400, why)
             return
         if not await self._asked_for_usage(upstream):
-            async with upstream.ask(self._asking, self._asking.body) as reply:
+            async with upstream.ask(self.asking, self.asking.body) as reply:
                 await self._answer(reply)
 
     async def _asked_for_usage(self, upstream: Upstream) -> bool:
         """Request a stream's token counts that the client did not ask for. Returns whether that worked."""
-        body = with_usage(self._request) if self._endpoint.asks_usage and upstream.tells_usage else None
+        body = with_usage(self.request) if self.endpoint.asks_usage and upstream.tells_usage else None
         if body is None:
             return False
-        async with upstream.ask(self._asking, body) as reply:
+        async with upstream.ask(self.asking, body) as reply:
             if reply.status in UNKNOWN_OPTION and reply.readable and b"stream_options" in await reply.body():
                 upstream.tells_usage = False
                 return False
@@ -138,9 +136,9 @@ class Exchange:
 
     async def _answer(self, reply: Replying, hides_usage: bool = False) -> None:
         if not reply.succeeded or not reply.readable:
-            await pass_on(reply, self._client)
+            await pass_on(reply, self.client)
         elif self._streams(reply):
-            await self._stream(reply, self._endpoint.stream(), hides_usage)
+            await self._stream(reply, self.endpoint.stream(), hides_usage)
         else:
             await self._give_at_once(reply)
 
@@ -150,29 +148,29 @@ class Exchange:
             async for chunk in reply.chunks():
                 parts.append(chunk)
         except UpstreamBroken:
-            await self._client.begin(reply.status, reply.headers)
-            await self._client.give(b"".join(parts))
+            await self.client.begin(reply.status, reply.headers)
+            await self.client.give(b"".join(parts))
             raise
         body = b"".join(parts)
         said = decode(body)
-        self._attribution.learn(self._link, "", said)
+        self.attribution.learn(self.link, "", said)
         try:
-            self._record(self._endpoint.read(said))
+            self._record(self.endpoint.read(said))
         except StepsExhausted:
-            await self._client.refuse(400, LIMIT_REACHED)
+            await self.client.refuse(400, LIMIT_REACHED)
             return
-        await self._client.begin(reply.status, reply.headers)
-        await self._client.give(body)
-        await self._client.end()
+        await self.client.begin(reply.status, reply.headers)
+        await self.client.give(body)
+        await self.client.end()
 
     async def _stream(self, reply: Replying, reader: StreamReader, hides_usage: bool) -> None:
         lengths = (b"content-length",) if hides_usage else ()
-        await self._client.begin(reply.status, [each for each in reply.headers if each[0] not in lengths])
+        await self.client.begin(reply.status, [each for each in reply.headers if each[0] not in lengths])
         try:
             await self._give_events(reply, reader, hides_usage)
         except StepsExhausted:
-            await self._client.give(b"event: error\ndata: " + failure(LIMIT_REACHED) + b"\n\n")
-        await self._client.end()
+            await self.client.give(b"event: error\ndata: " + failure(LIMIT_REACHED) + b"\n\n")
+        await self.client.end()
 
     async def _give_events(self, reply: Replying, reader: StreamReader, hides_usage: bool) -> None:
         held, recorded = list[bytes](), False
@@ -184,7 +182,7 @@ class Exchange:
                     recorded = True
                     self._record(reader.turn())
                 if recorded or not reader.holds:
-                    await self._client.give(b"".join(held))
+                    await self.client.give(b"".join(held))
                     held.clear()
         except (UpstreamBroken, asyncio.CancelledError):
             # What was held back is not sent, so that nobody acts on it unrecorded.
@@ -193,17 +191,17 @@ class Exchange:
             raise
         if not recorded:
             self._record(reader.turn())
-        await self._client.give(b"".join(held))
+        await self.client.give(b"".join(held))
 
     def _streams(self, reply: Replying) -> bool:
         """Whether the reply is a stream; servers without a content type are assumed to follow the request."""
-        asked = isinstance(self._request, dict) and self._request.get("stream") is True
+        asked = isinstance(self.request, dict) and self.request.get("stream") is True
         return "event-stream" in reply.content_type or (asked and "json" not in reply.content_type)
 
     def _record(self, turn: ModelTurn | None, heard: bool = True) -> None:
         if turn is not None:
-            self._attribution.learn(self._link, "", turn.reply)
-            self._link.record(turn, self._request, self._redact, heard and not self._client.gone)
+            self.attribution.learn(self.link, "", turn.reply)
+            self.link.record(turn, self.request, self.asking.redactor, heard and not self.client.gone)
 
 
 async def pass_on(reply: Replying, client: Client) -> None:
@@ -215,14 +213,11 @@ async def pass_on(reply: Replying, client: Client) -> None:
 
 
 class Relay:
-    """An ASGI application. `key` is the secret part of its address.
-
-    `unattributed` counts model replies that could not be attributed to an open case.
-    """
+    """An ASGI application. `key` is the secret part of its address."""
 
     def __init__(self, upstream: Upstream, attribution: Attribution) -> None:
         self.key = secrets.token_urlsafe(16)
-        self.unattributed = 0
+        self.unattributed = 0  # model replies that could not be attributed to an open case
         self._upstream = upstream
         self._attribution = attribution
 
@@ -260,8 +255,8 @@ class Relay:
             self._attribution.learn(link, asking.path, request)
         endpoint = endpoint_of(asking.method, asking.path)
         if endpoint is not None and link is not None:
-            exchange = Exchange(asking, request, link, endpoint, self._attribution)
-            await exchange.run(self._upstream, client)
+            exchange = Exchange(asking, request, link, endpoint, self._attribution, client)
+            await exchange.run(self._upstream)
             return
         async with self._upstream.ask(asking, asking.body) as reply:
             self.unattributed += endpoint is not None and endpoint.speaks and reply.succeeded

@@ -295,21 +295,12 @@ class RunStream:
 
 
 class ReplyFormat(msgspec.Struct, frozen=True):
-    """How to read the replies of an endpoint.
-
-    `speaks` is True if the model generates a reply, False for status requests. `asks_usage` is True if
-    streams report tokens only on request.
-    """
+    """How to read the replies of an endpoint."""
 
     read: Callable[[Any], ModelTurn | None]
     stream: Callable[[], StreamReader]
-    speaks: bool = True
-    asks_usage: bool = False
-
-
-COMPLETIONS = ReplyFormat(read_completion, CompletionStream, asks_usage=True)
-MESSAGES = ReplyFormat(read_message, MessageStream)
-RESPONSES = ReplyFormat(read_response, ResponseStream)
+    speaks: bool = True  # the model generates a reply; False for status requests
+    asks_usage: bool = False  # streams report tokens only on request
 
 
 def endpoint_of(method: str, path: str) -> ReplyFormat | None:
@@ -321,11 +312,11 @@ def endpoint_of(method: str, path: str) -> ReplyFormat | None:
         return ReplyFormat(read_run, RunStream, speaks)
     match parts:
         case [*_, "completions"] if posts:
-            return COMPLETIONS
+            return ReplyFormat(read_completion, CompletionStream, asks_usage=True)
         case [*_, "messages"] if posts:
-            return MESSAGES
+            return ReplyFormat(read_message, MessageStream)
         case [*_, "responses"] if posts:
-            return RESPONSES
+            return ReplyFormat(read_response, ResponseStream)
         case [*_, "responses", _] if method == "GET":
             return ReplyFormat(read_response, ResponseStream, speaks=False)
     return None

@@ -19,17 +19,13 @@ class ModelCall(msgspec.Struct, frozen=True):
 
 
 class ModelTurn(msgspec.Struct, frozen=True):
-    """One reply of a model.
-
-    `key` identifies a reply that can be fetched more than once. `counts` is False if the model used tokens
-    without a reply.
-    """
+    """One reply of a model."""
 
     reply: Any
     calls: tuple[ModelCall, ...] = ()
     usage: Usage = Usage()
-    key: str = ""
-    counts: bool = True
+    key: str = ""  # identifies a reply that can be fetched more than once
+    counts: bool = True  # False if the model used tokens without a reply
 
 
 def decode(raw: bytes | str) -> Any:
@@ -95,7 +91,6 @@ class StreamReader(Protocol):
 
     def turn(self) -> ModelTurn | None:
         """The reply so far; None if there is none."""
-        ...
 
 
 async def events_in(chunks: AsyncIterator[bytes]) -> AsyncIterator[Event]:

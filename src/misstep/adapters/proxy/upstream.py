@@ -58,24 +58,15 @@ class Replying:
     def __init__(self, response: Any) -> None:
         self._response = response
         self.status = response.status_code
+        self.succeeded = bool(response.is_success)
+        self.content_type = str(response.headers.get("content-type", ""))
         encoding = response.headers.get("content-encoding", "").strip().lower()
         self._encoded = encoding in READABLE
+        undone = (b"content-encoding", b"content-length") if self._encoded else ()
+        self.headers = [each for each in end_to_end(response.headers.raw) if each[0] not in undone]
         # No encoding is requested. If there is one, it is passed on, and decoded if possible.
         self.readable = self._encoded or encoding in ("", "identity")
         self._body: bytes | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        return bool(self._response.is_success)
-
-    @property
-    def headers(self) -> Headers:
-        undone = {b"content-encoding", b"content-length"} if self._encoded else set[bytes]()
-        return [(name, value) for name, value in end_to_end(self._response.headers.raw) if name not in undone]
-
-    @property
-    def content_type(self) -> str:
-        return str(self._response.headers.get("content-type", ""))
 
     async def body(self) -> bytes:
         """The complete body, which `chunks` can still return afterwards."""
@@ -98,22 +89,17 @@ class Replying:
 
 
 class Upstream:
-    """Sends requests to one server for many clients, each with its own key.
-
-    `tells_usage` becomes False when the server turns out not to support token counts in streams.
-    """
+    """Sends requests to one server for many clients, each with its own key."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UsageError(
-                f"'{address}' is not the address of a server",
-                "expected e.g. https://api.openai.com/v1",
-            )
+            hint = "expected e.g. https://api.openai.com/v1"
+            raise UsageError(f"'{address}' is not the address of a server", hint)
         self._address = address.rstrip("/")
         self._host = parts.hostname
         self._scheme = parts.scheme
-        self.tells_usage = True
+        self.tells_usage = True  # until the server turns out not to support token counts in streams
 
     def connect(self) -> None:
         try:

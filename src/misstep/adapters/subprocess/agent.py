@@ -75,11 +75,9 @@ class AgentProcess:
         return self._status() is None
 
     def load(self, spec: str, name: str, limit: float) -> None:
-        """Load the agent. Raises `UsageError` for problems that the user can fix.
-
-        It fails if the process neither uses the CPU nor prints anything for `limit` seconds.
-        """
+        """Load the agent. Raises `UsageError` for problems that the user can fix."""
         self._link.be_patient(limit)
+        # It fails if the process neither uses the CPU nor prints anything for so long.
         patience = Patience(limit, lambda: family_seconds(self._process.pid) + self._bytes)
         try:
             self._link.send(say.LoadAgent(spec, name))
@@ -185,13 +183,11 @@ class AgentProcess:
         return WorkerError(f"{what}: {self._plain(cause)}", *self._printed_lines())
 
     def _status(self, patience: float = 0.0) -> int | None:
-        """The exit status, if the process ends within `patience` seconds.
-
-        It is not reaped, so that its id is not reused while its descendants still have to be found.
-        """
+        """The exit status, if the process ends within `patience` seconds."""
         if self._process.returncode is not None or not hasattr(os, "waitid"):
             return self._process.poll()
         until = time.monotonic() + patience
+        # Not reaped, so that its id is not reused while its descendants still have to be found.
         while not (ended := os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
             if time.monotonic() >= until:
                 return None

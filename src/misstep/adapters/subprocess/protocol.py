@@ -118,8 +118,6 @@ class Exhausted(_OfCase, frozen=True):
 
 
 class AgentRaised(_OfCase, frozen=True):
-    """The agent raised an exception."""
-
     error: str
 
 

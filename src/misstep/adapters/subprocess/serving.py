@@ -43,25 +43,20 @@ class MessageDispatcher:
     def __init__(self, link: say.ProcessLink) -> None:
         self.orders = queue.SimpleQueue[say.LoadAgent | say.TryCase]()
         self._link = link
+        self.tell = link.send
         self._numbers = itertools.count(1)
         self._asking = dict[int, queue.SimpleQueue[say.QuestionReply]]()
         threading.Thread(target=self._listen, name="misstep", daemon=True).start()
 
-    def tell(self, message: say.FromWorker) -> None:
-        self._link.send(message)
-
-    def new_question(self) -> int:
-        return next(self._numbers)
-
-    def ask(self, question: say.Question) -> say.QuestionReply:
+    def ask(self, kind: type[say.Question], case: int, *details: Any) -> say.QuestionReply:
         """The reply to a question. Raises `StepsExhausted` if no turns are left."""
-        answer = queue.SimpleQueue[say.QuestionReply]()
-        self._asking[question.question] = answer
+        number, answer = next(self._numbers), queue.SimpleQueue[say.QuestionReply]()
+        self._asking[number] = answer
         try:
-            self._link.send(question)
+            self._link.send(kind(case, number, *details))
             reply = answer.get()
         finally:
-            del self._asking[question.question]
+            del self._asking[number]
         if reply.exhausted:
             raise StepsExhausted
         return reply
@@ -103,18 +98,15 @@ async def work(exchange: MessageDispatcher, agent: Agent) -> None:
 
 async def attempt(exchange: MessageDispatcher, agent: Agent, order: say.TryCase) -> say.Ending:
     try:
-        answer = await agent.run(order.assignment, RemoteToolbox(exchange, order))
-        return say.Finished(order.case, checked(answer))
+        answer: object = await agent.run(order.assignment, RemoteToolbox(exchange, order))
+        if not isinstance(answer, Answer):
+            raise TypeError(f"the agent returned {type(answer).__name__} instead of an Answer")
+        text = storable(answer.text)
+        return say.Finished(order.case, msgspec.convert({"text": text, "ended": answer.ended}, Answer))
     except StepsExhausted:
         return say.Exhausted(order.case)
     except (Exception, SystemExit, asyncio.CancelledError) as error:
         return say.AgentRaised(order.case, storable(cut(traceback_in_words(error), LONGEST_ERROR)))
-
-
-def checked(answer: object) -> Answer:
-    if not isinstance(answer, Answer):
-        raise TypeError(f"the agent returned {type(answer).__name__} instead of an Answer")
-    return msgspec.convert({"text": storable(answer.text), "ended": answer.ended}, Answer)
 
 
 class RemoteToolbox:
@@ -127,17 +119,14 @@ class RemoteToolbox:
         self._exchange = exchange
 
     def begin_turn(self) -> int:
-        question = say.BeginTurn(self._case, self._exchange.new_question())
-        return self._exchange.ask(question).turn
+        return self._exchange.ask(say.BeginTurn, self._case).turn
 
     def ask(self, name: str, arguments: Any, turn: int | None = None) -> None:
-        number = self._exchange.new_question()
-        self._exchange.ask(say.Ask(self._case, number, storable(str(name)), sayable(arguments), turn))
+        self._exchange.ask(say.Ask, self._case, storable(str(name)), sayable(arguments), turn)
 
     def call(self, name: str, arguments: Any, turn: int | None = None) -> str:
-        number = self._exchange.new_question()
-        question = say.CallTool(self._case, number, storable(str(name)), sayable(arguments), turn)
-        return self._exchange.ask(question).result
+        details = storable(str(name)), sayable(arguments), turn
+        return self._exchange.ask(say.CallTool, self._case, *details).result
 
     def misread(self) -> None:
         self._exchange.tell(say.Misread(self._case))

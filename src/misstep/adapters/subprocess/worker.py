@@ -30,12 +30,11 @@ def find_problem() -> bytes:
     """The message that says why this interpreter is unsuitable; empty if it is not."""
     import json
 
-    problem = {}
     if sys.version_info < OLDEST:
         problem = {"problem": "python", "detail": ".".join(map(str, sys.version_info[:3]))}
     elif importlib.util.find_spec("msgspec") is None:
         problem = {"problem": "msgspec"}
-    if not problem:
+    else:
         return b""
     problem["type"] = "unfit"
     return json.dumps(problem).encode() + b"\n"

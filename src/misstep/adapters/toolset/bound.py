@@ -1,8 +1,4 @@
-"""Loads tools so that they can be called, wherever they come from.
-
-Plain functions get JSON arguments, converted as a framework would; tools of frameworks go through everything
-that their framework does around them.
-"""
+"""Loads tools so that they can be called as an agent's framework would, wherever they come from."""
 
 import inspect
 import sys
@@ -98,14 +94,14 @@ AS_THEY_ARE = (Any, object, inspect.Parameter.empty, None, type(None), str, int,
 
 
 class PlainCall:
-    """Calls one function. It is its own entry: `set` replaces the function.
+    """Calls one `function`, which can be replaced.
 
     Texts, numbers, lists and dicts are passed unchanged, whatever the type hints say. If a hint asks for
     something that JSON does not have, such as a date or a class with fields, the value is converted.
     """
 
     def __init__(self, function: Callable[..., Any], loop: Loop) -> None:
-        self._function = function
+        self.function = function
         self._loop = loop
         self._signature = signature_of(function)
         parameters = self._signature.parameters.values() if self._signature else ()
@@ -113,35 +109,26 @@ class PlainCall:
         # Converters for parameters whose types JSON does not have.
         self._makers = {name: _maker(hint) for name, hint in hints_of(function).items() if not is_json(hint)}
 
-    def get(self) -> Callable[..., Any]:
-        return self._function
-
-    def set(self, function: Callable[..., Any]) -> None:
-        self._function = function
-
     def __call__(self, arguments: dict[str, Any]) -> Any:
         if self._makers:
             arguments = {name: self._made(name, value) for name, value in arguments.items()}
         places, arguments = self._placed(arguments) if self._nameless else ((), arguments)
         try:
-            return spent(self._loop.settle(self._function(*places, **arguments)))
+            return spent(self._loop.settle(self.function(*places, **arguments)))
         except TypeError as error:
             if takes(self._signature, places, arguments):
                 raise
             raise refused(error) from error
 
     def _placed(self, arguments: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Split into positional arguments, up to the last one given, and keyword arguments.
-
-        The positional ones end before a missing one without a default: the function will raise for that one.
-        """
+        """Split into positional arguments, up to the last one given, and keyword arguments."""
         named = dict(arguments)
         last = max((place for place, each in enumerate(self._nameless) if each.name in named), default=-1)
         places = list[Any]()
         for each in self._nameless[: last + 1]:
             value = named.pop(each.name, each.default)
             if value is inspect.Parameter.empty:
-                break
+                break  # the function will raise for this one
             places.append(value)
         return tuple(places), named
 

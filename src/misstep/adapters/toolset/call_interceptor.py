@@ -1,7 +1,4 @@
-"""Intercepts calls between a framework and the tool's own function.
-
-Each framework keeps that function in a different place, its slot.
-"""
+"""Intercepts calls between a framework and the tool's own function, whose place is called its slot."""
 
 import functools
 import inspect
@@ -20,35 +17,31 @@ Function: TypeAlias = Callable[..., Any]
 
 
 class Attribute:
-    """A function in an attribute, which can be replaced even if the object forbids it."""
+    """A function in an attribute, which can be replaced even if the object forbids it.
 
-    def __init__(self, owner: Any, name: str) -> None:
+    A `threaded` one is behind a function that runs it in a thread; a replacement runs in the current thread.
+    """
+
+    def __init__(self, owner: Any, name: str, threaded: bool = False) -> None:
         self._owner = owner
         self._name = name
+        self._threaded = threaded
 
-    def get(self) -> Function:
+    @property
+    def function(self) -> Function:
         function: Function = getattr(self._owner, self._name)
-        return function
+        return inspect.unwrap(function) if self._threaded else function
 
-    def set(self, function: Function) -> None:
-        try:
-            object.__setattr__(self._owner, self._name, function)
-        except (AttributeError, TypeError):
-            setattr(self._owner, self._name, function)
-
-
-class Threaded(Attribute):
-    """A plain function behind one that runs it in a thread; a replacement runs in the current thread."""
-
-    def get(self) -> Function:
-        function: Function = inspect.unwrap(super().get())
-        return function
-
-    def set(self, function: Function) -> None:
+    @function.setter
+    def function(self, function: Function) -> None:
         async def here(*arguments: Any, **named: Any) -> Any:
             return function(*arguments, **named)
 
-        super().set(here)
+        placed = here if self._threaded else function
+        try:
+            object.__setattr__(self._owner, self._name, placed)
+        except (AttributeError, TypeError):
+            setattr(self._owner, self._name, placed)
 
 
 # Where to look, in this order. Dotted names are nested attributes.
@@ -99,8 +92,7 @@ def _of_ag2(value: Any) -> FunctionSlot | None:
     call = getattr(model, "call", None)
     if not callable(call):
         return None
-    awaited = inspect.iscoroutinefunction(inspect.unwrap(call))
-    return Attribute(model, "call") if awaited else Threaded(model, "call")
+    return Attribute(model, "call", threaded=not inspect.iscoroutinefunction(inspect.unwrap(call)))
 
 
 def _of_llama_index(value: Any) -> FunctionSlot | None:
@@ -112,25 +104,19 @@ class CallInterceptor:
     """Replaces a tool's own function and calls it.
 
     Frameworks validate arguments before it, and some turn exceptions into texts after it. Both can be
-    detected here: a call that did not arrive was refused, and exceptions are kept. `set` changes the function
-    to call, for example to one that observes it.
+    detected here: a call that did not arrive was refused, and exceptions are kept. `function` is the one to
+    call, and can be changed, for example to one that observes it.
     """
 
     def __init__(self, slot: FunctionSlot) -> None:
-        self._inner: Callable[..., Any] = slot.get()
-        self._signature = signature_of(self._inner)
-        source = source_of(self._inner)
+        self.function: Function = slot.function
+        self._signature = signature_of(self.function)
+        source = source_of(self.function)
         self._home = source.file if source else ""
         self.reached = False
         self.raised: BaseException | None = None
         self.result: Any = None
-        slot.set(self._awaiting() if is_async(self._inner) else self._plain())
-
-    def get(self) -> Callable[..., Any]:
-        return self._inner
-
-    def set(self, function: Callable[..., Any]) -> None:
-        self._inner = function
+        slot.function = self._awaiting() if is_async(self.function) else self._plain()
 
     def shut(self) -> None:
         """Forget the previous call."""
@@ -151,13 +137,13 @@ class CallInterceptor:
         if not self.reached:
             raise ArgumentsRefused(answer)
 
-    def _plain(self) -> Callable[..., Any]:
-        @functools.wraps(self._inner)
+    def _plain(self) -> Function:
+        @functools.wraps(self.function)
         def enter(*arguments: Any, **named: Any) -> Any:
             self.reached = True
             try:
                 with no_loop_running():
-                    self.result = spent(self._inner(*arguments, **named))
+                    self.result = spent(self.function(*arguments, **named))
             except BaseException as error:
                 self._note(error, arguments, named)
                 raise
@@ -166,12 +152,12 @@ class CallInterceptor:
 
         return enter
 
-    def _awaiting(self) -> Callable[..., Any]:
-        @functools.wraps(self._inner)
+    def _awaiting(self) -> Function:
+        @functools.wraps(self.function)
         async def enter(*arguments: Any, **named: Any) -> Any:
             self.reached = True
             try:
-                value = self._inner(*arguments, **named)
+                value = self.function(*arguments, **named)
                 self.result = await (drained(value) if inspect.isasyncgen(value) else value)
             except BaseException as error:
                 self._note(error, arguments, named)

@@ -9,7 +9,7 @@ import typing
 from asyncio import events
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import GeneratorType
 from typing import Any, Protocol
 
@@ -29,19 +29,13 @@ def context_of(function: Callable[..., Any], contexts: tuple[type, ...], name: s
 
     It is created without arguments; raises `UsageError` if that is impossible. None if no class is given.
     """
-    for hint in readable_hints(function).values():
-        if typing.get_origin(hint) in contexts:
-            wanted = typing.get_args(hint)[0]
-            return None if wanted in ANYTHING or not inspect.isclass(wanted) else _made(wanted, name)
-    return None
-
-
-def _made(wanted: type, name: str) -> Any:
+    hints = [hint for hint in readable_hints(function).values() if typing.get_origin(hint) in contexts]
+    wanted = typing.get_args(hints[0])[0] if hints else None
+    if wanted in ANYTHING or not inspect.isclass(wanted):
+        return None
     if not required_parameters(wanted):
-        try:
+        with suppress(Exception):  # it needs something after all, such as a key
             return wanted()
-        except Exception:  # it needs something after all, such as a key
-            pass
     raise missing(name, f"of the type {wanted.__name__}")
 
 
@@ -59,22 +53,16 @@ DEEPEST = 50  # nesting of objects that are not JSON
 
 
 class Returned(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The text that the agent gets, truncated; `size` is its full length, as far as counted.
-
-    `structured` is JSON, if the tool declares what its results look like. `flagged` if the framework or
-    server marks this as an error.
-    """
+    """The text that the agent gets, truncated; `size` is its full length, as far as counted."""
 
     text: str
     size: int
-    structured: str | None = None
-    flagged: bool = False
+    structured: str | None = None  # JSON, if the tool declares what its results look like
+    flagged: bool = False  # the framework or server marks this as an error
 
 
 class FunctionSlot(Protocol):
-    def get(self) -> Callable[..., Any]: ...
-
-    def set(self, function: Callable[..., Any]) -> None: ...
+    function: Callable[..., Any]
 
 
 class BoundTool(msgspec.Struct, frozen=True):
@@ -91,16 +79,13 @@ class BoundTool(msgspec.Struct, frozen=True):
 
 
 class Toolset(msgspec.Struct, frozen=True):
-    """Tools that share state. `forkable` if a forked process has a copy of that state.
-
-    `skipped` says why tools were left out, `notes` what else was odd.
-    """
+    """Tools that share state."""
 
     bounds: Sequence[BoundTool]
-    forkable: bool
+    forkable: bool  # a forked process has a copy of that state
     close: Callable[[], None]
-    skipped: Sequence[str]
-    notes: Sequence[str] = ()
+    skipped: Sequence[str]  # why tools were left out
+    notes: Sequence[str] = ()  # what else was odd
 
 
 def told(value: Any, structured: str | None = None, flagged: bool = False) -> Returned:
@@ -179,7 +164,7 @@ class Loop:
     def open(self) -> asyncio.AbstractEventLoop:
         if self._loop is None or self._process != os.getpid():
             self._loop, self._process = asyncio.new_event_loop(), os.getpid()
-            self._loop.set_default_executor(_Here())
+            self._loop.set_default_executor(_Here(1))
         return self._loop
 
     def close(self) -> None:
@@ -221,9 +206,6 @@ def no_loop_running() -> Iterator[None]:
 class _Here(ThreadPoolExecutor):
     """Runs at once, in this thread, what frameworks send to other threads, so that it can be observed."""
 
-    def __init__(self) -> None:
-        super().__init__(max_workers=1)
-
     def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
         future = Future[Any]()
         try:
@@ -243,7 +225,6 @@ class ServerError(Exception):
     def __init__(self, code: int, message: str) -> None:
         super().__init__(f"{message} ({code})")
         self.code = code
-        self.message = message
 
 
 class ServerGone(Exception):

@@ -1,7 +1,4 @@
-"""Finds all tools in an object of the user's code, or in a JSON file of tools or servers.
-
-Tools of frameworks are recognised by their attributes, without importing any framework.
-"""
+"""Finds all tools in an object or a JSON file, those of frameworks without importing any framework."""
 
 import inspect
 import json
@@ -33,7 +30,6 @@ _Told: TypeAlias = tuple[Any, Any, Any]
 
 
 def tool_of_object(value: Any, where: str) -> FoundTool | None:
-    """The tool that an object represents, or None."""
     for kind, read in _READERS:
         if (told := read(value)) is not None:
             return _found(value, kind, told, where)
@@ -45,21 +41,14 @@ def _found(value: Any, kind: ToolKind, told: _Told, where: str) -> FoundTool:
     if not isinstance(name, str):
         raise UsageError(f"a tool of the type {type(value).__name__} has no name", where=where)
     slot = slot_of(kind, value)
-    code = slot.get() if slot else type(value)
+    code = slot.function if slot else type(value)
     # CrewAI rewrites names, which may be headings; the model would see those.
     rewrite = getattr(sys.modules.get("crewai.utilities.string_utils"), "sanitize_tool_name", None)
     if callable(rewrite) and FRAMEWORKS["crewai"].made(value):
         name = str(rewrite(name))
-    return FoundTool(
-        where,
-        name,
-        str(description or ""),
-        schema,
-        kind,
-        None if kind == "definition" else value,
-        code=code,
-        output=output_of(code) if slot else None,
-    )
+    callable_value = None if kind == "definition" else value
+    output = output_of(code) if slot else None
+    return FoundTool(where, name, str(description or ""), schema, kind, callable_value, code, output)
 
 
 def model_schema(model: Any) -> Any:
@@ -187,7 +176,7 @@ _READERS: tuple[tuple[ToolKind, Callable[[Any], _Told | None]], ...] = (
 def _closed(schema: Mapping[str, Any], kind: ToolKind, value: Any) -> Mapping[str, Any]:
     """The schema of a tool whose framework passes on all arguments, closed if its function takes no more."""
     slot = slot_of(kind, value)
-    signature = signature_of(slot.get()) if slot else None
+    signature = signature_of(slot.function) if slot else None
     if signature is None or any(each.kind is each.VAR_KEYWORD for each in signature.parameters.values()):
         return schema
     return {**CLOSED, **schema}
@@ -298,9 +287,8 @@ def tool_defined(value: Mapping[str, Any], where: str) -> FoundTool | None:
             return None
         raise UsageError("a tool definition has no name", where=where)
     description = value.get("description")
-    return FoundTool(
-        where, name, description if isinstance(description, str) else None, value[key] if key else None
-    )
+    told = description if isinstance(description, str) else None
+    return FoundTool(where, name, told, value[key] if key else None)
 
 
 SERVERS = ("mcpServers", "servers")
@@ -338,7 +326,6 @@ def _read(path: str) -> Any:
 def _defined(value: Any, where: str) -> FoundTool:
     found = tool_defined(value, where) if isinstance(value, Mapping) else None
     if found is None:
-        raise UsageError(
-            "is not a tool definition", "expected OpenAI's, Anthropic's or MCP's format", where=where
-        )
+        hint = "expected OpenAI's, Anthropic's or MCP's format"
+        raise UsageError("is not a tool definition", hint, where=where)
     return found

@@ -21,12 +21,8 @@ from misstep.schemas.source import parse_expression
 Place: TypeAlias = tuple[str, ...]
 
 
-def find_misused(schema: dict[str, Any]) -> Place | None:
-    """The path of the first keyword with an invalid value; unknown keywords may have any value."""
-    return next(_misused(schema, ()), None)
-
-
-def _misused(schema: Any, place: Place) -> Iterator[Place]:
+def _misused(schema: Any, place: Place = ()) -> Iterator[Place]:
+    """The paths of keywords with an invalid value; unknown keywords may have any value."""
     for keyword, value in schema.items() if isinstance(schema, dict) else ():
         here = (*place, keyword)
         if keyword in _FORMS and not _fits(value, _FORMS[keyword]):
@@ -125,50 +121,44 @@ _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class FoundTool(msgspec.Struct, frozen=True):
-    """A tool as it was found; `where` is for messages. Without parameters it takes no arguments.
-
-    `value` can be called, and `code` is the tool's own function or class behind it. With a `problem` it
-    cannot be used.
-    """
+    """A tool as it was found; `where` is for messages. Without parameters it takes no arguments."""
 
     where: str
     name: str
     description: str | None
     parameters: Any
     kind: ToolKind = "definition"
-    value: Any = None
-    code: Any = None
+    value: Any = None  # what can be called
+    code: Any = None  # the tool's own function or class behind it
     output: Any = None
     promises: Promises = Promises()
-    problem: UsageError | None = None
+    problem: UsageError | None = None  # why it cannot be used
 
 
 def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
     """The tools, if all have names and object schemas that any model accepts. Raises `UsageError` if not."""
     for each in found:
         if not _NAME.fullmatch(each.name):
-            raise UsageError(
-                f"tool name {each.name!r} can't be offered to a model",
-                "expected 1 to 64 letters, digits, '_' or '-'",
-                where=each.where,
-            )
-    tools = [each.tool for each in described(found, spec)]
+            hint = "expected 1 to 64 letters, digits, '_' or '-'"
+            message = f"tool name {each.name!r} can't be offered to a model"
+            raise UsageError(message, hint, where=each.where)
+    tools = [each.tool for each, _ in usable(found, spec)]
     for each, tool in zip(found, tools, strict=True):
-        _check_names(each, [*tool.parameters["properties"], *tool.parameters.get("required", ())])
+        for name in (*tool.parameters["properties"], *tool.parameters.get("required", ())):
+            if not name.strip() or not name.isprintable() or "`" in name:
+                message = f"the parameter {name!r} of the tool '{tool.name}' can't be named in a request"
+                hint = "expected a name on one line, without backticks"
+                raise UsageError(message, hint, where=each.where)
     return tools
-
-
-def described(found: Sequence[FoundTool], spec: str) -> list[Described]:
-    """Everything known about the tools. Raises `UsageError` for duplicate names or an unusable schema."""
-    return [tool for tool, _ in usable(found, spec)]
 
 
 def usable(
     found: Sequence[FoundTool], spec: str, skipped: list[str] | None = None
 ) -> list[tuple[Described, FoundTool]]:
-    """The same, each with what it was found as.
+    """Everything known about the tools, each with what it was found as.
 
-    If `skipped` is given, unusable tools are reported in it instead, unless no other is left.
+    Raises `UsageError` for duplicate names or an unusable schema. If `skipped` is given, unusable tools are
+    reported in it instead, unless no other is left.
     """
     _check_tools(found, spec)
     pairs, problems = list[tuple[Described, FoundTool]](), list[UsageError]()
@@ -194,9 +184,8 @@ def _check_tools(found: Sequence[FoundTool], spec: str) -> None:
         if not tool.name.strip() or not tool.name.isprintable() or len(tool.name) > LONGEST_NAME:
             raise UsageError(f"{tool.name[:LONGEST_NAME]!r} is not a valid tool name", where=tool.where)
         if tool.name in places:
-            raise UsageError(
-                f"two tools are called '{tool.name}'", f"one is {places[tool.name]}, the other {tool.where}"
-            )
+            hint = f"one is {places[tool.name]}, the other {tool.where}"
+            raise UsageError(f"two tools are called '{tool.name}'", hint)
         places[tool.name] = tool.where
 
 
@@ -224,7 +213,14 @@ def _schema(tool: FoundTool) -> dict[str, Any]:
         schema: dict[str, Any] = json.loads(json.dumps(dict(tool.parameters or {}), allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise _wrong(tool, f"is not JSON: {error}") from None
-    _check_keywords(tool, schema)
+    try:
+        misused = next(_misused(schema), None)
+    except RecursionError:
+        raise _wrong(tool, "is nested too deeply") from None
+    if misused is not None:
+        *outer, keyword = misused
+        inside = f", in {'.'.join(outer)!r}" if outer else ""
+        raise _wrong(tool, f"has a value for '{keyword}' that is not valid{inside}")
     schema = _opened(schema)
     if schema.setdefault("type", "object") != "object":
         raise _wrong(tool, f"is not that of an object: its type is {json.dumps(schema['type'])}")
@@ -236,31 +232,10 @@ def _output(tool: FoundTool) -> dict[str, Any] | None:
     """The schema of the tool's results, if it has a usable one."""
     try:
         schema: Any = json.loads(json.dumps(tool.output, allow_nan=False))
-        usable = isinstance(schema, dict) and bool(schema) and find_misused(schema) is None
+        usable = isinstance(schema, dict) and bool(schema) and not any(_misused(schema))
     except (TypeError, ValueError, RecursionError):
         return None
     return schema if usable else None
-
-
-def _check_keywords(tool: FoundTool, schema: dict[str, Any]) -> None:
-    try:
-        misused = find_misused(schema)
-    except RecursionError:
-        raise _wrong(tool, "is nested too deeply") from None
-    if misused is not None:
-        *outer, keyword = misused
-        inside = f", in {'.'.join(outer)!r}" if outer else ""
-        raise _wrong(tool, f"has a value for '{keyword}' that is not valid{inside}")
-
-
-def _check_names(tool: FoundTool, names: Sequence[str]) -> None:
-    for name in names:
-        if not name.strip() or not name.isprintable() or "`" in name:
-            raise UsageError(
-                f"the parameter {name!r} of the tool '{tool.name}' can't be named in a request",
-                "expected a name on one line, without backticks",
-                where=tool.where,
-            )
 
 
 def _opened(schema: dict[str, Any]) -> dict[str, Any]:

@@ -45,15 +45,12 @@ def tool_of_function(function: Callable[..., Any], where: str, name: str = "") -
     plain = unwrapped(function)
     documented = read_docstring(plain)
     name = name or str(getattr(function, "__name__", plain.__name__))
-    parameters = _Reader(function, name, where).schema(documented.parameters)
+    schema = _Reader(function, name, where).schema(documented.parameters)
     output = output_of(function)
-    return FoundTool(
-        where, name, documented.text, parameters, "function", function, code=function, output=output
-    )
+    return FoundTool(where, name, documented.text, schema, "function", function, function, output)
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
-    """The function's signature, or None if unknown."""
     try:
         return inspect.signature(function)
     except (TypeError, ValueError):
@@ -119,12 +116,11 @@ class _Reader:
             message = f"'{parameter.name}' is of the type {kind}, which can't be written as JSON"
             hint = "change its type, or wrap the function in one that a model can call"
             raise UsageError(f"the tool '{self._name}': {message}", hint, where=self._where) from None
-        if _is_field(parameter.default):
-            schema = marked(schema, [parameter.default])
-            return (
-                schema if parameter.default.is_required() else with_default(schema, parameter.default.default)
-            )
-        return schema if _is_required(parameter.default) else with_default(schema, parameter.default)
+        default = parameter.default
+        if _is_field(default):
+            schema = marked(schema, [default])
+            return schema if default.is_required() else with_default(schema, default.default)
+        return schema if _is_required(default) else with_default(schema, default)
 
     def _parameters(self) -> list[inspect.Parameter]:
         signature = signature_of(self._function)
@@ -139,9 +135,8 @@ class _Reader:
             return hints_of(self._function)
         except NameError as error:
             message = f"a type hint of the tool '{self._name}' can't be resolved: {error}"
-            raise UsageError(
-                message, "import it at run time, not only for type checking", where=self._where
-            ) from None
+            hint = "import it at run time, not only for type checking"
+            raise UsageError(message, hint, where=self._where) from None
 
 
 def _is_field(default: Any) -> bool:

@@ -91,17 +91,11 @@ def _find_in_code(spec: str) -> list[FoundTool]:
     value = load_object(location)
     with blaming(location.rpartition(":")[0]):
         if location != spec or _makes_tools(value):
-            value = _made(value, location)
+            if not callable(value) or required_parameters(value):
+                hint = "a function that creates tools must take no arguments"
+                raise UsageError(f"'{location}' can't be called without arguments", hint)
+            value = settled(value())
         return list(collect(value, location))
-
-
-def _made(make: Any, location: str) -> Any:
-    if not callable(make) or required_parameters(make):
-        raise UsageError(
-            f"'{location}' can't be called without arguments",
-            "a function that creates tools must take no arguments",
-        )
-    return settled(make())
 
 
 def _makes_tools(value: Any) -> bool:

@@ -165,12 +165,12 @@ def marking(bound: BoundTool, marks: Marks, arguments: dict[str, Any]) -> Iterat
     if entry is None:
         yield marks.arguments(arguments)
         return
-    function = entry.get()
-    entry.set(_marked(function, marks))
+    function = entry.function
+    entry.function = _marked(function, marks)
     try:
         yield arguments
     finally:
-        entry.set(function)
+        entry.function = function
 
 
 def _marked(function: Callable[..., Any], marks: Marks) -> Callable[..., Any]:

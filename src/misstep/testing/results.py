@@ -17,31 +17,14 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.core.stats import wilson
 from misstep.errors import UsageError
-from misstep.features.tool_fuzz.view import (
-    calls_each,
-    found,
-    fuzz_view,
-    headline,
-    history,
-    in_all,
-    other_places,
-    validation_in_words,
-)
+from misstep.features.tool_fuzz import view as fuzz_views
 from misstep.planning.difficulty import measure
+from misstep.rendering import terminal
 from misstep.rendering.case import case_view
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.page import page
 from misstep.rendering.layout import Trimmed
-from misstep.rendering.terminal import (
-    baselines_in_words,
-    counted,
-    easy_lines,
-    from_to,
-    kinds_of_errors,
-    percent,
-    summary_view,
-)
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
 from misstep.rendering.words import agent_name, written
@@ -70,8 +53,8 @@ class PassDemand(msgspec.Struct, frozen=True):
             return ""
         unjudged = summary.inconclusive + summary.errored
         if unjudged and (summary.success is None or summary.success >= asked):
-            return f"{unjudged} of {cases} cases could not be judged; {percent(asked)} must pass"
-        head = f"success is {percent(summary.success)}, required {percent(asked)}"
+            return f"{unjudged} of {cases} cases could not be judged; {terminal.percent(asked)} must pass"
+        head = f"success is {terminal.percent(summary.success)}, required {terminal.percent(asked)}"
         luck = "the interval includes the required rate: run more cases to be sure"
         return f"{head}\n{luck}" if summary.interval[1] >= asked else head
 
@@ -208,11 +191,11 @@ WIDTH = 100
 
 def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]], again: Again) -> str:
     """Counts and rate, the first cases that did not pass, and what to type next."""
-    parts = [as_text(summary_view(summary))]
+    parts = [as_text(terminal.summary_view(summary))]
     for outcome, difficulty in shown:
         parts += [as_text(case_view(outcome, difficulty)), f"Replay: {again.one(outcome.case.id)}"]
     if rest := summary.cases - summary.passed - len(shown):
-        parts.append(f"{counted(rest, 'more case')} did not pass")
+        parts.append(f"{terminal.counted(rest, 'more case')} did not pass")
     return "\n\n".join([*parts, f"Show all: {again.show}"])
 
 
@@ -221,7 +204,7 @@ def tools_text(report: FuzzReport, again: Again) -> str:
     commands = [f"  Replay: {again.one(finding.id)}" for finding in (*report.findings, *report.unconfirmed)]
     # Commands must not be wrapped.
     width = max(WIDTH, *map(len, commands)) if commands else WIDTH
-    return as_text(fuzz_view(report, again.before.removesuffix("/"), again.after), width)
+    return as_text(fuzz_views.fuzz_view(report, again.before.removesuffix("/"), again.after), width)
 
 
 def as_text(view: RenderableType, width: int = WIDTH) -> str:
@@ -246,10 +229,12 @@ def planning_html(
     With `cases`, these are also shown as in a report.
     """
     rest = summary.cases - summary.passed - len(failures)
-    more = [element("p", f"{counted(rest, 'more case')} did not pass.", class_="dim")] if rest else []
-    judged = counted(summary.passed + summary.failed, "judged case")
+    more = (
+        [element("p", f"{terminal.counted(rest, 'more case')} did not pass.", class_="dim")] if rest else []
+    )
+    judged = terminal.counted(summary.passed + summary.failed, "judged case")
     return _piece(
-        element("p", element("b", percent(summary.success), class_="rate"), f" of {judged} passed"),
+        element("p", element("b", terminal.percent(summary.success), class_="rate"), f" of {judged} passed"),
         *_scale(summary),
         element("p", text(_counts(summary)), class_="dim"),
         *([_pictures(cases)] if cases else []),
@@ -273,17 +258,17 @@ def tools_html(report: FuzzReport, again: Again) -> str:
             (
                 text(tool.name, NAME),
                 f"{tool.calls:,}",
-                found(tool).plain,
+                fuzz_views.found(tool).plain,
                 f"{tool.refused:,}",
-                calls_each(tool),
-                in_all(tool),
+                fuzz_views.calls_each(tool),
+                fuzz_views.in_all(tool),
             )
         )
         for tool in report.tools
     ]
     return _piece(
-        element("p", element("b", headline(report), class_="bad" if report.findings else "good")),
-        element("p", text(validation_in_words(report), REQUEST), class_="dim"),
+        element("p", element("b", fuzz_views.headline(report), class_="bad" if report.findings else "good")),
+        element("p", text(fuzz_views.validation_in_words(report), REQUEST), class_="dim"),
         grid(HEADINGS, rows),
         *[_finding(cause, again) for cause in report.causes],
         _command(again.show),
@@ -296,14 +281,14 @@ def _piece(*parts: Markup) -> str:
 
 
 def _counts(summary: Summary) -> str:
-    kinds = kinds_of_errors(summary)
+    kinds = terminal.kinds_of_errors(summary)
     unjudged = {"inconclusive": summary.inconclusive, "errored": summary.errored}
     said = [
         agent_name(summary, NAME),
-        f"95 % interval {from_to(summary.interval)}",
-        f"chance level {percent(summary.chance)}",
-        *([f"baselines: {baselines_in_words(summary.baselines)}"] if summary.baselines else []),
-        *easy_lines(summary.chance)[:1],
+        f"95 % interval {terminal.from_to(summary.interval)}",
+        f"chance level {terminal.percent(summary.chance)}",
+        *([f"baselines: {terminal.baselines_in_words(summary.baselines)}"] if summary.baselines else []),
+        *terminal.easy_lines(summary.chance)[:1],
         *([f"failures: {kinds}"] if kinds else []),
         *(f"{count} {name}" for name, count in unjudged.items() if count),
     ]
@@ -366,7 +351,7 @@ def _finding(cause: Cause, again: Again) -> Markup:
     where = element("span", f" · {plain(finding.where, NAME)}", class_="dim") if finding.where else ""
     head = element("summary", kind, " ", text(finding.error, NAME), " · ", text(finding.tool, NAME), where)
     calls = element("pre", lines("\n".join(map(written_call, finding.calls))))
-    told = (finding.message, finding.why, history(finding), *other_places(cause))
+    told = (finding.message, finding.why, fuzz_views.history(finding), *fuzz_views.other_places(cause))
     said = [element("p", text(each)) for each in told if each]
     return element("details", head, calls, *said, _command(again.one(finding.id)))
 

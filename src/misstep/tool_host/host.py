@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice, repeat
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -28,7 +27,7 @@ from misstep.tool_host.protocol import LAST_WORDS, CallConditions, CallerStopped
 from misstep.tool_host.reactions import ReactionDecoder, died, hung
 from misstep.tool_host.sandbox.places import anchored, is_server
 from misstep.tool_host.sandbox.sandbox import Sandbox, refuse_remote, sandbox_for
-from misstep.tool_host.sandbox_process import SOON, GivenUp, SandboxProcess, never
+from misstep.tool_host.sandbox_process import SOON, GivenUp, SandboxProcess
 
 GRACE = 0.25  # seconds beyond the time limit of a call
 EARLY = 0.25  # share of the time limit after which a call's CPU use is measured, since it may hang
@@ -54,7 +53,7 @@ class ToolHost:
         refuse_remote(self._spec, conditions)
         self.sandbox: Sandbox = sandbox_for(self._spec, conditions)
         self._is_server = self._is_apart = is_server(spec)
-        self._is_over: Callable[[], bool] = never
+        self._is_over: Callable[[], bool] = lambda: False
         self._process: SandboxProcess | None = None
         self._line: Channel | None = None  # to the copy that accepts calls
         self.tools: tuple[Described, ...] = ()
@@ -84,9 +83,7 @@ class ToolHost:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self) -> None:

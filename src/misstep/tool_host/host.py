@@ -8,6 +8,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice, repeat
 from typing import Self
 
@@ -22,7 +23,7 @@ from misstep.core.tool import Described, Probe, Reaction
 from misstep.errors import UsageError
 from misstep.fuzzing.coverage import reach_of
 from misstep.fuzzing.workbench import AHEAD
-from misstep.tool_host.channel import Channel, ChannelLost
+from misstep.tool_host.channel import Channel, ChannelLost, encoded
 from misstep.tool_host.protocol import LAST_WORDS, CallConditions, CallerStopped, Overrun, ToolsLoaded
 from misstep.tool_host.reactions import ReactionDecoder, died, hung
 from misstep.tool_host.sandbox.places import anchored, is_server
@@ -33,8 +34,6 @@ GRACE = 0.25  # seconds beyond the time limit of a call
 EARLY = 0.25  # share of the time limit after which a call's CPU use is measured, since it may hang
 PAUSE = 5.0  # seconds before an unreachable server is tried again
 PLACES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-
-_encoder = msgspec.json.Encoder()
 
 
 class ToolHost:
@@ -166,7 +165,7 @@ class ToolHost:
         return reach_of(source.file, source.line, source.text, self._decoder.lines_of(source.file))
 
     def _send(self, probes: Iterable[Probe], idle: bool) -> None:
-        data = b"".join(_encoder.encode(probe) + b"\n" for probe in probes)
+        data = b"".join(encoded(probe) + b"\n" for probe in probes)
         if data:
             assert self._line is not None
             self._is_fresh = False
@@ -193,10 +192,7 @@ class ToolHost:
                 yield reaction
 
     def _listen(self) -> list[bytes]:
-        """The next messages. Raises `Lost` if there are no more, and TimeoutError if it takes too long.
-
-        Raises `GivenUp` if the caller no longer waits.
-        """
+        """The next messages. Raises `ChannelLost` if there are no more, TimeoutError, or `GivenUp`."""
         line, sandbox_process = self._line, self._process
         assert line is not None
         assert sandbox_process is not None
@@ -224,10 +220,7 @@ class ToolHost:
                 return _last_rows(line)
 
     def _begin_again(self) -> Reaction | None:
-        """Open a copy of the tools to calls. Returns the reaction to all calls if their server is gone.
-
-        Raises `GivenUp` if it is over before they are loaded.
-        """
+        """Open a copy of the tools to calls. Returns the reaction to all calls if their server is gone."""
         if self._gone is not None and time.monotonic() - self._gone_at < PAUSE:
             self._is_fresh = False
             return self._gone
@@ -275,31 +268,28 @@ class ToolHost:
         if self.sandbox.command:  # the files to hide may have changed
             self.sandbox = sandbox_for(self._spec, self._conditions)
         self.sandbox.prepare()
-        self._process = SandboxProcess(
-            self._spec, self._conditions, self.sandbox, self._is_apart, is_over=self._is_over
-        )
+        arguments = self._spec, self._conditions, self.sandbox, self._is_apart
+        self._process = SandboxProcess(*arguments, is_over=self._is_over)
         loaded = self._process.load()
-        if not loaded.forkable and not self._is_apart:
+        if loaded.forkable or self._is_apart:
+            self._take(loaded)
+            self._begin()
+        else:
             self._is_apart = True
             self._abandon()
-            return self._open()
-        self._take(loaded)
-        self._begin()
-        return None
+            self._open()
 
     def _begin(self) -> None:
         """Open a copy of the tools to calls, in a new sandbox if this one is gone."""
         assert self._line is None
-        if self._process is None:
-            return self._open()
         try:
-            self._line = self._process.start()
+            self._line = self._process.start() if self._process else None
         except ChannelLost:
             self._abandon()
-            return self._open()
-        if self._is_apart:
+        if self._process is None or self._line is None:
+            self._open()
+        elif self._is_apart:
             self._take(self._process.introduced(self._line))
-        return None
 
     def _take(self, loaded: ToolsLoaded) -> None:
         self.files = loaded.files
@@ -308,12 +298,10 @@ class ToolHost:
 
 
 def _last_rows(line: Channel) -> list[bytes]:
-    """What a copy had sent before it ended. Raises `Lost` if that was nothing."""
-    try:
+    """What a copy had sent before it ended. Raises `ChannelLost` if that was nothing."""
+    with suppress(ChannelLost):
         while line.read():
             pass
-    except ChannelLost:
-        pass
     if rows := line.take_all():
         return rows
     raise ChannelLost

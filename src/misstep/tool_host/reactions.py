@@ -51,10 +51,8 @@ def _overran(overrun: say.Overrun, seconds: float) -> Reaction:
 
 def _cause(status: int) -> tuple[str, str]:
     """How a process ended, as a name and in words."""
-    if status in _STATUSES:
-        return _STATUSES[status]
     if status >= 0:
-        return "Exit", f"it exited with status {status}"
+        return _STATUSES.get(status, ("Exit", f"it exited with status {status}"))
     names = {each.value: each.name for each in signal.Signals}
     name = names.get(-status, f"signal {-status}")
     return name, f"its process was ended by {name}"
@@ -108,10 +106,9 @@ class ReactionDecoder:
 
     def _known(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """The edges that fit the limits."""
-        if len(self._edges) + len(edges) <= MOST_EDGES:
-            fitting = tuple(edge for edge in edges if 0 <= edge < LARGEST)
-        else:
-            fitting = tuple(edge for edge in edges if edge in self._edges)
+        if len(self._edges) + len(edges) > MOST_EDGES:
+            return tuple(edge for edge in edges if edge in self._edges)
+        fitting = tuple(edge for edge in edges if 0 <= edge < LARGEST)
         self._edges.update(fitting)
         return fitting
 
@@ -133,14 +130,10 @@ def _bounded(reaction: Reaction) -> Reaction:
 
 
 def _bounded_raised(raised: Raised) -> Raised:
-    frames = raised.frames[-MOST_FRAMES:]
-    return replace(
-        raised,
-        kind=raised.kind[:TEXT],
-        message=raised.message[:TEXT],
-        bases=tuple(base[:TEXT] for base in raised.bases[:MOST_FRAMES]),
-        frames=tuple(
-            Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own, each.text[:TEXT])
-            for each in frames
-        ),
-    )
+    frames = [
+        Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own, each.text[:TEXT])
+        for each in raised.frames[-MOST_FRAMES:]
+    ]
+    bases = tuple(base[:TEXT] for base in raised.bases[:MOST_FRAMES])
+    kind, message = raised.kind[:TEXT], raised.message[:TEXT]
+    return replace(raised, kind=kind, message=message, bases=bases, frames=tuple(frames))

@@ -73,11 +73,7 @@ class ProcessTree:
 
     def memory(self) -> int:
         """The sum of their resident memory in bytes; shared memory counts for each of them."""
-        total = 0
-        for each in self.living():
-            with suppress(OSError, IndexError), open(f"/proc/{each.pid}/statm", "rb") as file:
-                total += int(file.read().split()[1]) * PAGE
-        return total
+        return sum(_memory_of(each.pid, 1) for each in self.living())
 
     def true_memory(self) -> int:
         """The memory of all together in bytes, counting shared memory once; 0 if unknown at the moment.
@@ -171,7 +167,7 @@ def limit(limits: Limits, private: bool, address_space: bool = True) -> None:
     _set(resource.RLIMIT_FSIZE, limits.disk)
     _set(resource.RLIMIT_NOFILE, OPEN_FILES)
     if address_space:
-        _set(resource.RLIMIT_AS, _address_space() + limits.memory)
+        _set(resource.RLIMIT_AS, _memory_of("self", 0) + limits.memory)
     if private:
         _set(resource.RLIMIT_NPROC, limits.processes * THREADS)
 
@@ -193,12 +189,11 @@ def _set(which: int, amount: int) -> None:
         resource.setrlimit(which, (amount, amount))
 
 
-def _address_space() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * PAGE
-    except OSError:
-        return 0
+def _memory_of(pid: int | str, column: int) -> int:
+    """A column of a process's memory statistics, in bytes: 0 is its address space, 1 what is resident."""
+    with suppress(OSError, IndexError), open(f"/proc/{pid}/statm", "rb") as file:
+        return int(file.read().split()[column]) * PAGE
+    return 0
 
 
 LONGEST = 1 << 18  # bytes that are read
@@ -207,7 +202,7 @@ WRITING = 1.0  # seconds to write a stack
 LOOKING = 0.01
 ASKING = getattr(signal, "SIGRTMAX", signal.SIGUSR2)
 _FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)')
-_THREAD = re.compile(r"(Current thread|Thread|Stack) ")
+_THREADS = re.compile(r"^(?=(?:Current thread|Thread|Stack) )", re.MULTILINE)  # the main one comes last
 
 
 class CrashTraces:
@@ -244,30 +239,17 @@ class CrashTraces:
         They belong to a thread that runs the tool's own code, preferably the main thread.
         """
         text = os.pread(self._file.fileno(), LONGEST, 0).decode("utf-8", "replace")
-        threads = [_frames(part, owns) for part in _split(text)]
+        threads = [_frames(part.splitlines(), owns) for part in _THREADS.split(text)]
         return next((frames for frames in reversed(threads) if any(frame.own for frame in frames)), ())
 
 
-def _split(text: str) -> list[list[str]]:
-    """The lines of each thread, in the order of the dump, in which the main thread comes last."""
-    parts: list[list[str]] = [[]]
-    for line in text.splitlines():
-        if _THREAD.match(line):
-            parts.append([])
-        parts[-1].append(line)
-    return parts
-
-
 def _frames(lines: list[str], owns: Callable[[str], bool]) -> tuple[Frame, ...]:
-    matches = map(_FRAME.fullmatch, lines)
-    found = [match for match in matches if match and not is_ours(match["file"])]
-    frames = [_frame(match, owns(match["file"])) for match in reversed(found)]
+    frames = list[Frame]()
+    for match in filter(None, map(_FRAME.fullmatch, reversed(lines))):
+        file, line = match["file"], int(match["line"]) if match["line"].isdigit() else 0
+        if not is_ours(file):
+            own = owns(file)
+            source = source_line(file, line) if own else ""
+            frames.append(Frame(storable(file), line, storable(match["function"]), own, source))
     first = next((place for place, frame in enumerate(frames) if frame.own), 0)
     return tuple(frames[first:][-MOST_FRAMES:])
-
-
-def _frame(match: re.Match[str], own: bool) -> Frame:
-    file, line = match["file"], int(match["line"]) if match["line"].isdigit() else 0
-    return Frame(
-        storable(file), line, storable(match["function"]), own, source_line(file, line) if own else ""
-    )

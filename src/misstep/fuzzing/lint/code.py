@@ -41,15 +41,13 @@ def _changed(tree: ast.AST) -> list[str]:
     """Names that are assigned or modified, once for each time."""
     found = list[str]()
     for node in ast.walk(tree):
+        inner = getattr(node, "value", None)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.append(node.id)
-        inner = getattr(node, "value", None)
-        if not isinstance(inner, ast.Name):
-            continue
-        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            found.append(inner.id)
-        if isinstance(node, ast.Attribute) and _CHANGES.fullmatch(node.attr):
-            found.append(inner.id)
+        elif isinstance(inner, ast.Name):
+            is_set = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+            if is_set or (isinstance(node, ast.Attribute) and _CHANGES.fullmatch(node.attr)):
+                found.append(inner.id)
     return found
 
 
@@ -179,16 +177,14 @@ class _Reader:
 
     def _chain(self, node: ast.If) -> list[Any] | None:
         """The values of `if … elif … else: raise`, if every branch tests only values."""
-        found, last = list[Any](), node
-        while True:
+        found, rest = list[Any](), list[ast.stmt]([node])
+        while len(rest) == 1 and isinstance(last := rest[0], ast.If):
             values = self._tested(last.test)
             if values is None or _refuses(last.body):
                 return None
             found += values
-            if len(last.orelse) == 1 and isinstance(last.orelse[0], ast.If):
-                last = last.orelse[0]
-                continue
-            return found if _refuses(last.orelse) else None
+            rest = last.orelse
+        return found if _refuses(rest) else None
 
     def _table(self, node: ast.expr) -> list[Any] | None:
         return self._tables.get(node.id) if isinstance(node, ast.Name) else values_of(node)
@@ -223,9 +219,7 @@ ENOUGH_TAKEN = 2  # values with which calls succeeded
 ENOUGH_REFUSED = 3  # other values with which all calls failed
 
 # Names of parameters that identify one of many things, instead of being a choice.
-_THINGS = re.compile(
-    r"(?:^|_)(?:ids?|name|key|path|file|filename|title|user|url|email|number)$", re.IGNORECASE
-)
+_THINGS = re.compile(r"(?i)(?:^|_)(?:ids?|name|key|path|file|filename|title|user|url|email|number)$")
 # Words in refusals that are about the environment or about syntax, not about the choice.
 _ELSEWHERE = re.compile(
     r"\bnot found\b|\bnot exist|n't exist|\bErrno\b|\bdenied\b|\balready\b|\bavailable\b|\bunable to\b"
@@ -249,10 +243,8 @@ def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
     known = tuple(dict.fromkeys([*_together(found, part), *(found.taken if closed else ())]))
     if part.choices:
         offered = [each.casefold() if isinstance(each, str) else each for each in part.choices]
-        hidden = [
-            each for each in known if (each.casefold() if isinstance(each, str) else each) not in offered
-        ]
-        return Compared(tuple(hidden))
+        folded = {each: each.casefold() if isinstance(each, str) else each for each in known}
+        return Compared(tuple(each for each in known if folded[each] not in offered))
     # Other values may just not exist at the moment, or be written in the wrong format.
     if not closed or _THINGS.search(part.name):
         return Compared(known)
@@ -264,12 +256,9 @@ def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
 def _together(found: Comparisons, part: SchemaPart) -> list[Constant]:
     """Values of collections that contain an accepted (and offered) value, without refused ones."""
     offered = [value for value in found.taken if value in (part.choices or found.taken)]
-    small = [
-        each
-        for each in found.collections
-        if len(each) <= MOST_COMPARED and any(one in offered for one in each)
-    ]
-    return [value for each in small for value in each if value not in found.refused]
+    small = [each for each in found.collections if len(each) <= MOST_COMPARED]
+    shared = [each for each in small if any(one in offered for one in each)]
+    return [value for each in shared for value in each if value not in found.refused]
 
 
 MOST_LISTED = 30  # values that can reasonably be listed

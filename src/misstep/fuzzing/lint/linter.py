@@ -106,8 +106,7 @@ def _has(patterns: tuple[str, ...], text: str) -> bool:
 REASON = 160  # characters of the tool's message
 
 _UNWELCOME = re.compile(
-    r"\b(?:unknown|unsupported|not supported|invalid|not (?:an? )?valid|unrecogni[sz]ed|one of)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:unknown|unsupported|not supported|invalid|not (?:an? )?valid|unrecogni[sz]ed|one of)\b"
 )
 
 

@@ -176,10 +176,9 @@ class _Shrinking:
 
     def run(self) -> Shrunk:
         """Remove calls and simplify the rest until neither helps."""
-        if len(self._best[0]) > 1:  # learn which results later calls use
-            judged = self._replayer.last_of(self._best[0])
-            if judged is not None and is_same(judged, self._like):
-                self._keep_results()
+        # Learn which results later calls use.
+        if len(self._best[0]) > 1 and self._replayer.shows(self._best[0], self._like):
+            self._keep_results()
         self._lower()
         while self._drop_calls() or self._lower() or self._simplify():
             pass
@@ -201,9 +200,8 @@ class _Shrinking:
         while size:
             start = 0
             while start < len(self._best[0]) - 1:
-                calls = self._best[0]
-                kept = [place for place in range(len(calls)) if not start <= place < start + size]
-                kept = kept if kept[-1:] == [len(calls) - 1] else [*kept, len(calls) - 1]
+                calls, end = self._best[0], start + size
+                kept = [*range(start), *range(min(end, len(calls) - 1), len(calls))]
                 if not self._try(tuple(calls[place] for place in kept), kept):
                     start += size
             size //= 2

@@ -8,7 +8,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, log, sqrt
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 import msgspec
 from msgspec import structs
@@ -19,7 +19,7 @@ from misstep.core.stats import Z_95
 from misstep.core.text import cut
 from misstep.core.tool import Described, Frame, Invocation, Reaction, length_of, oddity_of
 from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for, place_of
-from misstep.schemas.shape import mapping, resolve
+from misstep.schemas.shape import as_list, mapping, resolve
 
 SHORTEST = 3  # characters of a text that is not in a description by coincidence
 
@@ -35,17 +35,13 @@ def _named(described: Described, call: Invocation) -> int:
     count = 0
     for name, value in json.loads(call.arguments).items():
         own = mapping(resolve(mapping(schema.get("properties")).get(name), schema))
-        known = [*_listed(own), *(each[name] for each in examples if name in each)]
+        known = [own[keyword] for keyword in ("const", "default") if keyword in own]
+        known += [*as_list(own.get("enum")), *as_list(own.get("examples"))]
+        known += [each[name] for each in examples if name in each]
         said = f"{described.tool.description}\n{own.get('description')}"
         is_long = isinstance(value, str) and len(value) >= SHORTEST
         count += value in known or bool(is_long and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", said))
     return count
-
-
-def _listed(schema: Mapping[str, Any]) -> list[Any]:
-    lists = [schema.get(keyword) for keyword in ("enum", "examples")]
-    single = [schema[keyword] for keyword in ("const", "default") if keyword in schema]
-    return [*single, *(value for each in lists if isinstance(each, list) for value in each)]
 
 
 MOST_DEFECTS = 200  # per examination: more are probably one defect with varying messages
@@ -150,13 +146,11 @@ class DefectIndex:
 
     def recall(self, finding: Finding) -> None:
         """Record a defect of an earlier session."""
-        ruling = Judged(
-            finding.ruling, finding.why, finding.signature, finding.error, finding.where, finding.message
-        )
-        self._entries[finding.tool, finding.kind, finding.signature] = Defect(
+        why, signature = finding.why, finding.signature
+        self._entries[finding.tool, finding.kind, signature] = Defect(
             tool=finding.tool,
             kind=finding.kind,
-            judged=ruling,
+            judged=Judged(finding.ruling, why, signature, finding.error, finding.where, finding.message),
             calls=finding.calls,
             before=(),
             original=finding.original,

@@ -1,7 +1,4 @@
-"""The client of a process in the sandbox: starts it, loads and calls tools in it, ends it.
-
-If tools can't be loaded, it says why.
-"""
+"""The client of a process in the sandbox: starts it, loads and calls tools in it, ends it."""
 
 import os
 import select

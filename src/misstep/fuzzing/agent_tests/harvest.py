@@ -1,8 +1,4 @@
-"""Turns trials of an agent into findings, and asks a model directly for requests that crash a tool.
-
-Refusals of arguments that fit a tool's schema are candidates to reproduce through the agent. The direct
-requests are a baseline that fuzzing is compared with.
-"""
+"""Turns trials and refusals into findings, and asks a model directly for requests that crash a tool."""
 
 import json
 import re

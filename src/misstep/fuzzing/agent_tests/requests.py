@@ -1,7 +1,4 @@
-"""Asks models for requests and arguments, with schemas that are strict where possible.
-
-Also sorts tools into groups with a common purpose: a request that needs one group should not call another.
-"""
+"""Asks models for requests and arguments, with strict schemas where possible, and for groups of tools."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

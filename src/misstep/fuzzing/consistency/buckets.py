@@ -1,8 +1,4 @@
-"""Groups paraphrased requests by a tool's inputs and outputs, and decides whether they show a fault.
-
-Texts can be normalised first, so that timestamps, ids and rounding don't count as differences. A set fails
-only if every check finds a fault; the clearest pair of requests is kept as evidence.
-"""
+"""Groups paraphrased requests by a tool's inputs and outputs, and decides whether they show a fault."""
 
 import json
 import re

@@ -1,9 +1,4 @@
-"""Runs a set of paraphrased requests through an agent and judges whether the tool is at fault.
-
-Answers are judged by what the tool should have answered, as predicted by models. A stored set can be judged
-again with fewer checks, without running anything. As a baseline, a model is asked directly for requests that
-a tool answers wrongly.
-"""
+"""Runs paraphrased requests through an agent and judges whether the tool is at fault, also once stored."""
 
 import json
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""Makes sets of paraphrased requests with a model, from templates, and checks that they mean the same.
-
-Also has the schemas for everything that models answer about these sets.
-"""
+"""Makes sets of paraphrased requests with a model; has the schemas for what models answer about them."""
 
 import re
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence

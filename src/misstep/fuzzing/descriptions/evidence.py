@@ -1,7 +1,4 @@
-"""Collects requests from an earlier run to test tool descriptions with, and judges how trials went.
-
-Requests are split in two: descriptions are chosen by one part and finally judged by the other.
-"""
+"""Collects requests of an earlier run to choose and judge tool descriptions with, and judges trials."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256

@@ -1,8 +1,4 @@
-"""Asks models for better descriptions of a tool, with several strategies.
-
-Answers are validated: no unknown parameters, no repetition, limited length. The `explore` strategy calls the
-tool and rewrites the description until it stops changing.
-"""
+"""Asks models for better descriptions of a tool, with several strategies, and validates the answers."""
 
 import inspect
 import json

@@ -1,9 +1,4 @@
-"""Names the constraint of a schema that arguments violate, excuses refusals and long calls, or suspects them.
-
-Arguments that fit the schema may still be refused (formats, invalid Unicode, extreme numbers, long file
-names), and a tool that is asked to wait may take long: neither is a defect. A refusal whose words are about
-the inside of the tool may be one.
-"""
+"""Names the constraint that arguments violate, and says which refusals and long calls are no defects."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Makes the reactions to different calls comparable.
-
-A message is compared without what repeats the call's arguments. Calls with one signature show one defect.
-"""
+"""Makes messages comparable by leaving out what repeats the arguments; one signature means one defect."""
 
 import json
 import re

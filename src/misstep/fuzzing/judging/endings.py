@@ -1,7 +1,4 @@
-"""Judges calls that ended without a result, and results that don't match the output schema.
-
-Also recognises tools that run code they are given: errors in their replies belong to that code.
-"""
+"""Judges calls that ended without a result, broken output schemas, and errors of code a tool was given."""
 
 import json
 import re

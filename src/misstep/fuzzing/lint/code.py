@@ -1,8 +1,4 @@
-"""Compares the values that a tool's code accepts for a parameter with those its schema offers.
-
-Accepted values come from reading the code (comparisons, sets, match cases, lookup tables) and from
-comparisons observed while the tool was called.
-"""
+"""Compares the values that a tool accepts, by its code and by its calls, with those its schema offers."""
 
 import ast
 import json

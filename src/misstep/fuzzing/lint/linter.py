@@ -1,7 +1,4 @@
-"""Applies all lint rules, and has those that compare the documentation with refused and accepted calls.
-
-The evidence is calls: valid arguments that were refused or crashed the tool, and invalid ones it accepted.
-"""
+"""Applies all lint rules, and has those whose evidence is refused or accepted calls."""
 
 import json
 import re

@@ -1,7 +1,4 @@
-"""Collects the defects of a run, each once, with the simplest calls that showed it, and refused calls.
-
-Also estimates how many defects there are in total (Chao1), from how often each known one was seen.
-"""
+"""Collects defects, each once with its simplest calls, and refusals; estimates how many defects there are."""
 
 import json
 import re

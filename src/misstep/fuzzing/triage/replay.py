@@ -1,7 +1,4 @@
-"""Makes calls again from a fresh start, to see whether they still show a defect.
-
-If a call uses a value that an earlier call returned, such as an id, it gets the newly returned one.
-"""
+"""Makes calls again from a fresh start, with new values where they use what earlier calls returned."""
 
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,4 @@
-"""Measures how simple calls are, and proposes simpler ones: large steps first.
-
-Some steps change a value wherever it occurs, for defects that need it twice.
-"""
+"""Measures how simple calls are, and proposes simpler ones: large steps first."""
 
 import json
 import re

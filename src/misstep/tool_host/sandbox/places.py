@@ -1,7 +1,4 @@
-"""Decides which of the host's files a sandbox shows.
-
-These are what interpreters, programs and a tool's project need, without the secrets among them.
-"""
+"""Decides which of the host's files a sandbox shows: what tools need, without the secrets in it."""
 
 import ast
 import fnmatch

@@ -1,7 +1,4 @@
-"""Sets up the sandbox for tools, with environment variables that hold no keys.
-
-Cgroups limit it as well, if systemd manages the user's session and delegates them.
-"""
+"""Sets up the sandbox for tools, with variables that hold no keys, and cgroups where systemd has them."""
 
 import functools
 import os

@@ -1,7 +1,4 @@
-"""Folders on disk for tools that run without a sandbox; they are always removed again.
-
-Removal copes with whatever tools leave behind: missing permissions, deep nesting, long paths.
-"""
+"""Folders on disk for tools without a sandbox, which are always removed again, whatever is in them."""
 
 import errno
 import fcntl

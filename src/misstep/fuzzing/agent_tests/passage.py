@@ -98,9 +98,8 @@ def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
 def done_instead(rehearsal: Trial, calls: Sequence[Invocation]) -> str:
     """Describe what the agent did instead of the call, when that says nothing about the documentation."""
     for last in others_among(rehearsal.uses, calls)[-1:]:
-        return (
-            f"the agent, instructed to make the call, made another: {last.tool}({cut(last.arguments, SHOWN)})"
-        )
+        call = f"{last.tool}({cut(last.arguments, SHOWN)})"
+        return f"the agent, instructed to make the call, made another: {call}"
     said = cut(rehearsal.answer.strip(), SHOWN)
     return f"the agent did not make the call, and named no rule against it: {said or '(no answer)'}"
 
@@ -207,9 +206,8 @@ class ReachStages:
         A refusal counts as reached only if it surprises a judge.
         """
         matter: Matter = "refusal" if finding.kind == "refusal" else "defect"
-        passage, calls = await self._rehearsed(
-            finding, ReachAttempt(finding.id, "inconclusive", matter=matter)
-        )
+        passage = ReachAttempt(finding.id, "inconclusive", matter=matter)
+        passage, calls = await self._rehearsed(finding, passage)
         if not calls:
             return passage
         try:

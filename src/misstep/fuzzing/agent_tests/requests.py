@@ -107,12 +107,8 @@ async def ask_outright(
     aim: Aim, means: Outright, tool: Described, models: Models, count: int, used: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Ask for up to `count` requests that make a tool fail, none of them in `used`. Raises `Unusable`."""
-    stage = cast("Stage", f"{aim}-{means}")
-    places = {
-        "tools": documentation_of([tool], with_source=means == "whitebox"),
-        "used": listed(used),
-        "count": str(count),
-    }
+    stage, documented = cast("Stage", f"{aim}-{means}"), documentation_of([tool], means == "whitebox")
+    places = {"tools": documented, "used": listed(used), "count": str(count)}
     told = {name: places[name] for name in PLACES[stage]}
     return await models.ask("generator", stage, requests_form(count, used), **told)
 
@@ -124,13 +120,11 @@ async def make_requests(
 
     Returns the messages, and if there are none, the reason.
     """
+    about = {"tools": documentation_of(tools), "count": str(count)}
     try:
-        made = await models.ask(
-            "generator", "crosstalk", requests_form(count), tools=documentation_of(tools), count=str(count)
-        )
+        return await models.ask("generator", "crosstalk", requests_form(count), **about), ""
     except Unusable as error:
         return (), f"no requests were generated: {told(error)}"
-    return made, ""
 
 
 FEWEST = 2  # groups

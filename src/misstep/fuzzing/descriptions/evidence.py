@@ -154,16 +154,10 @@ async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, m
                 verdict, why = await judge_correctness(trial, models)
         except Unusable as error:
             verdict, why = "inconclusive", told(error)
-    return FixAttempt(
-        candidate,
-        trying.id,
-        verdict,
-        cut(why, SHOWN_REASON),
-        # A right answer may have been found without calling the tool.
-        bool(calls_of(trial, tool)) or trying.matter == "answer",
-        len(trial.uses),
-        trial.usage.input + trial.usage.output,
-    )
+    # A right answer may have been found without calling the tool.
+    met = bool(calls_of(trial, tool)) or trying.matter == "answer"
+    tokens = trial.usage.input + trial.usage.output
+    return FixAttempt(candidate, trying.id, verdict, cut(why, SHOWN_REASON), met, len(trial.uses), tokens)
 
 
 def _verdict(trial: Trial, tool: str) -> tuple[Judgement, str]:
@@ -193,8 +187,7 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
     untried = [name for name in groups if name not in bad and not all(each.tried for each in groups[name])]
     good = [name for name in groups if name not in bad and name not in untried]
     if not bad:
-        hint = "that run has nothing to fix"
-        raise UsageError("none of its requests failed", hint)
+        raise UsageError("none of its requests failed", "that run has nothing to fix")
     if len(bad) + len(untried) < LEAST:
         message = "only one request, or set of requests, failed, and all others were tried"
         hint = "two are needed, one to choose a description and one to judge it: a longer run finds more"
@@ -202,12 +195,11 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
     dice = Dice(derive_seed(seed, "fix"))
     ordered = [name for names in (bad, untried, good) for name in dice.shuffled(sorted(names))]
     parts: dict[Part, list[str]] = {"validation": ordered[::2], "test": ordered[1::2]}
-    trying = list[Trying]()
-    for part, names in parts.items():
-        own = [each for name in names for each in groups[name]][:most]
-        trying += [
-            Trying(each.id, each.request, part, each.matter, each.tools, each.expected) for each in own
-        ]
+    trying = [
+        Trying(each.id, each.request, part, each.matter, each.tools, each.expected)
+        for part, names in parts.items()
+        for each in [each for name in names for each in groups[name]][:most]
+    ]
     shown = {each.id for each in trying if each.part == "validation"}
     told = [each.told for each in evidence.asked if each.bad and each.id in shown]
     return tuple(trying), (*told, *evidence.defects)

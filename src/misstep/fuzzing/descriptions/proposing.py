@@ -89,10 +89,9 @@ def wrong_at_last(wording: Wording, tool: Described, used: Sequence[Wording]) ->
 
 def _wrong_with(wording: Wording, tool: Described) -> list[str]:
     known = tool.tool.parameters.get("properties", {})
-    wrong = [f"The tool has no parameter {quoted(name)}." for name in wording.parameters if name not in known]
-    wrong += [
-        f"The text for {quoted(name)} is empty." for name, text in wording.parameters.items() if not text
-    ]
+    texts = wording.parameters
+    wrong = [f"The tool has no parameter {quoted(name)}." for name in texts if name not in known]
+    wrong += [f"The text for {quoted(name)} is empty." for name, text in texts.items() if not text]
     if not wording.description:
         wrong.append("The description is empty.")
     if wording.words > MOST_WORDS:
@@ -176,9 +175,10 @@ class Proposer:
 
         def make(form: _Planned) -> str | FormatError:
             text = json.dumps(given_arguments(form.arguments, parameters))
+            if len(text) <= MOST_ARGUMENTS:
+                return text
             most = f"at most {MOST_ARGUMENTS:,} are allowed"
-            too_long = FormatError(f"The arguments have {len(text):,} characters; {most}.")
-            return text if len(text) <= MOST_ARGUMENTS else too_long
+            return FormatError(f"The arguments have {len(text):,} characters; {most}.")
 
         form = form_of(_Planned, arguments=arguments_schema(parameters)).then(make)
         about = {"tools": documentation_of([tool]), "tried": listed(tried)}

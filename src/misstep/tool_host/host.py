@@ -240,7 +240,6 @@ class ToolHost:
         return self._gone
 
     def _watch(self, busy: bool) -> None:
-        """Tell the supervisor whether calls are in flight."""
         if self._process is not None:
             self._process.watch(busy)
 

@@ -27,7 +27,6 @@ def hung(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seco
 
 
 def died(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seconds: float) -> Reaction:
-    """The process ended during the call."""
     if isinstance(ended, say.Overrun):
         return _overran(ended, seconds)
     if ended is None:
@@ -97,11 +96,9 @@ class ReactionDecoder:
         return replace(reaction, edges=self._known(reaction.edges)) if reaction.edges else reaction
 
     def lines_of(self, file: str) -> Set[int]:
-        """The lines of a file that have run."""
         return self._lines.get(file, set())
 
     def forget(self) -> None:
-        """Forget which lines have run."""
         self._lines.clear()
 
     def _known(self, edges: tuple[int, ...]) -> tuple[int, ...]:

@@ -117,10 +117,7 @@ class SandboxProcess:
         return Channel(ours)
 
     def introduced(self, line: Channel) -> say.ToolsLoaded:
-        """The tools as reported over a channel.
-
-        If there are none, the sandbox is ended, and `UsageError` with the reason or `GivenUp` is raised.
-        """
+        """The tools reported over a channel. If there are none, ends the sandbox and raises the reason."""
         try:
             return self._await_tools(line)
         except BaseException:
@@ -274,5 +271,4 @@ def _as_module(file: str, spec: str) -> str:
 
 
 def _from_here(place: str) -> str:
-    """The path relative to the working directory."""
     return place.removeprefix(os.getcwd() + os.sep)

@@ -91,7 +91,6 @@ def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
 
 
 def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
-    """The uses that match none of the wanted calls."""
     return [use for use in uses if not any(_is_call(use, call) for call in calls)]
 
 

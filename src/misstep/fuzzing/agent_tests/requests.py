@@ -24,10 +24,7 @@ _NULL: Schema = {"type": "null"}
 
 
 def arguments_schema(parameters: Mapping[str, Any]) -> Schema:
-    """A strict schema for a tool's arguments, in which optional ones may be null.
-
-    Any object if that cannot be expressed strictly, for example because keys are free.
-    """
+    """A strict schema in which optional arguments may be null; any object if it can't be strict."""
     return _strict(parameters, parameters) or {"type": "object"}
 
 
@@ -116,10 +113,7 @@ async def ask_outright(
 async def make_requests(
     tools: Sequence[Described], models: Models, count: int
 ) -> tuple[tuple[str, ...], str]:
-    """Ask a model for up to `count` realistic messages, each of which needs at least one of the tools.
-
-    Returns the messages, and if there are none, the reason.
-    """
+    """Up to `count` realistic messages, each of which needs one of the tools; or the reason for none."""
     about = {"tools": documentation_of(tools), "count": str(count)}
     try:
         return await models.ask("generator", "crosstalk", requests_form(count), **about), ""

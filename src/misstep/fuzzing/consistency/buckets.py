@@ -133,7 +133,6 @@ def calls_of(trial: Trial, tool: str) -> list[Use]:
 
 
 def outputs_in_words(trial: Trial, tool: str, most: int = MOST_SHOWN) -> str:
-    """The results of the tool's calls."""
     return _in_words([use.result for use in calls_of(trial, tool)], most)
 
 

@@ -23,7 +23,6 @@ PLACEHOLDER = re.compile(r"\[([^\[\]]*)\]")
 
 
 def placeholders_in(template: str) -> tuple[str, ...]:
-    """The names in square brackets, in order, with repetitions."""
     return tuple(name.strip() for name in PLACEHOLDER.findall(template))
 
 
@@ -346,10 +345,7 @@ def _about(tool: Described, approach: Approach, used: Sequence[str]) -> dict[str
 
 
 async def _checked(draft: SetDraft, tool: Described, models: Models) -> SetDraft:
-    """Remove messages that mean something else, according to a model that did not write them.
-
-    It is asked once for the whole set, before the set is run.
-    """
+    """Remove messages that mean something else, according to a model that did not write them."""
     requests = draft.requests
     places = {"tools": documentation_of([tool]), "requests": listed(requests)}
     try:

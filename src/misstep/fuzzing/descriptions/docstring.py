@@ -64,10 +64,7 @@ class DocstringPlace(msgspec.Struct, frozen=True):
 
 
 def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
-    """Find the docstring of the function that starts at `line` (from 1, decorators included).
-
-    Raises `UsageError` if there is no function, or if its docstring cannot be isolated.
-    """
+    """The docstring of the function at `line` (from 1, decorators included). Raises `UsageError`."""
     function = find_function(text, line, where)
     starts = [0, *accumulate(map(len, lines_of(text)))]
     first = function.body[0]
@@ -213,10 +210,7 @@ _HEAD = re.compile(r"\s*[:@]param\s[^:]*:|\s*\*{0,2}\w+\s*(?:\([^)]*\))?\s*:")
 
 
 def _put(lines: list[str], name: str, text: str, width: int) -> list[str]:
-    """Replace or add the description of a parameter, in the style of the section; others stay.
-
-    `width` is the indentation that all lines will get.
-    """
+    """Replace or add a parameter's description in the style of its section; `width` is the indentation."""
     at = _entry_of(lines, name)
     if at is None:
         return _added(lines, name, text, width)
@@ -296,10 +290,7 @@ class DocstringChange(msgspec.Struct, frozen=True):
 
 
 def rewrite(text: str, changes: Sequence[DocstringChange]) -> str:
-    """Apply the changes to the text of a file.
-
-    Raises `UsageError` if a docstring cannot be replaced without changing something else.
-    """
+    """Apply the changes to the text of a file. Raises `UsageError` if anything else would change."""
     lines = [change.line for change in changes]
     for twice in [change for change in changes if lines.count(change.line) > 1]:
         raise UsageError(
@@ -371,7 +362,6 @@ def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
 
 
 def _without_docstring(text: str, line: int) -> str:
-    """The code without that docstring, as an AST dump."""
     tree = ast.parse(text)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     for node in functions:

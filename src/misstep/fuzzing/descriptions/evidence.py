@@ -140,10 +140,7 @@ VERDICTS: dict[str, Judgement] = {
 
 
 async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> FixAttempt:
-    """Judge a trial: it passes if the agent finished without an error or a final refusal of the tool.
-
-    If the answer matters, a judge must also find it right.
-    """
+    """Judge a trial: did the agent finish without an error or final refusal, and rightly if that matters?"""
     verdict, why = _verdict(trial, tool)
     if verdict == "passed" and trying.matter == "answer":
         try:
@@ -206,7 +203,6 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
 
 
 def limited(trying: Sequence[Trying], seed: int, most: int | None) -> tuple[Trying, ...]:
-    """A random sample of at most `most` requests of each part."""
     parts = [[each for each in trying if each.part == part] for part in ("validation", "test")]
     dice = Dice(derive_seed(seed, "fix"))
     return tuple(each for part in parts for each in dice.sample(part, min(most or len(part), len(part))))

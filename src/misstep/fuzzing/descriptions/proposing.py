@@ -53,10 +53,7 @@ class _Planned(msgspec.Struct, frozen=True):
 def wording_form(
     tool: Described, used: Sequence[Wording] | None, is_argued: bool = False
 ) -> AnswerSchema[tuple[Wording, str]]:
-    """A schema for a wording and its reasons; there are none unless it is argued.
-
-    The wording must be neither the current one nor in `used`, unless that is None.
-    """
+    """A schema for a new wording, not in `used` unless that is None, and for its reasons if it is argued."""
 
     def make(form: _Rewritten | _Argued) -> tuple[Wording, str] | FormatError:
         own = wording_of(tool.tool).parameters

@@ -33,10 +33,7 @@ def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
 
 
 def is_clear(broken: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether the violated constraint is an explicit limit, and the value is not just another spelling.
-
-    Another spelling differs in case or white space, or is a number written as text.
-    """
+    """Whether the violated constraint is explicit, and the value not just a spelling of a valid one."""
     keyword, _, name = broken.partition(" at ")
     if keyword not in {"enum", "const"}:
         return keyword in _CLEAR

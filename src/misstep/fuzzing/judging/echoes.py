@@ -35,7 +35,6 @@ class GivenValues:
 
     @cached_property
     def texts(self) -> list[str]:
-        """All texts in the arguments, including keys."""
         return list(islice((each for each in leaves_of(self.arguments) if isinstance(each, str)), MOST_TEXTS))
 
     def has(self, words: str) -> bool:
@@ -112,10 +111,7 @@ def _alone(piece: str) -> str:
 
 
 def _pieces(given: GivenValues) -> Iterator[str]:
-    """Texts and numbers of the arguments, as a message may spell them, and the words in them.
-
-    Words that are common in error messages are left out.
-    """
+    """Texts, numbers and words of the arguments as messages spell them, without common words of errors."""
     pieces = (piece for value in _values(given.arguments) for piece in _spellings(value))
     known = _words_of_errors()
     return islice((piece for piece in pieces if piece.casefold() not in known), MOST_PIECES)

@@ -194,10 +194,7 @@ def is_refusal(text: str) -> bool:
 
 
 def find_caught(text: str) -> Iterator[str]:
-    """Possible exception messages in a short reply about a failure, or in the texts of a JSON reply.
-
-    For example, "Something went wrong: KeyError('x')".
-    """
+    """Possible exception messages in a short reply, as in "It went wrong: KeyError('x')", or in its JSON."""
     text = text[:MOST_PARSED].strip()
     parsed = _parsed(text)
     leaves = [text]
@@ -252,7 +249,6 @@ def _error_of(value: dict[str, object]) -> str | None:
 
 
 def _parsed(text: str) -> object:
-    """The text parsed as JSON, if it is an object or a list."""
     if text[:1] not in ("{", "["):
         return None
     try:

@@ -61,7 +61,6 @@ def judge(
 
 
 def _suspected(judged: Judged, described: Described, given: GivenValues, raised: Raised | None) -> Judged:
-    """The refusal, or a ruling that it is suspicious."""
     if not judged.message or (raised is None and endings.runs_what_it_is_given(described)):
         return judged
     words = judged.message if raised is None or not raised.frames else raised.message

@@ -153,10 +153,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class LintSubject:
-    """A tool to lint. `module` is the source of its file, or empty if unknown.
-
-    `refusals`, `findings` and `compared` are results of fuzzing this tool.
-    """
+    """A tool to lint, the source of its file (`module`, empty if unknown), and the results of fuzzing it."""
 
     def __init__(
         self,

@@ -142,7 +142,6 @@ class DefectIndex:
         return new
 
     def recall(self, finding: Finding) -> None:
-        """Record a defect of an earlier session."""
         why, signature = finding.why, finding.signature
         self._entries[finding.tool, finding.kind, signature] = Defect(
             tool=finding.tool,
@@ -190,10 +189,7 @@ LONGEST_ARGUMENTS = 10_000  # characters; longer ones are unreadable
 
 
 class Refusals:
-    """One refusal per tool, error type, code location and message (without arguments), the smallest each.
-
-    `before` are those of an earlier session.
-    """
+    """The smallest refusal per tool, error, location and message; `before` are from an earlier session."""
 
     def __init__(self, before: Iterable[Refusal] = ()) -> None:
         self._kept = {_key(refusal): refusal for refusal in before}

@@ -291,13 +291,11 @@ def _lower(text: str, calls: Sequence[Invocation]) -> list[str]:
 
 
 def values_given(calls: Sequence[Invocation]) -> list[str | int]:
-    """All texts and integers among the arguments."""
     leaves = (leaf for call in calls for leaf in leaves_of(json.loads(call.arguments), keys=False))
     return [leaf for leaf in leaves if isinstance(leaf, str | int) and not isinstance(leaf, bool)]
 
 
 def _repeated(calls: Sequence[Invocation]) -> list[str | int]:
-    """Texts and integers that occur more than once, longest first."""
     times = Counter(values_given(calls))
     return sorted((each for each in times if times[each] > 1), key=lambda each: (-len(str(each)), str(each)))
 

@@ -51,7 +51,6 @@ class Sandbox(msgspec.Struct, frozen=True):
             self.scratch_dir.claim()
 
     def remove(self) -> None:
-        """Remove its folder from disk."""
         if self.scratch_dir:
             self.scratch_dir.leave()
 

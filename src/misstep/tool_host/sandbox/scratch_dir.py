@@ -14,10 +14,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def empty(path: str) -> None:
-    """Remove everything in a folder. Raises `OSError` if something cannot be removed.
-
-    Paths stay short and nothing recurses: nested folders are moved up first.
-    """
+    """Remove everything in a folder, without recursion or long paths. Raises `OSError` if that fails."""
     os.chmod(path, 0o700)
     root = os.open(path, _FOLDER)
     try:
@@ -101,7 +98,6 @@ class ScratchDir:
                 self._lock = _locked(self.path, fcntl.LOCK_EX)
 
     def leave(self) -> None:
-        """Remove the folder and everything in it."""
         remove(self.path)
         if self._lock is not None:
             os.close(self._lock)

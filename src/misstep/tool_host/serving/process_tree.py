@@ -54,10 +54,7 @@ class ProcessTree:
         self._count = 0
 
     def count(self, most: int) -> int:
-        """The number of processes, or an estimate if there are far too many.
-
-        They are only counted again after a process was started.
-        """
+        """The number of processes, estimated if far too many; counted again only after one was started."""
         newest = _newest()
         if newest != self._newest or not newest:
             self._newest = newest
@@ -234,10 +231,7 @@ class CrashTraces:
                 return
 
     def read(self, owns: Callable[[str], bool]) -> tuple[Frame, ...]:
-        """The frames written, innermost last; works in any process that shares the file.
-
-        They belong to a thread that runs the tool's own code, preferably the main thread.
-        """
+        """The frames of a thread that runs the tool's own code, preferably the main one, innermost last."""
         text = os.pread(self._file.fileno(), LONGEST, 0).decode("utf-8", "replace")
         threads = [_frames(part.splitlines(), owns) for part in _THREADS.split(text)]
         return next((frames for frames in reversed(threads) if any(frame.own for frame in frames)), ())

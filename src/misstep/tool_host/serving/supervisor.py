@@ -217,7 +217,6 @@ class Zygote:
                 os.close(ending)
 
     def _obey(self, copy: int, traces: CrashTraces) -> None:
-        """Handle commands while the copy is running."""
         self._line.read()
         while (row := self._line.take()) is not None:
             if isinstance(say.to_zygote.decode(row), say.Measure):

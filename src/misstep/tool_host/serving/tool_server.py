@@ -61,10 +61,7 @@ def make_tool_server(order: say.LoadTools) -> tuple[say.ToolsLoaded | Unloadable
 
 
 class ToolServer:
-    """Serves calls of tools, once in each copy of the process.
-
-    Tools whose state cannot be forked are None here: every copy loads them itself.
-    """
+    """Serves calls of tools, once in each copy of the process, which loads them itself if `tools` is None."""
 
     def __init__(self, order: say.LoadTools, tools: Toolset | None) -> None:
         self._order = order
@@ -104,7 +101,6 @@ def _ownership(tools: Toolset) -> Ownership:
 
 
 def _set_up(order: say.LoadTools) -> None:
-    """Create the folders that tools use."""
     for folder in (os.environ["HOME"], os.environ["TMPDIR"]):
         os.makedirs(folder, exist_ok=True)
     if order.workspace:

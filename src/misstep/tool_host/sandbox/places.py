@@ -141,12 +141,10 @@ def modules_here(module: str) -> Iterator[str]:
 def is_common(folder: str) -> bool:
     """Whether a folder holds all kinds of files, such as a home directory."""
     homes = {os.path.expanduser("~"), _registered_home()}
-    common = {
-        *listed_places()["common"],
-        *(os.path.join(h, n) for h in homes for n in listed_places()["home"]),
-    }
+    in_homes = [os.path.join(home, name) for home in homes for name in listed_places()["home"]]
     real = os.path.realpath(folder)
-    return real in {os.path.realpath(each) for each in common} or os.path.dirname(real) == "/home"
+    common = map(os.path.realpath, (*listed_places()["common"], *in_homes))
+    return real in common or os.path.dirname(real) == "/home"
 
 
 def secrets_in(folders: Iterable[str]) -> Iterator[str]:
@@ -154,8 +152,8 @@ def secrets_in(folders: Iterable[str]) -> Iterator[str]:
     known = set[str]()
     for folder in folders:
         # A link stays a link in the sandbox, and its target is among these folders.
-        waiting = [folder] if os.path.isdir(folder) and not os.path.islink(folder) else []
-        waiting = [each for each in waiting if not is_vendored(each)]
+        is_own = os.path.isdir(folder) and not os.path.islink(folder) and not is_vendored(folder)
+        waiting = [folder] if is_own else []
         while waiting:
             place = waiting.pop()
             if place not in known:

@@ -15,7 +15,7 @@ from misstep.adapters.toolset.spec import servers_meant
 from misstep.core.secrets import SECRET_VARIABLE
 from misstep.errors import UsageError
 from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
-from misstep.tool_host.sandbox.bubblewrap import HOME, TEMPORARY, Word, find_bubblewrap, walls
+from misstep.tool_host.sandbox.bubblewrap import HOME, TEMPORARY, Word, find_bubblewrap, run_quietly, walls
 from misstep.tool_host.sandbox.copies import copies_for
 from misstep.tool_host.sandbox.places import is_remote, places_for
 from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
@@ -149,13 +149,7 @@ def cgroup_for(limits: Limits) -> Scope:
 def _holds(command: tuple[str, ...], expected: str) -> bool:
     """Whether it works with exactly these limits, which is tested by running it."""
     try:
-        tried = subprocess.run(
-            [*command, "/bin/sh", "-c", SHOWING],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        tried = run_quietly([*command, "/bin/sh", "-c", SHOWING], PATIENCE)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return tried.returncode == 0 and tried.stdout.decode("utf-8", "replace") == expected

@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,7 @@ from misstep.adapters.toolset.calling import BoundTool, Garbled, ServerGone, Too
 from misstep.adapters.toolset.spec import read_tools
 from misstep.core.outcome import storable
 from misstep.core.text import NAME, cut, error_in_words
-from misstep.core.tool import Ended, Observation, Probe, Reaction
+from misstep.core.tool import Ended, Probe, Reaction
 from misstep.errors import MisstepError
 from misstep.fuzzing.coverage import Coverage, Ownership
 from misstep.fuzzing.judging.exceptions import describe_exception, put_into
@@ -46,18 +46,21 @@ def make_tool_server(order: say.LoadTools) -> tuple[say.ToolsLoaded | Unloadable
     except OSError as error:  # includes shutil.Error
         problem = cut(error_in_words(error), LONGEST_ERROR)
         return _unloadable("the workspace can't be copied", [problem], order.workspace), None
-    if order.read:
-        return _read(order), None
-    if order.apart:
+    if order.apart and not order.read:
         with contextlib.suppress(ImportError):  # reported later, if a server needs it
             import mcp  # noqa: F401  (every copy would have to load it)
         _hush()
         return say.ToolsLoaded(()), ToolServer(order, None)
-    loaded = _load(order.spec)
-    if isinstance(loaded, Unloadable):
-        return loaded, None
+    try:
+        if order.read:
+            skipped, notes = list[str](), list[str]()
+            read = tuple(read_tools(order.spec, skipped, notes))
+            return say.ToolsLoaded(read, skipped=_storable(skipped), notes=_storable(notes)), None
+        tools = bind(order.spec)
+    except BaseException as error:
+        return _blamed(error, order.spec), None
     _hush()
-    return _told(loaded, order), ToolServer(order, loaded)
+    return _told(tools, order), ToolServer(order, tools)
 
 
 class ToolServer:
@@ -76,23 +79,26 @@ class ToolServer:
         """Make the requested calls until the channel closes."""
         tools, ownership = self._tools, self._ownership
         if tools is None or ownership is None:
-            loaded = _load(self._order.spec)
-            if isinstance(loaded, Unloadable):
-                line.say(loaded)
+            try:
+                tools = bind(self._order.spec)
+            except BaseException as error:
+                line.say(_blamed(error, self._order.spec))
                 return
-            line.say(_told(loaded, self._order))
-            tools, ownership = loaded, _ownership(loaded)
+            line.say(_told(tools, self._order))
+            ownership = _ownership(tools)
         Caller(tools, ownership, self._order, traces).serve(line)
 
 
 def _told(tools: Toolset, order: say.LoadTools) -> say.ToolsLoaded:
-    described = tuple(bound.described for bound in tools.bounds)
-    files, skipped = names_in(order.folder), tuple(map(storable, tools.skipped))
+    described, files = tuple(bound.described for bound in tools.bounds), names_in(order.folder)
     if order.apart:  # servers often take absolute paths only
         files += [os.path.join(order.folder, each) for each in files]
-    return say.ToolsLoaded(
-        described, tools.forkable, tuple(files), skipped, tuple(map(storable, tools.notes))
-    )
+    about = _storable(tools.skipped), _storable(tools.notes)
+    return say.ToolsLoaded(described, tools.forkable, tuple(files), *about)
+
+
+def _storable(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(storable, texts))
 
 
 def _ownership(tools: Toolset) -> Ownership:
@@ -111,24 +117,6 @@ def _set_up(order: say.LoadTools) -> None:
     sys.path.append(order.origin)
 
 
-def _load(spec: str) -> Toolset | Unloadable:
-    try:
-        return bind(spec)
-    except BaseException as error:
-        return _blamed(error, spec)
-
-
-def _read(order: say.LoadTools) -> say.ToolsLoaded | Unloadable:
-    skipped, notes = list[str](), list[str]()
-    try:
-        tools = read_tools(order.spec, skipped, notes)
-    except BaseException as error:
-        return _blamed(error, order.spec)
-    return say.ToolsLoaded(
-        tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes))
-    )
-
-
 def _blamed(error: BaseException, spec: str) -> Unloadable:
     if isinstance(error, MisstepError):
         return _unloadable(error.message, error.hints, error.where)
@@ -137,8 +125,8 @@ def _blamed(error: BaseException, spec: str) -> Unloadable:
     return _unloadable(cut(error_in_words(error), LONGEST_ERROR), place, spec)
 
 
-def _unloadable(message: str, hints: Sequence[str], where: str) -> Unloadable:
-    return Unloadable(storable(message), tuple(map(storable, hints)), storable(where))
+def _unloadable(message: str, hints: Iterable[str], where: str) -> Unloadable:
+    return Unloadable(storable(message), _storable(hints), storable(where))
 
 
 def _hush() -> None:
@@ -247,22 +235,17 @@ class Caller:
             detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
             return say.Report(Reaction("garbled", detail=detail))
         arguments = json.loads(probe.invocation.arguments)
-        self._allow_cpu()
-        reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
-        return say.Report(reaction, self._new_lines(bound) if reaction.edges else {})
-
-    def _allow_cpu(self) -> None:
-        """Renew the CPU limit, but rarely: it exceeds what one call may use."""
         now = time.monotonic()
-        if now >= self._allowed_until:
+        if now >= self._allowed_until:  # rarely: the CPU limit exceeds what one call may use
             self._allowed_until = now + ALLOWANCE
             allow_cpu(self._timeout)
+        reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
+        return say.Report(reaction, self._new_lines(bound) if reaction.edges else {})
 
     def _marked(self, bound: BoundTool, arguments: dict[str, Any]) -> Reaction:
         with observe() as marks, marking(bound, marks, arguments) as marked:
             reaction = self._called(bound, marked, everything=True)
-        observations: tuple[Observation, ...] = marks.observations
-        return msgspec.structs.replace(reaction, observations=observations)
+        return msgspec.structs.replace(reaction, observations=marks.observations)
 
     def _called(self, bound: BoundTool, arguments: dict[str, Any], everything: bool = False) -> Reaction:
         """Make a call and describe the result, with its new edges, or with all of them."""

@@ -111,18 +111,14 @@ class ReactionDecoder:
 
 
 def _bounded(reaction: Reaction) -> Reaction:
-    structured = reaction.structured
+    structured, observations = reaction.structured, reaction.observations[:MOST_OBSERVATIONS]
     return replace(
         reaction,
         text=reaction.text[:TEXT],
         structured=structured if structured is None or len(structured) <= STRUCTURED else None,
         raised=_bounded_raised(reaction.raised) if reaction.raised else None,
         detail=reaction.detail[:TEXT],
-        observations=tuple(
-            each
-            for each in reaction.observations[:MOST_OBSERVATIONS]
-            if len(msgspec.json.encode(each)) <= ORDINARY
-        ),
+        observations=tuple(each for each in observations if len(msgspec.json.encode(each)) <= ORDINARY),
     )
 
 

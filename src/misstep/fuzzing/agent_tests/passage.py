@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -156,12 +156,12 @@ async def judge_refusal(
 DONE = "Done."
 
 
+@dataclass
 class Rehearsal:
     """A `World` that reports every call as done and does nothing. `uses` are the calls made so far."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self.tools = tools
-        self.uses = list[Use]()
+    tools: Sequence[Tool]
+    uses: list[Use] = field(default_factory=list)
 
     def answer(self, name: str, arguments: Any) -> str:
         if name not in [tool.name for tool in self.tools]:

@@ -23,6 +23,7 @@ from misstep.core.tool import Described
 from misstep.fuzzing.agent_tests.parties import SHOWN, AgentTrials, Models, told, trouble_with
 from misstep.fuzzing.agent_tests.prompts import MOST_SHOWN, documentation_of, listed
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
+from misstep.fuzzing.consistency import making
 from misstep.fuzzing.consistency.buckets import (
     buckets_say,
     calls_of,
@@ -32,18 +33,7 @@ from misstep.fuzzing.consistency.buckets import (
     settle,
     sort_into_buckets,
 )
-from misstep.fuzzing.consistency.making import (
-    CORRECTNESS,
-    DECLINED,
-    PREDICTED,
-    SCORE,
-    STATEMENT,
-    Approach,
-    Predicted,
-    Scored,
-    SetDraft,
-    alike,
-)
+from misstep.fuzzing.consistency.making import Approach, SetDraft
 
 SILENT = ("hang", "protocol")  # rulings on calls without an answer
 DOUBTS = {
@@ -202,18 +192,18 @@ async def expect(requests: Sequence[str], tool: Described, models: Models) -> Ex
 
     Raises `Unusable` if at least half of them have no answer, or if they have nothing in common.
     """
-    answers, trouble = list[Predicted](), list[Unusable]()
+    answers, trouble = list[making.Predicted](), list[Unusable]()
     documented = documentation_of([tool])
     for request in requests:
         try:
             about = {"tools": documented, "request": fenced(request)}
-            answers.append(await models.ask("judge", "emulate", PREDICTED, **about))
+            answers.append(await models.ask("judge", "emulate", making.PREDICTED, **about))
         except Unusable as error:
             trouble.append(error)
     if 2 * len(trouble) >= len(requests) and trouble:
         raise trouble[0]
     said = tuple(each.answer for each in answers)
-    statement = await models.ask("judge", "majority", STATEMENT, answers=listed(said))
+    statement = await models.ask("judge", "majority", making.STATEMENT, answers=listed(said))
     return Expectation(said, statement, 2 * sum(each.guess for each in answers) >= len(answers))
 
 
@@ -243,15 +233,16 @@ async def find_decline(number: int, trial: Trial, tool: Described, models: Model
     """
     if not trial.answer.strip():
         return None
-    found = await models.ask("judge", "declined", DECLINED, tools=documentation_of([tool]), **_about(trial))
-    words = alike(found.quote)  # several of them, ignoring white space and case
+    about = {"tools": documentation_of([tool]), **_about(trial)}
+    found = await models.ask("judge", "declined", making.DECLINED, **about)
+    words = making.alike(found.quote)  # several of them, ignoring white space and case
     documented = [tool.tool.description, json.dumps(tool.tool.parameters, ensure_ascii=False)]
-    is_there = " " in words and any(words in alike(each) for each in documented)
+    is_there = " " in words and any(words in making.alike(each) for each in documented)
     return Decline(number, found.quote.strip()) if found.declined and is_there else None
 
 
-async def _score(trial: Trial, first: str, second: str, models: Models) -> Scored:
-    return await models.ask("judge", "judge", SCORE, **_about(trial), first=first, second=second)
+async def _score(trial: Trial, first: str, second: str, models: Models) -> making.Scored:
+    return await models.ask("judge", "judge", making.SCORE, **_about(trial), first=first, second=second)
 
 
 def _about(trial: Trial) -> dict[str, str]:
@@ -306,5 +297,5 @@ async def examine_request(request: str, tool: Described, models: Models, trials:
 
 async def judge_correctness(trial: Trial, models: Models) -> tuple[Judgement, str]:
     """Whether a judge finds the answer right, without knowing what to expect. Raises `Unusable`."""
-    found = await models.ask("judge", "correct", CORRECTNESS, **_about(trial))
+    found = await models.ask("judge", "correct", making.CORRECTNESS, **_about(trial))
     return ("passed" if found.correct else "failed"), found.reason

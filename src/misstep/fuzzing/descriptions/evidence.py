@@ -131,12 +131,7 @@ def _each_once(asked: Sequence[EarlierRequest]) -> tuple[EarlierRequest, ...]:
 
 
 SHOWN_REASON = 300  # characters of a reason
-VERDICTS: dict[str, Judgement] = {
-    "right": "passed",
-    "wrong": "failed",
-    "contradiction": "inconclusive",
-    "guess": "inconclusive",
-}
+VERDICTS: dict[str, Judgement] = {"right": "passed", "wrong": "failed"}  # others are inconclusive
 
 
 async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> FixAttempt:
@@ -146,7 +141,7 @@ async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, m
         try:
             if trying.expected:
                 score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
-                verdict, why = VERDICTS[score.says], score.reason
+                verdict, why = VERDICTS.get(score.says, "inconclusive"), score.reason
             else:
                 verdict, why = await judge_correctness(trial, models)
         except Unusable as error:

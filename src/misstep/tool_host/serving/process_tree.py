@@ -11,14 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from misstep.adapters.processes import (
-    ListedProcess,
-    held_up,
-    kill_process_tree,
-    listed,
-    numbers,
-    with_descendants,
-)
+from misstep.adapters import processes
 from misstep.core.outcome import storable
 from misstep.core.text import is_ours
 from misstep.core.tool import Frame
@@ -58,15 +51,19 @@ class ProcessTree:
         newest = _newest()
         if newest != self._newest or not newest:
             self._newest = newest
-            seeming = len(numbers()) if self.is_private else 0
+            seeming = len(processes.numbers()) if self.is_private else 0
             self._count = seeming if seeming > FAR * most else len(self.living())
         return self._count
 
-    def living(self) -> list[ListedProcess]:
+    def living(self) -> list[processes.ListedProcess]:
         """All live processes except the supervisor."""
         if self.is_private:
-            return [each for each in listed() if each.pid != self._supervisor]
-        return [*with_descendants(listed(), lambda each: each.parent == self._supervisor).values()]
+            return [each for each in processes.listed() if each.pid != self._supervisor]
+        return [
+            *processes.with_descendants(
+                processes.listed(), lambda each: each.parent == self._supervisor
+            ).values()
+        ]
 
     def memory(self) -> int:
         """The sum of their resident memory in bytes; shared memory counts for each of them."""
@@ -108,7 +105,7 @@ class ProcessTree:
             self.end_others()
             for folder in litter:
                 shutil.rmtree(folder, ignore_errors=True)
-            kill_process_tree(os.getpid())
+            processes.kill_process_tree(os.getpid())
 
 
 def _newest() -> bytes:
@@ -147,7 +144,7 @@ class Gauge:
         for each in self._process_tree.living():
             if each.pid != os.getpid():
                 seconds += each.seconds
-                delays |= held_up(each.pid)
+                delays |= processes.held_up(each.pid)
         return seconds, delays
 
 

@@ -215,23 +215,13 @@ class ToolsResult(msgspec.Struct, frozen=True, eq=False):
     def _repr_html_(self) -> str:
         """A row for each tool, then each finding with its minimal reproducer."""
         report = self.report
-        rows = [
-            Row(
-                (
-                    text(tool.name, NAME),
-                    f"{tool.calls:,}",
-                    fuzz_views.found(tool).plain,
-                    f"{tool.refused:,}",
-                    fuzz_views.calls_each(tool),
-                    fuzz_views.in_all(tool),
-                )
-            )
-            for tool in report.tools
-        ]
+        rows, state = list[Row](), "bad" if report.findings else "good"
+        for tool in report.tools:
+            counts = f"{tool.calls:,}", fuzz_views.found(tool).plain, f"{tool.refused:,}"
+            estimates = fuzz_views.calls_each(tool), fuzz_views.in_all(tool)
+            rows.append(Row((text(tool.name, NAME), *counts, *estimates)))
         return _piece(
-            element(
-                "p", element("b", fuzz_views.headline(report), class_="bad" if report.findings else "good")
-            ),
+            element("p", element("b", fuzz_views.headline(report), class_=state)),
             element("p", text(fuzz_views.validation_in_words(report), REQUEST), class_="dim"),
             grid(HEADINGS, rows),
             *[_finding(cause, self.again) for cause in report.causes],
@@ -310,14 +300,9 @@ def _calls(outcome: Outcome) -> Markup:
     calls, step = outcome.transcript.calls, outcome.verdict.step
     if not calls:
         return element("p", "no calls", class_="dim")
-    items = [
-        element(
-            "li",
-            element("code", written(call.tool, call.arguments, ARGUMENTS)),
-            *([element("b", " ← misstep", class_="bad")] if number == step else []),
-        )
-        for number, call in enumerate(calls[:MOST_CALLS], 1)
-    ]
+    mark = element("b", " ← misstep", class_="bad")
+    codes = [element("code", written(call.tool, call.arguments, ARGUMENTS)) for call in calls[:MOST_CALLS]]
+    items = [element("li", code, *([mark] if number == step else [])) for number, code in enumerate(codes, 1)]
     left = len(calls) - MOST_CALLS
     more = [element("p", f"… {left:,} more calls", class_="dim")] if left > 0 else []
     return element("div", element("ol", *items), *more)

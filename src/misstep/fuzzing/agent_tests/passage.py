@@ -31,27 +31,19 @@ from misstep.schemas.formats import same
 
 _WORD = re.compile(r"[^\W_]{3,}")
 # Words about arguments in general, whatever the tool.
-_ABOUT = frozenset(
-    _WORD.findall(
-        """
+_ABOUT = """
     documentation documented documents parameter parameters argument arguments schema string strings
     integer integers number numbers boolean array object empty blank negative positive zero null
-        """
-    )
-)
+"""
 # Words found in any refusal, any text or any documentation: they say nothing about a particular tool.
-_IDLE = frozenset(
-    _WORD.findall(
-        """
+_IDLE = """
     about additionalproperties again all also and any are assist assistance but call called calls
     can cannot could description did does doing don done exactly for from get give given have help
     how into its just like made make may might not one other our out please properties provide
     request requests required returns sorry such sure that the their them then there these they this
     those title tool tools unable use used user using want was what when where which will with would
     you your
-        """
-    )
-)
+"""
 # Phrases that state a rule, unlike a made-up result ("Order 7 has been cancelled").
 _RULES = re.compile(
     r"""
@@ -78,7 +70,7 @@ def names_a_reason(said: str, question: str, tools: Iterable[Described], calls: 
         f"{tool.name} {tool.tool.description} {json.dumps(tool.tool.parameters, ensure_ascii=False)}"
         for tool in tools
     ]
-    return bool(_words(said) & (_ABOUT | _words(" ".join([*documented, calls_in_words(calls)]))))
+    return bool(_words(said) & _words(" ".join([_ABOUT, *documented, calls_in_words(calls)])))
 
 
 def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
@@ -111,7 +103,7 @@ def _is_call(use: Use, call: Invocation) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)} - _IDLE
+    return {word.casefold() for word in _WORD.findall(text)} - {*_IDLE.split()}
 
 
 class _Opinion(msgspec.Struct, frozen=True):

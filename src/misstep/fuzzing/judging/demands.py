@@ -99,9 +99,7 @@ LONG_NAME = 100  # bytes; file systems allow 143 to 255, and tools add something
 
 # How operating systems refuse a name or argument as too long, or a name that they cannot encode.
 _TOO_LONG = re.compile(
-    r"ENAMETOOLONG|E2BIG|\b(?:file ?name|argument list|filename or extension is|AF_UNIX path) too long\b"
-    r"|filename or extension is too long",
-    re.IGNORECASE,
+    r"(?i)ENAMETOOLONG|E2BIG|\b(?:file ?name|argument list|filename or extension is|AF_UNIX path) too long\b"
 )
 _NOT_WRITABLE = re.compile(r"EILSEQ|\billegal byte sequence\b|incomplete multibyte", re.IGNORECASE)
 
@@ -118,10 +116,9 @@ _TIME = re.compile(
 _WRITTEN_TIME = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?[a-z]*\s*", re.IGNORECASE)
 _SLOW_NAME = re.compile(r"(?:^|_)(?:sleep|wait|delay|pause|countdown|timer|long_running)(?:_|$)")
 _SLOW_WORDS = re.compile(
-    r"^\W*(?:sleeps?|waits?|pauses?|delays?|blocks?)\b|\b(?:waits|blocks|sleeps) (?:for|until)\b"
+    r"(?i)^\W*(?:sleeps?|waits?|pauses?|delays?|blocks?)\b|\b(?:waits|blocks|sleeps) (?:for|until)\b"
     r"|\blong[- ]running\b"
-    r"|\b(?:takes|can take|may take) (?:very |a )?(?:long|while|several|many|minutes|hours)\b",
-    re.IGNORECASE,
+    r"|\b(?:takes|can take|may take) (?:very |a )?(?:long|while|several|many|minutes|hours)\b"
 )
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
 

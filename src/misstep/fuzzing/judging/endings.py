@@ -97,9 +97,8 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
 _RUNS_QUERIES = re.compile(r"(?:^|[_\W])(?:sql|query)(?:$|[_\W])", re.IGNORECASE)
 _RUNS_CODE = re.compile(r"(?i)python|repl|shell|bash|interpreter|javascript|calculat|eval|notebook")
 _SPEAKS_OF_ERRORS = re.compile(
-    r"\b(?:errors?|exceptions?|logs?|logging|tracebacks?|crash(?:es)?|diagnos\w+|debug\w*|docs?|documentation"
-    r"|issues?|bugs?|incidents?|search\w*|web|pages?|e-?mails?|messages?)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:errors?|exceptions?|logs?|logging|tracebacks?|crash(?:es)?|diagnos\w+|debug\w*|docs?"
+    r"|documentation|issues?|bugs?|incidents?|search\w*|web|pages?|e-?mails?|messages?)\b"
 )
 
 

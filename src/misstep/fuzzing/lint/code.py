@@ -218,10 +218,9 @@ ENOUGH_REFUSED = 3  # other values with which all calls failed
 _THINGS = re.compile(r"(?i)(?:^|_)(?:ids?|name|key|path|file|filename|title|user|url|email|number)$")
 # Words in refusals that are about the environment or about syntax, not about the choice.
 _ELSEWHERE = re.compile(
-    r"\bnot found\b|\bnot exist|n't exist|\bErrno\b|\bdenied\b|\balready\b|\bavailable\b|\bunable to\b"
+    r"(?i)\bnot found\b|\bnot exist|n't exist|\bErrno\b|\bdenied\b|\balready\b|\bavailable\b|\bunable to\b"
     r"|\bfailed\b|\bcould(?: not|n't)\b|\bconnect|\bnetwork\b|\btime[ds]? ?out\b|\bauthori[sz]|\bcredential"
-    r"|\bapi key\b|\bpars(?:e|ing)\b|\b\w*format\b|\bconver(?:t|sion)\b|\bsyntax|ConversionSyntax",
-    re.IGNORECASE,
+    r"|\bapi key\b|\bpars(?:e|ing)\b|\b\w*format\b|\bconver(?:t|sion)\b|\bsyntax|ConversionSyntax"
 )
 
 

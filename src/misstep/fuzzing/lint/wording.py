@@ -249,12 +249,11 @@ _AT_MOST = re.compile(rf"(?i)\b(?:at most|no more than|maximum(?: of| is)?:?|max
 _AT_LEAST = re.compile(rf"(?i)\b(?:at least|no less than|minimum(?: of| is)?:?|min\.?:?)\s+{_NUMBER}")
 _SEPARATED = re.compile(r"(?i)\b(?:comma|semicolon|space|newline|pipe)[- ]?(?:separated|delimited)\b")
 _OPTIONAL = re.compile(
-    r"^\W*optional\b(?!ly)|\(optional\)|\bis optional\b"
-    r"|\bif (?:omitted|not (?:given|provided|specified|set))\b",
-    re.IGNORECASE,
+    r"(?i)^\W*optional\b(?!ly)|\(optional\)|\bis optional\b"
+    r"|\bif (?:omitted|not (?:given|provided|specified|set))\b"
 )
 _REQUIRED = re.compile(
-    r"^\W*required\b(?=\W*$|[.,:;)])|\(required\)|\bis (?:always )?required\s*(?:[.;)]|$)", re.IGNORECASE
+    r"(?i)^\W*required\b(?=\W*$|[.,:;)])|\(required\)|\bis (?:always )?required\s*(?:[.;)]|$)"
 )
 _JSON_TEXT = re.compile(r"\bJSON[- ](?:encoded\s+)?(?:string|text)\b|\bJSON-encoded\b", re.IGNORECASE)
 _DAY_ALONE = re.compile(r"\bYYYY-MM-DD\b(?![T ]*['\"]?[T ]?['\"]?HH)")

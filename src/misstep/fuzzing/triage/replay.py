@@ -53,7 +53,7 @@ def never() -> bool:
 
 
 class Replayer:
-    """Replays calls on a workbench and counts them; `left` is how many it may still make.
+    """Replays calls on a workbench, at most `most` of them; `spent` is how many it has made.
 
     `made` are the calls of the last replay as they were made, `results` their reactions.
     """
@@ -62,7 +62,7 @@ class Replayer:
         self._bench = bench
         self._judge = judge
         self._over = over
-        self.left = most
+        self._most = most
         self.spent = 0
         self.made = tuple[Invocation, ...]()
         self.results = tuple[Reaction, ...]()
@@ -79,9 +79,8 @@ class Replayer:
         With `bindings`, values taken from results are replaced by the new ones. None if not enough calls are
         left, time is over, or the workbench stopped.
         """
-        if len(calls) > self.left or self._over():
+        if self.spent + len(calls) > self._most or self._over():
             return None
-        self.left -= len(calls)
         self.spent += len(calls)
         if fresh:
             self._bench.reset()

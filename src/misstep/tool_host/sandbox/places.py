@@ -13,6 +13,7 @@ import stat
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 
@@ -140,7 +141,9 @@ def modules_here(module: str) -> Iterator[str]:
 
 def is_common(folder: str) -> bool:
     """Whether a folder holds all kinds of files, such as a home directory."""
-    homes = {os.path.expanduser("~"), _registered_home()}
+    homes = {os.path.expanduser("~")}
+    with suppress(KeyError):
+        homes.add(pwd.getpwuid(os.getuid()).pw_dir)  # whatever the environment says
     in_homes = [os.path.join(home, name) for home in homes for name in listed_places()["home"]]
     real = os.path.realpath(folder)
     common = map(os.path.realpath, (*listed_places()["common"], *in_homes))
@@ -189,22 +192,12 @@ def is_vendored(folder: str) -> bool:
     return name in listed_places()["vendored"] or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
-def _registered_home() -> str:
-    """Our home directory according to the system, whatever the environment says."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:
-        return os.path.expanduser("~")
-
-
 def _code_in(folder: str) -> list[str]:
     """The modules and packages in a folder."""
     is_shared = is_common(folder)
-    try:
-        with os.scandir(folder) as entries:
-            return [each.path for each in entries if _is_code(each, is_shared)]
-    except OSError:
-        return []
+    with suppress(OSError), os.scandir(folder) as entries:
+        return [each.path for each in entries if _is_code(each, is_shared)]
+    return []
 
 
 def _is_code(entry: os.DirEntry[str], is_shared: bool) -> bool:

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -196,9 +197,7 @@ def environment_for(spec: str, conditions: CallConditions, home: str, temporary:
 
 
 def _named_in(spec: str) -> set[str]:
-    if not spec.endswith(".json"):
-        return set()
-    try:
-        return set(_VARIABLE.findall(Path(spec).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return set()  # reported when it is loaded
+    with suppress(OSError, ValueError):  # reported when it is loaded
+        if spec.endswith(".json"):
+            return set(_VARIABLE.findall(Path(spec).read_text(encoding="utf-8")))
+    return set()

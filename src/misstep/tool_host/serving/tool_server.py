@@ -63,32 +63,6 @@ def make_tool_server(order: say.LoadTools) -> tuple[say.ToolsLoaded | Unloadable
     return _told(tools, order), ToolServer(order, tools)
 
 
-class ToolServer:
-    """Serves calls of tools, once in each copy of the process, which loads them itself if `tools` is None."""
-
-    def __init__(self, order: say.LoadTools, tools: Toolset | None) -> None:
-        self._order = order
-        self._tools = tools
-        self._ownership = _ownership(tools) if tools else None
-
-    def owns(self, file: str) -> bool:
-        """Whether a file is the tools' own code, as far as known."""
-        return self._ownership is not None and self._ownership.owns(file)
-
-    def serve(self, line: Channel, traces: CrashTraces) -> None:
-        """Make the requested calls until the channel closes."""
-        tools, ownership = self._tools, self._ownership
-        if tools is None or ownership is None:
-            try:
-                tools = bind(self._order.spec)
-            except BaseException as error:
-                line.say(_blamed(error, self._order.spec))
-                return
-            line.say(_told(tools, self._order))
-            ownership = _ownership(tools)
-        Caller(tools, ownership, self._order, traces).serve(line)
-
-
 def _told(tools: Toolset, order: say.LoadTools) -> say.ToolsLoaded:
     described, files = tuple(bound.described for bound in tools.bounds), names_in(order.folder)
     if order.apart:  # servers often take absolute paths only
@@ -193,26 +167,39 @@ HIGH = 200  # file descriptor that tools which close random ones don't reach
 _decoder = msgspec.json.Decoder(Probe)
 
 
-class Caller:
-    """Calls the tools in this process, until one ends its server or uses all memory."""
+class ToolServer:
+    """Serves calls of tools, once in each copy of the process, which loads them itself if `tools` is None."""
 
-    def __init__(
-        self, tools: Toolset, ownership: Ownership, order: say.LoadTools, traces: CrashTraces
-    ) -> None:
-        self._bounds = {bound.described.name: bound for bound in tools.bounds}
-        self._owns = ownership.owns
-        self._timeout = order.limits.timeout
-        self._memory = order.limits.memory
-        self._traces = traces
+    def __init__(self, order: say.LoadTools, tools: Toolset | None) -> None:
+        self._order = order
+        self._tools = tools
+        self._ownership = _ownership(tools) if tools else None
         self._allowed_until = 0.0
-        self._coverage = Coverage(self._owns)
         self._lines = dict[str, set[int]]()
-        self._peak = _peak()
 
-    def serve(self, line: Channel) -> None:
+    def owns(self, file: str) -> bool:
+        """Whether a file is the tools' own code, as far as known."""
+        return self._ownership is not None and self._ownership.owns(file)
+
+    def serve(self, line: Channel, traces: CrashTraces) -> None:
+        """Make the requested calls until the channel closes, or one ends its server or uses all memory."""
+        if self._tools is None:
+            try:
+                self._tools = bind(self._order.spec)
+            except BaseException as error:
+                line.say(_blamed(error, self._order.spec))
+                return
+            line.say(_told(self._tools, self._order))
+            self._ownership = _ownership(self._tools)
+        self._bounds = {bound.described.name: bound for bound in self._tools.bounds}
+        self._coverage = Coverage(self.owns)
+        self._peak = _peak()
         line = line.moved(HIGH)
         os.register_at_fork(after_in_child=line.close)  # otherwise it stays open after this process ends
-        self._traces.begin()
+        traces.begin()
+        self._answer(line)
+
+    def _answer(self, line: Channel) -> None:
         process = os.getpid()
         try:
             for row in line.rows():
@@ -238,7 +225,7 @@ class Caller:
         now = time.monotonic()
         if now >= self._allowed_until:  # rarely: the CPU limit exceeds what one call may use
             self._allowed_until = now + ALLOWANCE
-            allow_cpu(self._timeout)
+            allow_cpu(self._order.limits.timeout)
         reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
         return say.Report(reaction, self._new_lines(bound) if reaction.edges else {})
 
@@ -273,7 +260,7 @@ class Caller:
                 seconds=seconds,
                 memory=memory,
                 edges=edges,
-                handled=put_into(returned.text, errors, self._owns) if errors else (),
+                handled=put_into(returned.text, errors, self.owns) if errors else (),
             )
         try:
             return self._failed(failure, seconds, memory, edges)
@@ -288,8 +275,8 @@ class Caller:
         is_full = isinstance(error, MemoryError)
         return Reaction(
             "exhausted" if is_full else "raised",
-            raised=describe_exception(error, self._owns),
-            detail=f"{self._memory // say.MEGABYTE:,} MB were allowed" if is_full else "",
+            raised=describe_exception(error, self.owns),
+            detail=f"{self._order.limits.memory // say.MEGABYTE:,} MB were allowed" if is_full else "",
             seconds=seconds,
             memory=memory,
             edges=edges,

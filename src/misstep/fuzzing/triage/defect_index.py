@@ -77,25 +77,22 @@ class Defect(msgspec.Struct, kw_only=True):
         self, calls: Sequence[Invocation], replayed: int, reproduced: int, judged: Judged | None = None
     ) -> Finding:
         """The defect as a finding, with these calls and their ruling if there is one."""
-        judged = judged or self.judged
-        return Finding(
-            id=self.id,
-            tool=self.tool,
-            kind=self.kind,
-            error=judged.error,
-            where=judged.where,
-            message=judged.message,
-            why=judged.why,
-            signature=self.judged.signature,
-            calls=tuple(calls),
-            original=self.original,
-            found_after=self.found_after,
-            seen=self.seen,
-            replayed=replayed,
-            reproduced=reproduced,
-            origin=self.origin,
-            frames=self.frames,
+        judged = structs.replace(judged or self.judged, signature=self.judged.signature)
+        found = finding_of(judged, self.kind, calls, self.found_after)
+        counts = {"seen": self.seen, "replayed": replayed, "reproduced": reproduced}
+        return structs.replace(
+            found, original=self.original, origin=self.origin, frames=self.frames, **counts
         )
+
+
+def finding_of(
+    judged: Judged, kind: FindingKind, calls: Sequence[Invocation], found_after: int, title: str = ""
+) -> Finding:
+    """The defect that these calls show; its id is made from `title` if the tool has several names."""
+    tool, made = calls[-1].tool, tuple(calls)
+    name = finding_id(title or tool, kind, judged.signature)
+    said = judged.error, judged.where, judged.message, judged.why, judged.signature
+    return Finding(name, tool, kind, *said, made, made, found_after)
 
 
 class DefectIndex:

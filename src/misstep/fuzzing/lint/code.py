@@ -73,14 +73,6 @@ class Compared(msgspec.Struct, frozen=True):
     only: tuple[Any, ...] | None = None
 
 
-def compare(function: Function, module: ast.Module | None, name: str) -> Compared:
-    """Read how a function compares a parameter; empty if the parameter is reassigned."""
-    nodes = (node for statement in function.body for node in ast.walk(statement))
-    if name not in [each.arg for each in arguments_of(function)] or any(_binds(node, name) for node in nodes):
-        return Compared()
-    return _Reader(function, module, name).read()
-
-
 class _Reader:
     """Reads the comparisons of one parameter in a function."""
 
@@ -285,9 +277,13 @@ def taken_values(subject: LintSubject) -> dict[str, tuple[Any, ...]]:
 
 
 def read_code(subject: LintSubject, part: SchemaPart) -> Compared:
-    if subject.function is None or len(part.path) != 1:
+    """How the function compares a parameter; empty if the parameter is reassigned."""
+    function, name = subject.function, part.name
+    if function is None or len(part.path) != 1 or name not in [each.arg for each in arguments_of(function)]:
         return Compared()
-    return compare(subject.function, subject.module, part.name)
+    nodes = (node for statement in function.body for node in ast.walk(statement))
+    is_bound = any(_binds(node, name) for node in nodes)
+    return Compared() if is_bound else _Reader(function, subject.module, name).read()
 
 
 def _hidden_choices(part: SchemaPart, known: Sequence[Any], how: str = "") -> Iterator[Remark]:

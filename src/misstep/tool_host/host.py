@@ -8,7 +8,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import islice, repeat
 from typing import Self
 
@@ -145,11 +145,9 @@ class ToolHost:
         if self._is_fresh or self._is_over():
             return
         self._end()
-        try:
+        with suppress(GivenUp):  # there will be no more calls, or a restart before them
             self._begin_again()
             self._watch(False)
-        except GivenUp:
-            return  # there will be no more calls, or a restart before them
 
     def forget(self) -> None:
         """Start the next call from the initial state, with no coverage recorded."""
@@ -311,14 +309,11 @@ def read_apart(spec: str, conditions: CallConditions) -> ToolsLoaded:
     whole = anchored(spec)
     sandbox = sandbox_for(whole, conditions)
     sandbox.prepare()
-    try:
+    with ExitStack() as ending:
+        ending.callback(sandbox.remove)
         sandbox_process = SandboxProcess(whole, conditions, sandbox, read=True)
-        try:
-            loaded = sandbox_process.load()
-        finally:
-            sandbox_process.kill()
-    finally:
-        sandbox.remove()
+        ending.callback(sandbox_process.kill)
+        loaded = sandbox_process.load()
     tools = [replace(tool, where=tool.where.replace(file_of(whole), file_of(spec))) for tool in loaded.tools]
     return replace(loaded, tools=tuple(tools)) if file_of(spec) else loaded
 

@@ -88,29 +88,26 @@ class _Watch:
                 poll.unregister(self._loaded)
                 # A copy of the zygote uses as much again, although shared, and so does a server.
                 self._memory = 3 * self._process_tree.memory() + self._limits.memory
-                continue
-            if file != self._line.fileno():
+            elif file != self._line.fileno():
                 os.read(file, CHUNK)  # notifications about ended children
-                continue
-            try:
-                self._line.read()
+            else:
+                try:
+                    self._line.read()
+                except ChannelLost:
+                    return False
                 while (row := self._line.take()) is not None:
                     self._busy = say.while_guarding.decode(row).busy
-            except ChannelLost:
-                return False
         return True
 
     def _reap(self) -> bool:
         """Reap ended children. Returns whether the zygote is alive."""
-        while True:
-            try:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return False
-            if not pid:
-                return True
-            if pid == self._zygote:
-                return False
+        try:
+            while pid := os.waitpid(-1, os.WNOHANG)[0]:
+                if pid == self._zygote:
+                    return False
+        except ChildProcessError:
+            return False
+        return True
 
     def _find_overrun(self, weighing: bool) -> say.Overrun | None:
         if (count := self._process_tree.count(self._limits.processes)) > self._limits.processes:

@@ -32,17 +32,15 @@ class NotebookProgress:
         elif isinstance(event, RunFinished | RunStopped):
             self._show(Markup(""))
         elif isinstance(event, Finished | ItemStarted | Spending):
-            self._count(event)
+            match event:
+                case ItemStarted():
+                    self._progress.start(event)
+                case Spending():
+                    self._progress.spend(event)
+                case _:
+                    self._progress.add(event)
             if time.monotonic() - self._drawn > PAUSE:
                 self._draw()
-
-    def _count(self, event: Finished | ItemStarted | Spending) -> None:
-        if isinstance(event, ItemStarted):
-            self._progress.start(event)
-        elif isinstance(event, Spending):
-            self._progress.spend(event)
-        else:
-            self._progress.add(event)
 
     def _draw(self) -> None:
         now = self._progress

@@ -10,38 +10,21 @@ import msgspec
 from rich.console import Console, RenderableType
 
 from misstep.core.agent import Agent
-from misstep.core.case import Baselines, Difficulty
+from misstep.core.case import Baselines
 from misstep.core.outcome import Outcome
 from misstep.core.results.finding import Cause, Finding, FuzzReport
 from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.core.stats import wilson
 from misstep.errors import UsageError
-from misstep.features.tool_fuzz.view import (
-    calls_each,
-    found,
-    fuzz_view,
-    headline,
-    history,
-    in_all,
-    other_places,
-    validation_in_words,
-)
+from misstep.features.tool_fuzz import view as fuzz_views
 from misstep.planning.difficulty import measure
+from misstep.rendering import terminal
 from misstep.rendering.case import case_view
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.page import page
 from misstep.rendering.layout import Trimmed
-from misstep.rendering.terminal import (
-    baselines_in_words,
-    counted,
-    easy_lines,
-    from_to,
-    kinds_of_errors,
-    percent,
-    summary_view,
-)
 from misstep.rendering.text import plain
 from misstep.rendering.trial import written_call
 from misstep.rendering.words import agent_name, written
@@ -70,8 +53,8 @@ class PassDemand(msgspec.Struct, frozen=True):
             return ""
         unjudged = summary.inconclusive + summary.errored
         if unjudged and (summary.success is None or summary.success >= asked):
-            return f"{unjudged} of {cases} cases could not be judged; {percent(asked)} must pass"
-        head = f"success is {percent(summary.success)}, required {percent(asked)}"
+            return f"{unjudged} of {cases} cases could not be judged; {terminal.percent(asked)} must pass"
+        head = f"success is {terminal.percent(summary.success)}, required {terminal.percent(asked)}"
         luck = "the interval includes the required rate: run more cases to be sure"
         return f"{head}\n{luck}" if summary.interval[1] >= asked else head
 
@@ -103,6 +86,12 @@ class Again(msgspec.Struct, frozen=True):
 
 SHOWN = 2  # failed cases shown in full
 FOLDED = 10  # the same if each can be expanded
+WIDTH = 100
+NAME = 200  # characters
+REQUEST = 8_000
+ARGUMENTS = 300
+MOST_CALLS = 50
+HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated total")
 
 
 class PlanningResult(msgspec.Struct, frozen=True, eq=False):
@@ -158,16 +147,36 @@ class PlanningResult(msgspec.Struct, frozen=True, eq=False):
         )
 
     def __str__(self) -> str:
-        shown = [(outcome, measure(outcome.case)) for outcome in self._examples(SHOWN)]
-        return planning_text(self.summary, shown, self.again)
+        """Counts and rate, the first cases that did not pass, and what to type next."""
+        shown = view_run(self.settings, self.run, SHOWN).failures
+        parts = [as_text(terminal.summary_view(self.summary))]
+        for outcome in shown:
+            replay = f"Replay: {self.again.one(outcome.case.id)}"
+            parts += [as_text(case_view(outcome, measure(outcome.case))), replay]
+        if rest := self._count_rest(shown):
+            parts.append(f"{rest} did not pass")
+        return "\n\n".join([*parts, f"Show all: {self.again.show}"])
 
     def _repr_html_(self) -> str:
-        failures = self._examples(FOLDED)
-        cases = bundle_of_some(self.settings, self.run, failures) if failures else None
-        return planning_html(self.summary, failures, self.again, cases)
+        """Success with its interval and the chance level, then some cases that did not pass."""
+        summary, failures = self.summary, view_run(self.settings, self.run, FOLDED).failures
+        rest = self._count_rest(failures)
+        rate = element("b", terminal.percent(summary.success), class_="rate")
+        judged = terminal.counted(summary.passed + summary.failed, "judged case")
+        return _piece(
+            element("p", rate, f" of {judged} passed"),
+            *_scale(summary),
+            element("p", text(_counts(summary)), class_="dim"),
+            *([_pictures(bundle_of_some(self.settings, self.run, failures))] if failures else []),
+            *[_case(outcome, self.again) for outcome in failures],
+            *([element("p", f"{rest} did not pass.", class_="dim")] if rest else []),
+            _command(self.again.show),
+        )
 
-    def _examples(self, most: int) -> Sequence[Outcome]:
-        return view_run(self.settings, self.run, most).failures
+    def _count_rest(self, shown: Sequence[Outcome]) -> str:
+        """How many more cases did not pass, in words."""
+        rest = self.summary.cases - self.summary.passed - len(shown)
+        return terminal.counted(rest, "more case") if rest else ""
 
 
 class ToolsResult(msgspec.Struct, frozen=True, eq=False):
@@ -192,36 +201,32 @@ class ToolsResult(msgspec.Struct, frozen=True, eq=False):
         report = self.report
         calls = sum(tool.calls for tool in report.tools)
         names = [tool.name for tool in report.tools]
-        return (
-            f"ToolsResult(run={report.run!r}, tools={names}, calls={calls}, findings={len(report.findings)})"
-        )
+        found = len(report.findings)
+        return f"ToolsResult(run={report.run!r}, tools={names}, calls={calls}, findings={found})"
 
     def __str__(self) -> str:
-        return tools_text(self.report, self.again)
+        """A line for each tool, then each finding with its minimal reproducer."""
+        report, again = self.report, self.again
+        shown = (*report.findings, *report.unconfirmed)
+        # Commands must not be wrapped.
+        width = max([WIDTH, *(len(f"  Replay: {again.one(finding.id)}") for finding in shown)])
+        return as_text(fuzz_views.fuzz_view(report, again.before.removesuffix("/"), again.after), width)
 
     def _repr_html_(self) -> str:
-        return tools_html(self.report, self.again)
-
-
-WIDTH = 100
-
-
-def planning_text(summary: Summary, shown: Sequence[tuple[Outcome, Difficulty]], again: Again) -> str:
-    """Counts and rate, the first cases that did not pass, and what to type next."""
-    parts = [as_text(summary_view(summary))]
-    for outcome, difficulty in shown:
-        parts += [as_text(case_view(outcome, difficulty)), f"Replay: {again.one(outcome.case.id)}"]
-    if rest := summary.cases - summary.passed - len(shown):
-        parts.append(f"{counted(rest, 'more case')} did not pass")
-    return "\n\n".join([*parts, f"Show all: {again.show}"])
-
-
-def tools_text(report: FuzzReport, again: Again) -> str:
-    """A line for each tool, then each finding with its minimal reproducer."""
-    commands = [f"  Replay: {again.one(finding.id)}" for finding in (*report.findings, *report.unconfirmed)]
-    # Commands must not be wrapped.
-    width = max(WIDTH, *map(len, commands)) if commands else WIDTH
-    return as_text(fuzz_view(report, again.before.removesuffix("/"), again.after), width)
+        """A row for each tool, then each finding with its minimal reproducer."""
+        report = self.report
+        rows, state = list[Row](), "bad" if report.findings else "good"
+        for tool in report.tools:
+            counts = f"{tool.calls:,}", fuzz_views.found(tool).plain, f"{tool.refused:,}"
+            estimates = fuzz_views.calls_each(tool), fuzz_views.in_all(tool)
+            rows.append(Row((text(tool.name, NAME), *counts, *estimates)))
+        return _piece(
+            element("p", element("b", fuzz_views.headline(report), class_=state)),
+            element("p", text(fuzz_views.validation_in_words(report), REQUEST), class_="dim"),
+            grid(HEADINGS, rows),
+            *[_finding(cause, self.again) for cause in report.causes],
+            _command(self.again.show),
+        )
 
 
 def as_text(view: RenderableType, width: int = WIDTH) -> str:
@@ -231,63 +236,11 @@ def as_text(view: RenderableType, width: int = WIDTH) -> str:
     return written.getvalue().strip("\n")
 
 
-NAME = 200  # characters
-REQUEST = 8_000
-ARGUMENTS = 300
-MOST_CALLS = 50
-HEADINGS = ("tool", "calls", "found", "refused", "calls each", "estimated total")
-
-
-def planning_html(
-    summary: Summary, failures: Sequence[Outcome], again: Again, cases: CaseBundle | None = None
-) -> str:
-    """Success with its interval and the chance level, then some cases that did not pass.
-
-    With `cases`, these are also shown as in a report.
-    """
-    rest = summary.cases - summary.passed - len(failures)
-    more = [element("p", f"{counted(rest, 'more case')} did not pass.", class_="dim")] if rest else []
-    judged = counted(summary.passed + summary.failed, "judged case")
-    return _piece(
-        element("p", element("b", percent(summary.success), class_="rate"), f" of {judged} passed"),
-        *_scale(summary),
-        element("p", text(_counts(summary)), class_="dim"),
-        *([_pictures(cases)] if cases else []),
-        *[_case(outcome, again) for outcome in failures],
-        *more,
-        _command(again.show),
-    )
-
-
 def _pictures(cases: CaseBundle) -> Markup:
     """The cases as a report shows them, in a frame whose scripts can't reach the notebook."""
     source = page("Failed cases", [*cases.folded(), cases.aside()], cases, has_charts=False)
     about = 'class="pictures" title="Failed cases" sandbox="allow-scripts"'
     return Markup(f'<iframe {about} srcdoc="{escape(source)}"></iframe>')
-
-
-def tools_html(report: FuzzReport, again: Again) -> str:
-    """A row for each tool, then each finding with its minimal reproducer."""
-    rows = [
-        Row(
-            (
-                text(tool.name, NAME),
-                f"{tool.calls:,}",
-                found(tool).plain,
-                f"{tool.refused:,}",
-                calls_each(tool),
-                in_all(tool),
-            )
-        )
-        for tool in report.tools
-    ]
-    return _piece(
-        element("p", element("b", headline(report), class_="bad" if report.findings else "good")),
-        element("p", text(validation_in_words(report), REQUEST), class_="dim"),
-        grid(HEADINGS, rows),
-        *[_finding(cause, again) for cause in report.causes],
-        _command(again.show),
-    )
 
 
 def _piece(*parts: Markup) -> str:
@@ -296,14 +249,14 @@ def _piece(*parts: Markup) -> str:
 
 
 def _counts(summary: Summary) -> str:
-    kinds = kinds_of_errors(summary)
+    kinds = terminal.kinds_of_errors(summary)
     unjudged = {"inconclusive": summary.inconclusive, "errored": summary.errored}
     said = [
         agent_name(summary, NAME),
-        f"95 % interval {from_to(summary.interval)}",
-        f"chance level {percent(summary.chance)}",
-        *([f"baselines: {baselines_in_words(summary.baselines)}"] if summary.baselines else []),
-        *easy_lines(summary.chance)[:1],
+        f"95 % interval {terminal.from_to(summary.interval)}",
+        f"chance level {terminal.percent(summary.chance)}",
+        *([f"baselines: {terminal.baselines_in_words(summary.baselines)}"] if summary.baselines else []),
+        *terminal.easy_lines(summary.chance)[:1],
         *([f"failures: {kinds}"] if kinds else []),
         *(f"{count} {name}" for name, count in unjudged.items() if count),
     ]
@@ -347,14 +300,9 @@ def _calls(outcome: Outcome) -> Markup:
     calls, step = outcome.transcript.calls, outcome.verdict.step
     if not calls:
         return element("p", "no calls", class_="dim")
-    items = [
-        element(
-            "li",
-            element("code", written(call.tool, call.arguments, ARGUMENTS)),
-            *([element("b", " ← misstep", class_="bad")] if number == step else []),
-        )
-        for number, call in enumerate(calls[:MOST_CALLS], 1)
-    ]
+    mark = element("b", " ← misstep", class_="bad")
+    codes = [element("code", written(call.tool, call.arguments, ARGUMENTS)) for call in calls[:MOST_CALLS]]
+    items = [element("li", code, *([mark] if number == step else [])) for number, code in enumerate(codes, 1)]
     left = len(calls) - MOST_CALLS
     more = [element("p", f"… {left:,} more calls", class_="dim")] if left > 0 else []
     return element("div", element("ol", *items), *more)
@@ -366,7 +314,7 @@ def _finding(cause: Cause, again: Again) -> Markup:
     where = element("span", f" · {plain(finding.where, NAME)}", class_="dim") if finding.where else ""
     head = element("summary", kind, " ", text(finding.error, NAME), " · ", text(finding.tool, NAME), where)
     calls = element("pre", lines("\n".join(map(written_call, finding.calls))))
-    told = (finding.message, finding.why, history(finding), *other_places(cause))
+    told = (finding.message, finding.why, fuzz_views.history(finding), *fuzz_views.other_places(cause))
     said = [element("p", text(each)) for each in told if each]
     return element("details", head, calls, *said, _command(again.one(finding.id)))
 

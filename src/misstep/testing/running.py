@@ -28,7 +28,6 @@ from misstep.testing.subjects import (
     way_from_here,
 )
 
-AGENT_TEST = "test_planning()"
 OF_NAMED_AGENTS = ("agent_args", "prompt", "python", "record_proxy")
 
 
@@ -49,7 +48,7 @@ def test_planning(
     """
     named = {"actions": actions, "count": count}
     given = {**{name: value for name, value in named.items() if value is not None}, **settings}
-    chosen = planning_settings(Path.cwd(), given, AGENT_TEST)
+    chosen = planning_settings(Path.cwd(), given, "test_planning()")
     subject = planning_subject(agent, chosen, given, ObjectOrigin())
 
     def again(run: str) -> Again:
@@ -99,7 +98,6 @@ def try_case(subject: SubjectUnderTest, name: str) -> Outcome | None:
     return away_from_loops(lambda _: replay_case(found, subject.settings, subject.agent))
 
 
-TOOL_TEST = "test_tools()"
 CALLS = 300
 
 
@@ -114,7 +112,7 @@ def test_tools(
     settings of that command can be passed as keyword arguments, which override environment variables and
     misstep.toml. `listen` receives the events of the run.
     """
-    chosen = tool_settings(Path.cwd(), {"calls": calls, **settings}, TOOL_TEST)
+    chosen = tool_settings(Path.cwd(), {"calls": calls, **settings}, "test_tools()")
     return run_tools(tools, chosen, ObjectOrigin(), *notebook_listeners(), *([listen] if listen else []))
 
 
@@ -128,8 +126,7 @@ def tool_settings(folder: Path, given: Mapping[str, Any], where: str) -> Setting
         if "calls_per_tool" in named:
             raise UsageError("calls and calls_per_tool are the same", "omit one of them", where=where)
         named["calls_per_tool"] = named.pop("calls")
-    usual = {**USUALLY_TRYING, "calls_per_tool": CALLS}
-    shared = load_settings(folder, usual=usual)
+    shared = load_settings(folder, usual={**USUALLY_TRYING, "calls_per_tool": CALLS})
     return at_home(overlaid(shared, named, OF_TOOLS, where, ("calls",), "none"), folder)
 
 

@@ -35,17 +35,8 @@ from misstep.store.location import way_to
 
 _RUN = (*BUDGETS, "store", "on", "ray_address")
 OF_PLANNING = tuple(name for name in (*AGENTS, *SYNTHESIS, "cases", *LIMITS, *_RUN) if name != "agent")
-OF_TOOLS = (
-    *FUZZING,
-    *TRYING,
-    *CALLING,
-    "requests_per_crash",
-    "tool_method",
-    "skip_sanity",
-    "count",
-    "timeout",
-    "store",
-)
+_ALSO_OF_TOOLS = ("requests_per_crash", "tool_method", "skip_sanity", "count", "timeout", "store")
+OF_TOOLS = (*FUZZING, *TRYING, *CALLING, *_ALSO_OF_TOOLS)
 
 
 def overlaid(
@@ -60,12 +51,11 @@ def overlaid(
 
     `uses` says whether an agent is used that only a file or the environment names.
     """
+    valid = [*known, *also]
     for name in given:
         if name not in known:
-            hint = (
-                "that setting does not apply here" if name in FIELDS else did_you_mean(name, [*known, *also])
-            )
-            takes = "" if hint else f"it takes {', '.join(sorted([*known, *also]))}"
+            hint = "that setting does not apply here" if name in FIELDS else did_you_mean(name, valid)
+            takes = "" if hint else f"it takes {', '.join(sorted(valid))}"
             raise UsageError(f"there is no '{name}' here", hint, takes, where=where)
     parsed = {name: parse_setting(name, _written(name, value), where) for name, value in given.items()}
     return join(settings, parsed, uses)
@@ -78,9 +68,6 @@ def _written(name: str, value: Any) -> Any:
     if name == "actions" and not isinstance(value, bool | int):
         return str(value)
     return list(value) if isinstance(value, tuple | set | frozenset) else value
-
-
-SHELF = "objects"  # a folder beside the store
 
 
 class ObjectOrigin(msgspec.Struct, frozen=True):
@@ -123,16 +110,13 @@ def agent_from(value: Any, settings: Settings, origin: ObjectOrigin) -> SubjectU
 def specs_from(value: Any, settings: StoreSettings, origin: ObjectOrigin) -> Sequence[str]:
     """Specs of the tools that an object is or holds; a text is already a spec."""
     if value is None or value in ((), []):
-        raise UsageError(
-            f"{origin.name or 'None'} returns no tools", "expected a tool, a list of them, or a spec"
-        )
+        hint = "expected a tool, a list of them, or a spec"
+        raise UsageError(f"{origin.name or 'None'} returns no tools", hint)
     if isinstance(value, str):
         return [value]
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return value
-    home = origin.home_of(value)
-    name = origin.name or name_of(value)
-    return [handed_over(value, home, name, _shelf(settings))]
+    return [handed_over(value, origin.home_of(value), origin.name or name_of(value), _shelf(settings))]
 
 
 def name_of(value: Any) -> str:
@@ -155,8 +139,9 @@ def way_from_here(settings: StoreSettings) -> str:
 
 
 def _shelf(settings: StoreSettings) -> Path:
+    """A folder beside the store, for objects that a separate process has to load."""
     store = Settings().store if "://" in settings.store else settings.store
-    return Path(store).absolute().parent / SHELF
+    return Path(store).absolute().parent / "objects"
 
 
 T = TypeVar("T")

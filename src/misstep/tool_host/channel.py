@@ -130,7 +130,6 @@ class Channel:
         return row
 
     def take_all(self) -> list[bytes]:
-        """All complete messages that have arrived."""
         end = self._arrived.rfind(b"\n", self._searched)
         if end < 0:
             self._searched = len(self._arrived)
@@ -141,13 +140,11 @@ class Channel:
         return rows
 
     def put(self, data: bytes) -> None:
-        """Queue messages and send as much as possible."""
         self._leaving += data
         self.flush()
 
     @property
     def busy(self) -> bool:
-        """Whether anything is left to send."""
         return bool(self._leaving)
 
     def flush(self) -> None:

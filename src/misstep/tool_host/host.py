@@ -8,8 +8,8 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, suppress
 from itertools import islice, repeat
-from types import TracebackType
 from typing import Self
 
 import msgspec
@@ -23,19 +23,17 @@ from misstep.core.tool import Described, Probe, Reaction
 from misstep.errors import UsageError
 from misstep.fuzzing.coverage import reach_of
 from misstep.fuzzing.workbench import AHEAD
-from misstep.tool_host.channel import Channel, ChannelLost
+from misstep.tool_host.channel import Channel, ChannelLost, encoded
 from misstep.tool_host.protocol import LAST_WORDS, CallConditions, CallerStopped, Overrun, ToolsLoaded
 from misstep.tool_host.reactions import ReactionDecoder, died, hung
 from misstep.tool_host.sandbox.places import anchored, is_server
 from misstep.tool_host.sandbox.sandbox import Sandbox, refuse_remote, sandbox_for
-from misstep.tool_host.sandbox_process import SOON, GivenUp, SandboxProcess, never
+from misstep.tool_host.sandbox_process import SOON, GivenUp, SandboxProcess
 
 GRACE = 0.25  # seconds beyond the time limit of a call
 EARLY = 0.25  # share of the time limit after which a call's CPU use is measured, since it may hang
 PAUSE = 5.0  # seconds before an unreachable server is tried again
 PLACES = ("HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-
-_encoder = msgspec.json.Encoder()
 
 
 class ToolHost:
@@ -54,7 +52,7 @@ class ToolHost:
         refuse_remote(self._spec, conditions)
         self.sandbox: Sandbox = sandbox_for(self._spec, conditions)
         self._is_server = self._is_apart = is_server(spec)
-        self._is_over: Callable[[], bool] = never
+        self._is_over: Callable[[], bool] = lambda: False
         self._process: SandboxProcess | None = None
         self._line: Channel | None = None  # to the copy that accepts calls
         self.tools: tuple[Described, ...] = ()
@@ -84,9 +82,7 @@ class ToolHost:
         self.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self) -> None:
@@ -149,11 +145,9 @@ class ToolHost:
         if self._is_fresh or self._is_over():
             return
         self._end()
-        try:
+        with suppress(GivenUp):  # there will be no more calls, or a restart before them
             self._begin_again()
             self._watch(False)
-        except GivenUp:
-            return  # there will be no more calls, or a restart before them
 
     def forget(self) -> None:
         """Start the next call from the initial state, with no coverage recorded."""
@@ -169,7 +163,7 @@ class ToolHost:
         return reach_of(source.file, source.line, source.text, self._decoder.lines_of(source.file))
 
     def _send(self, probes: Iterable[Probe], idle: bool) -> None:
-        data = b"".join(_encoder.encode(probe) + b"\n" for probe in probes)
+        data = b"".join(encoded(probe) + b"\n" for probe in probes)
         if data:
             assert self._line is not None
             self._is_fresh = False
@@ -196,10 +190,7 @@ class ToolHost:
                 yield reaction
 
     def _listen(self) -> list[bytes]:
-        """The next messages. Raises `Lost` if there are no more, and TimeoutError if it takes too long.
-
-        Raises `GivenUp` if the caller no longer waits.
-        """
+        """The next messages. Raises `ChannelLost` if there are no more, TimeoutError, or `GivenUp`."""
         line, sandbox_process = self._line, self._process
         assert line is not None
         assert sandbox_process is not None
@@ -227,10 +218,7 @@ class ToolHost:
                 return _last_rows(line)
 
     def _begin_again(self) -> Reaction | None:
-        """Open a copy of the tools to calls. Returns the reaction to all calls if their server is gone.
-
-        Raises `GivenUp` if it is over before they are loaded.
-        """
+        """Open a copy of the tools to calls. Returns the reaction to all calls if their server is gone."""
         if self._gone is not None and time.monotonic() - self._gone_at < PAUSE:
             self._is_fresh = False
             return self._gone
@@ -250,7 +238,6 @@ class ToolHost:
         return self._gone
 
     def _watch(self, busy: bool) -> None:
-        """Tell the supervisor whether calls are in flight."""
         if self._process is not None:
             self._process.watch(busy)
 
@@ -278,31 +265,28 @@ class ToolHost:
         if self.sandbox.command:  # the files to hide may have changed
             self.sandbox = sandbox_for(self._spec, self._conditions)
         self.sandbox.prepare()
-        self._process = SandboxProcess(
-            self._spec, self._conditions, self.sandbox, self._is_apart, is_over=self._is_over
-        )
+        arguments = self._spec, self._conditions, self.sandbox, self._is_apart
+        self._process = SandboxProcess(*arguments, is_over=self._is_over)
         loaded = self._process.load()
-        if not loaded.forkable and not self._is_apart:
+        if loaded.forkable or self._is_apart:
+            self._take(loaded)
+            self._begin()
+        else:
             self._is_apart = True
             self._abandon()
-            return self._open()
-        self._take(loaded)
-        self._begin()
-        return None
+            self._open()
 
     def _begin(self) -> None:
         """Open a copy of the tools to calls, in a new sandbox if this one is gone."""
         assert self._line is None
-        if self._process is None:
-            return self._open()
         try:
-            self._line = self._process.start()
+            self._line = self._process.start() if self._process else None
         except ChannelLost:
             self._abandon()
-            return self._open()
-        if self._is_apart:
+        if self._process is None or self._line is None:
+            self._open()
+        elif self._is_apart:
             self._take(self._process.introduced(self._line))
-        return None
 
     def _take(self, loaded: ToolsLoaded) -> None:
         self.files = loaded.files
@@ -311,12 +295,10 @@ class ToolHost:
 
 
 def _last_rows(line: Channel) -> list[bytes]:
-    """What a copy had sent before it ended. Raises `Lost` if that was nothing."""
-    try:
+    """What a copy had sent before it ended. Raises `ChannelLost` if that was nothing."""
+    with suppress(ChannelLost):
         while line.read():
             pass
-    except ChannelLost:
-        pass
     if rows := line.take_all():
         return rows
     raise ChannelLost
@@ -327,14 +309,11 @@ def read_apart(spec: str, conditions: CallConditions) -> ToolsLoaded:
     whole = anchored(spec)
     sandbox = sandbox_for(whole, conditions)
     sandbox.prepare()
-    try:
+    with ExitStack() as ending:
+        ending.callback(sandbox.remove)
         sandbox_process = SandboxProcess(whole, conditions, sandbox, read=True)
-        try:
-            loaded = sandbox_process.load()
-        finally:
-            sandbox_process.kill()
-    finally:
-        sandbox.remove()
+        ending.callback(sandbox_process.kill)
+        loaded = sandbox_process.load()
     tools = [replace(tool, where=tool.where.replace(file_of(whole), file_of(spec))) for tool in loaded.tools]
     return replace(loaded, tools=tuple(tools)) if file_of(spec) else loaded
 

@@ -43,10 +43,7 @@ class GuardOrder(_Message, frozen=True, tag="guard"):
 
 
 class WatchCalls(_Message, frozen=True, tag="watch"):
-    """Whether calls are in flight; the supervisor then checks all processes repeatedly.
-
-    It starts out doing so, because the tools are loaded first.
-    """
+    """Whether calls are in flight, so that the supervisor checks all processes; at first it does."""
 
     busy: bool
 

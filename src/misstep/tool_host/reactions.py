@@ -27,7 +27,6 @@ def hung(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seco
 
 
 def died(ended: say.CallerStopped | say.Overrun | None, limits: say.Limits, seconds: float) -> Reaction:
-    """The process ended during the call."""
     if isinstance(ended, say.Overrun):
         return _overran(ended, seconds)
     if ended is None:
@@ -51,10 +50,8 @@ def _overran(overrun: say.Overrun, seconds: float) -> Reaction:
 
 def _cause(status: int) -> tuple[str, str]:
     """How a process ended, as a name and in words."""
-    if status in _STATUSES:
-        return _STATUSES[status]
     if status >= 0:
-        return "Exit", f"it exited with status {status}"
+        return _STATUSES.get(status, ("Exit", f"it exited with status {status}"))
     names = {each.value: each.name for each in signal.Signals}
     name = names.get(-status, f"signal {-status}")
     return name, f"its process was ended by {name}"
@@ -99,48 +96,37 @@ class ReactionDecoder:
         return replace(reaction, edges=self._known(reaction.edges)) if reaction.edges else reaction
 
     def lines_of(self, file: str) -> Set[int]:
-        """The lines of a file that have run."""
         return self._lines.get(file, set())
 
     def forget(self) -> None:
-        """Forget which lines have run."""
         self._lines.clear()
 
     def _known(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """The edges that fit the limits."""
-        if len(self._edges) + len(edges) <= MOST_EDGES:
-            fitting = tuple(edge for edge in edges if 0 <= edge < LARGEST)
-        else:
-            fitting = tuple(edge for edge in edges if edge in self._edges)
+        if len(self._edges) + len(edges) > MOST_EDGES:
+            return tuple(edge for edge in edges if edge in self._edges)
+        fitting = tuple(edge for edge in edges if 0 <= edge < LARGEST)
         self._edges.update(fitting)
         return fitting
 
 
 def _bounded(reaction: Reaction) -> Reaction:
-    structured = reaction.structured
+    structured, observations = reaction.structured, reaction.observations[:MOST_OBSERVATIONS]
     return replace(
         reaction,
         text=reaction.text[:TEXT],
         structured=structured if structured is None or len(structured) <= STRUCTURED else None,
         raised=_bounded_raised(reaction.raised) if reaction.raised else None,
         detail=reaction.detail[:TEXT],
-        observations=tuple(
-            each
-            for each in reaction.observations[:MOST_OBSERVATIONS]
-            if len(msgspec.json.encode(each)) <= ORDINARY
-        ),
+        observations=tuple(each for each in observations if len(msgspec.json.encode(each)) <= ORDINARY),
     )
 
 
 def _bounded_raised(raised: Raised) -> Raised:
-    frames = raised.frames[-MOST_FRAMES:]
-    return replace(
-        raised,
-        kind=raised.kind[:TEXT],
-        message=raised.message[:TEXT],
-        bases=tuple(base[:TEXT] for base in raised.bases[:MOST_FRAMES]),
-        frames=tuple(
-            Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own, each.text[:TEXT])
-            for each in frames
-        ),
-    )
+    frames = [
+        Frame(each.file[:TEXT], each.line, each.function[:TEXT], each.own, each.text[:TEXT])
+        for each in raised.frames[-MOST_FRAMES:]
+    ]
+    bases = tuple(base[:TEXT] for base in raised.bases[:MOST_FRAMES])
+    kind, message = raised.kind[:TEXT], raised.message[:TEXT]
+    return replace(raised, kind=kind, message=message, bases=bases, frames=tuple(frames))

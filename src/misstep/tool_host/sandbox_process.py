@@ -1,7 +1,4 @@
-"""The client of a process in the sandbox: starts it, loads and calls tools in it, ends it.
-
-If tools can't be loaded, it says why.
-"""
+"""The client of a process in the sandbox: starts it, loads and calls tools in it, ends it."""
 
 import os
 import select
@@ -10,7 +7,6 @@ import socket
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import IO
 
 import msgspec
 
@@ -31,16 +27,28 @@ SERVING = "misstep.tool_host.serving.supervisor"
 GRACE = 3.0  # seconds for what should take milliseconds
 SOON = 1.0  # seconds for what has already happened
 LOAD_LIMIT = {"code": 30.0, "server": 120.0}  # seconds; a server may have to be downloaded first
+HINTS = {
+    "code": "check what its import waits for",
+    "server": "does the command start an MCP server? run it by hand to see",
+}
+KEPT = 4096  # bytes of the process's output; only the end matters
+SHOWN = 12  # lines of it
+
+_loading: msgspec.json.Decoder[say.ToolsLoaded | Unloadable] = msgspec.json.Decoder(
+    say.ToolsLoaded | Unloadable
+)
 
 
-def never() -> bool:
-    return False
+class GivenUp(Exception):
+    """The caller no longer waits for a result."""
 
 
 class SandboxProcess:
     """A sandbox in which `spec` is loaded. One copy of the tools at a time accepts calls.
 
-    With `read`, there are no copies. Loading is abandoned once `is_over`.
+    With `read`, there are no copies. With `apart`, every copy loads the tools itself. Loading is given up
+    when the process has neither used the CPU nor printed anything for some time, after a maximum time in any
+    case, and as soon as `is_over`.
     """
 
     def __init__(
@@ -50,36 +58,36 @@ class SandboxProcess:
         sandbox: Sandbox,
         apart: bool = False,
         read: bool = False,
-        is_over: Callable[[], bool] = never,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
-        limit = conditions.load_limit or LOAD_LIMIT["server" if is_server(spec) else "code"]
+        self._spec, self._named, self._python = spec, _from_here(spec), conditions.python
+        self._sort = "server" if is_server(spec) else "code"
+        self._load_limit = conditions.load_limit or LOAD_LIMIT[self._sort]
+        self._is_over = is_over
+        self._printed = bytearray()
+        self._bytes = 0  # printed so far
         ours, theirs = socket.socketpair()
         self._line = Channel(ours)
         with theirs:
-            self._process = self._launch(conditions.python, sandbox, theirs)
-        guards = 2 if sandbox.command else 1
-        self._load_waiter = LoadWaiter(spec, conditions.python, limit, is_over, self._line, guards)
+            self._process = self._launch(sandbox, theirs)
+        assert self._process.stderr is not None
+        self._output = self._process.stderr.fileno()
+        # The first generations of processes load nothing: bubblewrap, if used, and the supervisor.
+        self._guards = 2 if sandbox.command else 1
         ours, self._zygotes = socket.socketpair()
         self.control = Channel(ours)
         litter = (sandbox.scratch_dir.path,) if sandbox.scratch_dir else ()
         self._guard = say.GuardOrder(conditions.limits, namespace(), litter)
-        self._load = say.LoadTools(
-            spec,
-            conditions.limits,
-            sandbox.folder,
-            sandbox.roots,
-            os.path.abspath(conditions.workspace) if conditions.workspace else "",
-            os.getcwd(),
-            apart,
-            read,
-        )
+        workspace = os.path.abspath(conditions.workspace) if conditions.workspace else ""
+        places = sandbox.folder, sandbox.roots, workspace, os.getcwd()
+        self._load = say.LoadTools(spec, conditions.limits, *places, apart, read)
 
-    def _launch(self, python: str, sandbox: Sandbox, theirs: socket.socket) -> subprocess.Popen[bytes]:
+    def _launch(self, sandbox: Sandbox, theirs: socket.socket) -> subprocess.Popen[bytes]:
         number = theirs.fileno()
         try:
             with opened(sandbox.command) as (command, files):
                 return subprocess.Popen(
-                    [*command, _program(python), str(ENTRY), SERVING, str(number)],
+                    [*command, _program(self._python), str(ENTRY), SERVING, str(number)],
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
@@ -91,7 +99,7 @@ class SandboxProcess:
         except OSError as error:
             self._line.close()
             hint = "give the path of the Python interpreter that has the tools installed"
-            raise UsageError(f"'{python}' can't be run: {error.strerror or error}", hint) from error
+            raise UsageError(f"'{self._python}' can't be run: {error.strerror or error}", hint) from error
 
     def load(self) -> say.ToolsLoaded:
         """Load the tools. Raises `UsageError` with the reason if that fails, `GivenUp` if it is over."""
@@ -109,9 +117,9 @@ class SandboxProcess:
         return Channel(ours)
 
     def introduced(self, line: Channel) -> say.ToolsLoaded:
-        """The tools as reported over a channel; the sandbox is ended if there are none."""
+        """The tools reported over a channel. If there are none, ends the sandbox and raises the reason."""
         try:
-            return self._load_waiter.await_tools(line, self._process)
+            return self._await_tools(line)
         except BaseException:
             self.kill()
             raise
@@ -164,6 +172,66 @@ class SandboxProcess:
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
 
+    def _await_tools(self, line: Channel) -> say.ToolsLoaded:
+        leader = self._process.pid
+        patience = Patience(self._load_limit, lambda: family_seconds(leader, self._guards) + self._bytes)
+        try:
+            news = _loading.decode(self._next_row(line, patience))
+        except TimeoutError:
+            message = f"'{self._named}' {patience.outcome}"
+            raise UsageError(message, *self._printed_lines(), HINTS[self._sort]) from None
+        except (ChannelLost, msgspec.MsgspecError, RecursionError):
+            raise self._why_not_loaded() from None
+        if isinstance(news, say.ToolsLoaded):
+            return news
+        message = readable(news.message)
+        hints = [*map(readable, news.hints), *advise(message, self._spec)]
+        raise UsageError(message, *hints, where=_from_here(readable(news.where)))
+
+    def _next_row(self, line: Channel, patience: Patience) -> bytes:
+        """The next message; output is read meanwhile, so that the process does not block on it."""
+        poll = select.poll()
+        poll.register(line, select.POLLIN)
+        poll.register(self._output, select.POLLIN)
+        while (row := line.take()) is None:
+            if (left := patience.left()) <= 0:
+                raise TimeoutError
+            if self._is_over():
+                raise GivenUp
+            for file, _ in poll.poll(min(left, LOOK) * 1000):
+                if file == line.fileno():
+                    line.read()
+                elif not self._read():
+                    poll.unregister(self._output)
+        return row
+
+    def _read(self) -> bool:
+        data = os.read(self._output, 1 << 16)
+        self._printed += data
+        self._bytes += len(data)
+        del self._printed[:-KEPT]
+        return bool(data)
+
+    def _why_not_loaded(self) -> UsageError:
+        """Why there are no tools, as far as known."""
+        with suppress(ChannelLost, TimeoutError, ValueError):
+            message = self._line.receive(say.from_supervisor, GRACE)
+            if isinstance(message, Unfit):
+                return unfit(self._python, readable(message.problem), readable(message.detail), "tools")
+            return UsageError(f"'{self._named}' needs too many {message.what} to load")
+        words = self._printed_lines()
+        hint = f"is '{self._python}' a Python interpreter, or does the code end its own process?"
+        problem = f"the process ended while loading '{self._named}'"
+        return UsageError(problem, *(words or [f"no output: {hint}"]))
+
+    def _printed_lines(self) -> Sequence[str]:
+        os.set_blocking(self._output, False)
+        with suppress(BlockingIOError):
+            while self._read():
+                pass
+        text = readable(bytes(self._printed).decode("utf-8", "replace"))
+        return [line for line in text.splitlines() if line.strip()][-SHOWN:]
+
 
 def _program(python: str) -> str:
     """The absolute path of the interpreter, because the process starts in another folder."""
@@ -202,113 +270,5 @@ def _as_module(file: str, spec: str) -> str:
     return f"it is part of a package: give {dotted}{spec.removeprefix(file)}{where}"
 
 
-HINTS = {
-    "code": "check what its import waits for",
-    "server": "does the command start an MCP server? run it by hand to see",
-}
-KEPT = 4096  # bytes of the process's output; only the end matters
-SHOWN = 12  # lines of it
-
-_loading: msgspec.json.Decoder[say.ToolsLoaded | Unloadable] = msgspec.json.Decoder(
-    say.ToolsLoaded | Unloadable
-)
-
-
-class GivenUp(Exception):
-    """The caller no longer waits for a result."""
-
-
-class LoadWaiter:
-    """Waits for the tools of `spec`; the channel to the supervisor (`supervisor`) reports failures.
-
-    The first `guards` generations of processes load nothing: bubblewrap, if used, and the supervisor.
-
-    It gives up when the process has neither used the CPU nor printed anything for `limit` seconds, and after
-    a maximum time in any case. Raises `GivenUp` as soon as `is_over`.
-    """
-
-    def __init__(
-        self,
-        spec: str,
-        python: str,
-        limit: float,
-        is_over: Callable[[], bool],
-        supervisor: Channel,
-        guards: int,
-    ) -> None:
-        self._spec = spec
-        self._named = _from_here(spec)
-        self._python = python
-        self._limit = limit
-        self._is_over = is_over
-        self._supervisor = supervisor
-        self._printed = bytearray()
-        self._bytes = 0
-        self._guards = guards
-
-    def await_tools(self, line: Channel, process: subprocess.Popen[bytes]) -> say.ToolsLoaded:
-        """The tools as reported over the channel. Raises `UsageError` with the reason if there are none."""
-        assert process.stderr is not None
-        patience = Patience(self._limit, lambda: family_seconds(process.pid, self._guards) + self._bytes)
-        try:
-            news = _loading.decode(self._next_row(line, process.stderr, patience))
-        except TimeoutError:
-            message = f"'{self._named}' {patience.outcome}"
-            hint = HINTS["server" if is_server(self._spec) else "code"]
-            raise UsageError(message, *self._printed_lines(process.stderr), hint) from None
-        except (ChannelLost, msgspec.MsgspecError, RecursionError):
-            raise self._why_not_loaded(process.stderr) from None
-        if isinstance(news, say.ToolsLoaded):
-            return news
-        message = readable(news.message)
-        hints = [*map(readable, news.hints), *advise(message, self._spec)]
-        raise UsageError(message, *hints, where=_from_here(readable(news.where)))
-
-    def _next_row(self, line: Channel, printed: IO[bytes], patience: Patience) -> bytes:
-        """The next message; output is read meanwhile, so that the process does not block on it."""
-        poll = select.poll()
-        poll.register(line, select.POLLIN)
-        poll.register(printed, select.POLLIN)
-        while (row := line.take()) is None:
-            if (left := patience.left()) <= 0:
-                raise TimeoutError
-            if self._is_over():
-                raise GivenUp
-            for file, _ in poll.poll(min(left, LOOK) * 1000):
-                if file == line.fileno():
-                    line.read()
-                elif not self._read(printed):
-                    poll.unregister(printed)
-        return row
-
-    def _read(self, printed: IO[bytes]) -> bool:
-        data = os.read(printed.fileno(), 1 << 16)
-        self._printed += data
-        self._bytes += len(data)
-        del self._printed[:-KEPT]
-        return bool(data)
-
-    def _why_not_loaded(self, printed: IO[bytes]) -> UsageError:
-        """Why there are no tools, as far as known."""
-        with suppress(ChannelLost, TimeoutError, ValueError):
-            message = self._supervisor.receive(say.from_supervisor, GRACE)
-            if isinstance(message, Unfit):
-                return unfit(self._python, readable(message.problem), readable(message.detail), "tools")
-            return UsageError(f"'{self._named}' needs too many {message.what} to load")
-        words = self._printed_lines(printed)
-        hint = f"is '{self._python}' a Python interpreter, or does the code end its own process?"
-        problem = f"the process ended while loading '{self._named}'"
-        return UsageError(problem, *(words or [f"no output: {hint}"]))
-
-    def _printed_lines(self, printed: IO[bytes]) -> Sequence[str]:
-        os.set_blocking(printed.fileno(), False)
-        with suppress(BlockingIOError):
-            while self._read(printed):
-                pass
-        text = readable(bytes(self._printed).decode("utf-8", "replace"))
-        return [line for line in text.splitlines() if line.strip()][-SHOWN:]
-
-
 def _from_here(place: str) -> str:
-    """The path relative to the working directory."""
     return place.removeprefix(os.getcwd() + os.sep)

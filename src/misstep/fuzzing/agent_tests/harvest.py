@@ -1,8 +1,4 @@
-"""Turns trials of an agent into findings, and asks a model directly for requests that crash a tool.
-
-Refusals of arguments that fit a tool's schema are candidates to reproduce through the agent. The direct
-requests are a baseline that fuzzing is compared with.
-"""
+"""Turns trials and refusals into findings, and asks a model directly for requests that crash a tool."""
 
 import json
 import re
@@ -37,7 +33,7 @@ from misstep.fuzzing.agent_tests.parties import (
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
 from misstep.fuzzing.judging.demands import broken_demand
 from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for
-from misstep.fuzzing.triage.defect_index import chao1
+from misstep.fuzzing.triage.defect_index import chao1, finding_of
 
 MOST = 10  # candidates per tool, most frequent first
 CUT = " more characters)"  # how a truncated message ends
@@ -54,21 +50,10 @@ def candidates_of(refusals: Sequence[Refusal], spec: str, titles: Mapping[str, s
         call = Invocation(refusal.tool, refusal.arguments)
         words = normalise_for(refusal.message, GivenValues.of(call))
         signature = f"refused: {refusal.error} {refusal.where} {words}"
-        candidate = Finding(
-            id=finding_id(titles.get(refusal.tool, refusal.tool), "refusal", signature),
-            tool=refusal.tool,
-            kind="refusal",
-            error=refusal.error or "refused",
-            where=refusal.where,
-            message=refusal.message,
-            why=SAID,
-            signature=signature,
-            calls=(call,),
-            original=(call,),
-            found_after=0,
-            seen=refusal.seen,
-            spec=spec,
-        )
+        error = refusal.error or "refused"
+        judged = Judged("refused", SAID, signature, error, refusal.where, refusal.message)
+        candidate = finding_of(judged, "refusal", [call], 0, titles.get(refusal.tool, ""))
+        candidate = structs.replace(candidate, seen=refusal.seen, spec=spec)
         if not any(_is_another_of(candidate, each) for each in found):
             found.append(candidate)
     return found[:MOST]
@@ -177,25 +162,10 @@ def _sightings(trials: Iterable[Trial], spec: str, titles: Mapping[str, str]) ->
     for number, (trial, place, use) in enumerate(uses, 1):
         if not shows_defect(use):
             continue
-        judged, kind, calls = use.judged, cast("FindingKind", use.judged.ruling), trial.calls_up_to(place)
-        yield Finding(
-            id=finding_id(titles.get(use.tool, use.tool), kind, judged.signature),
-            tool=use.tool,
-            kind=kind,
-            error=judged.error,
-            where=judged.where,
-            message=judged.message,
-            why=judged.why,
-            signature=judged.signature,
-            calls=calls,
-            original=calls,
-            found_after=number,
-            replayed=use.replayed,
-            reproduced=use.reproduced,
-            origin=BY_REQUEST,
-            spec=spec,
-            request=trial.request,
-        )
+        kind, title = cast("FindingKind", use.judged.ruling), titles.get(use.tool, "")
+        found = finding_of(use.judged, kind, trial.calls_up_to(place), number, title)
+        counts = {"replayed": use.replayed, "reproduced": use.reproduced}
+        yield structs.replace(found, origin=BY_REQUEST, spec=spec, request=trial.request, **counts)
 
 
 def _refusals(passages: Sequence[ReachAttempt], candidates: Mapping[str, Finding]) -> Iterator[Finding]:

@@ -23,10 +23,7 @@ class Models(Protocol):
     """Language models, addressed by role."""
 
     async def ask(self, role: Role, stage: Stage, form: AnswerSchema[T], **places: str) -> T:
-        """Fill the stage's prompt template with `places`, ask the model, and parse its answer with the form.
-
-        Raises `Unusable` if no answer can be parsed.
-        """
+        """Fill the stage's template, ask the model, and parse its answer. Raises `Unusable` if that fails."""
         ...
 
 
@@ -53,7 +50,6 @@ REPLAYS = 3  # attempts to reproduce an error from a fresh start
 
 
 def shows_defect(use: Use) -> bool:
-    """Whether the call ended in a run-time error of the tool."""
     return use.judged.ruling in RUNTIME_ERRORS
 
 

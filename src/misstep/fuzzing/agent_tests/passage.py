@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -31,27 +31,19 @@ from misstep.schemas.formats import same
 
 _WORD = re.compile(r"[^\W_]{3,}")
 # Words about arguments in general, whatever the tool.
-_ABOUT = frozenset(
-    _WORD.findall(
-        """
+_ABOUT = """
     documentation documented documents parameter parameters argument arguments schema string strings
     integer integers number numbers boolean array object empty blank negative positive zero null
-        """
-    )
-)
+"""
 # Words found in any refusal, any text or any documentation: they say nothing about a particular tool.
-_IDLE = frozenset(
-    _WORD.findall(
-        """
+_IDLE = """
     about additionalproperties again all also and any are assist assistance but call called calls
     can cannot could description did does doing don done exactly for from get give given have help
     how into its just like made make may might not one other our out please properties provide
     request requests required returns sorry such sure that the their them then there these they this
     those title tool tools unable use used user using want was what when where which will with would
     you your
-        """
-    )
-)
+"""
 # Phrases that state a rule, unlike a made-up result ("Order 7 has been cancelled").
 _RULES = re.compile(
     r"""
@@ -78,7 +70,7 @@ def names_a_reason(said: str, question: str, tools: Iterable[Described], calls: 
         f"{tool.name} {tool.tool.description} {json.dumps(tool.tool.parameters, ensure_ascii=False)}"
         for tool in tools
     ]
-    return bool(_words(said) & (_ABOUT | _words(" ".join([*documented, calls_in_words(calls)]))))
+    return bool(_words(said) & _words(" ".join([_ABOUT, *documented, calls_in_words(calls)])))
 
 
 def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
@@ -91,16 +83,14 @@ def made_all(uses: Sequence[Use], calls: Sequence[Invocation]) -> bool:
 
 
 def others_among(uses: Sequence[Use], calls: Sequence[Invocation]) -> list[Use]:
-    """The uses that match none of the wanted calls."""
     return [use for use in uses if not any(_is_call(use, call) for call in calls)]
 
 
 def done_instead(rehearsal: Trial, calls: Sequence[Invocation]) -> str:
     """Describe what the agent did instead of the call, when that says nothing about the documentation."""
     for last in others_among(rehearsal.uses, calls)[-1:]:
-        return (
-            f"the agent, instructed to make the call, made another: {last.tool}({cut(last.arguments, SHOWN)})"
-        )
+        call = f"{last.tool}({cut(last.arguments, SHOWN)})"
+        return f"the agent, instructed to make the call, made another: {call}"
     said = cut(rehearsal.answer.strip(), SHOWN)
     return f"the agent did not make the call, and named no rule against it: {said or '(no answer)'}"
 
@@ -113,7 +103,7 @@ def _is_call(use: Use, call: Invocation) -> bool:
 
 
 def _words(text: str) -> set[str]:
-    return {word.casefold() for word in _WORD.findall(text)} - _IDLE
+    return {word.casefold() for word in _WORD.findall(text)} - {*_IDLE.split()}
 
 
 class _Opinion(msgspec.Struct, frozen=True):
@@ -158,12 +148,12 @@ async def judge_refusal(
 DONE = "Done."
 
 
+@dataclass
 class Rehearsal:
     """A `World` that reports every call as done and does nothing. `uses` are the calls made so far."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self.tools = tools
-        self.uses = list[Use]()
+    tools: Sequence[Tool]
+    uses: list[Use] = field(default_factory=list)
 
     def answer(self, name: str, arguments: Any) -> str:
         if name not in [tool.name for tool in self.tools]:
@@ -207,9 +197,8 @@ class ReachStages:
         A refusal counts as reached only if it surprises a judge.
         """
         matter: Matter = "refusal" if finding.kind == "refusal" else "defect"
-        passage, calls = await self._rehearsed(
-            finding, ReachAttempt(finding.id, "inconclusive", matter=matter)
-        )
+        passage = ReachAttempt(finding.id, "inconclusive", matter=matter)
+        passage, calls = await self._rehearsed(finding, passage)
         if not calls:
             return passage
         try:

@@ -1,7 +1,4 @@
-"""Fills the prompt templates for models; users can replace each template with a file of their own.
-
-Also renders tools and calls as text for these prompts.
-"""
+"""Fills the prompt templates for models, which users can replace; renders tools and calls for them."""
 
 import json
 import os

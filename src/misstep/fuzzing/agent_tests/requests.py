@@ -1,7 +1,4 @@
-"""Asks models for requests and arguments, with schemas that are strict where possible.
-
-Also sorts tools into groups with a common purpose: a request that needs one group should not call another.
-"""
+"""Asks models for requests and arguments, with strict schemas where possible, and for groups of tools."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -27,10 +24,7 @@ _NULL: Schema = {"type": "null"}
 
 
 def arguments_schema(parameters: Mapping[str, Any]) -> Schema:
-    """A strict schema for a tool's arguments, in which optional ones may be null.
-
-    Any object if that cannot be expressed strictly, for example because keys are free.
-    """
+    """A strict schema in which optional arguments may be null; any object if it can't be strict."""
     return _strict(parameters, parameters) or {"type": "object"}
 
 
@@ -110,12 +104,8 @@ async def ask_outright(
     aim: Aim, means: Outright, tool: Described, models: Models, count: int, used: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Ask for up to `count` requests that make a tool fail, none of them in `used`. Raises `Unusable`."""
-    stage = cast("Stage", f"{aim}-{means}")
-    places = {
-        "tools": documentation_of([tool], with_source=means == "whitebox"),
-        "used": listed(used),
-        "count": str(count),
-    }
+    stage, documented = cast("Stage", f"{aim}-{means}"), documentation_of([tool], means == "whitebox")
+    places = {"tools": documented, "used": listed(used), "count": str(count)}
     told = {name: places[name] for name in PLACES[stage]}
     return await models.ask("generator", stage, requests_form(count, used), **told)
 
@@ -123,17 +113,12 @@ async def ask_outright(
 async def make_requests(
     tools: Sequence[Described], models: Models, count: int
 ) -> tuple[tuple[str, ...], str]:
-    """Ask a model for up to `count` realistic messages, each of which needs at least one of the tools.
-
-    Returns the messages, and if there are none, the reason.
-    """
+    """Up to `count` realistic messages, each of which needs one of the tools; or the reason for none."""
+    about = {"tools": documentation_of(tools), "count": str(count)}
     try:
-        made = await models.ask(
-            "generator", "crosstalk", requests_form(count), tools=documentation_of(tools), count=str(count)
-        )
+        return await models.ask("generator", "crosstalk", requests_form(count), **about), ""
     except Unusable as error:
         return (), f"no requests were generated: {told(error)}"
-    return made, ""
 
 
 FEWEST = 2  # groups

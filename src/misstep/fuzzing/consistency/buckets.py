@@ -1,8 +1,4 @@
-"""Groups paraphrased requests by a tool's inputs and outputs, and decides whether they show a fault.
-
-Texts can be normalised first, so that timestamps, ids and rounding don't count as differences. A set fails
-only if every check finds a fault; the clearest pair of requests is kept as evidence.
-"""
+"""Groups paraphrased requests by a tool's inputs and outputs, and decides whether they show a fault."""
 
 import json
 import re
@@ -27,15 +23,13 @@ _MONTHS = [
 ]
 _UUID = re.compile(r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b")
 _HEX = re.compile(r"\b(?:0x[0-9a-f]+|(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,})\b")
-_DURATION = re.compile(
-    r"(?<![\w.,])\d++(?:\.\d++)?+\s?(?:[nuμm]?s|secs?|(?:milli|micro|nano)?seconds?)\b"  # after case-folding
-)
+# After case-folding.
+_DURATION = re.compile(r"(?<![\w.,])\d++(?:\.\d++)?+\s?(?:[nuμm]?s|secs?|(?:milli|micro|nano)?seconds?)\b")
 _NUMBER = re.compile(
     r"(?<![\w.,:/-])-?\d++(?:,\d{3})*+(?:\.\d++)?+(?:e[-+]?\d{1,3})?+(?!\w*\d|[:/_-]|[.,]\d)"
 )
-_MOMENT = re.compile(
-    r"(?<![\w.,])\d{10}(?:\d{3})?(?:\.\d++)?(?!\w|[.,]\d)"
-)  # seconds or milliseconds since 1970
+# Seconds or milliseconds since 1970.
+_MOMENT = re.compile(r"(?<![\w.,])\d{10}(?:\d{3})?(?:\.\d++)?(?!\w|[.,]\d)")
 _WEEKDAY = r"(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? )?"
 _TIME = r"(?:[t ,]*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s?(?:z\b|utc\b|gmt\b|[ap]m\b|[+-]\d{2}:?\d{2}\b)?)?"
 
@@ -48,9 +42,8 @@ def normaliser(today: date) -> Normalise:
     probably part of the answer.
     """
     days = [today + timedelta(days=shift) for shift in (-1, 0, 1)]
-    dates = re.compile(
-        rf"\b{_WEEKDAY}(?:{'|'.join(form for day in days for form in _forms(day))})(?!\d){_TIME}"
-    )
+    forms = "|".join(form for day in days for form in _forms(day))
+    dates = re.compile(rf"\b{_WEEKDAY}(?:{forms})(?!\d){_TIME}")
     began = datetime(days[0].year, days[0].month, days[0].day, tzinfo=UTC).timestamp()
 
     def moment(match: re.Match[str]) -> str:
@@ -140,7 +133,6 @@ def calls_of(trial: Trial, tool: str) -> list[Use]:
 
 
 def outputs_in_words(trial: Trial, tool: str, most: int = MOST_SHOWN) -> str:
-    """The results of the tool's calls."""
     return _in_words([use.result for use in calls_of(trial, tool)], most)
 
 
@@ -175,9 +167,8 @@ def find_evidence(
         """The lower, the more convincing; outputs should not be alike."""
         wrong, right = pair
         numbers = {wrong.number, right.number}
-        shared = [
-            any(numbers <= {*each.requests} for each in found) for found in (buckets.inputs, buckets.outputs)
-        ]
+        sorts = buckets.inputs, buckets.outputs
+        shared = [any(numbers <= {*each.requests} for each in found) for found in sorts]
         # `quick_ratio` counts characters only: `ratio` could take very long.
         matcher = SequenceMatcher(None, wrong.outputs[:COMPARED], right.outputs[:COMPARED])
         is_wrong, is_right = said.get(wrong.number) == "wrong", said.get(right.number) == "right"

@@ -1,12 +1,7 @@
-"""Runs a set of paraphrased requests through an agent and judges whether the tool is at fault.
-
-Answers are judged by what the tool should have answered, as predicted by models. A stored set can be judged
-again with fewer checks, without running anything. As a baseline, a model is asked directly for requests that
-a tool answers wrongly.
-"""
+"""Runs paraphrased requests through an agent and judges whether the tool is at fault, also once stored."""
 
 import json
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 
 from msgspec import structs
 
@@ -28,6 +23,7 @@ from misstep.core.tool import Described
 from misstep.fuzzing.agent_tests.parties import SHOWN, AgentTrials, Models, told, trouble_with
 from misstep.fuzzing.agent_tests.prompts import MOST_SHOWN, documentation_of, listed
 from misstep.fuzzing.agent_tests.requests import Outright, ask_outright, lacking
+from misstep.fuzzing.consistency import making
 from misstep.fuzzing.consistency.buckets import (
     buckets_say,
     calls_of,
@@ -37,18 +33,7 @@ from misstep.fuzzing.consistency.buckets import (
     settle,
     sort_into_buckets,
 )
-from misstep.fuzzing.consistency.making import (
-    CORRECTNESS,
-    DECLINED,
-    PREDICTED,
-    SCORE,
-    STATEMENT,
-    Approach,
-    Predicted,
-    Scored,
-    SetDraft,
-    alike,
-)
+from misstep.fuzzing.consistency.making import Approach, SetDraft
 
 SILENT = ("hang", "protocol")  # rulings on calls without an answer
 DOUBTS = {
@@ -63,10 +48,8 @@ async def examine_set(
 ) -> PromptSet:
     """Run and judge a set: it fails only if every check finds a fault. Models are asked only where needed."""
     if draft.why:
-        asked = draft.requests or (draft.template,)
-        return PromptSet(
-            set_id(tool.name, asked), "inconclusive", draft.why, draft.template, draft.infills, draft.requests
-        )
+        name = set_id(tool.name, draft.requests or (draft.template,))
+        return PromptSet(name, "inconclusive", draft.why, draft.template, draft.infills, draft.requests)
     made = [await trials.run(request, [tool.name]) for request in draft.requests]
     return await _Inquiry(draft, tool, models, made, approach).judge()
 
@@ -90,9 +73,7 @@ class _Inquiry:
         self._checks, self._normalise = approach.checks, approach.normalise
         found = {number: incomparable(trial, tool.name) for number, trial in enumerate(made, 1)}
         self._trouble = [f"request {number}: {why}" for number, why in found.items() if why]
-        self._trials: Mapping[int, Trial] = {
-            number: made[number - 1] for number, why in found.items() if not why
-        }
+        self._trials = {number: made[number - 1] for number, why in found.items() if not why}
         self._sort()
         self._expectation: Expectation | None = None
         self._scores = list[Score]()
@@ -130,7 +111,7 @@ class _Inquiry:
         except Unusable as error:
             why = f"{why}, and the reason could not be determined: {told(error)}"
         self._trouble.append(f"request {number}: {why}")
-        self._trials = {each: trial for each, trial in self._trials.items() if each != number}
+        del self._trials[number]
 
     async def _ask_judge(self) -> bool | None:
         try:
@@ -140,21 +121,17 @@ class _Inquiry:
             self._trouble.append(f"no expectation could be formed: {told(error)}")
             return None
         for number, trial in self._trials.items():
+            about = trial, self._tool.name, self._expectation
             try:
-                self._scores.append(
-                    await judge_answer(number, trial, self._tool.name, self._expectation, self._models)
-                )
+                self._scores.append(await judge_answer(number, *about, self._models))
             except Unusable as error:
                 self._trouble.append(f"request {number}: not scored: {told(error)}")
         return judge_says(self._scores, complete=not self._trouble)
 
     def _reason(self, verdict: Judgement) -> str:
         if verdict == "inconclusive":
-            doubts = [
-                f"request {score.request}: {DOUBTS[score.says]}"
-                for score in self._scores
-                if score.says in DOUBTS
-            ]
+            doubted = [score for score in self._scores if score.says in DOUBTS]
+            doubts = [f"request {score.request}: {DOUBTS[score.says]}" for score in doubted]
             return "; ".join((*self._trouble, *doubts))
         inputs, outputs = len(self._deciding.inputs), len(self._deciding.outputs)
         said = [f"buckets: {inputs} of inputs, {outputs} of outputs"]
@@ -171,21 +148,11 @@ class _Inquiry:
         evidence = None
         if verdict == "failed":
             evidence = find_evidence(self._trials, self._tool.name, self._deciding, self._scores)
-        draft = self._draft
+        name, draft = set_id(self._tool.name, self._draft.requests), self._draft
+        declined = tuple(self._declined.values())
+        judged = self._buckets, self._normalised, self._expectation, tuple(self._scores), evidence, declined
         return PromptSet(
-            set_id(self._tool.name, draft.requests),
-            verdict,
-            why,
-            draft.template,
-            draft.infills,
-            draft.requests,
-            self._made,
-            self._buckets,
-            self._normalised,
-            self._expectation,
-            tuple(self._scores),
-            evidence,
-            tuple(self._declined.values()),
+            name, verdict, why, draft.template, draft.infills, draft.requests, self._made, *judged
         )
 
 
@@ -205,10 +172,8 @@ def judge_again(one: PromptSet, checks: Collection[Check]) -> PromptSet:
     if not any([calls_of(trial, tool) for trial in trials.values()]):
         return structs.replace(one, verdict="inconclusive", evidence=None)
     buckets, complete = one.normalised or one.buckets, len(trials) == len(one.trials)
-    whole = [  # the buckets that contain only these trials
-        tuple(each for each in found if set(each.requests) <= set(trials))
-        for found in (buckets.inputs, buckets.outputs)
-    ]
+    sorts = buckets.inputs, buckets.outputs  # of them, those that contain only these trials
+    whole = [tuple(each for each in found if set(each.requests) <= set(trials)) for found in sorts]
     deciding = Buckets(*whole)
     said = buckets_say(deciding, checks, complete)
     if "judge" in checks:
@@ -227,19 +192,18 @@ async def expect(requests: Sequence[str], tool: Described, models: Models) -> Ex
 
     Raises `Unusable` if at least half of them have no answer, or if they have nothing in common.
     """
-    answers, trouble = list[Predicted](), list[Unusable]()
+    answers, trouble = list[making.Predicted](), list[Unusable]()
     documented = documentation_of([tool])
     for request in requests:
         try:
-            answers.append(
-                await models.ask("judge", "emulate", PREDICTED, tools=documented, request=fenced(request))
-            )
+            about = {"tools": documented, "request": fenced(request)}
+            answers.append(await models.ask("judge", "emulate", making.PREDICTED, **about))
         except Unusable as error:
             trouble.append(error)
     if 2 * len(trouble) >= len(requests) and trouble:
         raise trouble[0]
     said = tuple(each.answer for each in answers)
-    statement = await models.ask("judge", "majority", STATEMENT, answers=listed(said))
+    statement = await models.ask("judge", "majority", making.STATEMENT, answers=listed(said))
     return Expectation(said, statement, 2 * sum(each.guess for each in answers) >= len(answers))
 
 
@@ -269,30 +233,20 @@ async def find_decline(number: int, trial: Trial, tool: Described, models: Model
     """
     if not trial.answer.strip():
         return None
-    found = await models.ask(
-        "judge",
-        "declined",
-        DECLINED,
-        tools=documentation_of([tool]),
-        request=fenced(trial.request),
-        answer=fenced(cut(trial.answer, MOST_SHOWN)),
-    )
-    words = alike(found.quote)  # several of them, ignoring white space and case
+    about = {"tools": documentation_of([tool]), **_about(trial)}
+    found = await models.ask("judge", "declined", making.DECLINED, **about)
+    words = making.alike(found.quote)  # several of them, ignoring white space and case
     documented = [tool.tool.description, json.dumps(tool.tool.parameters, ensure_ascii=False)]
-    is_there = " " in words and any(words in alike(each) for each in documented)
+    is_there = " " in words and any(words in making.alike(each) for each in documented)
     return Decline(number, found.quote.strip()) if found.declined and is_there else None
 
 
-async def _score(trial: Trial, first: str, second: str, models: Models) -> Scored:
-    return await models.ask(
-        "judge",
-        "judge",
-        SCORE,
-        request=fenced(trial.request),
-        answer=fenced(cut(trial.answer, MOST_SHOWN)),
-        first=first,
-        second=second,
-    )
+async def _score(trial: Trial, first: str, second: str, models: Models) -> making.Scored:
+    return await models.ask("judge", "judge", making.SCORE, **_about(trial), first=first, second=second)
+
+
+def _about(trial: Trial) -> dict[str, str]:
+    return {"request": fenced(trial.request), "answer": fenced(cut(trial.answer, MOST_SHOWN))}
 
 
 async def ask_for_wrong_answers(
@@ -336,19 +290,12 @@ async def examine_request(request: str, tool: Described, models: Models, trials:
         except Unusable as error:
             why = f"the answer was not judged: {told(error)}"
     buckets = sort_into_buckets({1: trial}, tool.name) if trial.is_usable else Buckets()
-    return PromptSet(
-        set_id(tool.name, [trial.request]),
-        verdict,
-        why,
-        requests=(trial.request,),
-        trials=(trial,),
-        buckets=buckets,
-        evidence=find_evidence({1: trial}, tool.name, buckets) if verdict == "failed" else None,
-    )
+    evidence = find_evidence({1: trial}, tool.name, buckets) if verdict == "failed" else None
+    name, asked, made = set_id(tool.name, [trial.request]), (trial.request,), (trial,)
+    return PromptSet(name, verdict, why, "", {}, asked, made, buckets, evidence=evidence)
 
 
 async def judge_correctness(trial: Trial, models: Models) -> tuple[Judgement, str]:
     """Whether a judge finds the answer right, without knowing what to expect. Raises `Unusable`."""
-    answer = fenced(cut(trial.answer, MOST_SHOWN))
-    found = await models.ask("judge", "correct", CORRECTNESS, request=fenced(trial.request), answer=answer)
+    found = await models.ask("judge", "correct", making.CORRECTNESS, **_about(trial))
     return ("passed" if found.correct else "failed"), found.reason

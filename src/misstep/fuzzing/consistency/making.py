@@ -1,7 +1,4 @@
-"""Makes sets of paraphrased requests with a model, from templates, and checks that they mean the same.
-
-Also has the schemas for everything that models answer about these sets.
-"""
+"""Makes sets of paraphrased requests with a model; has the schemas for what models answer about them."""
 
 import re
 from collections.abc import AsyncGenerator, Collection, Iterator, Mapping, Sequence
@@ -26,7 +23,6 @@ PLACEHOLDER = re.compile(r"\[([^\[\]]*)\]")
 
 
 def placeholders_in(template: str) -> tuple[str, ...]:
-    """The names in square brackets, in order, with repetitions."""
     return tuple(name.strip() for name in PLACEHOLDER.findall(template))
 
 
@@ -38,12 +34,10 @@ def fill_template(template: str, infills: Mapping[str, Sequence[str]], count: in
         if len(requests) >= count:
             break
         words = {name: infills[name][at] for name, at in zip(names, choice, strict=True)}
-        requests[_filled(template, words)] = None
+        parts = PLACEHOLDER.split(template)  # every second one is a name
+        parts[1::2] = [words[name.strip()] for name in parts[1::2]]
+        requests["".join(parts)] = None
     return tuple(requests)
-
-
-def _filled(template: str, words: Mapping[str, str]) -> str:
-    return PLACEHOLDER.sub(lambda match: words[match[1].strip()], template)
 
 
 def _choices(sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -273,7 +267,6 @@ class Approach(msgspec.Struct, frozen=True):
             raise UsageError("no checks are selected", f"known checks: {', '.join(CHECKS)}", where="--checks")
 
 
-NOTHING = "(nothing)"
 FEWEST = 2  # messages to compare
 ROUNDS = 3  # attempts to get more templates, if a model returns too few
 
@@ -311,7 +304,8 @@ async def make_sets(
             return
         if not new:
             try:
-                new = await _templates(tool, models, approach, count - made, templates)
+                about, form = _about(tool, approach, templates), templates_form(count - made, templates)
+                new = await models.ask("generator", "templates", form, **about, count=str(count - made))
             except Unusable as error:
                 yield SetDraft(why=f"no templates were generated: {told(error)}")
                 return
@@ -324,55 +318,34 @@ async def make_sets(
         new = ()
 
 
-async def _templates(
-    tool: Described, models: Models, approach: Approach, count: int, used: Sequence[str]
-) -> tuple[str, ...]:
-    return await models.ask(
-        "generator",
-        "templates",
-        templates_form(count, used),
-        tools=documentation_of([tool]),
-        context=fenced(approach.context or NOTHING),
-        used=listed(used),
-        count=str(count),
-    )
-
-
 async def _draft(
     template: str, tool: Described, models: Models, approach: Approach, used: Sequence[str]
 ) -> SetDraft:
     infills: Infills = {}
     try:
-        infills = await models.ask(
-            "generator",
-            "infills",
-            infills_form(template, approach.variants, used),
-            tools=documentation_of([tool]),
-            context=fenced(approach.context or NOTHING),
-            template=fenced(template),
-            used=listed(used),
-            count=str(approach.variants),
-        )
+        about = {
+            **_about(tool, approach, used),
+            "template": fenced(template),
+            "count": str(approach.variants),
+        }
+        form = infills_form(template, approach.variants, used)
+        infills = await models.ask("generator", "infills", form, **about)
         stiff = fill_template(template, infills, approach.variants)
-        requests = await models.ask(
-            "generator",
-            "humanise",
-            same_number_form(len(stiff)),
-            tools=documentation_of([tool]),
-            requests=listed(stiff),
-            count=str(len(stiff)),
-        )
+        same = {"tools": about["tools"], "requests": listed(stiff), "count": str(len(stiff))}
+        requests = await models.ask("generator", "humanise", same_number_form(len(stiff)), **same)
     except Unusable as error:
         what = "no messages" if infills else "no infills"
         return SetDraft(template, infills, why=f"{what} were generated: {told(error)}")
     return await _checked(SetDraft(template, infills, requests), tool, models)
 
 
-async def _checked(draft: SetDraft, tool: Described, models: Models) -> SetDraft:
-    """Remove messages that mean something else, according to a model that did not write them.
+def _about(tool: Described, approach: Approach, used: Sequence[str]) -> dict[str, str]:
+    context = fenced(approach.context or "(nothing)")
+    return {"tools": documentation_of([tool]), "context": context, "used": listed(used)}
 
-    It is asked once for the whole set, before the set is run.
-    """
+
+async def _checked(draft: SetDraft, tool: Described, models: Models) -> SetDraft:
+    """Remove messages that mean something else, according to a model that did not write them."""
     requests = draft.requests
     places = {"tools": documentation_of([tool]), "requests": listed(requests)}
     try:

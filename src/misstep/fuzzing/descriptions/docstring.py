@@ -64,17 +64,13 @@ class DocstringPlace(msgspec.Struct, frozen=True):
 
 
 def find_docstring(text: str, line: int, where: str) -> DocstringPlace:
-    """Find the docstring of the function that starts at `line` (from 1, decorators included).
-
-    Raises `UsageError` if there is no function, or if its docstring cannot be isolated.
-    """
+    """The docstring of the function at `line` (from 1, decorators included). Raises `UsageError`."""
     function = find_function(text, line, where)
     starts = [0, *accumulate(map(len, lines_of(text)))]
     first = function.body[0]
     if first_line(first) <= max(function.lineno, _end_of_head(function)):
-        raise UsageError(
-            "has its body on the same line as its def", "move the body to its own lines", where=where
-        )
+        hint = "move the body to its own lines"
+        raise UsageError("has its body on the same line as its def", hint, where=where)
     begin = starts[first_line(first) - 1]
     column = _offset(text, begin, first.col_offset)
     indent, newline = text[begin:column], _end_of(text[starts[first_line(first) - 2] : begin])
@@ -130,18 +126,15 @@ def escaped(text: str, place: DocstringPlace) -> str:
 
 def wrapped(text: str, indent: int, further: str = "") -> list[str]:
     """Wrap the lines of a text at spaces; `further` is the indentation of continuation lines."""
-    lines = list[str]()
-    for line in text.split("\n"):
-        lines += textwrap.wrap(
-            line,
-            WIDTH - indent,
-            subsequent_indent=further,
-            expand_tabs=False,
-            replace_whitespace=False,
-            break_long_words=False,
-            break_on_hyphens=False,
-        ) or [""]
-    return lines
+    wrapper = textwrap.TextWrapper(
+        WIDTH - indent,
+        subsequent_indent=further,
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [each for line in text.split("\n") for each in wrapper.wrap(line) or [""]]
 
 
 def lines_of(text: str) -> list[str]:
@@ -205,9 +198,8 @@ def _taken_apart(literal: str, where: str) -> tuple[str, str, str]:
 
 def _offset(text: str, start: int, column: int) -> int:
     """The offset of a column that is counted in UTF-8 bytes, as `ast` does."""
-    return start + len(
-        text[start : start + column].encode("utf-8", "surrogatepass")[:column].decode("utf-8", "ignore")
-    )
+    before = text[start : start + column].encode("utf-8", "surrogatepass")[:column]
+    return start + len(before.decode("utf-8", "ignore"))
 
 
 DEEPER = "    "
@@ -218,10 +210,7 @@ _HEAD = re.compile(r"\s*[:@]param\s[^:]*:|\s*\*{0,2}\w+\s*(?:\([^)]*\))?\s*:")
 
 
 def _put(lines: list[str], name: str, text: str, width: int) -> list[str]:
-    """Replace or add the description of a parameter, in the style of the section; others stay.
-
-    `width` is the indentation that all lines will get.
-    """
+    """Replace or add a parameter's description in the style of its section; `width` is the indentation."""
     at = _entry_of(lines, name)
     if at is None:
         return _added(lines, name, text, width)
@@ -273,23 +262,19 @@ def _added(lines: list[str], name: str, text: str, width: int) -> list[str]:
     """Add an entry to the parameter section, or a new section if there is none."""
     headings = [at for at in range(len(lines)) if begins_section(lines, at)]
     begin = next((at for at in headings if _OF_PARAMETERS.match(lines[at])), None)
-    if begin is None:
-        fields = [at for at, line in enumerate(lines) if _FIELD.match(line)]
-        if fields:
-            return [
-                *lines[: fields[0]],
-                *wrapped(f":param {name}: {text}", width, DEEPER),
-                *lines[fields[0] :],
-            ]
-        section = ["Args:", *wrapped(f"{DEEPER}{name}: {text}", width, DEEPER * 2)]
-        return [*section, *([""] if lines else []), *lines]
-    if is_underlined(lines, begin):
-        entry = [name, *wrapped(f"{DEEPER}{text}", width, DEEPER)]
-        return [*lines[: begin + 2], *entry, *lines[begin + 2 :]]
-    first = next((line for line in lines[begin + 1 :] if line.strip()), DEEPER)
-    indent = first[: _depth(first)] or DEEPER
-    entry = wrapped(f"{indent}{name}: {text}", width, indent + DEEPER)
-    return [*lines[: begin + 1], *entry, *lines[begin + 1 :]]
+    field = next((at for at, line in enumerate(lines) if _FIELD.match(line)), None)
+    if begin is not None and is_underlined(lines, begin):
+        place, entry = begin + 2, [name, *wrapped(f"{DEEPER}{text}", width, DEEPER)]
+    elif begin is not None:
+        first = next((line for line in lines[begin + 1 :] if line.strip()), DEEPER)
+        indent = first[: _depth(first)] or DEEPER
+        place, entry = begin + 1, wrapped(f"{indent}{name}: {text}", width, indent + DEEPER)
+    elif field is not None:
+        place, entry = field, wrapped(f":param {name}: {text}", width, DEEPER)
+    else:
+        entry = wrapped(f"{DEEPER}{name}: {text}", width, DEEPER * 2)
+        place, entry = 0, ["Args:", *entry, *([""] if lines else [])]
+    return [*lines[:place], *entry, *lines[place:]]
 
 
 def _depth(line: str) -> int:
@@ -305,15 +290,12 @@ class DocstringChange(msgspec.Struct, frozen=True):
 
 
 def rewrite(text: str, changes: Sequence[DocstringChange]) -> str:
-    """Apply the changes to the text of a file.
-
-    Raises `UsageError` if a docstring cannot be replaced without changing something else.
-    """
+    """Apply the changes to the text of a file. Raises `UsageError` if anything else would change."""
     lines = [change.line for change in changes]
-    for change in changes:
-        if lines.count(change.line) > 1:
-            hint = "name the function only once"
-            raise UsageError("would get two descriptions at once", hint, where=change.where)
+    for twice in [change for change in changes if lines.count(change.line) > 1]:
+        raise UsageError(
+            "would get two descriptions at once", "name the function only once", where=twice.where
+        )
     for change in sorted(changes, key=lambda change: change.line, reverse=True):  # keeps line numbers valid
         text = _edited(text, change)
     return text
@@ -371,10 +353,8 @@ def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
         if head and place.inner is not None and re.match(r"\s*?\r?\n", place.inner):
             head = ["", *head]  # the text started on a line of its own
     rest = before[end:]
-    if wording.parameters:
-        texts = {name: escaped(text, place) for name, text in wording.parameters.items()}
-        for name, text in texts.items():
-            rest = _put(rest, name, text, width)
+    for name, text in wording.parameters.items():
+        rest = _put(rest, name, escaped(text, place), width)
     while head and not head[-1].strip():
         head.pop()
     gap = [""] if head and rest and any(head) else []
@@ -382,14 +362,10 @@ def _lines(place: DocstringPlace, wording: Wording) -> list[str]:
 
 
 def _without_docstring(text: str, line: int) -> str:
-    """The code without that docstring, as an AST dump."""
     tree = ast.parse(text)
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and first_line(node) == line
-            and ast.get_docstring(node, clean=False) is not None
-        ):
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    for node in functions:
+        if first_line(node) == line and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     return ast.dump(tree)
 

@@ -1,7 +1,4 @@
-"""Collects requests from an earlier run to test tool descriptions with, and judges how trials went.
-
-Requests are split in two: descriptions are chosen by one part and finally judged by the other.
-"""
+"""Collects requests of an earlier run to choose and judge tool descriptions with, and judges trials."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
@@ -134,39 +131,25 @@ def _each_once(asked: Sequence[EarlierRequest]) -> tuple[EarlierRequest, ...]:
 
 
 SHOWN_REASON = 300  # characters of a reason
-VERDICTS: dict[str, Judgement] = {
-    "right": "passed",
-    "wrong": "failed",
-    "contradiction": "inconclusive",
-    "guess": "inconclusive",
-}
+VERDICTS: dict[str, Judgement] = {"right": "passed", "wrong": "failed"}  # others are inconclusive
 
 
 async def judge_trial(candidate: int, trying: Trying, trial: Trial, tool: str, models: Models) -> FixAttempt:
-    """Judge a trial: it passes if the agent finished without an error or a final refusal of the tool.
-
-    If the answer matters, a judge must also find it right.
-    """
+    """Judge a trial: did the agent finish without an error or final refusal, and rightly if that matters?"""
     verdict, why = _verdict(trial, tool)
     if verdict == "passed" and trying.matter == "answer":
         try:
             if trying.expected:
                 score = await judge_answer(1, trial, tool, Expectation((), trying.expected), models)
-                verdict, why = VERDICTS[score.says], score.reason
+                verdict, why = VERDICTS.get(score.says, "inconclusive"), score.reason
             else:
                 verdict, why = await judge_correctness(trial, models)
         except Unusable as error:
             verdict, why = "inconclusive", told(error)
-    return FixAttempt(
-        candidate,
-        trying.id,
-        verdict,
-        cut(why, SHOWN_REASON),
-        # A right answer may have been found without calling the tool.
-        bool(calls_of(trial, tool)) or trying.matter == "answer",
-        len(trial.uses),
-        trial.usage.input + trial.usage.output,
-    )
+    # A right answer may have been found without calling the tool.
+    met = bool(calls_of(trial, tool)) or trying.matter == "answer"
+    tokens = trial.usage.input + trial.usage.output
+    return FixAttempt(candidate, trying.id, verdict, cut(why, SHOWN_REASON), met, len(trial.uses), tokens)
 
 
 def _verdict(trial: Trial, tool: str) -> tuple[Judgement, str]:
@@ -196,8 +179,7 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
     untried = [name for name in groups if name not in bad and not all(each.tried for each in groups[name])]
     good = [name for name in groups if name not in bad and name not in untried]
     if not bad:
-        hint = "that run has nothing to fix"
-        raise UsageError("none of its requests failed", hint)
+        raise UsageError("none of its requests failed", "that run has nothing to fix")
     if len(bad) + len(untried) < LEAST:
         message = "only one request, or set of requests, failed, and all others were tried"
         hint = "two are needed, one to choose a description and one to judge it: a longer run finds more"
@@ -205,19 +187,17 @@ def split(evidence: FixEvidence, seed: int, most: int | None) -> tuple[tuple[Try
     dice = Dice(derive_seed(seed, "fix"))
     ordered = [name for names in (bad, untried, good) for name in dice.shuffled(sorted(names))]
     parts: dict[Part, list[str]] = {"validation": ordered[::2], "test": ordered[1::2]}
-    trying = list[Trying]()
-    for part, names in parts.items():
-        own = [each for name in names for each in groups[name]][:most]
-        trying += [
-            Trying(each.id, each.request, part, each.matter, each.tools, each.expected) for each in own
-        ]
+    trying = [
+        Trying(each.id, each.request, part, each.matter, each.tools, each.expected)
+        for part, names in parts.items()
+        for each in [each for name in names for each in groups[name]][:most]
+    ]
     shown = {each.id for each in trying if each.part == "validation"}
     told = [each.told for each in evidence.asked if each.bad and each.id in shown]
     return tuple(trying), (*told, *evidence.defects)
 
 
 def limited(trying: Sequence[Trying], seed: int, most: int | None) -> tuple[Trying, ...]:
-    """A random sample of at most `most` requests of each part."""
     parts = [[each for each in trying if each.part == part] for part in ("validation", "test")]
     dice = Dice(derive_seed(seed, "fix"))
     return tuple(each for part in parts for each in dice.sample(part, min(most or len(part), len(part))))

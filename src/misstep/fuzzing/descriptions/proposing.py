@@ -1,8 +1,4 @@
-"""Asks models for better descriptions of a tool, with several strategies.
-
-Answers are validated: no unknown parameters, no repetition, limited length. The `explore` strategy calls the
-tool and rewrites the description until it stops changing.
-"""
+"""Asks models for better descriptions of a tool, with several strategies, and validates the answers."""
 
 import inspect
 import json
@@ -57,10 +53,7 @@ class _Planned(msgspec.Struct, frozen=True):
 def wording_form(
     tool: Described, used: Sequence[Wording] | None, is_argued: bool = False
 ) -> AnswerSchema[tuple[Wording, str]]:
-    """A schema for a wording and its reasons; there are none unless it is argued.
-
-    The wording must be neither the current one nor in `used`, unless that is None.
-    """
+    """A schema for a new wording, not in `used` unless that is None, and for its reasons if it is argued."""
 
     def make(form: _Rewritten | _Argued) -> tuple[Wording, str] | FormatError:
         own = wording_of(tool.tool).parameters
@@ -93,10 +86,9 @@ def wrong_at_last(wording: Wording, tool: Described, used: Sequence[Wording]) ->
 
 def _wrong_with(wording: Wording, tool: Described) -> list[str]:
     known = tool.tool.parameters.get("properties", {})
-    wrong = [f"The tool has no parameter {quoted(name)}." for name in wording.parameters if name not in known]
-    wrong += [
-        f"The text for {quoted(name)} is empty." for name, text in wording.parameters.items() if not text
-    ]
+    texts = wording.parameters
+    wrong = [f"The tool has no parameter {quoted(name)}." for name in texts if name not in known]
+    wrong += [f"The text for {quoted(name)} is empty." for name, text in texts.items() if not text]
     if not wording.description:
         wrong.append("The description is empty.")
     if wording.words > MOST_WORDS:
@@ -180,9 +172,10 @@ class Proposer:
 
         def make(form: _Planned) -> str | FormatError:
             text = json.dumps(given_arguments(form.arguments, parameters))
+            if len(text) <= MOST_ARGUMENTS:
+                return text
             most = f"at most {MOST_ARGUMENTS:,} are allowed"
-            too_long = FormatError(f"The arguments have {len(text):,} characters; {most}.")
-            return text if len(text) <= MOST_ARGUMENTS else too_long
+            return FormatError(f"The arguments have {len(text):,} characters; {most}.")
 
         form = form_of(_Planned, arguments=arguments_schema(parameters)).then(make)
         about = {"tools": documentation_of([tool]), "tried": listed(tried)}

@@ -1,9 +1,4 @@
-"""Names the constraint of a schema that arguments violate, excuses refusals and long calls, or suspects them.
-
-Arguments that fit the schema may still be refused (formats, invalid Unicode, extreme numbers, long file
-names), and a tool that is asked to wait may take long: neither is a defect. A refusal whose words are about
-the inside of the tool may be one.
-"""
+"""Names the constraint that arguments violate, and says which refusals and long calls are no defects."""
 
 import json
 import re
@@ -38,10 +33,7 @@ def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
 
 
 def is_clear(broken: str, schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
-    """Whether the violated constraint is an explicit limit, and the value is not just another spelling.
-
-    Another spelling differs in case or white space, or is a number written as text.
-    """
+    """Whether the violated constraint is explicit, and the value not just a spelling of a valid one."""
     keyword, _, name = broken.partition(" at ")
     if keyword not in {"enum", "const"}:
         return keyword in _CLEAR
@@ -94,10 +86,8 @@ def _inner(
             return next((each, value, ()) for each in wanted if fits(each, value, root) is not None)
         case "anyOf" | "oneOf":
             # Something else must be violated about the only alternative that has the value's type.
-            kinds = [mapping(resolve(each, root)).get("type", []) for each in wanted]
-            of_type = [
-                each for each, kind in zip(wanted, kinds, strict=True) if fits({"type": kind}, value) is None
-            ]
+            types = [{"type": mapping(resolve(each, root)).get("type", [])} for each in wanted]
+            of_type = [each for each, own in zip(wanted, types, strict=True) if fits(own, value) is None]
             return (of_type[0], value, ()) if len(of_type) == 1 else None
     return None
 
@@ -109,9 +99,7 @@ LONG_NAME = 100  # bytes; file systems allow 143 to 255, and tools add something
 
 # How operating systems refuse a name or argument as too long, or a name that they cannot encode.
 _TOO_LONG = re.compile(
-    r"ENAMETOOLONG|E2BIG|\b(?:file ?name|argument list|filename or extension is|AF_UNIX path) too long\b"
-    r"|filename or extension is too long",
-    re.IGNORECASE,
+    r"(?i)ENAMETOOLONG|E2BIG|\b(?:file ?name|argument list|filename or extension is|AF_UNIX path) too long\b"
 )
 _NOT_WRITABLE = re.compile(r"EILSEQ|\billegal byte sequence\b|incomplete multibyte", re.IGNORECASE)
 
@@ -128,16 +116,13 @@ _TIME = re.compile(
 _WRITTEN_TIME = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?[a-z]*\s*", re.IGNORECASE)
 _SLOW_NAME = re.compile(r"(?:^|_)(?:sleep|wait|delay|pause|countdown|timer|long_running)(?:_|$)")
 _SLOW_WORDS = re.compile(
-    r"^\W*(?:sleeps?|waits?|pauses?|delays?|blocks?)\b|\b(?:waits|blocks|sleeps) (?:for|until)\b"
+    r"(?i)^\W*(?:sleeps?|waits?|pauses?|delays?|blocks?)\b|\b(?:waits|blocks|sleeps) (?:for|until)\b"
     r"|\blong[- ]running\b"
-    r"|\b(?:takes|can take|may take) (?:very |a )?(?:long|while|several|many|minutes|hours)\b",
-    re.IGNORECASE,
+    r"|\b(?:takes|can take|may take) (?:very |a )?(?:long|while|several|many|minutes|hours)\b"
 )
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
 
-_BEYOND_KEYWORDS = re.compile(
-    '"(?:format|contentEncoding|contentMediaType|not|pattern|if|dependentRequired)"'
-)
+_BEYOND_KEYWORDS = re.compile('"(?:format|content(?:Encoding|MediaType)|not|pattern|if|dependentRequired)"')
 
 
 def excuse_for(schema: Mapping[str, Any], message: str, given: GivenValues) -> str:
@@ -206,14 +191,11 @@ def _snake(name: str) -> str:
 
 def _named_with_more_to_it(schema: Mapping[str, Any], message: str) -> bool:
     """Whether the message names a parameter with constraints that the validation of arguments ignores."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping):
-        return False
-    text = json.dumps(schema.get("$defs") or {}, default=str)
-    for name, each in properties.items():
+    definitions = json.dumps(schema.get("$defs") or {}, default=str)
+    for name, each in mapping(schema.get("properties")).items():
         words = json.dumps(each, default=str)
-        words += text if '"$ref"' in words else ""
-        if _BEYOND_KEYWORDS.search(words) and re.search(rf"(?<!\w){re.escape(str(name))}(?!\w)", message):
+        words += definitions if '"$ref"' in words else ""
+        if _BEYOND_KEYWORDS.search(words) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", message):
             return True
     return False
 
@@ -229,7 +211,7 @@ def _holds_no_text(arguments: dict[str, Any]) -> bool:
 def _is_extreme(value: Any, depth: int = 0) -> bool:
     if depth > DEEPEST:
         return True
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return abs(value) > SAFE
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(_is_extreme(each, depth + 1) for each in inner)
@@ -289,11 +271,8 @@ def names_call(described: Described, text: str, given: GivenValues) -> bool:
     # A short value occurs by coincidence, unless it has a digit or is quoted.
     words |= {each for each in values if len(each) >= SHORTEST or re.search(r"\d", each)}
     quoted = {f"{mark}{each}{mark}" for each in values if len(each) < SHORTEST for mark in "'\"`"}
-    return any(_stands_in(word, lower) for word in words) or any(each in lower for each in quoted)
-
-
-def _stands_in(word: str, text: str) -> bool:
-    return bool(word) and re.search(rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)", text) is not None
+    patterns = (rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)" for word in words if word)
+    return any(re.search(each, lower) for each in patterns) or any(each in lower for each in quoted)
 
 
 @lru_cache(maxsize=256)
@@ -307,9 +286,8 @@ def _content(text: str) -> list[str]:
 
 def _documentation(described: Described) -> str:
     """All text about the tool, including names of parameters and choices, in lower case."""
-    parameters = described.tool.parameters.get("properties")
     parts = [described.name.replace("_", " "), described.tool.description]
-    for name, schema in parameters.items() if isinstance(parameters, dict) else ():
+    for name, schema in mapping(described.tool.parameters.get("properties")).items():
         parts.append(name.replace("_", " "))
         if isinstance(schema, dict):
             parts += [str(schema.get("description", "")), *map(str, schema.get("enum") or ())]

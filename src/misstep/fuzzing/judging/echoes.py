@@ -1,7 +1,4 @@
-"""Makes the reactions to different calls comparable.
-
-A message is compared without what repeats the call's arguments. Calls with one signature show one defect.
-"""
+"""Makes messages comparable by leaving out what repeats the arguments; one signature means one defect."""
 
 import json
 import re
@@ -38,7 +35,6 @@ class GivenValues:
 
     @cached_property
     def texts(self) -> list[str]:
-        """All texts in the arguments, including keys."""
         return list(islice((each for each in leaves_of(self.arguments) if isinstance(each, str)), MOST_TEXTS))
 
     def has(self, words: str) -> bool:
@@ -55,7 +51,7 @@ class GivenValues:
         """Whether a path in a message comes from the arguments, for example because it ends with one."""
         if self.has(path):
             return True
-        parts = {part for part in PurePosixPath(path).parts if part not in {"/", ".", ".."}}
+        parts = {*PurePosixPath(path).parts} - {"/", ".", ".."}
         return any(parts & {*PurePosixPath(each.strip()).parts} for each in self.texts if each.strip())
 
 
@@ -115,24 +111,17 @@ def _alone(piece: str) -> str:
 
 
 def _pieces(given: GivenValues) -> Iterator[str]:
-    """Texts and numbers of the arguments, as a message may spell them, and the words in them.
-
-    Words that are common in error messages are left out.
-    """
-    left, known = MOST_PIECES, _words_of_errors()
-    for value in _values(given.arguments):
-        for piece in _spellings(value):
-            if left and piece.casefold() not in known:
-                left -= 1
-                yield piece
+    """Texts, numbers and words of the arguments as messages spell them, without common words of errors."""
+    pieces = (piece for value in _values(given.arguments) for piece in _spellings(value))
+    known = _words_of_errors()
+    return islice((piece for piece in pieces if piece.casefold() not in known), MOST_PIECES)
 
 
 def _spellings(value: str | float) -> Iterator[str]:
     if not isinstance(value, str):
         yield from {str(value), json.dumps(value)}
         return
-    whole = _whole(value)
-    yield from (each for each in whole if re.search(r"\w", each) or len(each) >= SHORTEST_WORD)
+    yield from (each for each in _whole(value) if re.search(r"\w", each) or len(each) >= SHORTEST_WORD)
     plain = value[:LONGEST_TEXT]
     yield from dict.fromkeys(part for part in re.split(r"[/\\]", plain) if re.search(r"\w", part))
     yield from dict.fromkeys(_WORD.findall(plain))
@@ -169,9 +158,6 @@ def _words_of_errors() -> frozenset[str]:
     return frozenset(map(str.casefold, words))
 
 
-ID = 10  # hexadecimal digits of an id
-
-
 def signature_of(raised: Raised) -> str:
     """The exception's type and location in the tool's own code, or its message if that is unknown."""
     place = decisive_frame(raised)
@@ -184,10 +170,9 @@ def decisive_frame(raised: Raised) -> Frame | None:
     Where a recursion ends is arbitrary, so for recursion errors it is the first of the repeated frames,
     ordered by file and line.
     """
-    own = [frame for frame in raised.frames if frame.own] or list(raised.frames)
+    own = [frame for frame in raised.frames if frame.own] or raised.frames
     if raised.kind == "RecursionError":
-        often = Counter(own)
-        repeated = [frame for frame in often if often[frame] > 1]
+        repeated = [frame for frame, times in Counter(own).items() if times > 1]
         if repeated:
             return min(repeated, key=lambda frame: (frame.file, frame.line))
     return own[-1] if own else None
@@ -206,4 +191,4 @@ def place_of(raised: Raised) -> str:
 
 def finding_id(tool: str, kind: FindingKind, signature: str) -> str:
     """A short id for a defect that is the same in every run."""
-    return sha256("\0".join((tool, kind, signature)).encode("utf-8", "replace")).hexdigest()[:ID]
+    return sha256("\0".join((tool, kind, signature)).encode("utf-8", "replace")).hexdigest()[:10]

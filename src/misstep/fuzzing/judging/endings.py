@@ -1,7 +1,4 @@
-"""Judges calls that ended without a result, and results that don't match the output schema.
-
-Also recognises tools that run code they are given: errors in their replies belong to that code.
-"""
+"""Judges calls that ended without a result, broken output schemas, and errors of code a tool was given."""
 
 import json
 import re
@@ -36,12 +33,8 @@ def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
                 return hang
             # A blow-up with the signature of the hang: it is the same defect on a slower machine.
             spent = f"{reaction.computed:.1f} seconds of processor time for {size:,} characters of arguments"
-            return replace(
-                hang,
-                ruling="blow-up",
-                why=f"it was still computing when it was stopped: {spent}",
-                error="CPU",
-            )
+            why = f"it was still computing when it was stopped: {spent}"
+            return replace(hang, ruling="blow-up", why=why, error="CPU")
         case "exhausted":
             why = f"it exceeded the memory limit: {detail or 'limit reached'}"
             return _ended("blow-up", "memory", why, reaction)
@@ -61,8 +54,7 @@ def _judge_death(reaction: Reaction) -> Judged:
         return Judged("environment", said, "environment: unreachable", "unreachable")
     if mentions(load_wording().types.memory, reaction.detail) or "memory" in reaction.detail.lower():
         return _ended("blow-up", "memory", f"it was killed for lack of memory: {said}", reaction)
-    why = f"its process died: {said or 'reason unknown'}"
-    return _ended("crash", DIED, why, reaction)
+    return _ended("crash", DIED, f"its process died: {said or 'reason unknown'}", reaction)
 
 
 def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:
@@ -91,11 +83,11 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
         why = f"its structured result is not JSON: {in_short(str(error))}"
         return Judged("schema", why, "output: no JSON", "output schema")
     misfit = fits(described.output, value)
+    if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)):
+        return None
     # A framework may convert results to text, if the schema allows it; None cannot be converted.
-    is_worded = (
-        described.kind not in ("function", "mcp") and value is not None and fits(described.output, "") is None
-    )
-    if misfit is None or misfit.endswith((TOO_DEEP.says, TOO_MUCH.says)) or is_worded:
+    may_be_text = described.kind not in ("function", "mcp") and value is not None
+    if may_be_text and fits(described.output, "") is None:
         return None
     promise = "output schema" if described.kind == "mcp" else "type hint"
     why = f"its result does not match its {promise}: {in_short(misfit)}"
@@ -103,24 +95,10 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
 
 
 _RUNS_QUERIES = re.compile(r"(?:^|[_\W])(?:sql|query)(?:$|[_\W])", re.IGNORECASE)
-_RUNS_CODE = re.compile(
-    r"python|repl|shell|bash|interpreter|javascript|calculat|eval|notebook", re.IGNORECASE
-)
-_CODE = {
-    "code",
-    "command",
-    "commands",
-    "script",
-    "program",
-    "python_code",
-    "cmd",
-    "source_code",
-    "expression",
-}
+_RUNS_CODE = re.compile(r"(?i)python|repl|shell|bash|interpreter|javascript|calculat|eval|notebook")
 _SPEAKS_OF_ERRORS = re.compile(
-    r"\b(?:errors?|exceptions?|logs?|logging|tracebacks?|crash(?:es)?|diagnos\w+|debug\w*|docs?|documentation"
-    r"|issues?|bugs?|incidents?|search\w*|web|pages?|e-?mails?|messages?)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:errors?|exceptions?|logs?|logging|tracebacks?|crash(?:es)?|diagnos\w+|debug\w*|docs?"
+    r"|documentation|issues?|bugs?|incidents?|search\w*|web|pages?|e-?mails?|messages?)\b"
 )
 
 
@@ -131,8 +109,9 @@ def runs_what_it_is_given(described: Described) -> bool:
 
 def runs_queries(described: Described) -> bool:
     """Whether it runs only SQL or similar queries, which cannot raise Python errors."""
-    parameters = described.tool.parameters.get("properties") or {}
-    runs_code = not _CODE.isdisjoint(parameters) or _RUNS_CODE.search(described.name)
+    code = {*load_wording().runners.parameters} - {"sql"}
+    takes_code = not code.isdisjoint(described.tool.parameters.get("properties") or {})
+    runs_code = takes_code or _RUNS_CODE.search(described.name)
     return _RUNS_QUERIES.search(described.name) is not None and not runs_code
 
 

@@ -29,9 +29,8 @@ _ENDS = frozenset(opmap[name] for name in ("RAISE_VARARGS", "RERAISE", "RETURN_V
 def _made_by_raise(place: TracebackType, error: BaseException) -> bool:
     """Whether the exception comes from a `raise` statement with an operand, and not from `assert`."""
     code, at = place.tb_frame.f_code.co_code, place.tb_lasti
-    if not 0 <= at < len(code) - 1 or code[at] != _RAISE or not code[at + 1]:
-        return False
-    return not (isinstance(error, AssertionError) and _is_assert(code, at))
+    is_raise = 0 <= at < len(code) - 1 and code[at] == _RAISE and code[at + 1] != 0
+    return is_raise and not (isinstance(error, AssertionError) and _is_assert(code, at))
 
 
 def _is_assert(code: bytes, at: int) -> bool:
@@ -50,7 +49,6 @@ OUTER, INNER = 8, 24  # frames kept at either end of a long traceback
 DEEPEST = 20  # nested or chained exceptions
 MOST_BASES = 12
 MOST_WALKED = 100_000  # frames; only a cyclic traceback has more
-
 
 # Exception names of libraries that validate arguments before the tool runs.
 _CHECKERS = frozenset({"ValidationError", "ArgumentsRefused", "RequestValidationError", "SchemaError"})
@@ -183,8 +181,7 @@ def _is_check(error: BaseException, message: str) -> bool:
 
 
 def _name(kind: type) -> str:
-    name = type.__dict__["__name__"].__get__(kind)
-    return storable(cut(str(name), NAME))
+    return storable(cut(str(type.__dict__["__name__"].__get__(kind)), NAME))
 
 
 def _qualified(kind: type) -> str:
@@ -240,9 +237,7 @@ UNANSWERED = "the server it connects to does not answer"
 
 _ERRNO = re.compile(r"\[Errno (-?\d+)\]")
 _QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
-_VAGUE = re.compile(
-    r"\b(fail\w*|errors?|exceptions?|problems?|wrong|unexpected\w*|unable|could)\b", re.IGNORECASE
-)
+_VAGUE = re.compile(r"(?i)\b(fail\w*|errors?|exceptions?|problems?|wrong|unexpected\w*|unable|could)\b")
 _SLIP = re.compile("(?:Index|Attribute|Type|Assertion|Name|ZeroDivision)Error")  # simple programming errors
 _EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)")
 _NETWORK_FILES = re.compile(
@@ -254,8 +249,7 @@ def judge_raised(raised: Raised, given: GivenValues) -> Judged:
     """Judge an exception by its type, by whose code raised it, and by its message."""
     kinds = _kinds(raised)
     if load_wording().types.exits.intersection(kinds):
-        why = f"{raised.kind} is not handled and would end the agent's process"
-        return _defect(raised, why)
+        return _defect(raised, f"{raised.kind} is not handled and would end the agent's process")
     if "MemoryError" in kinds:
         return _defect(raised, f"it ran out of memory{_at(raised)}", "blow-up")
     if raised.deliberate:
@@ -276,15 +270,13 @@ def _judge_deliberate(raised: Raised, given: GivenValues) -> Judged:
     before, colon, _ = message.partition(": ")
     explains = bool(colon) and " " in before.strip() and not _VAGUE.search(before)
     if told is not None and told.sort == "crash" and not (explains and "Traceback" not in message):
-        why = f"{raised.kind} wraps another exception without adding information"
-        return _defect(raised, why)
+        return _defect(raised, f"{raised.kind} wraps another exception without adding information")
     if told is not None and told.sort == "environment":
         return Judged("environment", f"{told.why}: {shown}", f"environment: {told.why}", raised.kind)
     plain = message.strip("'\"")
     is_echo = any(plain == text.strip("'\"") for text in given.texts) and " " not in plain.strip()
     if raised.kind in load_wording().types.general and (not message or is_echo):
-        why = f"its own code{_at(raised)} raised {raised.kind} without saying what is wrong"
-        return _defect(raised, why)
+        return _defect(raised, f"its own code{_at(raised)} raised {raised.kind} without saying what is wrong")
     said = f"{raised.kind}: {shown}" if message else raised.kind
     why = f"the tool reported what was wrong, which is not a defect: {said}"
     return Judged("refused", why, signature_of(raised), raised.kind, message=shown)
@@ -331,12 +323,10 @@ def _names_given(message: str, given: GivenValues) -> bool:
 
 def _looked_into_environ(raised: Raised, given: GivenValues) -> bool:
     last = raised.frames[-1] if raised.frames else None
-    in_os = (
-        last is not None
-        and last.function == "__getitem__"
-        and re.search(r"(?:^|[/\\])os\.py$|^<frozen os>$", last.file)
-    )
-    return bool(in_os) and not given.has(raised.message.strip("'\""))
+    if last is None or last.function != "__getitem__":
+        return False
+    in_os = re.search(r"(?:^|[/\\])os\.py$|^<frozen os>$", last.file)
+    return in_os is not None and not given.has(raised.message.strip("'\""))
 
 
 def _kinds(raised: Raised) -> list[str]:

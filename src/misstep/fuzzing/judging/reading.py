@@ -156,7 +156,6 @@ MOST_LEAVES = 20  # texts in a JSON reply; one with more is a listing
 LONGEST_PREFIX = 300  # characters before an exception's message
 SHORT = 600  # characters of a text in which refusing words are about the call
 
-
 _JOINTS = r":\s+|\s*[(\[](?=\s*[\w'\"<])|\s[-–—]\s"
 _FAILING = (
     r"\b(?:fail\w*|errors?|exceptions?|problems?|wrong|unexpected\w*|unable|could(?:n't)?|cannot|can't|sorry|oops"
@@ -179,10 +178,11 @@ def find_error(text: str, flagged: bool) -> str | None:
 def is_echo(text: str, said: Sequence[str]) -> bool:
     """Whether a result looks like an error only because it starts with an argument that does."""
     text = text.strip()
-    begins = (
-        each for each in said if text.startswith(each.strip()[:MOST_READ]) or each.lstrip().startswith(text)
+    return any(
+        find_error(each, flagged=False) is not None
+        for each in said
+        if text.startswith(each.strip()[:MOST_READ]) or each.lstrip().startswith(text)
     )
-    return any(find_error(each, flagged=False) is not None for each in begins)
 
 
 def is_refusal(text: str) -> bool:
@@ -194,10 +194,7 @@ def is_refusal(text: str) -> bool:
 
 
 def find_caught(text: str) -> Iterator[str]:
-    """Possible exception messages in a short reply about a failure, or in the texts of a JSON reply.
-
-    For example, "Something went wrong: KeyError('x')".
-    """
+    """Possible exception messages in a short reply, as in "It went wrong: KeyError('x')", or in its JSON."""
     text = text[:MOST_PARSED].strip()
     parsed = _parsed(text)
     leaves = [text]
@@ -245,14 +242,13 @@ def _error_of(value: dict[str, object]) -> str | None:
         if value.get(key):
             return _told_by(value[key])
     failed = value.get("success") is False or value.get("ok") is False or value.get("isError") is True
-    failed = failed or str(value.get("status")).lower() in {"error", "failed", "failure"}
-    failed = failed or value.get("type") == "error"
+    has_bad_status = str(value.get("status")).lower() in {"error", "failed", "failure"}
+    failed = failed or has_bad_status or value.get("type") == "error"
     told = value.get("message") or value.get("detail") or value.get("text")
     return _told_by(told or json.dumps(value)) if failed else None
 
 
 def _parsed(text: str) -> object:
-    """The text parsed as JSON, if it is an object or a list."""
     if text[:1] not in ("{", "["):
         return None
     try:

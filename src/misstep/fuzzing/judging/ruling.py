@@ -9,32 +9,10 @@ from msgspec import structs
 
 from misstep.core.results.trial import REFUSED, Judged, Ruling
 from misstep.core.tool import Described, Invocation, Raised, Reaction
-from misstep.fuzzing.judging.demands import (
-    asked_to_take_long,
-    broken_demand,
-    excuse_for,
-    find_suspicion,
-    is_clear,
-    names_call,
-    refused_by_system,
-)
+from misstep.fuzzing.judging import demands, endings, reading
 from misstep.fuzzing.judging.echoes import GivenValues, normalise_for, place_of
-from misstep.fuzzing.judging.endings import (
-    broken_promise,
-    judge_end,
-    runs_queries,
-    runs_what_it_is_given,
-    speaks_of_errors,
-)
 from misstep.fuzzing.judging.exceptions import is_told_in, judge_raised
-from misstep.fuzzing.judging.reading import (
-    ErrorReading,
-    find_caught,
-    find_error,
-    is_echo,
-    is_refusal,
-    read_error,
-)
+from misstep.fuzzing.judging.reading import ErrorReading, read_error
 from misstep.fuzzing.judging.wording import in_short, load_wording
 
 ANY_ERROR = ("Error", "Exception", "Warning")  # type names that any message may contain
@@ -63,14 +41,14 @@ def judge(
         case "raised":
             judged = _judge_exception(described, given, fits, reaction.raised)
         case "hung" | "exhausted" | "died" | "garbled" as end:
-            judged = judge_end(end, reaction, size)
+            judged = endings.judge_end(end, reaction, size)
         case _:
             assert_never(reaction.ended)
     excuse = ""
     if judged.ruling == "hang":
-        excuse = asked_to_take_long(described, given, reaction.seconds)
+        excuse = demands.asked_to_take_long(described, given, reaction.seconds)
     elif judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
-        excuse = refused_by_system(reaction, given)
+        excuse = demands.refused_by_system(reaction, given)
     if excuse:
         ruling: Ruling = "fine" if judged.ruling == "hang" else "refused"
         return Judged(ruling, f"{excuse}: {judged.message}", error=judged.error, message=judged.message)
@@ -78,18 +56,15 @@ def judge(
         return _suspected(judged, described, given, reaction.raised)
     if judged.ruling == "crash" and not fits and reaction.ended != "died":
         said = f"{judged.error}: {judged.message}" if judged.message else judged.error
-        why = f"the schema forbids these arguments, and the tool refused them: {said}"
-        return Judged("refused", why)
+        return Judged("refused", f"the schema forbids these arguments, and the tool refused them: {said}")
     return judged
 
 
 def _suspected(judged: Judged, described: Described, given: GivenValues, raised: Raised | None) -> Judged:
-    """The refusal, or a ruling that it is suspicious."""
-    if not judged.message or (raised is None and runs_what_it_is_given(described)):
+    if not judged.message or (raised is None and endings.runs_what_it_is_given(described)):
         return judged
     words = judged.message if raised is None or not raised.frames else raised.message
-    reason = find_suspicion(described, words, given, judged.error)
-    if not reason:
+    if not (reason := demands.find_suspicion(described, words, given, judged.error)):
         return judged
     error = judged.error or "refusal"
     signature = judged.signature or f"{error}: {normalise_for(judged.message, given)}"
@@ -113,20 +88,20 @@ def _judge_returned(
 ) -> Judged:
     # What a function does with arguments that nobody validates proves nothing.
     trusted = fits or described.kind == "mcp"
-    if trusted and not reaction.flagged and (breach := broken_promise(described, reaction)):
+    if trusted and not reaction.flagged and (breach := endings.broken_promise(described, reaction)):
         return breach
     if reaction.handled and (caught := _judge_handled(described, given, reaction)):
         return caught
     may_tell = _may_tell(described, reaction)
-    words = find_error(reaction.text, reaction.flagged) if may_tell else None
+    words = reading.find_error(reaction.text, reaction.flagged) if may_tell else None
     if words is None and fits:
         told = _find_caught(described, reaction.text, given) if may_tell else None
         return (_judge_told(told, given) if told else _blown_up(size, reaction)) or FINE
     if words is not None and (reaction.flagged or not _is_no_news(described, words, given)):
         return _judge_words(described, words, given, fits, reaction.flagged, reaction.detail)
-    if words is None and described.kind != "function" and not is_refusal(reaction.text):
-        demand = broken_demand(described.tool.parameters, given.arguments) or broken
-        if is_clear(demand, described.tool.parameters, given.arguments):
+    if words is None and described.kind != "function" and not reading.is_refusal(reaction.text):
+        demand = demands.broken_demand(described.tool.parameters, given.arguments) or broken
+        if demands.is_clear(demand, described.tool.parameters, given.arguments):
             why = f"the schema forbids these arguments ({demand}), but the tool accepted them"
             return Judged("acceptance", why, f"acceptance: {demand}", "silent acceptance", message=demand)
     return _blown_up(size, reaction) or FINE
@@ -134,28 +109,28 @@ def _judge_returned(
 
 def _judge_handled(described: Described, given: GivenValues, reaction: Reaction) -> Judged | None:
     """Judge an exception that the tool caught and reported; None if that is a proper answer."""
-    if runs_what_it_is_given(described) and not runs_queries(described):
+    if endings.runs_what_it_is_given(described) and not endings.runs_queries(described):
         return None
     for raised in reaction.handled:
         judged = judge_raised(raised, given)
-        # Other errors than programming errors are about the arguments, or come from the system.
         is_slip = raised.kind in {*load_wording().types.crash, "TypeError"} and "Unicode" not in raised.kind
         is_named = raised.kind in reaction.text and raised.kind not in ANY_ERROR
-        speaks_of_call = not is_slip and (not is_named or names_call(described, raised.message, given))
-        if judged.ruling != "crash" or speaks_of_call:
+        if judged.ruling != "crash":
             continue
-        if is_told_in(reaction.text, raised, given, by_name=not speaks_of_errors(described)):
+        # Other errors than programming errors are about the arguments, or come from the system.
+        if not is_slip and (not is_named or demands.names_call(described, raised.message, given)):
+            continue
+        if is_told_in(reaction.text, raised, given, by_name=not endings.speaks_of_errors(described)):
             place = f" at {judged.where.partition(' in ')[0]}" if judged.where else ""
-            said = in_short(reaction.text)
-            why = f"{raised.kind}{place} was caught and returned in the reply: {said}"
-            return structs.replace(judged, why=why)
+            said = f"was caught and returned in the reply: {in_short(reaction.text)}"
+            return structs.replace(judged, why=f"{raised.kind}{place} {said}")
     return None
 
 
 def _find_caught(described: Described, text: str, given: GivenValues) -> ErrorReading | None:
-    if speaks_of_errors(described) or runs_what_it_is_given(described):
+    if endings.speaks_of_errors(described) or endings.runs_what_it_is_given(described):
         return None
-    for words in find_caught(text):
+    for words in reading.find_caught(text):
         told = read_error(words, False, given.texts)
         if told.sort == "crash" and told.error != "exception without words":
             return told
@@ -171,16 +146,16 @@ def _may_tell(described: Described, reaction: Reaction) -> bool:
 
 def _is_no_news(described: Described, words: str, given: GivenValues) -> bool:
     """Whether an error in a result is not the tool's: an echo, or an error of code it was given."""
-    if is_echo(words, given.texts):
+    if reading.is_echo(words, given.texts):
         return True
     return _is_about_code(described, words, given) and read_error(words, False, given.texts).sort == "crash"
 
 
 def _is_about_code(described: Described, words: str, given: GivenValues) -> bool:
     """Whether an error belongs to code that the tool was given; queries cannot raise Python errors."""
-    if not runs_what_it_is_given(described):
+    if not endings.runs_what_it_is_given(described):
         return False
-    return not runs_queries(described) or read_error(words, False, given.texts).sort != "crash"
+    return not endings.runs_queries(described) or read_error(words, False, given.texts).sort != "crash"
 
 
 def _judge_words(
@@ -232,7 +207,7 @@ def _judge_refusal(described: Described, message: str, given: GivenValues, fits:
     said = in_short(message)
     if not fits:
         return Judged("refused", f"the arguments do not match the schema and were refused: {said}")
-    if reason := excuse_for(described.tool.parameters, message, given):
+    if reason := demands.excuse_for(described.tool.parameters, message, given):
         return Judged("refused", f"the arguments were refused, {reason}: {said}")
     why = f"the arguments match its schema, but were refused: {said}"
     return Judged("schema", why, f"{REFUSED}{normalise_for(message, given)}", error, message=said)
@@ -257,7 +232,7 @@ def judge_calls_of(tools: Sequence[Described]) -> Callable[[Invocation, Reaction
 
     def rule(invocation: Invocation, reaction: Reaction) -> Judged:
         described = by_name[invocation.tool]
-        broken = broken_demand(described.tool.parameters, json.loads(invocation.arguments))
+        broken = demands.broken_demand(described.tool.parameters, json.loads(invocation.arguments))
         return judge(described, invocation, not broken, broken, reaction)
 
     return rule

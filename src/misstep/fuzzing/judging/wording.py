@@ -117,13 +117,10 @@ _STANDS_FOR = {"quoted": "'…'", "number": "#", "word": "…"}
 
 def normalise(text: str) -> str:
     """The message without what varies between calls: numbers, quotations, paths, dates, long words."""
-    plain = _CHANGING.sub(_placeholder, text[:MOST_READ])
+    plain = _CHANGING.sub(
+        lambda found: _STANDS_FOR.get(str(found.lastgroup), f"<{found.lastgroup}>"), text[:MOST_READ]
+    )
     return " ".join(plain.split())[:LONGEST]
-
-
-def _placeholder(found: re.Match[str]) -> str:
-    kind = next(name for name, part in found.groupdict().items() if part is not None and name != "mark")
-    return _STANDS_FOR.get(kind, f"<{kind}>")
 
 
 def in_short(text: str) -> str:

@@ -73,10 +73,7 @@ PROVING = ("crash", "schema", "acceptance")  # kinds of findings that may concer
 
 
 def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Callable[[], bool]) -> ToolReport:
-    """Fuzz a tool with up to `most` calls, and keep the findings that one replayed call shows again.
-
-    Findings are not minimised.
-    """
+    """Fuzz a tool with up to `most` calls; keep findings, not minimised, that one call shows again."""
     examination = Examination(bench, [tool], tool.where, seed, ToolReport(tool.name, 0))
     while not over() and examination.calls < most and examination.go_on(most - examination.calls, over):
         pass
@@ -105,10 +102,7 @@ _KEY = re.compile(r"(['\"])(?P<key>.{1,80})\1")
 
 
 class Want(msgspec.Struct, frozen=True):
-    """What some parameters must fulfil so that the tool does not crash.
-
-    `told` is a pattern that matches documentation which mentions it.
-    """
+    """What some parameters must fulfil; `told` is a pattern for documentation that mentions it."""
 
     words: str
     told: str

@@ -1,8 +1,4 @@
-"""Compares the values that a tool's code accepts for a parameter with those its schema offers.
-
-Accepted values come from reading the code (comparisons, sets, match cases, lookup tables) and from
-comparisons observed while the tool was called.
-"""
+"""Compares the values that a tool accepts, by its code and by its calls, with those its schema offers."""
 
 import ast
 import json
@@ -41,15 +37,13 @@ def _changed(tree: ast.AST) -> list[str]:
     """Names that are assigned or modified, once for each time."""
     found = list[str]()
     for node in ast.walk(tree):
+        inner = getattr(node, "value", None)
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             found.append(node.id)
-        inner = getattr(node, "value", None)
-        if not isinstance(inner, ast.Name):
-            continue
-        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            found.append(inner.id)
-        if isinstance(node, ast.Attribute) and _CHANGES.fullmatch(node.attr):
-            found.append(inner.id)
+        elif isinstance(inner, ast.Name):
+            is_set = isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load)
+            if is_set or (isinstance(node, ast.Attribute) and _CHANGES.fullmatch(node.attr)):
+                found.append(inner.id)
     return found
 
 
@@ -77,14 +71,6 @@ class Compared(msgspec.Struct, frozen=True):
 
     known: tuple[Any, ...] = ()
     only: tuple[Any, ...] | None = None
-
-
-def compare(function: Function, module: ast.Module | None, name: str) -> Compared:
-    """Read how a function compares a parameter; empty if the parameter is reassigned."""
-    nodes = (node for statement in function.body for node in ast.walk(statement))
-    if name not in [each.arg for each in arguments_of(function)] or any(_binds(node, name) for node in nodes):
-        return Compared()
-    return _Reader(function, module, name).read()
 
 
 class _Reader:
@@ -179,16 +165,14 @@ class _Reader:
 
     def _chain(self, node: ast.If) -> list[Any] | None:
         """The values of `if … elif … else: raise`, if every branch tests only values."""
-        found, last = list[Any](), node
-        while True:
+        found, rest = list[Any](), list[ast.stmt]([node])
+        while len(rest) == 1 and isinstance(last := rest[0], ast.If):
             values = self._tested(last.test)
             if values is None or _refuses(last.body):
                 return None
             found += values
-            if len(last.orelse) == 1 and isinstance(last.orelse[0], ast.If):
-                last = last.orelse[0]
-                continue
-            return found if _refuses(last.orelse) else None
+            rest = last.orelse
+        return found if _refuses(rest) else None
 
     def _table(self, node: ast.expr) -> list[Any] | None:
         return self._tables.get(node.id) if isinstance(node, ast.Name) else values_of(node)
@@ -223,15 +207,12 @@ ENOUGH_TAKEN = 2  # values with which calls succeeded
 ENOUGH_REFUSED = 3  # other values with which all calls failed
 
 # Names of parameters that identify one of many things, instead of being a choice.
-_THINGS = re.compile(
-    r"(?:^|_)(?:ids?|name|key|path|file|filename|title|user|url|email|number)$", re.IGNORECASE
-)
+_THINGS = re.compile(r"(?i)(?:^|_)(?:ids?|name|key|path|file|filename|title|user|url|email|number)$")
 # Words in refusals that are about the environment or about syntax, not about the choice.
 _ELSEWHERE = re.compile(
-    r"\bnot found\b|\bnot exist|n't exist|\bErrno\b|\bdenied\b|\balready\b|\bavailable\b|\bunable to\b"
+    r"(?i)\bnot found\b|\bnot exist|n't exist|\bErrno\b|\bdenied\b|\balready\b|\bavailable\b|\bunable to\b"
     r"|\bfailed\b|\bcould(?: not|n't)\b|\bconnect|\bnetwork\b|\btime[ds]? ?out\b|\bauthori[sz]|\bcredential"
-    r"|\bapi key\b|\bpars(?:e|ing)\b|\b\w*format\b|\bconver(?:t|sion)\b|\bsyntax|ConversionSyntax",
-    re.IGNORECASE,
+    r"|\bapi key\b|\bpars(?:e|ing)\b|\b\w*format\b|\bconver(?:t|sion)\b|\bsyntax|ConversionSyntax"
 )
 
 
@@ -249,10 +230,8 @@ def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
     known = tuple(dict.fromkeys([*_together(found, part), *(found.taken if closed else ())]))
     if part.choices:
         offered = [each.casefold() if isinstance(each, str) else each for each in part.choices]
-        hidden = [
-            each for each in known if (each.casefold() if isinstance(each, str) else each) not in offered
-        ]
-        return Compared(tuple(hidden))
+        folded = {each: each.casefold() if isinstance(each, str) else each for each in known}
+        return Compared(tuple(each for each in known if folded[each] not in offered))
     # Other values may just not exist at the moment, or be written in the wrong format.
     if not closed or _THINGS.search(part.name):
         return Compared(known)
@@ -264,12 +243,9 @@ def values_seen(subject: LintSubject, part: SchemaPart) -> Compared:
 def _together(found: Comparisons, part: SchemaPart) -> list[Constant]:
     """Values of collections that contain an accepted (and offered) value, without refused ones."""
     offered = [value for value in found.taken if value in (part.choices or found.taken)]
-    small = [
-        each
-        for each in found.collections
-        if len(each) <= MOST_COMPARED and any(one in offered for one in each)
-    ]
-    return [value for each in small for value in each if value not in found.refused]
+    small = [each for each in found.collections if len(each) <= MOST_COMPARED]
+    shared = [each for each in small if any(one in offered for one in each)]
+    return [value for each in shared for value in each if value not in found.refused]
 
 
 MOST_LISTED = 30  # values that can reasonably be listed
@@ -301,9 +277,13 @@ def taken_values(subject: LintSubject) -> dict[str, tuple[Any, ...]]:
 
 
 def read_code(subject: LintSubject, part: SchemaPart) -> Compared:
-    if subject.function is None or len(part.path) != 1:
+    """How the function compares a parameter; empty if the parameter is reassigned."""
+    function, name = subject.function, part.name
+    if function is None or len(part.path) != 1 or name not in [each.arg for each in arguments_of(function)]:
         return Compared()
-    return compare(subject.function, subject.module, part.name)
+    nodes = (node for statement in function.body for node in ast.walk(statement))
+    is_bound = any(_binds(node, name) for node in nodes)
+    return Compared() if is_bound else _Reader(function, subject.module, name).read()
 
 
 def _hidden_choices(part: SchemaPart, known: Sequence[Any], how: str = "") -> Iterator[Remark]:

@@ -1,7 +1,4 @@
-"""Applies all lint rules, and has those that compare the documentation with refused and accepted calls.
-
-The evidence is calls: valid arguments that were refused or crashed the tool, and invalid ones it accepted.
-"""
+"""Applies all lint rules, and has those whose evidence is refused or accepted calls."""
 
 import json
 import re
@@ -11,20 +8,10 @@ from msgspec import structs
 
 from misstep.core.text import cut
 from misstep.fuzzing.judging.endings import runs_what_it_is_given
+from misstep.fuzzing.lint import wording
 from misstep.fuzzing.lint.answers import CallAnswer, answers_of, want_of
 from misstep.fuzzing.lint.code import taken_values, wrong_choices
 from misstep.fuzzing.lint.subject import LintedTool, LintSubject, Remark
-from misstep.fuzzing.lint.wording import (
-    broken_promises,
-    long_description,
-    missing_description,
-    phantom_parameters,
-    refused_names,
-    twins_of,
-    undescribed_parameters,
-    wrong_defaults,
-    wrong_examples,
-)
 
 
 def needless_demands(subject: LintSubject) -> Iterator[Remark]:
@@ -116,8 +103,7 @@ def _has(patterns: tuple[str, ...], text: str) -> bool:
 REASON = 160  # characters of the tool's message
 
 _UNWELCOME = re.compile(
-    r"\b(?:unknown|unsupported|not supported|invalid|not (?:an? )?valid|unrecogni[sz]ed|one of)\b",
-    re.IGNORECASE,
+    r"(?i)\b(?:unknown|unsupported|not supported|invalid|not (?:an? )?valid|unrecogni[sz]ed|one of)\b"
 )
 
 
@@ -189,15 +175,15 @@ def _remark(where: str, message: str, answer: CallAnswer) -> Remark:
 LONGEST = 500  # characters of a message or of evidence
 
 _RULES: tuple[Callable[[LintSubject], Iterator[Remark]], ...] = (
-    refused_names,
-    missing_description,
-    long_description,
-    undescribed_parameters,
-    phantom_parameters,
+    wording.refused_names,
+    wording.missing_description,
+    wording.long_description,
+    wording.undescribed_parameters,
+    wording.phantom_parameters,
     wrong_choices,
-    wrong_defaults,
-    wrong_examples,
-    broken_promises,
+    wording.wrong_defaults,
+    wording.wrong_examples,
+    wording.broken_promises,
     hidden_constraints,
     needless_demands,
 )
@@ -208,7 +194,7 @@ def lint(subjects: Sequence[LintSubject]) -> list[LintedTool]:
     linted = list[LintedTool]()
     for place, subject in enumerate(subjects):
         others = [*subjects[:place], *subjects[place + 1 :]]
-        found = [*twins_of(subject, others), *(remark for rule in _RULES for remark in rule(subject))]
+        found = [*wording.twins_of(subject, others), *(remark for rule in _RULES for remark in rule(subject))]
         distinct = {(remark.where, remark.message): remark for remark in reversed(found)}
         remarks = tuple(
             structs.replace(each, message=cut(each.message, LONGEST), evidence=cut(each.evidence, LONGEST))

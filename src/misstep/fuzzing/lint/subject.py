@@ -3,6 +3,7 @@
 import ast
 import textwrap
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePath
@@ -152,25 +153,15 @@ LONGEST = 200_000  # characters of text that are read
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@dataclass(frozen=True)
 class LintSubject:
-    """A tool to lint. `module` is the source of its file, or empty if unknown.
+    """A tool to lint, the code of its file, empty if unknown, and the results of fuzzing it."""
 
-    `refusals`, `findings` and `compared` are results of fuzzing this tool.
-    """
-
-    def __init__(
-        self,
-        described: Described,
-        module: str = "",
-        refusals: tuple[Refusal, ...] = (),
-        findings: tuple[Finding, ...] = (),
-        compared: tuple[Comparisons, ...] = (),
-    ) -> None:
-        self.described = described
-        self.refusals = refusals
-        self.findings = findings
-        self.compared = compared
-        self._module = module
+    described: Described
+    code: str = ""
+    refusals: tuple[Refusal, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    compared: tuple[Comparisons, ...] = ()
 
     @property
     def name(self) -> str:
@@ -211,14 +202,14 @@ class LintSubject:
     def code_at(self, where: str) -> str:
         """The line of code at a location like `tools.py:12 in f`; empty if that is not the tool's file."""
         file, _, rest = where.rpartition(" in ")[0].rpartition(":")
-        source, lines = self.described.source, self._module.splitlines()
+        source, lines = self.described.source, self.code.splitlines()
         if source is None or not rest.isdecimal() or PurePath(source.file).name != file:
             return ""
         return lines[int(rest) - 1] if 0 < int(rest) <= len(lines) else ""
 
     @cached_property
     def module(self) -> ast.Module | None:
-        return parse_module(textwrap.dedent(self._module)) if self._module else None
+        return parse_module(textwrap.dedent(self.code)) if self.code else None
 
     @cached_property
     def documented(self) -> dict[str, str]:

@@ -45,9 +45,8 @@ def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
     if function is not None and function.args.kwarg is not None:
         return
     names = [part.name for part in subject.parts]
-    known = {*names}
-    if function is not None:
-        known |= {each.arg for each in (*arguments_of(function), function.args.vararg) if each is not None}
+    arguments = (*arguments_of(function), function.args.vararg) if function is not None else ()
+    known = {*names, *(each.arg for each in arguments if each is not None)}
     for name, text in subject.documented.items():
         if name not in known:
             message = f"documents '{name}', which is not a parameter"
@@ -92,7 +91,7 @@ def undescribed_parameters(subject: LintSubject) -> Iterator[Remark]:
         is_named = own and any(told[place : place + len(own)] == own for place in range(len(told)))
         if part.description or part.name in described or is_named:
             continue
-        if part.choices and all(isinstance(each, str) for each in part.choices) and len(part.choices) == 1:
+        if len(part.choices) == 1 and isinstance(part.choices[0], str):
             continue  # a discriminator of an object type
         others = [each.name for each in subject.parts if each.description or each.name in described]
         evidence = f"others have one: {', '.join(others[:5])}" if others else ""
@@ -250,12 +249,11 @@ _AT_MOST = re.compile(rf"(?i)\b(?:at most|no more than|maximum(?: of| is)?:?|max
 _AT_LEAST = re.compile(rf"(?i)\b(?:at least|no less than|minimum(?: of| is)?:?|min\.?:?)\s+{_NUMBER}")
 _SEPARATED = re.compile(r"(?i)\b(?:comma|semicolon|space|newline|pipe)[- ]?(?:separated|delimited)\b")
 _OPTIONAL = re.compile(
-    r"^\W*optional\b(?!ly)|\(optional\)|\bis optional\b"
-    r"|\bif (?:omitted|not (?:given|provided|specified|set))\b",
-    re.IGNORECASE,
+    r"(?i)^\W*optional\b(?!ly)|\(optional\)|\bis optional\b"
+    r"|\bif (?:omitted|not (?:given|provided|specified|set))\b"
 )
 _REQUIRED = re.compile(
-    r"^\W*required\b(?=\W*$|[.,:;)])|\(required\)|\bis (?:always )?required\s*(?:[.;)]|$)", re.IGNORECASE
+    r"(?i)^\W*required\b(?=\W*$|[.,:;)])|\(required\)|\bis (?:always )?required\s*(?:[.;)]|$)"
 )
 _JSON_TEXT = re.compile(r"\bJSON[- ](?:encoded\s+)?(?:string|text)\b|\bJSON-encoded\b", re.IGNORECASE)
 _DAY_ALONE = re.compile(r"\bYYYY-MM-DD\b(?![T ]*['\"]?[T ]?['\"]?HH)")
@@ -280,8 +278,7 @@ def _wrong_type(part: SchemaPart, text: str) -> Iterator[Remark]:
     if types == {"array"} and (found := _SEPARATED.search(text)):
         yield _on_promise(part, "is an array, but the description asks for a string", found[0])
     if types and types <= {"array", "object"} and (found := _JSON_TEXT.search(text)):
-        message = "takes JSON, but the description asks for a JSON string"
-        yield _on_promise(part, message, found[0])
+        yield _on_promise(part, "takes JSON, but the description asks for a JSON string", found[0])
     if types and types <= {"integer", "number"} and (found := _WRITTEN_DATE.search(text)):
         yield _on_promise(part, "is a number, but the description asks for a date string", found[0])
     if part.schema.get("format") == "date-time" and (found := _DAY_ALONE.search(text)):
@@ -318,11 +315,9 @@ def _wanted(part: SchemaPart, text: str) -> Iterator[Remark]:
     if part.required and not part.may_be_null:
         stated = stated_default(text, part)
         if found := _OPTIONAL.search(text):
-            message = "is required, but the description says it is optional"
-            yield _on_promise(part, message, found[0])
+            yield _on_promise(part, "is required, but the description says it is optional", found[0])
         elif stated and "default" not in part.schema:
-            message = "is required, but the description states a default"
-            yield _on_promise(part, message, stated[1])
+            yield _on_promise(part, "is required, but the description states a default", stated[1])
     elif not part.required and part.schema.get("default") is None and (found := _REQUIRED.search(text)):
         yield _on_promise(part, "is optional, but the description says it is required", found[0])
 

@@ -11,15 +11,9 @@ import msgspec
 
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Reaction
+from misstep.fuzzing.triage import steps
 from misstep.fuzzing.triage.defect_index import Defect
 from misstep.fuzzing.triage.replay import Binding, Judge, Replayer, bindings_of, is_name, is_same, never
-from misstep.fuzzing.triage.steps import (
-    lower_together,
-    measure,
-    simpler_arguments,
-    simpler_together,
-    values_given,
-)
 from misstep.fuzzing.workbench import Workbench
 from misstep.schemas.schema import fits
 
@@ -172,17 +166,16 @@ class _Shrinking:
         self._like = like
         self._tried: set[Calls] = {calls}
         self._best = calls, like
-        self._measure = measure(calls, self._fits)
+        self._measure = steps.measure(calls, self._fits)
         self._exhausted = False
         self._results = tuple[Reaction, ...]()
         self._bound = Counter[str | int]()  # values that calls take from results: they cannot be simplified
 
     def run(self) -> Shrunk:
         """Remove calls and simplify the rest until neither helps."""
-        if len(self._best[0]) > 1:  # learn which results later calls use
-            judged = self._replayer.last_of(self._best[0])
-            if judged is not None and is_same(judged, self._like):
-                self._keep_results()
+        # Learn which results later calls use.
+        if len(self._best[0]) > 1 and self._replayer.shows(self._best[0], self._like):
+            self._keep_results()
         self._lower()
         while self._drop_calls() or self._lower() or self._simplify():
             pass
@@ -192,11 +185,11 @@ class _Shrinking:
         calls, results = self._best[0], self._replayer.results
         self._results = results if len(calls) > 1 else ()
         names = {each.value for each in bindings_of(calls, self._results) if is_name(each.value)}
-        self._bound = Counter(value for value in values_given(calls) if value in names)
+        self._bound = Counter(value for value in steps.values_given(calls) if value in names)
 
     def _lower(self) -> bool:
         """Replace numbered things by earlier ones, as in `T9` by `T1`. Returns whether that worked."""
-        return any(self._try(calls) for calls in lower_together(self._best[0]))
+        return any(self._try(calls) for calls in steps.lower_together(self._best[0]))
 
     def _drop_calls(self) -> bool:
         """Remove calls, many at first and then fewer. Returns whether any were removed."""
@@ -204,9 +197,8 @@ class _Shrinking:
         while size:
             start = 0
             while start < len(self._best[0]) - 1:
-                calls = self._best[0]
-                kept = [place for place in range(len(calls)) if not start <= place < start + size]
-                kept = kept if kept[-1:] == [len(calls) - 1] else [*kept, len(calls) - 1]
+                calls, end = self._best[0], start + size
+                kept = [*range(start), *range(min(end, len(calls) - 1), len(calls))]
                 if not self._try(tuple(calls[place] for place in kept), kept):
                     start += size
             size //= 2
@@ -216,26 +208,28 @@ class _Shrinking:
         """Apply all steps in order. Returns whether any helped."""
         start, improved = 0, False
         while True:
-            steps = enumerate(self._steps())
-            place = next((place for place, calls in steps if place >= start and self._try(calls)), None)
+            numbered = islice(enumerate(self._steps()), start, None)
+            place = next((place for place, calls in numbered if self._try(calls)), None)
             if place is None:
                 return improved
             start, improved = place, True  # the steps before it are unchanged
 
     def _steps(self) -> Iterator[Calls]:
         calls = self._best[0]
-        yield from islice(simpler_together(calls), FIRST_TOGETHER)
+        yield from islice(steps.simpler_together(calls), FIRST_TOGETHER)
         for number in reversed(range(len(calls))):
             call = calls[number]
-            for arguments in simpler_arguments(self._schemas.get(call.tool, {}), json.loads(call.arguments)):
+            for arguments in steps.simpler_arguments(
+                self._schemas.get(call.tool, {}), json.loads(call.arguments)
+            ):
                 yield (*calls[:number], Invocation(call.tool, json.dumps(arguments)), *calls[number + 1 :])
-        yield from simpler_together(calls)
+        yield from steps.simpler_together(calls)
 
     def _try(self, calls: Calls, kept: Sequence[int] | None = None) -> bool:
         """Accept calls that are simpler and show the defect; `kept` are their indexes in the best so far."""
-        if self._exhausted or calls in self._tried or measure(calls, self._fits) >= self._measure:
+        if self._exhausted or calls in self._tried or steps.measure(calls, self._fits) >= self._measure:
             return False
-        if kept is None and not self._bound <= Counter(values_given(calls)):
+        if kept is None and not self._bound <= Counter(steps.values_given(calls)):
             return False
         self._tried.add(calls)
         places = range(len(calls)) if kept is None else kept
@@ -249,7 +243,7 @@ class _Shrinking:
         if judged is None:
             self._exhausted = True
             return False
-        size = measure(self._replayer.made, self._fits)
+        size = steps.measure(self._replayer.made, self._fits)
         if not is_same(judged, self._like) or size >= self._measure:
             return False
         self._best, self._measure = (self._replayer.made, judged), size

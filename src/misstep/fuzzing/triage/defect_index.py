@@ -1,14 +1,11 @@
-"""Collects the defects of a run, each once, with the simplest calls that showed it, and refused calls.
-
-Also estimates how many defects there are in total (Chao1), from how often each known one was seen.
-"""
+"""Collects defects, each once with its simplest calls, and refusals; estimates how many defects there are."""
 
 import json
 import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, log, sqrt
-from typing import Any, cast, get_args
+from typing import cast, get_args
 
 import msgspec
 from msgspec import structs
@@ -19,7 +16,7 @@ from misstep.core.stats import Z_95
 from misstep.core.text import cut
 from misstep.core.tool import Described, Frame, Invocation, Reaction, length_of, oddity_of
 from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for, place_of
-from misstep.schemas.shape import mapping, resolve
+from misstep.schemas.shape import as_list, mapping, resolve
 
 SHORTEST = 3  # characters of a text that is not in a description by coincidence
 
@@ -35,17 +32,13 @@ def _named(described: Described, call: Invocation) -> int:
     count = 0
     for name, value in json.loads(call.arguments).items():
         own = mapping(resolve(mapping(schema.get("properties")).get(name), schema))
-        known = [*_listed(own), *(each[name] for each in examples if name in each)]
+        known = [own[keyword] for keyword in ("const", "default") if keyword in own]
+        known += [*as_list(own.get("enum")), *as_list(own.get("examples"))]
+        known += [each[name] for each in examples if name in each]
         said = f"{described.tool.description}\n{own.get('description')}"
         is_long = isinstance(value, str) and len(value) >= SHORTEST
         count += value in known or bool(is_long and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", said))
     return count
-
-
-def _listed(schema: Mapping[str, Any]) -> list[Any]:
-    lists = [schema.get(keyword) for keyword in ("enum", "examples")]
-    single = [schema[keyword] for keyword in ("const", "default") if keyword in schema]
-    return [*single, *(value for each in lists if isinstance(each, list) for value in each)]
 
 
 MOST_DEFECTS = 200  # per examination: more are probably one defect with varying messages
@@ -84,25 +77,22 @@ class Defect(msgspec.Struct, kw_only=True):
         self, calls: Sequence[Invocation], replayed: int, reproduced: int, judged: Judged | None = None
     ) -> Finding:
         """The defect as a finding, with these calls and their ruling if there is one."""
-        judged = judged or self.judged
-        return Finding(
-            id=self.id,
-            tool=self.tool,
-            kind=self.kind,
-            error=judged.error,
-            where=judged.where,
-            message=judged.message,
-            why=judged.why,
-            signature=self.judged.signature,
-            calls=tuple(calls),
-            original=self.original,
-            found_after=self.found_after,
-            seen=self.seen,
-            replayed=replayed,
-            reproduced=reproduced,
-            origin=self.origin,
-            frames=self.frames,
+        judged = structs.replace(judged or self.judged, signature=self.judged.signature)
+        found = finding_of(judged, self.kind, calls, self.found_after)
+        counts = {"seen": self.seen, "replayed": replayed, "reproduced": reproduced}
+        return structs.replace(
+            found, original=self.original, origin=self.origin, frames=self.frames, **counts
         )
+
+
+def finding_of(
+    judged: Judged, kind: FindingKind, calls: Sequence[Invocation], found_after: int, title: str = ""
+) -> Finding:
+    """The defect that these calls show; its id is made from `title` if the tool has several names."""
+    tool, made = judged.tool or calls[-1].tool, tuple(calls)
+    name = finding_id(title or tool, kind, judged.signature)
+    said = judged.error, judged.where, judged.message, judged.why, judged.signature
+    return Finding(name, tool, kind, *said, made, made, found_after)
 
 
 class DefectIndex:
@@ -150,14 +140,12 @@ class DefectIndex:
         return new
 
     def recall(self, finding: Finding) -> None:
-        """Record a defect of an earlier session."""
-        ruling = Judged(
-            finding.ruling, finding.why, finding.signature, finding.error, finding.where, finding.message
-        )
-        self._entries[finding.tool, finding.kind, finding.signature] = Defect(
-            tool=finding.tool,
+        why, signature, tool = finding.why, finding.signature, finding.tool
+        said = finding.error, finding.where, finding.message
+        self._entries[tool, finding.kind, signature] = Defect(
+            tool=tool,
             kind=finding.kind,
-            judged=ruling,
+            judged=Judged(finding.ruling, why, signature, *said, tool),
             calls=finding.calls,
             before=(),
             original=finding.original,
@@ -200,10 +188,7 @@ LONGEST_ARGUMENTS = 10_000  # characters; longer ones are unreadable
 
 
 class Refusals:
-    """One refusal per tool, error type, code location and message (without arguments), the smallest each.
-
-    `before` are those of an earlier session.
-    """
+    """The smallest refusal per tool, error, location and message; `before` are from an earlier session."""
 
     def __init__(self, before: Iterable[Refusal] = ()) -> None:
         self._kept = {_key(refusal): refusal for refusal in before}

@@ -1,7 +1,4 @@
-"""Makes calls again from a fresh start, to see whether they still show a defect.
-
-If a call uses a value that an earlier call returned, such as an id, it gets the newly returned one.
-"""
+"""Makes calls again from a fresh start, with new values where they use what earlier calls returned."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -56,7 +53,7 @@ def never() -> bool:
 
 
 class Replayer:
-    """Replays calls on a workbench and counts them; `left` is how many it may still make.
+    """Replays calls on a workbench, at most `most` of them; `spent` is how many it has made.
 
     `made` are the calls of the last replay as they were made, `results` their reactions. With `watch`, these
     tell which files were changed.
@@ -74,7 +71,7 @@ class Replayer:
         self._judge = judge
         self._over = over
         self._watch = watch
-        self.left = most
+        self._most = most
         self.spent = 0
         self.made = tuple[Invocation, ...]()
         self.results = tuple[Reaction, ...]()
@@ -91,9 +88,8 @@ class Replayer:
         With `bindings`, values taken from results are replaced by the new ones. None if not enough calls are
         left, time is over, or the workbench stopped.
         """
-        if len(calls) > self.left or self._over():
+        if self.spent + len(calls) > self._most or self._over():
             return None
-        self.left -= len(calls)
         self.spent += len(calls)
         if fresh:
             self._bench.reset()

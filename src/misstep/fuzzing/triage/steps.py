@@ -1,7 +1,4 @@
-"""Measures how simple calls are, and proposes simpler ones: large steps first.
-
-Some steps change a value wherever it occurs, for defects that need it twice.
-"""
+"""Measures how simple calls are, and proposes simpler ones: large steps first."""
 
 import json
 import re
@@ -171,34 +168,36 @@ def without_chunks(items: Some) -> Iterator[Some]:
 
 
 def _chunks(length: int) -> Iterator[tuple[int, int]]:
-    size = length
-    while size:
+    for size in _halves(length):
         if size > 1 or length <= LONGEST_SINGLY:
             for start in range(0, length, size):
                 yield start, min(start + size, length)
-        size = size // 2 if size > 1 else 0
+
+
+def _halves(size: int) -> Iterator[int]:
+    """The number, half of it, a quarter, …, 1."""
+    while size:
+        yield size
+        size //= 2
 
 
 def _simpler_numbers(value: int | float) -> Iterator[int | float]:
     yield 0
     if isinstance(value, float):
-        if abs(value) < 1e15:
-            yield int(value)
-            yield round(value, 1)
+        yield from (int(value), round(value, 1)) if abs(value) < 1e15 else ()
         yield value / 2
         return
     if value < 0:
         yield -value
-    step = abs(value) // 2
-    while step:
+    for step in _halves(abs(value) // 2):
         yield value - step if value > 0 else value + step
-        step //= 2
 
 
 def simpler_texts(text: str) -> Iterator[str]:
     """Candidates for plainer and shorter texts; `measure` decides whether they are."""
     yield "a" * len(text)
-    yield from _shorter_beginnings(text)
+    # For texts that only have to be long: the first half, three quarters, …
+    yield from (text[: len(text) - step] for step in _halves(len(text) // 2))
     yield from without_chunks(text)
     yield from _lower_within(text)
     for letter in "a0":
@@ -219,14 +218,6 @@ def _lower_within(text: str) -> Iterator[str]:
         written = (each for number in lower for each in (str(number), str(number).zfill(len(found[0]))))
         for digits in dict.fromkeys(written):
             yield text[: found.start()] + digits + text[found.end() :]
-
-
-def _shorter_beginnings(text: str) -> Iterator[str]:
-    """For texts that only have to be long: the first half, three quarters, …"""
-    step = len(text) // 2
-    while step:
-        yield text[: len(text) - step]
-        step //= 2
 
 
 def _simpler_lists(
@@ -300,13 +291,11 @@ def _lower(text: str, calls: Sequence[Invocation]) -> list[str]:
 
 
 def values_given(calls: Sequence[Invocation]) -> list[str | int]:
-    """All texts and integers among the arguments."""
     leaves = (leaf for call in calls for leaf in leaves_of(json.loads(call.arguments), keys=False))
     return [leaf for leaf in leaves if isinstance(leaf, str | int) and not isinstance(leaf, bool)]
 
 
 def _repeated(calls: Sequence[Invocation]) -> list[str | int]:
-    """Texts and integers that occur more than once, longest first."""
     times = Counter(values_given(calls))
     return sorted((each for each in times if times[each] > 1), key=lambda each: (-len(str(each)), str(each)))
 

@@ -63,8 +63,7 @@ def _tried(program: str) -> BubblewrapProgram:
     problem = ""
     for more in ((NO_MORE_NAMESPACES,), ()):
         flags = (program, *APART, *more, "--seccomp", calls)
-        problem = _try(flags)
-        if not problem:
+        if not (problem := _try(flags)):
             return BubblewrapProgram(flags)
     return BubblewrapProgram(problem=f"bubblewrap does not work here: {problem}")
 
@@ -110,18 +109,18 @@ def opened(command: Sequence[Word]) -> Iterator[tuple[list[str], list[int]]]:
             os.close(number)
 
 
+def run_quietly(
+    command: Sequence[str], patience: float, files: Sequence[int] = ()
+) -> subprocess.CompletedProcess[bytes]:
+    nothing = subprocess.DEVNULL
+    return subprocess.run(command, stdin=nothing, capture_output=True, timeout=patience, pass_fds=files)
+
+
 def _try(flags: Sequence[Word]) -> str:
     true = shutil.which("true") or "/bin/true"
     try:
         with opened([*walls(flags, SYSTEM, (), MEGABYTE, False, {}), true]) as (command, files):
-            tried = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=PATIENCE,
-                check=False,
-                pass_fds=files,
-            )
+            tried = run_quietly(command, PATIENCE, files)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     said = tried.stderr.decode("utf-8", "replace").strip().splitlines()

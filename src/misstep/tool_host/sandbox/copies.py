@@ -23,12 +23,12 @@ def copies_for(spec: str, hidden: Iterable[str]) -> list[FolderCopy]:
         for word in (server.folder, *server.command)
         for folder in _folders_meant(word.partition("=")[2] or word if word.startswith("-") else word)
     ]
-    copies, count = list[FolderCopy](), 0
+    copies, left = list[FolderCopy](), MOST_COPIED
     for folder in dict.fromkeys(folders):
         copy = _small_copy(folder, {*hidden})
-        if copy and count + len(copy.files) <= MOST_COPIED:
+        if copy and len(copy.files) <= left:
             copies.append(copy)
-            count += len(copy.files)
+            left -= len(copy.files)
     return copies
 
 
@@ -38,10 +38,8 @@ def _folders_meant(word: str) -> list[str]:
         return []
     path = os.path.realpath(word)
     if path.endswith(SCRIPTS):
-        parents = map(str, Path(path).parents)
-        path = next(
-            (each for each in parents if os.path.exists(f"{each}/package.json")), os.path.dirname(path)
-        )
+        packages = (str(each) for each in Path(path).parents if (each / "package.json").exists())
+        path = next(packages, os.path.dirname(path))
     elif path.endswith(".py"):
         path = os.path.dirname(path)
     return [path] if os.path.isdir(path) and not is_common(path) else []

@@ -1,7 +1,4 @@
-"""Decides which of the host's files a sandbox shows.
-
-These are what interpreters, programs and a tool's project need, without the secrets among them.
-"""
+"""Decides which of the host's files a sandbox shows: what tools need, without the secrets in it."""
 
 import ast
 import fnmatch
@@ -16,6 +13,7 @@ import stat
 import sys
 import tomllib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 
@@ -143,13 +141,13 @@ def modules_here(module: str) -> Iterator[str]:
 
 def is_common(folder: str) -> bool:
     """Whether a folder holds all kinds of files, such as a home directory."""
-    homes = {os.path.expanduser("~"), _registered_home()}
-    common = {
-        *listed_places()["common"],
-        *(os.path.join(h, n) for h in homes for n in listed_places()["home"]),
-    }
+    homes = {os.path.expanduser("~")}
+    with suppress(KeyError):
+        homes.add(pwd.getpwuid(os.getuid()).pw_dir)  # whatever the environment says
+    in_homes = [os.path.join(home, name) for home in homes for name in listed_places()["home"]]
     real = os.path.realpath(folder)
-    return real in {os.path.realpath(each) for each in common} or os.path.dirname(real) == "/home"
+    common = map(os.path.realpath, (*listed_places()["common"], *in_homes))
+    return real in common or os.path.dirname(real) == "/home"
 
 
 def secrets_in(folders: Iterable[str]) -> Iterator[str]:
@@ -157,8 +155,8 @@ def secrets_in(folders: Iterable[str]) -> Iterator[str]:
     known = set[str]()
     for folder in folders:
         # A link stays a link in the sandbox, and its target is among these folders.
-        waiting = [folder] if os.path.isdir(folder) and not os.path.islink(folder) else []
-        waiting = [each for each in waiting if not is_vendored(each)]
+        is_own = os.path.isdir(folder) and not os.path.islink(folder) and not is_vendored(folder)
+        waiting = [folder] if is_own else []
         while waiting:
             place = waiting.pop()
             if place not in known:
@@ -194,22 +192,12 @@ def is_vendored(folder: str) -> bool:
     return name in listed_places()["vendored"] or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
-def _registered_home() -> str:
-    """Our home directory according to the system, whatever the environment says."""
-    try:
-        return pwd.getpwuid(os.getuid()).pw_dir
-    except KeyError:
-        return os.path.expanduser("~")
-
-
 def _code_in(folder: str) -> list[str]:
     """The modules and packages in a folder."""
     is_shared = is_common(folder)
-    try:
-        with os.scandir(folder) as entries:
-            return [each.path for each in entries if _is_code(each, is_shared)]
-    except OSError:
-        return []
+    with suppress(OSError), os.scandir(folder) as entries:
+        return [each.path for each in entries if _is_code(each, is_shared)]
+    return []
 
 
 def _is_code(entry: os.DirEntry[str], is_shared: bool) -> bool:

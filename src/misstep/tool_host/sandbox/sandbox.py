@@ -1,7 +1,4 @@
-"""Sets up the sandbox for tools, with environment variables that hold no keys.
-
-Cgroups limit it as well, if systemd manages the user's session and delegates them.
-"""
+"""Sets up the sandbox for tools, with variables that hold no keys, and cgroups where systemd has them."""
 
 import functools
 import os
@@ -9,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -18,13 +16,12 @@ from misstep.adapters.toolset.spec import servers_meant
 from misstep.core.secrets import SECRET_VARIABLE
 from misstep.errors import UsageError
 from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
-from misstep.tool_host.sandbox.bubblewrap import Word, find_bubblewrap, walls
+from misstep.tool_host.sandbox.bubblewrap import HOME, TEMPORARY, Word, find_bubblewrap, run_quietly, walls
 from misstep.tool_host.sandbox.copies import copies_for
 from misstep.tool_host.sandbox.places import is_remote, places_for
 from misstep.tool_host.sandbox.scratch_dir import ScratchDir, sweep
 from misstep.tool_host.serving.process_tree import THREADS
 
-ROOT = "/tmp"
 SHARED_MEMORY = "/dev/shm"
 INSTALL = (
     "install bubblewrap: apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap"
@@ -55,7 +52,6 @@ class Sandbox(msgspec.Struct, frozen=True):
             self.scratch_dir.claim()
 
     def remove(self) -> None:
-        """Remove its folder from disk."""
         if self.scratch_dir:
             self.scratch_dir.leave()
 
@@ -86,7 +82,7 @@ def refuse_remote(spec: str, conditions: CallConditions) -> None:
 def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) -> Sandbox:
     network = conditions.allow_network or is_remote(spec)
     reach = f"bubblewrap: {'with the' if network else 'no'} network"
-    folder, home = f"{ROOT}/misstep/work", f"{ROOT}/misstep/home"
+    folder = f"{TEMPORARY}/misstep/work"
     limits = conditions.limits
     shown, hidden = places_for(spec, conditions, network)
     open_to = {conditions.folder: folder} if conditions.folder else {}
@@ -97,9 +93,9 @@ def _bubblewrap(spec: str, conditions: CallConditions, flags: tuple[Word, ...]) 
     by_cgroup = ("limits by cgroup",) if scope.command else ()
     return Sandbox(
         words=", ".join((reach, "read-only system", _memory(limits), *by_cgroup)),
-        environment={**environment_for(spec, conditions, home, ROOT), **scope.variables},
+        environment={**environment_for(spec, conditions, HOME, TEMPORARY), **scope.variables},
         folder=folder,
-        roots=(ROOT, SHARED_MEMORY, *(copy.path for copy in copies)),
+        roots=(TEMPORARY, SHARED_MEMORY, *(copy.path for copy in copies)),
         command=(*scope.command, *command),
     )
 
@@ -154,13 +150,7 @@ def cgroup_for(limits: Limits) -> Scope:
 def _holds(command: tuple[str, ...], expected: str) -> bool:
     """Whether it works with exactly these limits, which is tested by running it."""
     try:
-        tried = subprocess.run(
-            [*command, "/bin/sh", "-c", SHOWING],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        tried = run_quietly([*command, "/bin/sh", "-c", SHOWING], PATIENCE)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return tried.returncode == 0 and tried.stdout.decode("utf-8", "replace") == expected
@@ -191,11 +181,9 @@ def environment_for(spec: str, conditions: CallConditions, home: str, temporary:
     Variables that a file of MCP servers refers to are included, because it does not work without them.
     """
     named = _named_in(spec)
-    kept = dict[str, str]()
-    for name, value in os.environ.items():
-        is_known = name in KEPT or name.startswith(KEPT_FAMILIES)
-        if name in named or (is_known and not SECRET_VARIABLE.search(name)):
-            kept[name] = value
+    known = {name for name in os.environ if name in KEPT or name.startswith(KEPT_FAMILIES)}
+    allowed = named | {name for name in known if not SECRET_VARIABLE.search(name)}
+    kept = {name: value for name, value in os.environ.items() if name in allowed}
     user_base = {"PYTHONUSERBASE": os.path.expanduser("~/.local")}  # its default depends on HOME
     places = {
         "HOME": home,
@@ -209,9 +197,7 @@ def environment_for(spec: str, conditions: CallConditions, home: str, temporary:
 
 
 def _named_in(spec: str) -> set[str]:
-    if not spec.endswith(".json"):
-        return set()
-    try:
-        return set(_VARIABLE.findall(Path(spec).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        return set()  # reported when it is loaded
+    with suppress(OSError, ValueError):  # reported when it is loaded
+        if spec.endswith(".json"):
+            return set(_VARIABLE.findall(Path(spec).read_text(encoding="utf-8")))
+    return set()

@@ -1,7 +1,4 @@
-"""Folders on disk for tools that run without a sandbox; they are always removed again.
-
-Removal copes with whatever tools leave behind: missing permissions, deep nesting, long paths.
-"""
+"""Folders on disk for tools without a sandbox, which are always removed again, whatever is in them."""
 
 import errno
 import fcntl
@@ -10,22 +7,23 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
+from itertools import count, filterfalse
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
 def empty(path: str) -> None:
-    """Remove everything in a folder. Raises `OSError` if something cannot be removed.
-
-    Paths stay short and nothing recurses: nested folders are moved up first.
-    """
+    """Remove everything in a folder, without recursion or long paths. Raises `OSError` if that fails."""
     os.chmod(path, 0o700)
     root = os.open(path, _FOLDER)
     try:
-        numbers = _numbers(root)
-        while _pass_over(root, lambda: next(numbers)):
+        names = (f"misstep-{number}" for number in count(1))
+        taken = partial(os.access, mode=os.F_OK, dir_fd=root, follow_symlinks=False)
+        free = filterfalse(taken, names)
+        while _pass_over(root, free):
             pass
         if left := os.listdir(root):
             raise OSError(errno.ENOTEMPTY, "can't be removed", os.path.join(path, left[0]))
@@ -41,13 +39,13 @@ def remove(path: str) -> None:
         os.rmdir(path)
 
 
-def _pass_over(root: int, new_name: Callable[[], str]) -> bool:
-    """Remove what can be removed and move the rest up. Returns whether anything changed."""
+def _pass_over(root: int, free: Iterator[str]) -> bool:
+    """Remove what can be removed and move the rest up, to `free` names. Returns whether anything changed."""
     changed = False
     for name in os.listdir(root):
         with suppress(OSError):
             if _is_folder(name, root):
-                _unfold(name, root, new_name)
+                _unfold(name, root, free)
                 os.rmdir(name, dir_fd=root)
             else:
                 os.unlink(name, dir_fd=root)
@@ -55,7 +53,7 @@ def _pass_over(root: int, new_name: Callable[[], str]) -> bool:
     return changed
 
 
-def _unfold(name: str, root: int, new_name: Callable[[], str]) -> None:
+def _unfold(name: str, root: int, free: Iterator[str]) -> None:
     """Empty a folder: delete its files and move its subfolders up to its own level."""
     os.chmod(name, 0o700, dir_fd=root)
     folder = os.open(name, _FOLDER, dir_fd=root)
@@ -64,7 +62,7 @@ def _unfold(name: str, root: int, new_name: Callable[[], str]) -> None:
             with suppress(OSError):
                 if _is_folder(each, folder):
                     os.chmod(each, 0o700, dir_fd=folder)  # otherwise it cannot be moved
-                    os.rename(each, new_name(), src_dir_fd=folder, dst_dir_fd=root)
+                    os.rename(each, next(free), src_dir_fd=folder, dst_dir_fd=root)
                 else:
                     os.unlink(each, dir_fd=folder)
     finally:
@@ -73,16 +71,6 @@ def _unfold(name: str, root: int, new_name: Callable[[], str]) -> None:
 
 def _is_folder(name: str, place: int) -> bool:
     return stat.S_ISDIR(os.stat(name, dir_fd=place, follow_symlinks=False).st_mode)
-
-
-def _numbers(root: int) -> Iterator[str]:
-    """Names that nothing in the folder has."""
-    number = 0
-    while True:
-        number += 1
-        name = f"misstep-{number}"
-        if not os.access(name, os.F_OK, dir_fd=root, follow_symlinks=False):
-            yield name
 
 
 NAME = re.compile(r"misstep-[0-9a-f]{16}")
@@ -104,7 +92,6 @@ class ScratchDir:
                 self._lock = _locked(self.path, fcntl.LOCK_EX)
 
     def leave(self) -> None:
-        """Remove the folder and everything in it."""
         remove(self.path)
         if self._lock is not None:
             os.close(self._lock)

@@ -11,14 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from misstep.adapters.processes import (
-    ListedProcess,
-    held_up,
-    kill_process_tree,
-    listed,
-    numbers,
-    with_descendants,
-)
+from misstep.adapters import processes
 from misstep.core.outcome import storable
 from misstep.core.text import is_ours
 from misstep.core.tool import Frame
@@ -54,30 +47,27 @@ class ProcessTree:
         self._count = 0
 
     def count(self, most: int) -> int:
-        """The number of processes, or an estimate if there are far too many.
-
-        They are only counted again after a process was started.
-        """
+        """The number of processes, estimated if far too many; counted again only after one was started."""
         newest = _newest()
         if newest != self._newest or not newest:
             self._newest = newest
-            seeming = len(numbers()) if self.is_private else 0
+            seeming = len(processes.numbers()) if self.is_private else 0
             self._count = seeming if seeming > FAR * most else len(self.living())
         return self._count
 
-    def living(self) -> list[ListedProcess]:
+    def living(self) -> list[processes.ListedProcess]:
         """All live processes except the supervisor."""
         if self.is_private:
-            return [each for each in listed() if each.pid != self._supervisor]
-        return [*with_descendants(listed(), lambda each: each.parent == self._supervisor).values()]
+            return [each for each in processes.listed() if each.pid != self._supervisor]
+        return [
+            *processes.with_descendants(
+                processes.listed(), lambda each: each.parent == self._supervisor
+            ).values()
+        ]
 
     def memory(self) -> int:
         """The sum of their resident memory in bytes; shared memory counts for each of them."""
-        total = 0
-        for each in self.living():
-            with suppress(OSError, IndexError), open(f"/proc/{each.pid}/statm", "rb") as file:
-                total += int(file.read().split()[1]) * PAGE
-        return total
+        return sum(_memory_of(each.pid, 1) for each in self.living())
 
     def true_memory(self) -> int:
         """The memory of all together in bytes, counting shared memory once; 0 if unknown at the moment.
@@ -115,7 +105,7 @@ class ProcessTree:
             self.end_others()
             for folder in litter:
                 shutil.rmtree(folder, ignore_errors=True)
-            kill_process_tree(os.getpid())
+            processes.kill_process_tree(os.getpid())
 
 
 def _newest() -> bytes:
@@ -154,7 +144,7 @@ class Gauge:
         for each in self._process_tree.living():
             if each.pid != os.getpid():
                 seconds += each.seconds
-                delays |= held_up(each.pid)
+                delays |= processes.held_up(each.pid)
         return seconds, delays
 
 
@@ -171,7 +161,7 @@ def limit(limits: Limits, private: bool, address_space: bool = True) -> None:
     _set(resource.RLIMIT_FSIZE, limits.disk)
     _set(resource.RLIMIT_NOFILE, OPEN_FILES)
     if address_space:
-        _set(resource.RLIMIT_AS, _address_space() + limits.memory)
+        _set(resource.RLIMIT_AS, _memory_of("self", 0) + limits.memory)
     if private:
         _set(resource.RLIMIT_NPROC, limits.processes * THREADS)
 
@@ -193,12 +183,11 @@ def _set(which: int, amount: int) -> None:
         resource.setrlimit(which, (amount, amount))
 
 
-def _address_space() -> int:
-    try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[0]) * PAGE
-    except OSError:
-        return 0
+def _memory_of(pid: int | str, column: int) -> int:
+    """A column of a process's memory statistics, in bytes: 0 is its address space, 1 what is resident."""
+    with suppress(OSError, IndexError), open(f"/proc/{pid}/statm", "rb") as file:
+        return int(file.read().split()[column]) * PAGE
+    return 0
 
 
 LONGEST = 1 << 18  # bytes that are read
@@ -207,7 +196,7 @@ WRITING = 1.0  # seconds to write a stack
 LOOKING = 0.01
 ASKING = getattr(signal, "SIGRTMAX", signal.SIGUSR2)
 _FRAME = re.compile(r'  File "(?P<file>.*)", line (?P<line>\d+|\?\?\?) in (?P<function>.*)')
-_THREAD = re.compile(r"(Current thread|Thread|Stack) ")
+_THREADS = re.compile(r"^(?=(?:Current thread|Thread|Stack) )", re.MULTILINE)  # the main one comes last
 
 
 class CrashTraces:
@@ -239,35 +228,19 @@ class CrashTraces:
                 return
 
     def read(self, owns: Callable[[str], bool]) -> tuple[Frame, ...]:
-        """The frames written, innermost last; works in any process that shares the file.
-
-        They belong to a thread that runs the tool's own code, preferably the main thread.
-        """
+        """The frames of a thread that runs the tool's own code, preferably the main one, innermost last."""
         text = os.pread(self._file.fileno(), LONGEST, 0).decode("utf-8", "replace")
-        threads = [_frames(part, owns) for part in _split(text)]
+        threads = [_frames(part.splitlines(), owns) for part in _THREADS.split(text)]
         return next((frames for frames in reversed(threads) if any(frame.own for frame in frames)), ())
 
 
-def _split(text: str) -> list[list[str]]:
-    """The lines of each thread, in the order of the dump, in which the main thread comes last."""
-    parts: list[list[str]] = [[]]
-    for line in text.splitlines():
-        if _THREAD.match(line):
-            parts.append([])
-        parts[-1].append(line)
-    return parts
-
-
 def _frames(lines: list[str], owns: Callable[[str], bool]) -> tuple[Frame, ...]:
-    matches = map(_FRAME.fullmatch, lines)
-    found = [match for match in matches if match and not is_ours(match["file"])]
-    frames = [_frame(match, owns(match["file"])) for match in reversed(found)]
+    frames = list[Frame]()
+    for match in filter(None, map(_FRAME.fullmatch, reversed(lines))):
+        file, line = match["file"], int(match["line"]) if match["line"].isdigit() else 0
+        if not is_ours(file):
+            own = owns(file)
+            source = source_line(file, line) if own else ""
+            frames.append(Frame(storable(file), line, storable(match["function"]), own, source))
     first = next((place for place, frame in enumerate(frames) if frame.own), 0)
     return tuple(frames[first:][-MOST_FRAMES:])
-
-
-def _frame(match: re.Match[str], own: bool) -> Frame:
-    file, line = match["file"], int(match["line"]) if match["line"].isdigit() else 0
-    return Frame(
-        storable(file), line, storable(match["function"]), own, source_line(file, line) if own else ""
-    )

@@ -9,7 +9,6 @@ import resource
 import select
 import signal
 import socket
-import sys
 import warnings
 
 from misstep.adapters.processes import end_with_parent, keep_orphans, open_to_family
@@ -17,7 +16,7 @@ from misstep.tool_host import protocol as say
 from misstep.tool_host.channel import Channel, ChannelLost
 from misstep.tool_host.serving.process_tree import FAR, CrashTraces, Gauge, ProcessTree, limit
 from misstep.tool_host.serving.scratch import Scratch
-from misstep.tool_host.serving.tool_server import ToolServer, make_tool_server
+from misstep.tool_host.serving.tool_server import UNIT, ToolServer, make_tool_server
 
 TICK = 0.005  # seconds between checks while calls are in flight
 SLOW_TICK = 0.1
@@ -46,7 +45,7 @@ def serve(number: int) -> None:
     for file in line.files:
         os.close(file)
     line.files.clear()
-    _Watch(line, process_tree, order, zygote, loaded).keep()
+    _Watch(line, process_tree, order.limits, zygote, loaded).keep()
     process_tree.end_all(order.litter)
     os._exit(0)
 
@@ -55,13 +54,10 @@ class _Watch:
     """Supervises the processes until there is a reason to end them."""
 
     def __init__(
-        self, line: Channel, process_tree: ProcessTree, order: say.GuardOrder, zygote: int, loaded: int
+        self, line: Channel, process_tree: ProcessTree, limits: say.Limits, zygote: int, loaded: int
     ) -> None:
-        self._line = line
-        self._process_tree = process_tree
-        self._limits: say.Limits = order.limits
-        self._zygote = zygote
-        self._loaded = loaded
+        self._line, self._process_tree, self._limits = line, process_tree, limits
+        self._zygote, self._loaded = zygote, loaded
         self._memory = 0  # bytes that all may use together; 0 until that is known
         self._busy = True
         self._usual = 0  # number of processes after the tools were loaded
@@ -92,29 +88,26 @@ class _Watch:
                 poll.unregister(self._loaded)
                 # A copy of the zygote uses as much again, although shared, and so does a server.
                 self._memory = 3 * self._process_tree.memory() + self._limits.memory
-                continue
-            if file != self._line.fileno():
+            elif file != self._line.fileno():
                 os.read(file, CHUNK)  # notifications about ended children
-                continue
-            try:
-                self._line.read()
+            else:
+                try:
+                    self._line.read()
+                except ChannelLost:
+                    return False
                 while (row := self._line.take()) is not None:
                     self._busy = say.while_guarding.decode(row).busy
-            except ChannelLost:
-                return False
         return True
 
     def _reap(self) -> bool:
         """Reap ended children. Returns whether the zygote is alive."""
-        while True:
-            try:
-                pid, _ = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return False
-            if not pid:
-                return True
-            if pid == self._zygote:
-                return False
+        try:
+            while pid := os.waitpid(-1, os.WNOHANG)[0]:
+                if pid == self._zygote:
+                    return False
+        except ChildProcessError:
+            return False
+        return True
 
     def _find_overrun(self, weighing: bool) -> say.Overrun | None:
         if (count := self._process_tree.count(self._limits.processes)) > self._limits.processes:
@@ -136,7 +129,6 @@ def _deaths() -> int:
     return told
 
 
-UNIT = 1024 if sys.platform == "linux" else 1  # unit of peak memory in bytes
 PAUSE = 20  # milliseconds between checks of a copy, if the system does not report its end
 
 
@@ -217,7 +209,6 @@ class Zygote:
                 os.close(ending)
 
     def _obey(self, copy: int, traces: CrashTraces) -> None:
-        """Handle commands while the copy is running."""
         self._line.read()
         while (row := self._line.take()) is not None:
             if isinstance(say.to_zygote.decode(row), say.Measure):

@@ -13,7 +13,7 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,7 +25,7 @@ from misstep.adapters.toolset.calling import BoundTool, Garbled, ServerGone, Too
 from misstep.adapters.toolset.spec import read_tools
 from misstep.core.outcome import storable
 from misstep.core.text import NAME, cut, error_in_words
-from misstep.core.tool import Ended, Observation, Probe, Reaction
+from misstep.core.tool import Ended, Probe, Reaction
 from misstep.errors import MisstepError
 from misstep.fuzzing.coverage import Coverage, Ownership
 from misstep.fuzzing.judging.exceptions import describe_exception, put_into
@@ -47,56 +47,33 @@ def make_tool_server(order: say.LoadTools) -> tuple[say.ToolsLoaded | Unloadable
     except OSError as error:  # includes shutil.Error
         problem = cut(error_in_words(error), LONGEST_ERROR)
         return _unloadable("the workspace can't be copied", [problem], order.workspace), None
-    if order.read:
-        return _read(order), None
-    if order.apart:
+    if order.apart and not order.read:
         with contextlib.suppress(ImportError):  # reported later, if a server needs it
             import mcp  # noqa: F401  (every copy would have to load it)
         _hush()
         return say.ToolsLoaded(()), ToolServer(order, None)
-    loaded = _load(order.spec)
-    if isinstance(loaded, Unloadable):
-        return loaded, None
+    try:
+        if order.read:
+            skipped, notes = list[str](), list[str]()
+            read = tuple(read_tools(order.spec, skipped, notes))
+            return say.ToolsLoaded(read, skipped=_storable(skipped), notes=_storable(notes)), None
+        tools = bind(order.spec)
+    except BaseException as error:
+        return _blamed(error, order.spec), None
     _hush()
-    return _told(loaded, order), ToolServer(order, loaded)
-
-
-class ToolServer:
-    """Serves calls of tools, once in each copy of the process.
-
-    Tools whose state cannot be forked are None here: every copy loads them itself.
-    """
-
-    def __init__(self, order: say.LoadTools, tools: Toolset | None) -> None:
-        self._order = order
-        self._tools = tools
-        self._ownership = _ownership(tools) if tools else None
-
-    def owns(self, file: str) -> bool:
-        """Whether a file is the tools' own code, as far as known."""
-        return self._ownership is not None and self._ownership.owns(file)
-
-    def serve(self, line: Channel, traces: CrashTraces) -> None:
-        """Make the requested calls until the channel closes."""
-        tools, ownership = self._tools, self._ownership
-        if tools is None or ownership is None:
-            loaded = _load(self._order.spec)
-            if isinstance(loaded, Unloadable):
-                line.say(loaded)
-                return
-            line.say(_told(loaded, self._order))
-            tools, ownership = loaded, _ownership(loaded)
-        Caller(tools, ownership, self._order, traces).serve(line)
+    return _told(tools, order), ToolServer(order, tools)
 
 
 def _told(tools: Toolset, order: say.LoadTools) -> say.ToolsLoaded:
-    described = tuple(bound.described for bound in tools.bounds)
-    files, skipped = names_in(order.folder), tuple(map(storable, tools.skipped))
+    described, files = tuple(bound.described for bound in tools.bounds), names_in(order.folder)
     if order.apart:  # servers often take absolute paths only
         files += [os.path.join(order.folder, each) for each in files]
-    return say.ToolsLoaded(
-        described, tools.forkable, tuple(files), skipped, tuple(map(storable, tools.notes))
-    )
+    about = _storable(tools.skipped), _storable(tools.notes)
+    return say.ToolsLoaded(described, tools.forkable, tuple(files), *about)
+
+
+def _storable(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(storable, texts))
 
 
 def _ownership(tools: Toolset) -> Ownership:
@@ -105,7 +82,6 @@ def _ownership(tools: Toolset) -> Ownership:
 
 
 def _set_up(order: say.LoadTools) -> None:
-    """Create the folders that tools use."""
     for folder in (os.environ["HOME"], os.environ["TMPDIR"]):
         os.makedirs(folder, exist_ok=True)
     if order.workspace:
@@ -116,24 +92,6 @@ def _set_up(order: say.LoadTools) -> None:
     sys.path.append(order.origin)
 
 
-def _load(spec: str) -> Toolset | Unloadable:
-    try:
-        return bind(spec)
-    except BaseException as error:
-        return _blamed(error, spec)
-
-
-def _read(order: say.LoadTools) -> say.ToolsLoaded | Unloadable:
-    skipped, notes = list[str](), list[str]()
-    try:
-        tools = read_tools(order.spec, skipped, notes)
-    except BaseException as error:
-        return _blamed(error, order.spec)
-    return say.ToolsLoaded(
-        tuple(tools), skipped=tuple(map(storable, skipped)), notes=tuple(map(storable, notes))
-    )
-
-
 def _blamed(error: BaseException, spec: str) -> Unloadable:
     if isinstance(error, MisstepError):
         return _unloadable(error.message, error.hints, error.where)
@@ -142,8 +100,8 @@ def _blamed(error: BaseException, spec: str) -> Unloadable:
     return _unloadable(cut(error_in_words(error), LONGEST_ERROR), place, spec)
 
 
-def _unloadable(message: str, hints: Sequence[str], where: str) -> Unloadable:
-    return Unloadable(storable(message), tuple(map(storable, hints)), storable(where))
+def _unloadable(message: str, hints: Iterable[str], where: str) -> Unloadable:
+    return Unloadable(storable(message), _storable(hints), storable(where))
 
 
 def _hush() -> None:
@@ -210,28 +168,40 @@ HIGH = 200  # file descriptor that tools which close random ones don't reach
 _decoder = msgspec.json.Decoder(Probe)
 
 
-class Caller:
-    """Calls the tools in this process, until one ends its server or uses all memory."""
+class ToolServer:
+    """Serves calls of tools, once in each copy of the process, which loads them itself if `tools` is None."""
 
-    def __init__(
-        self, tools: Toolset, ownership: Ownership, order: say.LoadTools, traces: CrashTraces
-    ) -> None:
-        self._bounds = {bound.described.name: bound for bound in tools.bounds}
-        self._owns = ownership.owns
-        self._timeout = order.limits.timeout
-        self._memory = order.limits.memory
-        self._roots = order.roots
+    def __init__(self, order: say.LoadTools, tools: Toolset | None) -> None:
+        self._order = order
+        self._tools = tools
+        self._ownership = _ownership(tools) if tools else None
         self._watch: FileWatch | None = None
-        self._traces = traces
         self._allowed_until = 0.0
-        self._coverage = Coverage(self._owns)
         self._lines = dict[str, set[int]]()
-        self._peak = _peak()
 
-    def serve(self, line: Channel) -> None:
+    def owns(self, file: str) -> bool:
+        """Whether a file is the tools' own code, as far as known."""
+        return self._ownership is not None and self._ownership.owns(file)
+
+    def serve(self, line: Channel, traces: CrashTraces) -> None:
+        """Make the requested calls until the channel closes, or one ends its server or uses all memory."""
+        if self._tools is None:
+            try:
+                self._tools = bind(self._order.spec)
+            except BaseException as error:
+                line.say(_blamed(error, self._order.spec))
+                return
+            line.say(_told(self._tools, self._order))
+            self._ownership = _ownership(self._tools)
+        self._bounds = {bound.described.name: bound for bound in self._tools.bounds}
+        self._coverage = Coverage(self.owns)
+        self._peak = _peak()
         line = line.moved(HIGH)
         os.register_at_fork(after_in_child=line.close)  # otherwise it stays open after this process ends
-        self._traces.begin()
+        traces.begin()
+        self._answer(line)
+
+    def _answer(self, line: Channel) -> None:
         process = os.getpid()
         try:
             for row in line.rows():
@@ -254,26 +224,21 @@ class Caller:
             detail = storable(f"the server no longer has the tool '{cut(probe.invocation.tool, NAME)}'")
             return say.Report(Reaction("garbled", detail=detail))
         arguments = json.loads(probe.invocation.arguments)
-        self._allow_cpu()
+        now = time.monotonic()
+        if now >= self._allowed_until:  # rarely: the CPU limit exceeds what one call may use
+            self._allowed_until = now + ALLOWANCE
+            allow_cpu(self._order.limits.timeout)
         if probe.watch and self._watch is None:
-            self._watch = FileWatch(self._roots, [os.environ["HOME"], os.environ["TMPDIR"]])
+            self._watch = FileWatch(self._order.roots, [os.environ["HOME"], os.environ["TMPDIR"]])
         reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
         if probe.watch and self._watch is not None:
             reaction = msgspec.structs.replace(reaction, changes=self._watch.changes())
         return say.Report(reaction, self._new_lines(bound) if reaction.edges else {})
 
-    def _allow_cpu(self) -> None:
-        """Renew the CPU limit, but rarely: it exceeds what one call may use."""
-        now = time.monotonic()
-        if now >= self._allowed_until:
-            self._allowed_until = now + ALLOWANCE
-            allow_cpu(self._timeout)
-
     def _marked(self, bound: BoundTool, arguments: dict[str, Any]) -> Reaction:
         with observe() as marks, marking(bound, marks, arguments) as marked:
             reaction = self._called(bound, marked, everything=True)
-        observations: tuple[Observation, ...] = marks.observations
-        return msgspec.structs.replace(reaction, observations=observations)
+        return msgspec.structs.replace(reaction, observations=marks.observations)
 
     def _called(self, bound: BoundTool, arguments: dict[str, Any], everything: bool = False) -> Reaction:
         """Make a call and describe the result, with its new edges, or with all of them."""
@@ -301,7 +266,7 @@ class Caller:
                 seconds=seconds,
                 memory=memory,
                 edges=edges,
-                handled=put_into(returned.text, errors, self._owns) if errors else (),
+                handled=put_into(returned.text, errors, self.owns) if errors else (),
             )
         try:
             return self._failed(failure, seconds, memory, edges)
@@ -316,8 +281,8 @@ class Caller:
         is_full = isinstance(error, MemoryError)
         return Reaction(
             "exhausted" if is_full else "raised",
-            raised=describe_exception(error, self._owns),
-            detail=f"{self._memory // say.MEGABYTE:,} MB were allowed" if is_full else "",
+            raised=describe_exception(error, self.owns),
+            detail=f"{self._order.limits.memory // say.MEGABYTE:,} MB were allowed" if is_full else "",
             seconds=seconds,
             memory=memory,
             edges=edges,

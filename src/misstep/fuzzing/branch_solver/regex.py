@@ -127,9 +127,8 @@ def _count_repeats(parts: Sequence[Any]) -> int:
 
 
 def _written(parts: Sequence[Any], choice: RegexChoice) -> str | None:
-    writer = _Writer(choice)
     try:
-        return writer.all(parts)[:LONGEST]
+        return _Writer(choice).all(parts)[:LONGEST]
     except (KeyError, ValueError, TypeError, IndexError, RecursionError):
         return None
 
@@ -141,7 +140,7 @@ class _Writer:
         self._branch, self._odd = choice.branch, choice.odd
         self._repeats = cycle(choice.repeats)
         self._within = 0  # nesting of repeated parts
-        self._groups: dict[int, str] = {}
+        self._groups: dict[int | None, str] = {}
 
     def all(self, parts: Sequence[Any]) -> str:
         return "".join(self._one(str(name), argument) for name, argument in parts)
@@ -159,7 +158,8 @@ class _Writer:
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 return self._repeated(*argument)
             case "SUBPATTERN":
-                return self._group(argument[0], argument[-1])
+                text = self._groups[argument[0]] = self.all(argument[-1])
+                return text
             case "BRANCH":
                 return self.all(argument[1][self._branch % len(argument[1])])
             case "GROUPREF":
@@ -183,16 +183,11 @@ class _Writer:
             raise ValueError
         return text * times
 
-    def _group(self, number: int | None, parts: Sequence[Any]) -> str:
-        text = self.all(parts)
-        if number is not None:
-            self._groups[number] = text
-        return text
-
     def _out_of(self, members: Sequence[Any]) -> str:
         """A character of a set: the first one named, or the last one for an unusual text."""
         if str(members[0][0]) == "NEGATE":
-            return next(character for character in _ANY if not _is_in(members[1:], character))
+            others = [(str(name), argument) for name, argument in members[1:]]
+            return next(each for each in _ANY if not any([_is_like(*other, each) for other in others]))
         name, argument = members[-1 if self._odd else 0]
         match str(name):
             case "RANGE":
@@ -200,10 +195,6 @@ class _Writer:
             case "CATEGORY":
                 return _CATEGORIES[str(argument)][self._odd]
         return chr(argument)
-
-
-def _is_in(members: Sequence[Any], character: str) -> bool:
-    return any([_is_like(str(name), argument, character) for name, argument in members])
 
 
 def _is_like(name: str, argument: Any, character: str) -> bool:

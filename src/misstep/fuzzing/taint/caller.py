@@ -21,14 +21,7 @@ from misstep.schemas.source import parse_module
 UNKNOWN: Any = object()
 LARGEST_FILE = 30_000  # lines
 
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
+_SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LOOKING_UP = {"get", "pop", "setdefault", "__getitem__", "__contains__"}
 
@@ -82,7 +75,7 @@ def lengths_in_question(use: ExpressionUse) -> Iterator[tuple[str, int]]:
         return
     sides = [use.parent.left, *use.parent.comparators]
     for left, op, right in zip(sides, use.parent.ops, sides[1:], strict=False):
-        sign = _COMPARISONS.get(type(op))
+        sign = _SIGNS.get(type(op))
         other = right if left is use.node else left if right is use.node else None
         bound = value_of(other, use.frame) if other else UNKNOWN
         if sign and isinstance(bound, int):

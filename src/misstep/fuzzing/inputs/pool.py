@@ -11,7 +11,7 @@ from misstep.core.rng import Dice, derive_seed
 from misstep.core.tool import Described, Path
 from misstep.errors import MissingExtra
 from misstep.fuzzing.inputs.edges import BY_KIND
-from misstep.fuzzing.inputs.semantic import ValueIdea, ideas_for, kinds_within
+from misstep.fuzzing.inputs.semantic import SuggestedValues, ValueIdea, harvest, ideas_for, kinds_within
 from misstep.fuzzing.inputs.slots import (
     KINDS,
     ArgumentSlot,
@@ -23,7 +23,6 @@ from misstep.fuzzing.inputs.slots import (
     slot_at,
     slots_within,
 )
-from misstep.fuzzing.inputs.suggestions import SuggestedValues, harvest
 from misstep.schemas.schema import find_breach
 from misstep.schemas.shape import flatten, mapping, names_in
 

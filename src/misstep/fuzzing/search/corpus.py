@@ -23,24 +23,12 @@ _MOST_OUTLINES = 96  # per tool; with more, the outline differs each time
 _MOST_KEYS = 24
 _EDGE = 56  # bits, more than an edge has
 _DEEPEST = 3
-_BAD = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance", "suspicious-refusal"})
-_LASTING = frozenset({"hung", "died", "exhausted"})
 
 _PARTS = re.compile(
     r"""(?P<quoted>"[^"]{0,200}"|'[^']{0,200}'|`[^`]{0,200}`)|(?P<path>(?:\w:)?[\\/][^\s:,;'"]{2,})"""
     r"""|(?P<number>0x[0-9a-fA-F]+|[0-9a-fA-F]{8}-[-0-9a-fA-F]{9,}|[-+]?\d[\d.,:eE+-]*)"""
 )
 _ERROR = re.compile(r"error|exception|invalid|fail|cannot|can't|not |denied|unknown|missing|traceback", re.I)
-
-
-def is_bad(judged: Judged) -> bool:
-    """Whether the ruling is a defect."""
-    return judged.ruling in _BAD
-
-
-def is_costly(reaction: Reaction) -> bool:
-    """Whether similar calls should be avoided."""
-    return reaction.ended in _LASTING
 
 
 class Feedback:
@@ -90,14 +78,13 @@ def outline(reaction: Reaction, judged: Judged, arguments: Mapping[str, Any], br
     size = reaction.size.bit_length() // 2
     if reaction.structured is not None:
         return f"{head}{size} {_form_of(reaction.structured)}"
-    text = reaction.text
     if not head and brief:
         return f"{size}"
-    if text[:1] in ("{", "["):
-        return f"{head}{size} {_form_of(text)}"
-    if head or _ERROR.search(text[:_READ]):
-        return f"?{normalised(text, arguments)}"
-    return f"{size} {' '.join(normalised(text, arguments).split()[:_WORDS])}"
+    if reaction.text[:1] in ("{", "["):
+        return f"{head}{size} {_form_of(reaction.text)}"
+    text = normalised(reaction.text, arguments)
+    is_error = head or _ERROR.search(reaction.text[:_READ])
+    return f"?{text}" if is_error else f"{size} {' '.join(text.split()[:_WORDS])}"
 
 
 def normalised(text: str, arguments: Mapping[str, Any]) -> str:
@@ -119,9 +106,7 @@ def _form_of(text: str) -> str:
 def form(value: Any, deep: int = 0) -> str:
     """The keys and types of a JSON value."""
     if isinstance(value, dict):
-        if deep >= _DEEPEST:
-            return "{}"
-        keys = sorted(value)[:_MOST_KEYS]
+        keys = sorted(value)[:_MOST_KEYS] if deep < _DEEPEST else ()
         return "{" + ",".join(f"{key[:24]}:{form(value[key], deep + 1)}" for key in keys) + "}"
     if isinstance(value, list):
         many = min(len(value).bit_length(), 4)
@@ -187,9 +172,6 @@ class Corpus:
     def __init__(self) -> None:
         self._entries = list[CorpusEntry]()
         self._best = dict[Feature, CorpusEntry]()
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     def __iter__(self) -> Iterator[CorpusEntry]:
         return iter(self._entries)

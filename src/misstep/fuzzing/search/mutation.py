@@ -51,11 +51,6 @@ SPECIAL = (
 )  # fmt: skip
 
 
-def changed_text(text: str, subject: FuzzSubject, dice: Dice) -> str:
-    """The text with one mutation."""
-    return dice.pick(_TEXT_CHANGES)(text, subject, dice)[:LONGEST]
-
-
 def _inserted(text: str, subject: FuzzSubject, dice: Dice) -> str:
     place = dice.below(len(text) + 1)
     return text[:place] + any_token(subject, dice) + text[place:]
@@ -69,6 +64,11 @@ def _appended(text: str, subject: FuzzSubject, dice: Dice) -> str:
 def _replaced(text: str, subject: FuzzSubject, dice: Dice) -> str:
     start, end = _span(text, dice)
     return text[:start] + any_token(subject, dice) + text[end:]
+
+
+def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
+    start, end = _span(text, dice)
+    return text[:start] + text[end:]
 
 
 def any_token(subject: FuzzSubject, dice: Dice) -> str:
@@ -119,11 +119,6 @@ def _other_number(text: str, subject: FuzzSubject, dice: Dice) -> str:
     if dice.chance(0.5):
         number = number[-(end - start) :].zfill(end - start)
     return text[:start] + number + text[end:]
-
-
-def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    start, end = _span(text, dice)
-    return text[:start] + text[end:]
 
 
 def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
@@ -184,7 +179,7 @@ def spliced(one: dict[str, Any], other: dict[str, Any], dice: Dice) -> dict[str,
 def changed_value(value: Any, subject: FuzzSubject, dice: Dice) -> Any:
     """Another value, usually of the same type."""
     if isinstance(value, str):
-        return changed_text(value, subject, dice)
+        return dice.pick(_TEXT_CHANGES)(value, subject, dice)[:LONGEST]
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -250,11 +245,9 @@ _CHANGES: tuple[_Change, ...] = (
 
 def _joined(one: Any, other: Any, dice: Dice) -> Any:
     """The start of one with the end of the other."""
-    if isinstance(one, str) and isinstance(other, str):
-        return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
-    if isinstance(one, list) and isinstance(other, list):
-        return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
-    return other
+    if type(one) is not type(other) or not isinstance(one, str | list):
+        return other
+    return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
 
 
 def _list(items: list[Any], subject: FuzzSubject, dice: Dice) -> list[Any]:

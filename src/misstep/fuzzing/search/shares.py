@@ -1,6 +1,8 @@
 """Divides calls among their sources by recent success, and remembers hazards and observations."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from misstep.core.rng import Dice
@@ -15,22 +17,20 @@ class Hazards:
     """Sizes of values with which calls hung or died, if no call with such a size has returned."""
 
     def __init__(self) -> None:
-        self._costly = dict[_Kind, dict[float, int]]()  # counts by size
+        self._costly = dict[_Kind, Counter[float]]()  # by size
         self._harmless = dict[_Kind, float]()  # the largest size
 
     def note(self, tool: str, arguments: Mapping[str, Any], costly: bool) -> None:
-        if costly:
-            for kind, size in _sizes(tool, arguments):
-                sizes = self._costly.setdefault(kind, {})
-                sizes[size] = sizes.get(size, 0) + 1
-        elif self._costly:
-            for kind, size in _sizes(tool, arguments):
+        for kind, size in _sizes(tool, arguments) if costly or self._costly else ():
+            if costly:
+                self._costly.setdefault(kind, Counter())[size] += 1
+            else:
                 self._harmless[kind] = max(size, self._harmless.get(kind, -1))
 
     def threaten(self, tool: str, arguments: Mapping[str, Any]) -> bool:
         """Whether a value is as large as those of several calls that hung or died."""
         for kind, size in _sizes(tool, arguments) if self._costly else ():
-            harmless, sizes = self._harmless.get(kind, -1), self._costly.get(kind, {})
+            harmless, sizes = self._harmless.get(kind, -1), self._costly.get(kind, Counter[float]())
             if sum(times for each, times in sizes.items() if harmless < each <= size) >= _ENOUGH:
                 return True
         return False
@@ -64,10 +64,7 @@ class Shares:
 
     def pick(self, dice: Dice) -> str:
         place = dice.below(1 << 30) / (1 << 30)
-        for bound, name in self._bounds:
-            if place < bound:
-                return name
-        return self._bounds[-1][1]
+        return next((name for bound, name in self._bounds if place < bound), self._bounds[-1][1])
 
     def reward(self, name: str, gain: float) -> None:
         """Count a call by this source and its gain; unknown names are ignored."""
@@ -112,11 +109,8 @@ class Shares:
         total = sum(rates.values()) or 1.0
         floored = {name: max(rates[name] / total, self._floor) for name in rates}
         whole = sum(floored.values())
-        bound = 0.0
-        self._bounds = []
-        for name, share in floored.items():
-            bound += share / whole
-            self._bounds.append((bound, name))
+        bounds = accumulate(share / whole for share in floored.values())
+        self._bounds = list(zip(bounds, floored, strict=True))
 
 
 _VARIANTS = 16  # operands per test; with more, it is a comparison with other arguments
@@ -137,7 +131,7 @@ class Sights:
 
     def are_new(self, observations: Sequence[Observation]) -> bool:
         """Whether any of these observations is new. All of them are recorded."""
-        return any([self._is_new(each) for each in observations])
+        return any([self._is_new(each) for each in observations])  # a list, so that none is skipped
 
     def _is_new(self, observation: Observation) -> bool:
         steps = tuple([_told(*step) for step in observation.via])

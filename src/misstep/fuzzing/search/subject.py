@@ -11,8 +11,8 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Described, Path
 from misstep.errors import UsageError
 from misstep.fuzzing.inputs.edges import file_places, files_for
+from misstep.fuzzing.inputs.semantic import constants_in
 from misstep.fuzzing.inputs.slots import Drawn
-from misstep.fuzzing.inputs.suggestions import constants_in
 from misstep.fuzzing.search.corpus import Feedback
 from misstep.fuzzing.search.shares import Sights
 from misstep.schemas.examples import make_up

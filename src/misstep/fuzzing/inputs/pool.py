@@ -43,10 +43,7 @@ class Shelf:
     def __init__(
         self, slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValues, seed: int
     ) -> None:
-        self._slot = slot
-        self._root = root
-        self._found = found
-        self._seed = seed
+        self._slot, self._root, self._found, self._seed = slot, root, found, seed
         self._rounds = 0
         self._groups: dict[Kind, dict[Origin, list[PoolEntry]]] = {}
         self._ready: dict[Kind, list[list[PoolEntry]]] = {}
@@ -119,9 +116,8 @@ class Shelf:
             inside = slot.path[len(self._slot.path) :]
             ideas = list(ideas_for(slot, self._root, self._found))
             for place, idea in enumerate(ideas[:: len(ideas) // MOST_WITHIN + 1]):
-                yield ValueIdea(
-                    put(drawn[place % len(drawn)].value, inside, idea.value), idea.kind, idea.origin
-                )
+                whole = put(drawn[place % len(drawn)].value, inside, idea.value)
+                yield ValueIdea(whole, idea.kind, idea.origin)
 
 
 def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, count: int) -> list[PoolEntry]:
@@ -132,7 +128,7 @@ def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, co
         raise MissingExtra("Hypothesis", "fuzz") from error
     if kind == "invalid":
         return strategies.draw_values(strategies.invalid(schema, root), seed, count)
-    strategy = strategies.valid(schema, root) if kind == "valid" else strategies.boundary(schema, root)
+    strategy = strategies.valid(schema, root, edgy=kind == "boundary")
     return [PoolEntry(value) for value in strategies.draw_values(strategy, seed, count)]
 
 
@@ -184,7 +180,9 @@ class Pool:
             return Drawn(dict(dice.pick(self._examples)), "valid", "harvested")
         if roll(BOUNDARY):
             kind: Kind = "valid" if roll(VALID / BOUNDARY) else "boundary"
-            found = self._together_fitting(kind, dice) if self._together else self._mix(kind, kinds, dice)
+            found = self._mix(kind, kinds, dice)
+            if self._together and (found is None or self._breach(found.arguments) is not None):
+                found = self._whole(kind, dice)
         else:
             found = self._whole("invalid", dice) if self._together else self._break(kinds, dice)
         return found or self._mix("valid", kinds, dice) or self._anything(dice)
@@ -216,9 +214,8 @@ class Pool:
 
     def _look(self) -> dict[Kind, list[str]]:
         """Find the parameters that have values of each kind."""
-        self._usable = {
-            kind: [name for name in self._names if self._shelf((name,)).has(kind)] for kind in KINDS
-        }
+        names = self._names
+        self._usable = {kind: [name for name in names if self._shelf((name,)).has(kind)] for kind in KINDS}
         return self._usable
 
     def _mix(self, kind: Kind, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
@@ -275,18 +272,11 @@ class Pool:
             return None
         name = dice.pick(kinds["invalid"])
         entry = self._shelves[name,].pick("invalid", dice)
-        return Drawn(
-            {**arguments, name: entry.value}, "invalid", entry.origin, entry.broken, (name, *entry.at)
-        )
-
-    def _together_fitting(self, kind: Kind, dice: Dice) -> Drawn | None:
-        """Arguments that fit as a whole: a combination if that fits, else some generated at once."""
-        mixed = self._mix(kind, self._usable or self._look(), dice)
-        if mixed is not None and self._breach(mixed.arguments) is None:
-            return mixed
-        return self._whole(kind, dice)
+        broken = {**arguments, name: entry.value}
+        return Drawn(broken, "invalid", entry.origin, entry.broken, (name, *entry.at))
 
     def _whole(self, kind: Kind, dice: Dice) -> Drawn | None:
+        """Arguments generated at once rather than parameter by parameter."""
         if kind not in self._wholes:
             schema, seed = {**self._schema, "type": "object"}, derive_seed(self._seed, "whole", kind)
             drawn = draw_entries(schema, self._schema, kind, seed, WHOLES)

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from misstep.core.rng import Dice
@@ -220,26 +221,20 @@ def _without(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dic
     return {name: value for name, value in arguments.items() if name != left_out}
 
 
-def _two_equal(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
+def _two_equal(
+    arguments: dict[str, Any], subject: FuzzSubject, dice: Dice, swap: bool = False
+) -> dict[str, Any]:
+    """Set one parameter to the value of another of the same type."""
     if len(arguments) < 2:
         return _one_value(arguments, subject, dice)
     one, other = dice.sample(list(arguments), 2)
     if type(arguments[one]) is not type(arguments[other]):
-        return _one_value(arguments, subject, dice)
-    return {**arguments, one: arguments[other]}
-
-
-def _two_swapped(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
-    if len(arguments) < 2:
-        return _one_value(arguments, subject, dice)
-    one, other = dice.sample(list(arguments), 2)
-    if type(arguments[one]) is not type(arguments[other]):
-        return _known_value(arguments, subject, dice)
-    return {**arguments, one: arguments[other], other: arguments[one]}
+        return (_known_value if swap else _one_value)(arguments, subject, dice)
+    return {**arguments, one: arguments[other]} | ({other: arguments[one]} if swap else {})
 
 
 _CHANGES: tuple[_Change, ...] = (
-    *(_one_value,) * 8, *(_known_value,) * 3, _without, _two_equal, _two_swapped
+    *(_one_value,) * 8, *(_known_value,) * 3, _without, _two_equal, partial(_two_equal, swap=True)
 )  # fmt: skip
 
 
@@ -254,19 +249,18 @@ def _list(items: list[Any], subject: FuzzSubject, dice: Dice) -> list[Any]:
     if not items:
         return [dice.pick(("", 0, "a", None))]
     place = dice.below(len(items))
-    way = dice.below(8)
-    if way <= 2:
-        return [*items[:place], changed_value(items[place], subject, dice), *items[place + 1 :]]
-    if way == 3:
-        return items[:place] + items[place + 1 :]
-    if way == 4:
-        return [*items, items[place]]
-    if way == 5:
-        return [*items, changed_value(items[place], subject, dice)]
-    if way == 6:
-        return items[::-1] if dice.chance(0.5) else items[:place]
-    times = dice.pick(TIMES)
-    return items * min(times, LONGEST // (8 * len(items)) + 1)
+    match dice.below(8):
+        case 3:
+            return items[:place] + items[place + 1 :]
+        case 4:
+            return [*items, items[place]]
+        case 5:
+            return [*items, changed_value(items[place], subject, dice)]
+        case 6:
+            return items[::-1] if dice.chance(0.5) else items[:place]
+        case 7:
+            return items * min(dice.pick(TIMES), LONGEST // (8 * len(items)) + 1)
+    return [*items[:place], changed_value(items[place], subject, dice), *items[place + 1 :]]
 
 
 def _object(value: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:

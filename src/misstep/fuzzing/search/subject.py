@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -199,23 +200,20 @@ class FuzzSubject:
             if "default" in each.schema:
                 made[each.name] = each.schema["default"]
                 continue
-            wanted = {**self._schema, "required": [each.name]}
-            try:
-                made[each.name] = make_up(wanted, dice)[each.name]
-            except (UsageError, KeyError):
-                continue
+            with suppress(UsageError, KeyError):
+                made[each.name] = make_up({**self._schema, "required": [each.name]}, dice)[each.name]
         return made
 
 
 def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
     whole = flatten(schema, schema) or {}
     required = as_list(whole.get("required"))
-    found = []
-    for name, part in mapping(whole.get("properties")).items():
-        flat = flatten(part, schema)
-        if flat is not None:
-            found.append(Parameter(name, flat, _kinds(flat, schema), name in required, _choices(flat)))
-    return tuple(found)
+    parts = {name: flatten(part, schema) for name, part in mapping(whole.get("properties")).items()}
+    return tuple(
+        Parameter(name, flat, _kinds(flat, schema), name in required, _choices(flat))
+        for name, flat in parts.items()
+        if flat is not None
+    )
 
 
 def _choices(flat: dict[str, Any]) -> tuple[Any, ...]:
@@ -226,9 +224,6 @@ def _choices(flat: dict[str, Any]) -> tuple[Any, ...]:
 
 def _kinds(flat: dict[str, Any], root: Mapping[str, Any]) -> tuple[str, ...]:
     """The types of a parameter, including those of its alternatives."""
-    found = dict[str, None]()
-    for option in [*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf"))]:
-        inner = flatten(option, root)
-        if inner is not None:
-            found.update(dict.fromkeys(kinds_of(inner)))
+    options = [flatten(each, root) for each in (*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf")))]
+    found = dict.fromkeys(kind for each in options if each is not None for kind in kinds_of(each))
     return tuple(found) or kinds_of(flat)

@@ -66,12 +66,6 @@ class MarkedText(str):
             return NotImplemented
         return text(str.__add__(other, self), self._misstep_origin.step("prepend", other))
 
-    def partition(self, *args: Any) -> tuple[str, str, str]:
-        return _partition(self, "partition", args)
-
-    def rpartition(self, *args: Any) -> tuple[str, str, str]:
-        return _partition(self, "rpartition", args)
-
     def encode(self, *args: Any, **kwargs: Any) -> bytes:
         try:
             return str.encode(self, *args, **kwargs)
@@ -110,14 +104,16 @@ def _added_to_something_else(self: MarkedText, other: Any) -> Any:
     return str.__add__(self, other) if result is NotImplemented else result
 
 
-def _partition(self: MarkedText, name: str, args: tuple[Any, ...]) -> tuple[str, str, str]:
-    parts: tuple[str, str, str] = getattr(str, name)(self, *args)
-    separator = args[0]
-    _note_part(self, name, separator, bool(parts[1]))
-    before, between, after = (
-        text(part, self._misstep_origin.step(name, separator, place)) for place, part in enumerate(parts)
-    )
-    return before, between, after
+def _partition(name: str) -> Callable[..., Any]:
+    divide = getattr(str, name)
+
+    def method(self: MarkedText, *args: Any) -> Any:
+        parts = divide(self, *args)
+        _note_part(self, name, args[0], bool(parts[1]))
+        origin = self._misstep_origin
+        return tuple([text(part, origin.step(name, args[0], place)) for place, part in enumerate(parts)])
+
+    return method
 
 
 def _question(name: str) -> Callable[..., Any]:
@@ -178,6 +174,7 @@ _METHODS = {
     "find rfind index rindex count": _search,
     _CHANGES: _change,
     "split rsplit splitlines": _division,
+    "partition rpartition": _partition,
 }
 for _names, _method in _METHODS.items():
     for _name in _names.split():

@@ -332,12 +332,9 @@ def _table(sight: Sight) -> Iterator[BranchGoal]:
 
 
 _DATES = (
-    datetime(2024, 2, 29, 12, 30, 45),
-    datetime(2023, 12, 31, 23, 59, 59, 999999),
-    datetime(1970, 1, 1),
-    datetime(9999, 12, 31, 23, 59, 59),
-    datetime(1, 1, 1),
-)
+    datetime(2024, 2, 29, 12, 30, 45), datetime(2023, 12, 31, 23, 59, 59, 999999), datetime(1970, 1, 1),
+    datetime(9999, 12, 31, 23, 59, 59), datetime(1, 1, 1),
+)  # fmt: skip
 
 
 def _date(sight: Sight) -> Iterator[BranchGoal]:

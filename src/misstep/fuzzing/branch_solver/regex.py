@@ -29,23 +29,12 @@ class RegexChoice(NamedTuple):
 
 PLAIN = RegexChoice()
 _CHOICES = (
-    PLAIN,
-    RegexChoice((0,)),
-    RegexChoice(branch=1),
-    RegexChoice(branch=2),
-    RegexChoice((3,)),
-    RegexChoice(odd=True),
-    RegexChoice((OFTEN,)),
-    RegexChoice((VERY_OFTEN,)),
+    PLAIN, RegexChoice((0,)), RegexChoice(branch=1), RegexChoice(branch=2), RegexChoice((3,)),
+    RegexChoice(odd=True), *(RegexChoice((times,)) for times in (OFTEN, VERY_OFTEN)),
     RegexChoice((VERY_OFTEN,), odd=True),
-)
+)  # fmt: skip
 # Alternate between shortest and longest, for patterns with several repeated parts.
-_UNEVEN = (
-    RegexChoice((0, OFTEN), odd=True),
-    RegexChoice((0, OFTEN)),
-    RegexChoice((OFTEN, 0), odd=True),
-    RegexChoice((OFTEN, 0)),
-)
+_UNEVEN = [RegexChoice(repeats, odd=odd) for repeats in ((0, OFTEN), (OFTEN, 0)) for odd in (True, False)]
 
 _CATEGORIES = {
     "CATEGORY_DIGIT": ("1", "\u0663"),

@@ -10,19 +10,10 @@ from typing import Any
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.tool import Described, Path
 from misstep.errors import MissingExtra
+from misstep.fuzzing.inputs import slots
 from misstep.fuzzing.inputs.edges import BY_KIND
 from misstep.fuzzing.inputs.semantic import SuggestedValues, ValueIdea, harvest, ideas_for, kinds_within
-from misstep.fuzzing.inputs.slots import (
-    KINDS,
-    ArgumentSlot,
-    Drawn,
-    Kind,
-    Origin,
-    PoolEntry,
-    put,
-    slot_at,
-    slots_within,
-)
+from misstep.fuzzing.inputs.slots import KINDS, ArgumentSlot, Drawn, Kind, Origin, PoolEntry
 from misstep.schemas.schema import find_breach
 from misstep.schemas.shape import flatten, mapping, names_in
 
@@ -112,11 +103,11 @@ class Shelf:
     def _within(self) -> Iterator[ValueIdea]:
         """Ideas for nested places, each put into a generated value."""
         drawn = self._groups["valid"]["schema"]
-        for slot in slots_within(self._slot, self._root) if drawn else ():
+        for slot in slots.slots_within(self._slot, self._root) if drawn else ():
             inside = slot.path[len(self._slot.path) :]
             ideas = list(ideas_for(slot, self._root, self._found))
             for place, idea in enumerate(ideas[:: len(ideas) // MOST_WITHIN + 1]):
-                whole = put(drawn[place % len(drawn)].value, inside, idea.value)
+                whole = slots.put(drawn[place % len(drawn)].value, inside, idea.value)
                 yield ValueIdea(whole, idea.kind, idea.origin)
 
 
@@ -198,7 +189,7 @@ class Pool:
             outer = self._shelf(path[:1])
             dice = Dice(derive_seed(self._seed, "learn", repr(path)))
             held = outer.pick("valid", dice).value if outer.has("valid") else None
-            outer.learn(put(held, path[1:], value))
+            outer.learn(slots.put(held, path[1:], value))
         self._usable = None
 
     def _breach(self, arguments: Any) -> tuple[str, Path] | None:
@@ -208,7 +199,7 @@ class Pool:
         path = tuple(0 if isinstance(step, int) else step for step in path)
         shelf = self._shelves.get(path)
         if shelf is None:
-            slot = slot_at(path, self._schema, self._schema)
+            slot = slots.slot_at(path, self._schema, self._schema)
             shelf = self._shelves[path] = Shelf(slot, self._schema, self._found, self._seed)
         return shelf
 

@@ -70,15 +70,10 @@ def read_source(source: str) -> tuple[list[str], list[int | float], list[str]]:
     said = [text for each in stated if isinstance(each, str) for text in find_texts(each)]
     numbers = [number for number in map(_number, ast.walk(tree)) if number is not None]
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    first = [
-        call.args[0]
-        for call in calls
-        if getattr(call.func, "attr", getattr(call.func, "id", "")) in _MATCHING
-    ]
-    patterns = [
-        each.value for each in first if isinstance(each, ast.Constant) and isinstance(each.value, str)
-    ]
-    return [*texts, *said], numbers, patterns
+    names = [getattr(call.func, "attr", getattr(call.func, "id", "")) for call in calls]
+    first = [call.args[0] for call, name in zip(calls, names, strict=True) if name in _MATCHING]
+    patterns = [each.value for each in first if isinstance(each, ast.Constant)]
+    return [*texts, *said], numbers, [each for each in patterns if isinstance(each, str)]
 
 
 def constants_in(source: str) -> list[Any]:
@@ -92,10 +87,8 @@ def _constants(tree: ast.Module) -> tuple[list[Any], list[Any]]:
     nodes = list(ast.walk(tree))
     statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     constants = [node for node in nodes if isinstance(node, ast.Constant)]
-    return (
-        [node.value for node in constants if id(node) not in statements],
-        [node.value for node in constants if id(node) in statements],
-    )
+    values = [node.value for node in constants if id(node) not in statements]
+    return values, [node.value for node in constants if id(node) in statements]
 
 
 def _read_roughly(source: str) -> tuple[list[str], list[int | float], list[str]]:
@@ -182,13 +175,9 @@ def topics_for(name: str, description: str = "", form: object = None) -> list[Pa
 
 def values_for_format(name: str) -> tuple[str, ...]:
     """Texts of the topic that the format belongs to; not all of them need to match the format."""
-    return tuple(
-        value
-        for topic in load_topics()
-        if name in topic.formats
-        for value in (*topic.plain, *topic.odd)
-        if isinstance(value, str)
-    )
+    topics = [topic for topic in load_topics() if name in topic.formats]
+    values = [value for topic in topics for value in (*topic.plain, *topic.odd)]
+    return tuple(value for value in values if isinstance(value, str))
 
 
 def _likeness(topic: ParameterTopic, name: str, description: str, form: object) -> int:

@@ -19,13 +19,9 @@ KINDS: dict[type, type] = {}  # marked types and their base types
 
 # How a marked value of each base type is made plain; its items stay marked.
 PLAIN: dict[type, Callable[[Any], Any]] = {
-    str: str.__str__,
-    bytes: bytes.__bytes__,
-    int: int.__int__,
-    float: float.__float__,
-    list: list.copy,
-    dict: dict.copy,
-}
+    str: str.__str__, bytes: bytes.__bytes__, int: int.__int__, float: float.__float__,
+    list: list.copy, dict: dict.copy,
+}  # fmt: skip
 
 
 def origin_of(value: Any) -> ValueOrigin | None:
@@ -209,12 +205,8 @@ class MarkedFloat(float):
 
 
 _NUMBERS: dict[type, Callable[[Any], Any]] = {
-    int: int,
-    float: float,
-    bool: bool,
-    MarkedInt: int.__int__,
-    MarkedFloat: float.__float__,
-}
+    int: int, float: float, bool: bool, MarkedInt: int.__int__, MarkedFloat: float.__float__,
+}  # fmt: skip
 
 
 def number(value: Any, origin: ValueOrigin | None) -> Any:

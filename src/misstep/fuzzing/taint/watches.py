@@ -219,10 +219,7 @@ METHODS: list[tuple[Any, str, Callable[[Any], Any]]] = [
 LISTENER = 4  # a monitoring tool id that Python reserves for no purpose
 
 _CONVERSIONS: dict[int, tuple[str, Callable[[Any], Any]]] = {
-    id(int): ("int", int),
-    id(float): ("float", float),
-    id(Decimal): ("Decimal", Decimal),
-    id(range): ("range", range),
+    id(convert): (convert.__name__, convert) for convert in (int, float, Decimal, range)
 }
 
 

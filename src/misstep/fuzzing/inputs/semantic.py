@@ -5,7 +5,8 @@ import json
 import re
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -110,17 +111,21 @@ def _number(node: ast.AST) -> int | float | None:
 
 def _examples(described: Described) -> Iterator[dict[str, Any]]:
     """Complete arguments given as examples by the author or the schema."""
-    for text in described.examples:
-        try:
-            example = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(example, dict):
-            yield example
+    yield from read_examples(described.examples)
     for key in ("examples", "default"):
         given = described.tool.parameters.get(key)
         listed = given if isinstance(given, list) else [given]
         yield from (each for each in listed if isinstance(each, dict))
+
+
+def read_examples(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """The arguments in JSON texts, without those that are not objects."""
+    for text in texts:
+        example = None
+        with suppress(ValueError, RecursionError):
+            example = json.loads(text)
+        if isinstance(example, dict):
+            yield example
 
 
 def values_in(schema: Mapping[str, Any]) -> list[Any]:

@@ -15,6 +15,7 @@ from misstep.core.tool import Invocation, Reaction
 
 Calls: TypeAlias = tuple[tuple[str, dict[str, Any]], ...]  # tool name and arguments of each
 Feature: TypeAlias = int | str  # an edge in the code, or the outline of a result
+Features: TypeAlias = Sequence[Feature]
 
 _READ = 400  # characters of a text used for its outline
 _SHOWN = 120  # characters of an outline
@@ -51,7 +52,7 @@ class Feedback:
         apart = self._tool << _EDGE
         return (*(edge | apart for edge in reaction.edges), f"{self._tool} {shape}")
 
-    def fresh(self, features: Sequence[Feature]) -> list[Feature]:
+    def fresh(self, features: Features) -> list[Feature]:
         """The features never seen before; no more outlines once there are too many."""
         found = list[Feature]()
         for feature in features:
@@ -176,14 +177,14 @@ class Corpus:
     def __iter__(self) -> Iterator[CorpusEntry]:
         return iter(self._entries)
 
-    def add(self, entry: CorpusEntry, features: Sequence[Feature]) -> None:
+    def add(self, entry: CorpusEntry, features: Features) -> None:
         entry.rank = len(self._entries)
         self._entries.append(entry)
         self.credit(entry, features)
         if len(self._entries) > _MOST:
             self._drop(max(self._entries, key=lambda each: (each.used, each.size)))
 
-    def credit(self, entry: CorpusEntry, features: Sequence[Feature]) -> None:
+    def credit(self, entry: CorpusEntry, features: Features) -> None:
         """Record what an entry reaches, unless it has been dropped."""
         if not entry.kept:
             return
@@ -201,7 +202,7 @@ class Corpus:
         if not entry.leads and len(self._entries) > 1:
             self._drop(entry)
 
-    def improved_by(self, size: int, features: Sequence[Feature]) -> bool:
+    def improved_by(self, size: int, features: Features) -> bool:
         """Whether calls of this size reach a feature whose entry is more than twice as large."""
         best = self._best
         return any(feature in best and best[feature].size > 2 * size for feature in features)

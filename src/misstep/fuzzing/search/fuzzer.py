@@ -13,7 +13,7 @@ from misstep.core.rng import Dice, Hashes, derive_seed
 from misstep.core.tool import Described, Invocation, Observation, Reaction
 from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.pool import Pool
-from misstep.fuzzing.search.corpus import CallIdea, CallSequence, CorpusEntry, Feature, Feedback
+from misstep.fuzzing.search.corpus import CallIdea, CallSequence, CorpusEntry, Feature, Features, Feedback
 from misstep.fuzzing.search.harvest import as_kinds, files_told, meant_by, offers_in
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.mutation import renumbered
@@ -220,13 +220,7 @@ class Lessons:
         return follow_ups
 
     def _keep(
-        self,
-        idea: CallIdea,
-        index: int,
-        features: Sequence[Feature],
-        fresh: Sequence[Feature],
-        bad: bool,
-        costly: bool,
+        self, idea: CallIdea, index: int, features: Features, fresh: Features, bad: bool, costly: bool
     ) -> list[CallIdea]:
         """Add the calls so far to the corpus if they reached something new, or the same with less input."""
         corpus = self._ideas.corpus

@@ -7,9 +7,11 @@ reveals much. If a tool has few possible inputs, all of them are listed, and inv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, islice, product, zip_longest
+from math import prod
 from typing import Any
 
 from misstep.core.rng import Dice
+from misstep.fuzzing.inputs.semantic import read_examples
 from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
@@ -25,15 +27,13 @@ _ABSENT = object()
 def every_input(subject: FuzzSubject) -> list[dict[str, Any]] | None:
     """All arguments that fit the schema; None if there are too many."""
     choices = list[list[Any]]()
-    count = 1
     for parameter in subject.parameters:
         values = _values(parameter)
         if values is None:
             return None
         choices.append(values if parameter.required else [*values, _ABSENT])
-        count *= len(choices[-1])
-        if count > _MOST:
-            return None
+    if prod(map(len, choices)) > _MOST:
+        return None
     names = [parameter.name for parameter in subject.parameters]
     found = (
         {name: value for name, value in zip(names, values, strict=True) if value is not _ABSENT}
@@ -47,9 +47,7 @@ def _values(parameter: Parameter) -> list[Any] | None:
     if parameter.choices:
         return list(parameter.choices)
     if set(parameter.kinds) <= {"boolean", "null"} and not {"anyOf", "oneOf"} & schema.keys():
-        return [
-            value for kind in parameter.kinds for value in ((True, False) if kind == "boolean" else (None,))
-        ]
+        return [value for kind in parameter.kinds for value in _SIMPLE[kind]]
     if parameter.kinds == ("integer",):
         low, high = schema.get("minimum"), schema.get("maximum")
         if isinstance(low, int) and isinstance(high, int) and 0 <= high - low < _MOST:
@@ -208,14 +206,8 @@ _EXAMPLES = 8
 _FILES = 8  # per parameter that takes file names
 
 
-def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
-    """Telling arguments of all tools, taking turns."""
-    return _taking_turns(
-        [
-            (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
-            for subject in subjects
-        ]
-    )
+def _telling_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
+    return (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
 
 
 def _read_calls(text: str, names: set[str]) -> Calls:
@@ -234,15 +226,10 @@ def written_calls(calls: Calls) -> str:
 
 
 def _first_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
-    for text in subject.described.examples[:_EXAMPLES]:
-        try:
-            arguments = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(arguments, dict):
-            yield CallIdea(((subject.name, arguments),), "example", mark=True)
-    yield CallIdea(((subject.name, subject.simple),), "simple", mark=True)
-    yield CallIdea(((subject.name, subject.complete),), "simple", mark=True)
+    for arguments in read_examples(subject.described.examples[:_EXAMPLES]):
+        yield CallIdea(((subject.name, arguments),), "example", mark=True)
+    for arguments in (subject.simple, subject.complete):
+        yield CallIdea(((subject.name, arguments),), "simple", mark=True)
     if subject.described.kind == "mcp":
         for name, files in subject.files.items():
             for file in files[:_FILES] if name in subject.simple else ():
@@ -276,7 +263,7 @@ class Inspiration:
         self._sequences = Sequences({each.name: each for each in subjects}, self.corpus, self.harvest)
         self._shares = Shares({**_SHARES, "sequence": _TOOLKIT if self.stateful else _STATELESS}, floor=0.02)
         self._walks = Walks(subjects, self.harvest)
-        self._telling = telling_plan(subjects)
+        self._telling = _taking_turns([_telling_calls(subject) for subject in subjects])
         self._spaces = [every_input(subject) for subject in subjects]
         self.finite = all(space is not None for space in self._spaces)
         self._plan: Iterator[CallIdea] | None = self._first(kept)

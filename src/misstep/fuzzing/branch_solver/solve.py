@@ -83,8 +83,13 @@ class Gate(NamedTuple):
     outcome: bool
 
     def lets_through(self, value: Any) -> bool:
-        now = seen(value, self.via)
-        return now is not MISSING and holds(self.sight.operation, self.sight.operand, now) is self.outcome
+        now, test = seen(value, self.via), _TESTS.get(self.sight.operation)
+        if now is MISSING or test is None:
+            return False
+        try:
+            return bool(test(now, self.sight.operand)) is self.outcome
+        except (TypeError, AttributeError, ValueError, LookupError):
+            return self.outcome is False
 
 
 def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
@@ -110,17 +115,6 @@ def _ways(value: Any, gate: Gate) -> Iterator[Any]:
 
 def _merit(gate: Gate, gates: Sequence[Gate], value: Any) -> tuple[bool, int]:
     return gate.lets_through(value), sum(each.lets_through(value) for each in gates)
-
-
-def holds(operation: str, operand: Any, now: Any) -> bool | None:
-    """Whether a test is true for a value; None if that is unknown."""
-    test = _TESTS.get(operation)
-    if test is None:
-        return None
-    try:
-        return now is not MISSING and bool(test(now, operand))
-    except (TypeError, AttributeError, ValueError, LookupError):
-        return False
 
 
 MOST = 300

@@ -12,11 +12,10 @@ from typing import Any
 
 from misstep.core.rng import Dice
 from misstep.fuzzing.inputs.semantic import read_examples
-from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus
+from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus, Hazards, Shares
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, Walks
-from misstep.fuzzing.search.shares import Hazards, Shares
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
 from misstep.schemas.limits import is_number
 

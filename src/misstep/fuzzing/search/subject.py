@@ -14,8 +14,7 @@ from misstep.errors import UsageError
 from misstep.fuzzing.inputs.edges import file_places, files_for
 from misstep.fuzzing.inputs.semantic import constants_in
 from misstep.fuzzing.inputs.slots import Drawn
-from misstep.fuzzing.search.corpus import Feedback
-from misstep.fuzzing.search.shares import Sights
+from misstep.fuzzing.search.corpus import Feedback, Sights
 from misstep.schemas.examples import make_up
 from misstep.schemas.schema import fits
 from misstep.schemas.shape import as_list, flatten, kinds_of, mapping

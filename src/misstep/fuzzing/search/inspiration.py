@@ -205,8 +205,14 @@ _EXAMPLES = 8
 _FILES = 8  # per parameter that takes file names
 
 
-def _telling_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
-    return (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
+def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
+    """Telling arguments of all tools, taking turns."""
+    return _taking_turns(
+        [
+            (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
+            for subject in subjects
+        ]
+    )
 
 
 def _read_calls(text: str, names: set[str]) -> Calls:
@@ -262,7 +268,7 @@ class Inspiration:
         self._sequences = Sequences({each.name: each for each in subjects}, self.corpus, self.harvest)
         self._shares = Shares({**_SHARES, "sequence": _TOOLKIT if self.stateful else _STATELESS}, floor=0.02)
         self._walks = Walks(subjects, self.harvest)
-        self._telling = _taking_turns([_telling_calls(subject) for subject in subjects])
+        self._telling = telling_plan(subjects)
         self._spaces = [every_input(subject) for subject in subjects]
         self.finite = all(space is not None for space in self._spaces)
         self._plan: Iterator[CallIdea] | None = self._first(kept)

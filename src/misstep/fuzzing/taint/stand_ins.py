@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partialmethod
 from typing import Any
 
-from misstep.fuzzing.taint import caller
+from misstep.fuzzing.taint import record
 from misstep.fuzzing.taint.record import ValueOrigin, calling
 from misstep.fuzzing.taint.text import MarkedText, mark, plain, plain_text, text
 from misstep.fuzzing.taint.values import MarkedList, origin_of, row, table
@@ -149,14 +149,14 @@ MOST_ROWS = 6  # rows that are marked: code treats the others in the same way
 Function = Callable[..., Any]
 
 
-class MarkedReader:
+class MarkedReader(_StandIn):
     """A reader that knows where its rows come from, although it reads from a plain copy of the text.
 
     `first` is the first row. Rows are plain if the csv module itself uses the reader.
     """
 
     def __init__(self, reader: Any, origin: ValueOrigin | None, bare: bool) -> None:
-        self._reader = reader
+        super().__init__(reader)
         self._bare = bare
         self._count = 0
         self.objects = 0
@@ -167,7 +167,7 @@ class MarkedReader:
         return self
 
     def __next__(self) -> Any:
-        found = next(self._reader)
+        found = next(self._real)
         self.first = found if not self._count else self.first
         place, self._count = self._count, self._count + 1
         return found if self._bare or place >= MOST_ROWS else self.marked(found, place)
@@ -192,15 +192,6 @@ class MarkedReader:
 
     def _step(self, name: str) -> ValueOrigin | None:
         return self.origin.step(name, self.dialect.delimiter) if self.origin else None
-
-    @property
-    def line_num(self) -> int:
-        number: int = self._reader.line_num
-        return number
-
-    @property
-    def dialect(self) -> Any:
-        return self._reader.dialect
 
 
 def watch_reading(original: Function) -> Function:
@@ -265,8 +256,8 @@ def _origin_of_file(file: Any) -> ValueOrigin | None:
 
 def _origin_mentioned() -> ValueOrigin | None:
     """The origin of a text that is used in the expression which creates the reader."""
-    use = caller.current_use()
-    found = (origin_of(value) for value in (caller.values_mentioned(use) if use else ()))
+    use = record.current_use()
+    found = (origin_of(value) for value in (record.values_mentioned(use) if use else ()))
     return next(filter(None, found), None)
 
 

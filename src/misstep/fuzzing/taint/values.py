@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
-from misstep.fuzzing.taint import caller
+from misstep.fuzzing.taint import record
 from misstep.fuzzing.taint.record import ValueOrigin
 
 COMPARISONS = {"__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
@@ -80,9 +80,9 @@ def _methods_of(base: Any) -> dict[str, Any]:
 def class_asked_for(self: Any) -> type:
     """The `__class__` of a marked value; `isinstance` reads it only if the type itself does not match."""
     base = KINDS[type(self)]
-    use = caller.current_use()
-    if use and caller.name_called(use) == "isinstance" and len(getattr(use.node, "args", ())) == 2:
-        wanted = caller.value_of(use.node.args[1], use.frame)  # type: ignore[attr-defined]
+    use = record.current_use()
+    if use and record.name_called(use) == "isinstance" and len(getattr(use.node, "args", ())) == 2:
+        wanted = record.value_of(use.node.args[1], use.frame)  # type: ignore[attr-defined]
         kinds = wanted if isinstance(wanted, list | tuple) else [wanted]
         names = [kind.__name__ for kind in kinds if isinstance(kind, type) and not issubclass(base, kind)]
         if names:
@@ -107,7 +107,7 @@ def _comparison(base: type, name: str) -> Callable[[Any, Any], Any]:
         outcome = result if isinstance(result, bool) else None
         self._misstep_origin.note(sign, other, outcome)
         if theirs := origin_of(other):
-            theirs.note(caller.MIRRORED[sign], self, outcome)
+            theirs.note(record.MIRRORED[sign], self, outcome)
         return result
 
     method.__name__ = name
@@ -118,8 +118,8 @@ def note_lookup(self: Any) -> None:
     """Record the keys of the container that this value's hash is used for."""
     if self._misstep_origin.record.closed:
         return
-    use = caller.current_use()
-    keys = caller.keys_in_question(use) if use else None
+    use = record.current_use()
+    keys = record.keys_in_question(use) if use else None
     if keys:
         base: Any = KINDS[type(self)]
         self._misstep_origin.note("key of", keys, any(base.__eq__(self, key) is True for key in keys))
@@ -129,20 +129,20 @@ def note_length(self: Any, length: int) -> None:
     """Record what the length is compared with, or that it is used as a truth value."""
     if self._misstep_origin.record.closed:
         return
-    instruction, _ = caller.current_instruction()
+    instruction, _ = record.current_instruction()
     if "JUMP" in instruction or instruction in ("UNARY_NOT", "TO_BOOL"):
         self._misstep_origin.note("truth", None, length > 0)
         return
-    use = caller.current_use()
+    use = record.current_use()
     if use is None:
         return
     if instruction == "GET_LEN":
-        keys, items = caller.shape_in_question(use)
+        keys, items = record.shape_in_question(use)
         for key in keys:
             self._misstep_origin.note("has key", key, isinstance(self, dict) and dict.__contains__(self, key))
         if items is not None:
             self._misstep_origin.note("unpack", items, length == items)
-    for sign, bound in caller.lengths_in_question(use):
+    for sign, bound in record.lengths_in_question(use):
         self._misstep_origin.note("len", [sign, bound], bool(_HOLDS[sign](length, bound)))
 
 
@@ -150,7 +150,7 @@ def note_unpacking(self: Any, length: int) -> None:
     """Record how many parts this is being unpacked into, if it is."""
     if self._misstep_origin.record.closed:
         return
-    instruction, argument = caller.current_instruction()
+    instruction, argument = record.current_instruction()
     if instruction == "UNPACK_SEQUENCE":
         self._misstep_origin.note("unpack", argument, length == argument)
     elif instruction == "UNPACK_EX":
@@ -161,11 +161,11 @@ def note_conversion(self: Any) -> None:
     """Record a failed conversion of a text: the error message uses its `repr`."""
     if self._misstep_origin.record.closed:
         return
-    use = caller.current_use()
-    if use is None or caller.name_called(use) in ("repr", "ascii", "format", "print"):
+    use = record.current_use()
+    if use is None or record.name_called(use) in ("repr", "ascii", "format", "print"):
         return
     for name in _CONVERSIONS:
-        if name in caller.names_called(use):
+        if name in record.names_called(use):
             self._misstep_origin.note(name, None, False)
             return
 

@@ -120,8 +120,11 @@ class Examination:
             weighty = sorted(self._index, key=lambda entry: self._unconfirmed(entry).weight)
             fresh = [entry for entry in weighty if not self._is_done(entry, elsewhere)]
             # All are confirmed before any is minimised: an unconfirmed finding is worth little.
-            confirmed = all(self._confirm(entry, bench, ended, until) for entry in fresh)
-            return confirmed and all(self._make_small(entry, bench, ended, until) for entry in fresh)
+            return all(
+                self._work_on(entry, minimise, bench, ended, until)
+                for minimise in (False, True)
+                for entry in fresh
+            )
         finally:
             self._triage += bench.made
             self.seconds_settling += time.monotonic() - began
@@ -229,29 +232,21 @@ class Examination:
             self._dismissed.add(_key(entry))
         return _key(entry) in self._dismissed
 
-    def _confirm(
-        self, entry: Defect, bench: MeteredWorkbench, ended: Callable[[], bool], until: float
+    def _work_on(
+        self, entry: Defect, minimise: bool, bench: Workbench, ended: Callable[[], bool], until: float
     ) -> bool:
-        """Replay one defect. Returns False if there was no time or budget for it."""
-        if _key(entry) in self._settled:
-            return True
-        settled = settle(entry, bench, self._judge, ended, until)
-        if ended():
-            return False
-        self._settle(entry, settled, minimised=False)
-        return True
-
-    def _make_small(
-        self, entry: Defect, bench: MeteredWorkbench, ended: Callable[[], bool], until: float
-    ) -> bool:
+        """Confirm a defect, or minimise a confirmed one. Returns False if there was no time or budget."""
         found = self._settled.get(_key(entry))
-        if found is None:
+        if minimise != (found is not None):
             return True
-        settled = Settled(found.calls, entry.judged, found.replayed, found.reproduced)
-        small = make_small(entry, settled, bench, self._judge, ended, until)
+        if found is None:
+            settled = settle(entry, bench, self._judge, ended, until)
+        else:
+            settled = Settled(found.calls, entry.judged, found.replayed, found.reproduced)
+            settled = make_small(entry, settled, bench, self._judge, ended, until)
         if ended():
             return False
-        self._settle(entry, small, minimised=True)
+        self._settle(entry, settled, minimised=minimise)
         return True
 
     def _judge(self, calls: Sequence[Invocation], reactions: Sequence[Reaction]) -> Judged:

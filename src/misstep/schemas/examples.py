@@ -47,14 +47,14 @@ def numbers_for(schema: Mapping[str, Any], name: str, whole: bool, dice: Dice) -
         spans = (limits.multiples(unit, *part) for part in limits.ranges(low, high, unit * REACH))
         for first, last in spans:
             for _ in range(NUMBER_DRAWS if first <= last else 0):
-                yield _written(unit * (first + dice.below(min(last - first + 1, EXACT))))
-            yield from (_written(unit * each) for each in range(first, min(last + 1, first + MOST_IN_ROW)))
-    yield from (_written(edge) for edge in (limits.least, limits.most) if edge is not None)
+                yield written(unit * (first + dice.below(min(last - first + 1, EXACT))))
+            yield from (written(unit * each) for each in range(first, min(last + 1, first + MOST_IN_ROW)))
+    yield from (written(edge) for edge in (limits.least, limits.most) if edge is not None)
 
 
 def _units(schema: Mapping[str, Any], step: Fraction, whole: bool) -> list[Fraction]:
     """The units that candidates are multiples of, coarse ones first."""
-    factor = _fraction(schema.get("multipleOf"))
+    factor = as_fraction(schema.get("multipleOf"))
     if factor is not None and factor > 0:
         return [Fraction(factor.numerator) if whole else factor]
     finer = [] if whole else [Fraction(1, 10**decimals) for decimals in range(1, FINEST + 1)]
@@ -65,10 +65,10 @@ class _Limits:
     """The minimum and maximum of a schema, if any."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
-        self._above = _fraction(schema.get("exclusiveMinimum"))
-        self._below = _fraction(schema.get("exclusiveMaximum"))
-        least = [self._above, _fraction(schema.get("minimum"))]
-        most = [self._below, _fraction(schema.get("maximum"))]
+        self._above = as_fraction(schema.get("exclusiveMinimum"))
+        self._below = as_fraction(schema.get("exclusiveMaximum"))
+        least = [self._above, as_fraction(schema.get("minimum"))]
+        most = [self._below, as_fraction(schema.get("maximum"))]
         self.least = max((limit for limit in least if limit is not None), default=None)
         self.most = min((limit for limit in most if limit is not None), default=None)
 
@@ -95,7 +95,7 @@ class _Limits:
         return first, last
 
 
-def _fraction(number: object) -> Fraction | None:
+def as_fraction(number: object) -> Fraction | None:
     """A number as the exact fraction that is written; None if it is huge."""
     try:
         fraction = Fraction(repr(number)) if is_number(number) else None
@@ -104,7 +104,7 @@ def _fraction(number: object) -> Fraction | None:
     return fraction if fraction is not None and abs(fraction) < LARGEST else None
 
 
-def _written(number: Fraction) -> int | float:
+def written(number: Fraction) -> int | float:
     """As an integer if it is one that every JSON reader represents exactly."""
     return int(number) if number.denominator == 1 and abs(number) < EXACT else float(number)
 

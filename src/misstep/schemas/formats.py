@@ -7,6 +7,7 @@ import ipaddress
 import json
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from datetime import date, datetime, time
 from functools import lru_cache
@@ -66,34 +67,28 @@ def _prepared(pattern: str) -> tuple[re.Pattern[str] | None, int]:
             return None, 0
 
 
-class _Group:
-    """A group parsed so far: how many of its parts repeat, and how many may match in several ways."""
-
-    def __init__(self) -> None:
-        self.repeats = 0
-        self.choices = 0
-
-
 def _longest_text(pattern: str) -> int:
-    """The longest text allowed: steps grow with its length to the power of the repeats, or faster."""
-    groups, last, longest = [_Group()], _Group(), LONGEST_MATCHED
+    """The longest text allowed: steps grow with its length to the power of the repeats, or faster.
+
+    For each open group, it counts parts that repeat, and choices, where it may match in several ways.
+    """
+    groups, last, longest = [Counter[str]()], Counter[str](), LONGEST_MATCHED
     for token in _TOKEN.finditer(pattern):
         match token.lastgroup:
             case "open":
-                groups.append(_Group())
+                groups.append(Counter())
             case "close" if len(groups) > 1:
                 last = groups.pop()
-                groups[-1].repeats += last.repeats
-                groups[-1].choices += last.choices
+                groups[-1].update(last)
             case "branch":
-                groups[-1].choices += 1
+                groups[-1]["choices"] += 1
             case "repeat":
-                longest = min(longest, _longest_nested(token[0], last.choices))
-                groups[-1].repeats += token[0][0] in "*+" or "," in token[0]
-                groups[-1].choices += token[0][0] != "{" or "," in token[0]
+                longest = min(longest, _longest_nested(token[0], last["choices"]))
+                groups[-1]["repeats"] += token[0][0] in "*+" or "," in token[0]
+                groups[-1]["choices"] += token[0][0] != "{" or "," in token[0]
             case "atom" | "other":
-                last = _Group()
-    power = groups[0].repeats + (not pattern.startswith("^"))
+                last = Counter()
+    power = groups[0]["repeats"] + (not pattern.startswith("^"))
     return min(longest, int(MOST_STEPS ** (1 / max(1, power))))
 
 

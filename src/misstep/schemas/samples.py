@@ -133,30 +133,28 @@ _TEXTS: dict[str, Texts] = _by_name(
     }
 )
 
-_BY_FORMAT: dict[str, Texts] = {
-    "date": _DAYS,
-    "time": tuple(f"{time}:00Z" for time in _TIMES),
-    "date-time": _MOMENTS,
-    "duration": ("PT30M", "P2D", "PT4H"),
-    "email": _EMAILS,
-    "idn-email": _EMAILS,
-    "hostname": _HOSTS,
-    "ipv4": ("192.0.2.10", "198.51.100.7", "203.0.113.25"),
-    "ipv6": ("2001:db8::10", "2001:db8::7", "2001:db8::25"),
-    "uri": _URLS,
-    "url": _URLS,
-    "uri-reference": ("/news", "/pricing", "/docs/start"),
-    "iri": _URLS,
-    "uuid": (
-        "6f9619ff-8b86-4d01-b42d-00c04fc964ff",
-        "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
-        "9b2d7c10-52aa-4c8e-8f3b-1d6a7e5c4b20",
-    ),
-    "path": _FILES,
-    "file-path": _FILES,
-    "directory-path": _FOLDERS,
-    "json-pointer": ("/name", "/items/0"),
-}
+_BY_FORMAT: dict[str, Texts] = _by_name(
+    {
+        "date": _DAYS,
+        "time": tuple(f"{time}:00Z" for time in _TIMES),
+        "date-time": _MOMENTS,
+        "duration": ("PT30M", "P2D", "PT4H"),
+        "email, idn-email": _EMAILS,
+        "hostname": _HOSTS,
+        "ipv4": ("192.0.2.10", "198.51.100.7", "203.0.113.25"),
+        "ipv6": ("2001:db8::10", "2001:db8::7", "2001:db8::25"),
+        "uri, url, iri": _URLS,
+        "uri-reference": ("/news", "/pricing", "/docs/start"),
+        "uuid": (
+            "6f9619ff-8b86-4d01-b42d-00c04fc964ff",
+            "3f2504e0-4f89-41d3-9a0c-0305e82c3301",
+            "9b2d7c10-52aa-4c8e-8f3b-1d6a7e5c4b20",
+        ),
+        "path, file-path": _FILES,
+        "directory-path": _FOLDERS,
+        "json-pointer": ("/name", "/items/0"),
+    }
+)
 
 PLAIN: Texts = ("harbour", "lantern", "meadow", "compass", "orchard", "granite", "willow", "saffron")
 

@@ -133,11 +133,8 @@ def count(schema: Mapping[str, Any], key: str, default: int) -> int:
 
 
 def mapping(value: object) -> dict[str, Any]:
-    return (
-        {key: each for key, each in value.items() if isinstance(key, str)}
-        if isinstance(value, Mapping)
-        else {}
-    )
+    items = value.items() if isinstance(value, Mapping) else ()
+    return {key: each for key, each in items if isinstance(key, str)}
 
 
 def as_list(value: object) -> list[Any]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from misstep.fuzzing.inputs.strategies import boundary, draw_values, invalid, valid
+from misstep.fuzzing.inputs.strategies import draw_values, invalid, valid
 from misstep.schemas.formats import has_format
 from misstep.schemas.schema import find_breach, fits
 from tests.schemas.schema_cases import schemas
@@ -26,7 +26,7 @@ nested = settings(patient, suppress_health_check=list(HealthCheck), max_examples
 @patient
 @given(st.data(), schemas())
 def test_valid_values_fit(data: st.DataObject, schema: dict[str, Any]) -> None:
-    value = data.draw(valid(schema))
+    value = data.draw(valid(schema, schema))
     assert fits(schema, value) is None
     assert opinion(schema, value, schema)
 
@@ -34,13 +34,13 @@ def test_valid_values_fit(data: st.DataObject, schema: dict[str, Any]) -> None:
 @patient
 @given(st.data(), schemas())
 def test_values_at_an_edge_fit(data: st.DataObject, schema: dict[str, Any]) -> None:
-    assert fits(schema, data.draw(boundary(schema))) is None
+    assert fits(schema, data.draw(valid(schema, schema, edgy=True))) is None
 
 
 @patient
 @given(st.data(), schemas())
 def test_invalid_values_do_not_fit(data: st.DataObject, schema: dict[str, Any]) -> None:
-    breach = data.draw(invalid(schema))
+    breach = data.draw(invalid(schema, schema))
     assert fits(schema, breach.value) is not None
     assert find_breach(schema, breach.value, schema) is not None
 
@@ -48,7 +48,7 @@ def test_invalid_values_do_not_fit(data: st.DataObject, schema: dict[str, Any]) 
 @nested
 @given(kind_schemas(), st.integers(0, 2**32))
 def test_where_there_is_a_value_one_is_found(schema: dict[str, Any], seed: int) -> None:
-    for strategy in (valid(schema), boundary(schema)):
+    for strategy in (valid(schema, schema), valid(schema, schema, edgy=True)):
         assert draw_values(strategy, seed, 4)
 
 
@@ -56,9 +56,12 @@ def test_where_there_is_a_value_one_is_found(schema: dict[str, Any], seed: int) 
 @given(objects, anything)
 def test_schemas_that_make_no_sense_break_nothing(schema: dict[str, Any], definition: Any) -> None:
     whole = {"type": "object", "properties": {"x": schema}, "required": ["x"], "$defs": {"a": definition}}
-    for value in (*draw_values(valid(whole), 1, 2), *draw_values(boundary(whole), 1, 2)):
+    for value in (
+        *draw_values(valid(whole, whole), 1, 2),
+        *draw_values(valid(whole, whole, edgy=True), 1, 2),
+    ):
         assert fits(whole, value) is None
-    for breach in draw_values(invalid(whole), 1, 2):
+    for breach in draw_values(invalid(whole, whole), 1, 2):
         assert fits(whole, breach.value) is not None
 
 
@@ -93,7 +96,7 @@ def test_every_demand_can_be_broken_alone(keyword: str) -> None:
     without = {"type": "object", "properties": {"x": alone}, "required": ["x"]}
     told = [
         each
-        for each in draw_values(invalid(schema), 3, 40)
+        for each in draw_values(invalid(schema, schema), 3, 40)
         if each.broken == keyword and each.at[:1] == ("x",)
     ]
     assert told or keyword == "anyOf"
@@ -105,14 +108,14 @@ def test_every_demand_can_be_broken_alone(keyword: str) -> None:
 def test_what_is_broken_lies_where_it_is_said() -> None:
     stop = {"type": "object", "properties": {"at": {"type": "number", "maximum": 5}}, "required": ["at"]}
     schema = {"type": "array", "items": {"$ref": "#/$defs/stop"}, "minItems": 2, "$defs": {"stop": stop}}
-    found = {(each.broken, each.at): each.value for each in draw_values(invalid(schema), 0, 80)}
+    found = {(each.broken, each.at): each.value for each in draw_values(invalid(schema, schema), 0, 80)}
     assert found["maximum", (0, "at")][0]["at"] > 5
     assert "at" not in found["required", (1, "at")][1]
     assert not isinstance(found["type", ()], list)
 
 
 def drawn(schema: Any, count: int = 150) -> list[Any]:
-    return draw_values(boundary(schema), 5, count)
+    return draw_values(valid(schema, schema, edgy=True), 5, count)
 
 
 def test_edges_of_numbers() -> None:
@@ -145,7 +148,7 @@ def test_what_holds_its_own_kind_ends_and_may_be_deep() -> None:
     schema = {"type": "array", "items": {"$ref": "#"}}
     assert max(map(depth, drawn(schema, 40))) >= 6
     endless = {"type": "object", "properties": {"next": {"$ref": "#"}}, "required": ["next"]}
-    assert draw_values(valid(endless), 0, 3) == []
+    assert draw_values(valid(endless, endless), 0, 3) == []
 
 
 @pytest.mark.parametrize(
@@ -154,14 +157,16 @@ def test_what_holds_its_own_kind_ends_and_may_be_deep() -> None:
 )
 def test_patterns_of_any_language_leave_values(pattern: str) -> None:
     schema = {"type": "string", "pattern": pattern}
-    values = draw_values(valid(schema), 0, 5)
+    values = draw_values(valid(schema, schema), 0, 5)
     assert all(fits(schema, each) is None for each in values)
     assert values or pattern in ("a{5000}",)
 
 
 def test_no_line_break_sneaks_in_before_the_end() -> None:
     assert not [
-        text for text in draw_values(valid({"type": "string", "pattern": "^[a-z]*$"}), 0, 60) if "\n" in text
+        text
+        for text in draw_values(valid({"type": "string", "pattern": "^[a-z]*$"}, {}), 0, 60)
+        if "\n" in text
     ]
 
 
@@ -170,7 +175,7 @@ def test_no_line_break_sneaks_in_before_the_end() -> None:
 )
 def test_formats_are_kept_by_what_fits(form: str) -> None:
     schema = {"type": "string", "format": form}
-    for strategy in (valid(schema), boundary(schema)):
+    for strategy in (valid(schema, schema), valid(schema, schema, edgy=True)):
         texts = draw_values(strategy, 1, 20)
         assert texts
         assert all(has_format(form, text) for text in texts)

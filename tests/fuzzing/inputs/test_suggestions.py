@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from misstep.core.agent import Tool
 from misstep.core.tool import Described, Source
-from misstep.fuzzing.inputs.suggestions import SuggestedValues, harvest, read_source
+from misstep.fuzzing.inputs.semantic import SuggestedValues, harvest, read_source
 from misstep.schemas.samples import find_numbers, find_texts
 
 SOURCE = '''

@@ -8,11 +8,10 @@ from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice
 from misstep.core.tool import Described, Reaction
-from misstep.fuzzing.search.corpus import Corpus, CorpusEntry, Feedback, outline
+from misstep.fuzzing.search.corpus import Corpus, CorpusEntry, Feedback, Shares, outline
 from misstep.fuzzing.search.harvest import NamedValues, files_told, meant_by, offers_in
 from misstep.fuzzing.search.mutation import LONGEST, mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, stage_of
-from misstep.fuzzing.search.shares import Shares
 from misstep.fuzzing.search.subject import Acceptance, FuzzSubject, Parameter, encode
 from tests.fuzzing.search import planted
 from tests.fuzzing.search.bench import Simple, described

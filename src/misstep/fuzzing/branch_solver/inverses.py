@@ -14,6 +14,7 @@ import os.path
 import shlex
 import urllib.parse
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from misstep.fuzzing.branch_solver.regex import compiled, example, is_quick
@@ -70,8 +71,6 @@ LONGEST = 100_000  # characters of a text that is parsed again
 FARTHEST = 2_000  # largest index up to which values are padded
 
 Step = tuple[str, str]
-Get = Callable[..., Any]
-Put = Callable[..., Any]
 
 
 def seen(whole: Any, via: Sequence[Step]) -> Any:
@@ -136,15 +135,12 @@ def _put_divided(_: Any, parts: list[str], separator: str | None, *_most: int) -
     return (separator or " ").join(parts)
 
 
-def _put_partition(how: str) -> Put:
-    def put(whole: Any, part: str, separator: str, place: int) -> str:
-        parts = list(getattr(_text(whole), how)(separator))
-        parts[place] = part
-        if place != 1 and (how, place) != ("partition", 0):
-            parts[1] = separator
-        return "".join(parts)
-
-    return put
+def _put_partition(how: str, whole: Any, part: str, separator: str, place: int) -> str:
+    parts = list(getattr(_text(whole), how)(separator))
+    parts[place] = part
+    if place != 1 and (how, place) != ("partition", 0):
+        parts[1] = separator
+    return "".join(parts)
 
 
 def _put_url(whole: Any, part: str, name: str) -> str:
@@ -171,13 +167,10 @@ def _put_decoded(_: Any, part: Any) -> str:
     return base64.b64encode(part.encode() if isinstance(part, str) else b"").decode()
 
 
-def _put_path_part(how: str) -> Put:
-    def put(whole: Any, part: str, place: int) -> str:
-        parts = list(getattr(os.path, how)(_text(whole)))
-        parts[place] = part
-        return "".join(parts) if how == "splitext" else os.path.join(*parts)
-
-    return put
+def _put_path_part(how: str, whole: Any, part: str, place: int) -> str:
+    parts = list(getattr(os.path, how)(_text(whole)))
+    parts[place] = part
+    return "".join(parts) if how == "splitext" else os.path.join(*parts)
 
 
 def _keep(_: Any, part: Any, *_operands: Any) -> Any:
@@ -188,7 +181,8 @@ def _quotient(part: Any, other: Any) -> Any:
     return part // other if isinstance(part, int) and part % other == 0 else part / other
 
 
-_INVERSES: dict[str, tuple[Get, Put]] = {
+# For each step: get the part, and put another one in.
+_INVERSES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "at": (lambda whole, place: whole[place], _put_at),
     "slice": (lambda whole, *bounds: whole[slice(*bounds)], _put_slice),
     "append": (lambda whole, other: whole + other, lambda _, part, other: part.removesuffix(other)),
@@ -209,8 +203,8 @@ _INVERSES: dict[str, tuple[Get, Put]] = {
     "group": (_get_group, _put_group),
     "basename": (os.path.basename, lambda whole, part: os.path.join(os.path.dirname(_text(whole)), part)),
     "dirname": (os.path.dirname, lambda whole, part: os.path.join(part, os.path.basename(_text(whole)))),
-    "path split": (lambda whole, place: os.path.split(whole)[place], _put_path_part("split")),
-    "path splitext": (lambda whole, place: os.path.splitext(whole)[place], _put_path_part("splitext")),
+    "path split": (lambda path, at: os.path.split(path)[at], partial(_put_path_part, "split")),
+    "path splitext": (lambda path, at: os.path.splitext(path)[at], partial(_put_path_part, "splitext")),
     "add": (lambda whole, other: whole + other, lambda _, part, other: part - other),
     "radd": (lambda whole, other: other + whole, lambda _, part, other: part - other),
     "sub": (lambda whole, other: whole - other, lambda _, part, other: part + other),
@@ -226,6 +220,6 @@ _INVERSES: dict[str, tuple[Get, Put]] = {
     "split": (str.split, _put_divided),
     "rsplit": (str.rsplit, _put_divided),
     "splitlines": (lambda whole, *_: whole.splitlines(), _put_divided),
-    "partition": (lambda whole, by, place: whole.partition(by)[place], _put_partition("partition")),
-    "rpartition": (lambda whole, by, place: whole.rpartition(by)[place], _put_partition("rpartition")),
+    "partition": (lambda text, by, at: text.partition(by)[at], partial(_put_partition, "partition")),
+    "rpartition": (lambda text, by, at: text.rpartition(by)[at], partial(_put_partition, "rpartition")),
 }

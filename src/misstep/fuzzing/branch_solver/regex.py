@@ -29,23 +29,12 @@ class RegexChoice(NamedTuple):
 
 PLAIN = RegexChoice()
 _CHOICES = (
-    PLAIN,
-    RegexChoice((0,)),
-    RegexChoice(branch=1),
-    RegexChoice(branch=2),
-    RegexChoice((3,)),
-    RegexChoice(odd=True),
-    RegexChoice((OFTEN,)),
-    RegexChoice((VERY_OFTEN,)),
+    PLAIN, RegexChoice((0,)), RegexChoice(branch=1), RegexChoice(branch=2), RegexChoice((3,)),
+    RegexChoice(odd=True), *(RegexChoice((times,)) for times in (OFTEN, VERY_OFTEN)),
     RegexChoice((VERY_OFTEN,), odd=True),
-)
+)  # fmt: skip
 # Alternate between shortest and longest, for patterns with several repeated parts.
-_UNEVEN = (
-    RegexChoice((0, OFTEN), odd=True),
-    RegexChoice((0, OFTEN)),
-    RegexChoice((OFTEN, 0), odd=True),
-    RegexChoice((OFTEN, 0)),
-)
+_UNEVEN = [RegexChoice(repeats, odd=odd) for repeats in ((0, OFTEN), (OFTEN, 0)) for odd in (True, False)]
 
 _CATEGORIES = {
     "CATEGORY_DIGIT": ("1", "\u0663"),
@@ -127,9 +116,8 @@ def _count_repeats(parts: Sequence[Any]) -> int:
 
 
 def _written(parts: Sequence[Any], choice: RegexChoice) -> str | None:
-    writer = _Writer(choice)
     try:
-        return writer.all(parts)[:LONGEST]
+        return _Writer(choice).all(parts)[:LONGEST]
     except (KeyError, ValueError, TypeError, IndexError, RecursionError):
         return None
 
@@ -141,7 +129,7 @@ class _Writer:
         self._branch, self._odd = choice.branch, choice.odd
         self._repeats = cycle(choice.repeats)
         self._within = 0  # nesting of repeated parts
-        self._groups: dict[int, str] = {}
+        self._groups: dict[int | None, str] = {}
 
     def all(self, parts: Sequence[Any]) -> str:
         return "".join(self._one(str(name), argument) for name, argument in parts)
@@ -159,7 +147,8 @@ class _Writer:
             case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
                 return self._repeated(*argument)
             case "SUBPATTERN":
-                return self._group(argument[0], argument[-1])
+                text = self._groups[argument[0]] = self.all(argument[-1])
+                return text
             case "BRANCH":
                 return self.all(argument[1][self._branch % len(argument[1])])
             case "GROUPREF":
@@ -183,16 +172,11 @@ class _Writer:
             raise ValueError
         return text * times
 
-    def _group(self, number: int | None, parts: Sequence[Any]) -> str:
-        text = self.all(parts)
-        if number is not None:
-            self._groups[number] = text
-        return text
-
     def _out_of(self, members: Sequence[Any]) -> str:
         """A character of a set: the first one named, or the last one for an unusual text."""
         if str(members[0][0]) == "NEGATE":
-            return next(character for character in _ANY if not _is_in(members[1:], character))
+            others = [(str(name), argument) for name, argument in members[1:]]
+            return next(each for each in _ANY if not any([_is_like(*other, each) for other in others]))
         name, argument = members[-1 if self._odd else 0]
         match str(name):
             case "RANGE":
@@ -200,10 +184,6 @@ class _Writer:
             case "CATEGORY":
                 return _CATEGORIES[str(argument)][self._odd]
         return chr(argument)
-
-
-def _is_in(members: Sequence[Any], character: str) -> bool:
-    return any([_is_like(str(name), argument, character) for name, argument in members])
 
 
 def _is_like(name: str, argument: Any, character: str) -> bool:

@@ -5,18 +5,16 @@ They are then adjusted so that tests which the old value had passed (`Gate`) sti
 """
 
 import json
-import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from operator import eq, ge, gt, le, lt, ne
 from typing import Any, NamedTuple
 
 from misstep.core.rng import Dice
 from misstep.core.tool import Observation, Path
-from misstep.fuzzing.branch_solver.goals import BREAKS, FAR, GOALS, QUESTIONS, BranchGoal, GoalMaker, Sight
+from misstep.fuzzing.branch_solver.goals import BREAKS, FAR, GOALS, NUMBERS, QUESTIONS, BranchGoal, Sight
 from misstep.fuzzing.branch_solver.inverses import MISSING, Step, replaced, seen
-from misstep.fuzzing.branch_solver.parsing import NUMBERS, PARSING
 from misstep.fuzzing.branch_solver.regex import compiled, is_quick
-
-_KINDS: dict[str, GoalMaker] = {**GOALS, **PARSING}
 
 
 def goals(sight: Sight) -> list[BranchGoal]:
@@ -24,7 +22,7 @@ def goals(sight: Sight) -> list[BranchGoal]:
 
     Observations come from the process that runs the code under test, so they may be anything.
     """
-    make = _KINDS.get(sight.operation)
+    make = GOALS.get(sight.operation)
     try:
         return list(make(sight)) if make else []
     except (TypeError, ValueError, AttributeError, KeyError, IndexError, OverflowError):
@@ -45,14 +43,7 @@ def guesses(value: Any) -> tuple[str, ...]:
 ROUNDS = 2  # passes over all gates, since passing one may fail another
 MOST_WAYS = 12  # values to try for one gate
 
-_SIGNS: dict[str, Callable[[Any, Any], Any]] = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 _CONTAINING = ("contains", "partition", "rpartition", "split", "rsplit", "find", "index", "has key")
 
@@ -62,15 +53,12 @@ def _texts(operand: Any) -> Any:
     return tuple(operand) if isinstance(operand, list) else operand
 
 
-def _matches(how: str) -> Callable[[str, Any], bool]:
-    def test(now: str, operand: Any) -> bool:
-        return is_quick(operand[0], now) and bool(getattr(compiled(*operand), how)(now))
-
-    return test
+def _matches(how: str, now: str, operand: Any) -> bool:
+    return is_quick(operand[0], now) and bool(getattr(compiled(*operand), how)(now))
 
 
-def _answers(name: str) -> Callable[[str, Any], bool]:
-    return lambda now, _: bool(getattr(str, name)(now))
+def _answers(name: str, now: str, _operand: Any) -> bool:
+    return bool(getattr(str, name)(now))
 
 
 _TESTS: dict[str, Callable[[Any, Any], Any]] = {
@@ -78,12 +66,12 @@ _TESTS: dict[str, Callable[[Any, Any], Any]] = {
     "startswith": lambda now, operand: now.startswith(_texts(operand)),
     "endswith": lambda now, operand: now.endswith(_texts(operand)),
     **dict.fromkeys(_CONTAINING, lambda now, operand: operand in now),
-    **{name: _answers(name) for name in QUESTIONS},
+    **{name: partial(_answers, name) for name in QUESTIONS},
     "truth": lambda now, _: bool(now),
     "key of": lambda now, operand: now in operand,
     "len": lambda now, operand: _SIGNS[operand[0]](len(now), operand[1]),
     "unpack": lambda now, operand: len(now) == operand,
-    **{how: _matches(how) for how in ("match", "search", "fullmatch")},
+    **{how: partial(_matches, how) for how in ("match", "search", "fullmatch")},
 }
 
 
@@ -95,8 +83,13 @@ class Gate(NamedTuple):
     outcome: bool
 
     def lets_through(self, value: Any) -> bool:
-        now = seen(value, self.via)
-        return now is not MISSING and holds(self.sight.operation, self.sight.operand, now) is self.outcome
+        now, test = seen(value, self.via), _TESTS.get(self.sight.operation)
+        if now is MISSING or test is None:
+            return False
+        try:
+            return bool(test(now, self.sight.operand)) is self.outcome
+        except (TypeError, AttributeError, ValueError, LookupError):
+            return self.outcome is False
 
 
 def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
@@ -107,7 +100,7 @@ def with_passes_kept(value: Any, gates: Sequence[Gate]) -> Any:
             break
         for gate in closed:
             if not gate.lets_through(value):
-                value = max([value, *_ways(value, gate)], key=lambda each: _merit(each, gate, gates))
+                value = max([value, *_ways(value, gate)], key=partial(_merit, gate, gates))
     return value
 
 
@@ -120,19 +113,8 @@ def _ways(value: Any, gate: Gate) -> Iterator[Any]:
             yield changed
 
 
-def _merit(value: Any, gate: Gate, gates: Sequence[Gate]) -> tuple[bool, int]:
+def _merit(gate: Gate, gates: Sequence[Gate], value: Any) -> tuple[bool, int]:
     return gate.lets_through(value), sum(each.lets_through(value) for each in gates)
-
-
-def holds(operation: str, operand: Any, now: Any) -> bool | None:
-    """Whether a test is true for a value; None if that is unknown."""
-    test = _TESTS.get(operation)
-    if test is None:
-        return None
-    try:
-        return now is not MISSING and bool(test(now, operand))
-    except (TypeError, AttributeError, ValueError, LookupError):
-        return False
 
 
 MOST = 300
@@ -155,7 +137,7 @@ def openings(arguments: dict[str, Any], observations: Iterable[Observation], dic
     First come values that pass a failed test, the latest test first; then values that pass and probably break
     the code behind; then unlikely ones.
     """
-    found: dict[tuple[Path, str], tuple[tuple[int, int, int], Opening]] = {}
+    found = dict[tuple[Path, str], tuple[tuple[int, int, int], Opening]]()
     for number, (rank, late, opening) in enumerate(_all_openings(arguments, list(observations), dice)):
         text = _as_json(opening.value)
         if text is not None and len(text) <= LONGEST:
@@ -180,19 +162,17 @@ def _all_openings(
     for late, observation in enumerate(observations):
         path, via, outcome = observation.path, observation.via, observation.outcome
         whole = _at(arguments, path)
-        is_missing_item = whole is MISSING and any([isinstance(part, int) for part in path])
         try:
             operand = json.loads(observation.operand)
         except ValueError:
             continue
-        if is_missing_item:
+        if whole is MISSING and any([isinstance(part, int) for part in path]):
             continue
-        gate = Gate(
-            via, Sight(observation.operation, operand, outcome, seen(whole, via), dice), bool(outcome)
-        )
+        sight = Sight(observation.operation, operand, outcome, seen(whole, via), dice)
+        gate = Gate(via, sight, bool(outcome))
         before = passed.setdefault(path, [])
         is_last = late == len(observations) - 1
-        for goal in goals(gate.sight):
+        for goal in goals(sight):
             for rank, value in _lifted(goal, whole, gate, before, is_last):
                 changes_kind = whole is not MISSING and _kind(value) is not _kind(whole)
                 is_unlikely = not path or (changes_kind and len(path) == 1)
@@ -258,11 +238,8 @@ def _with(value: Any, path: Path, new: Any) -> Any:
 
 
 def _leaves(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _leaves(item, (*path, key))
-    elif isinstance(value, list):
-        for place, item in enumerate(value[:10]):
-            yield from _leaves(item, (*path, place))
-    else:
+    if not isinstance(value, dict | list):
         yield path, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value[:10]):
+        yield from _leaves(item, (*path, key))

@@ -8,6 +8,7 @@ import sysconfig
 import textwrap
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import PurePath
 from types import CodeType
 
@@ -80,8 +81,7 @@ class Ownership:
         path = _resolved(filename)
         if _is_within(path, _MISSTEP):
             return False
-        installed = _installed(path)
-        if installed is not None:
+        if installed := _installed(path):
             return installed in self._roots
         return any(_is_within(path, root) for root in self._roots)
 
@@ -89,12 +89,10 @@ class Ownership:
 def _installed(path: PurePath) -> PurePath | None:
     """The top-level package or module of an installed file, else None."""
     parts = path.parts
-    for index in range(len(parts) - 2, -1, -1):
-        if parts[index] in _SITES:
-            return PurePath(*parts[: index + 2])
-    if _is_within(path, _LIBRARY):
-        return PurePath(*parts[: len(_LIBRARY.parts) + 1])
-    return None
+    sites = [index for index, part in enumerate(parts[:-1]) if part in _SITES]
+    if sites:
+        return PurePath(*parts[: sites[-1] + 2])
+    return PurePath(*parts[: len(_LIBRARY.parts) + 1]) if _is_within(path, _LIBRARY) else None
 
 
 def _is_within(path: PurePath, root: PurePath) -> bool:
@@ -138,16 +136,10 @@ def _apart(functions: Iterable[set[int]]) -> list[set[int]]:
 
 def ranges(lines: Iterable[int], among: Iterable[int]) -> Iterator[tuple[int, int]]:
     """The first and last line of each run of lines; lines not in `among` don't interrupt a run."""
-    wanted = set(lines)
-    first = last = None
-    for line in sorted(among):
-        if line in wanted:
-            first, last = first if first is not None else line, line
-        elif first is not None and last is not None:
-            yield first, last
-            first = last = None
-    if first is not None and last is not None:
-        yield first, last
+    for is_wanted, run in groupby(sorted(among), key=set(lines).__contains__):
+        if is_wanted:
+            first, *rest = run
+            yield first, rest[-1] if rest else first
 
 
 def _reachable(chosen: list[CodeType], functions: list[CodeType], module: CodeType) -> list[CodeType]:
@@ -226,9 +218,9 @@ def _functions(code: CodeType | None) -> Iterator[CodeType]:
 
 def _lines(code: CodeType) -> set[int]:
     first = line = code.co_firstlineno
-    is_one_line = {number for _, _, number in code.co_lines()} <= {first, None}
     lines = set[int]()
     starts = {offset: number for offset, _, number in code.co_lines() if number is not None}
+    is_one_line = {*starts.values()} <= {first}
     for instruction in dis.get_instructions(code):
         line = starts.get(instruction.offset, line)
         if instruction.opname not in _HEAD and (line != first or is_one_line):

@@ -49,8 +49,7 @@ class Coverage:
         counts = self._watch.stop()
         edges = [edge << _CLASSES | min(count - 1, _MOST).bit_length() for edge, count in counts.items()]
         fresh = [edge for edge in edges if edge not in self._seen]
-        if fresh:
-            self._seen.update(fresh)
+        self._seen.update(fresh)
         return tuple(edges if everything else fresh)
 
     def errors(self) -> list[BaseException]:
@@ -63,7 +62,6 @@ class Coverage:
         return found
 
     def lines(self, file: str) -> set[int]:
-        """The lines of a file that have run."""
         return self._places.run_in(file)
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """Generates a value for a schema from Hypothesis choices."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
@@ -97,36 +98,30 @@ class Maker:
         if kinds == KINDS and edgy:
             return self._chance.pick(ANYTHING)
         kinds = kinds if "not" not in schema else tuple(dict.fromkeys((*kinds, *KINDS)))
-        return self._first(self._ordered(kinds), lambda kind: self._of_kind(kind, schema, edgy))
-
-    def _ordered(self, kinds: Sequence[str]) -> list[str]:
-        """The types in random order; late in a value, lists and objects come last."""
         turned = self._chance.turned(kinds)
-        return sorted(turned, key=lambda kind: kind in ("array", "object")) if self._is_late() else turned
+        if self._is_late():
+            turned.sort(key=lambda kind: kind in ("array", "object"))
+        return self._first(turned, lambda kind: self._of_kind(kind, schema, edgy))
 
     def _alternatives(self, schema: dict[str, Any]) -> list[dict[str, Any]]:
         for key in ("anyOf", "oneOf"):
-            choices = as_list(schema.get(key))
-            if not choices:
-                continue
-            rest = {name: value for name, value in schema.items() if name != key}
-            parts = [flatten(choice, self._root) for choice in choices]
-            found = [merge(rest, part) for part in parts if part is not None]
-            if not found:
-                raise Impossible
-            turned = self._chance.turned(found)
-            if self._is_late():
-                turned.sort(key=lambda each: any(kind in ("array", "object") for kind in kinds_of(each)))
-            return turned
+            if choices := as_list(schema.get(key)):
+                rest = {name: value for name, value in schema.items() if name != key}
+                parts = [flatten(choice, self._root) for choice in choices]
+                found = [merge(rest, part) for part in parts if part is not None]
+                if not found:
+                    raise Impossible
+                turned = self._chance.turned(found)
+                if self._is_late():
+                    turned.sort(key=lambda each: not {"array", "object"}.isdisjoint(kinds_of(each)))
+                return turned
         return []
 
     def _first(self, choices: Sequence[T], make: Callable[[T], Any]) -> Any:
         """The value for the first choice that is possible."""
         for choice in choices:
-            try:
+            with suppress(Impossible):
                 return make(choice)
-            except Impossible:
-                continue
         raise Impossible
 
     def _of_kind(self, kind: str, schema: dict[str, Any], edgy: bool) -> Any:
@@ -141,8 +136,7 @@ class Maker:
                 return self._list(schema, edgy)
             case "object":
                 return self._object(schema, edgy)
-            case _:
-                return None
+        return None
 
     def _list(self, schema: dict[str, Any], edgy: bool) -> list[Any]:
         rest = schema.get("items", True)
@@ -159,10 +153,11 @@ class Maker:
             if place > len(first) + 4 and not unique and place >= 5:
                 made.append(made[-1 - self._chance.below(4)])
                 continue
-            item = self._item(first[place] if place < len(first) else rest, edgy, made if unique else ())
-            if item is _NONE and len(made) < least:
-                raise Impossible
-            if item is _NONE:
+            try:
+                item = self._item(first[place] if place < len(first) else rest, edgy, made if unique else ())
+            except Impossible:
+                if len(made) < least:
+                    raise
                 break
             made.append(item)
         return made
@@ -180,15 +175,12 @@ class Maker:
         return usual + self._chance.below(min(most - usual, 3) + 1)
 
     def _item(self, schema: Any, edgy: bool, others: Sequence[Any]) -> Any:
-        """An item that differs from the others, or `_NONE`."""
+        """An item that differs from the others."""
         for _ in range(TRIES if others else 1):
-            try:
-                item = self.make(schema, edgy and self._chance.one_in(2))
-            except Impossible:
-                return _NONE
+            item = self.make(schema, edgy and self._chance.one_in(2))
             if not any(same(item, other) for other in others):
                 return item
-        return _NONE
+        raise Impossible
 
     def _object(self, schema: dict[str, Any], edgy: bool) -> dict[str, Any]:
         members = Members(schema, MOST_ITEMS)
@@ -208,8 +200,7 @@ class Maker:
     def _names(self, members: Members, edgy: bool) -> list[str]:
         """The properties to include: all required ones, and some, none or all of the others."""
         share = self._chance.pick((0, 1, 2)) if edgy else 1
-        if self._is_late():
-            share = 0
+        share = 0 if self._is_late() else share
         optional = [name for name in members.properties if name not in members.required]
         some = (name for name in optional if share == 2 or (share == 1 and self._chance.one_in(2)))
         return [*members.required, *some]
@@ -226,11 +217,9 @@ class Maker:
             schema = members.schema_of(name)
             if name in made or schema is False:
                 continue
-            try:
+            with suppress(Impossible):
                 made[name] = self.make({"allOf": [schema]}, edgy)  # validated, since it can be left out
-            except Impossible:
-                continue
-            wanted -= 1
+                wanted -= 1
 
     def _spare(self, members: Members, wanted: int, edgy: bool) -> list[str]:
         """Names for further properties, those that the schema mentions first."""
@@ -241,12 +230,9 @@ class Maker:
     def _matching(self, patterns: Mapping[str, Any]) -> list[str]:
         found = list[str]()
         for pattern in patterns:
-            try:
+            with suppress(InvalidArgument, Impossible):
                 found.append(self._chance.drawn(from_pattern(pattern)))
-            except (InvalidArgument, Impossible):
-                continue
         return found
 
 
-_NONE: Any = object()
 _TANGLED = frozenset(("anyOf", "oneOf", "allOf", "not", "enum", "const"))

@@ -10,20 +10,10 @@ from typing import Any
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.tool import Described, Path
 from misstep.errors import MissingExtra
+from misstep.fuzzing.inputs import slots
 from misstep.fuzzing.inputs.edges import BY_KIND
-from misstep.fuzzing.inputs.semantic import ValueIdea, ideas_for, kinds_within
-from misstep.fuzzing.inputs.slots import (
-    KINDS,
-    ArgumentSlot,
-    Drawn,
-    Kind,
-    Origin,
-    PoolEntry,
-    put,
-    slot_at,
-    slots_within,
-)
-from misstep.fuzzing.inputs.suggestions import SuggestedValues, harvest
+from misstep.fuzzing.inputs.semantic import SuggestedValues, ValueIdea, harvest, ideas_for, kinds_within
+from misstep.fuzzing.inputs.slots import KINDS, ArgumentSlot, Drawn, Kind, Origin, PoolEntry
 from misstep.schemas.schema import find_breach
 from misstep.schemas.shape import flatten, mapping, names_in
 
@@ -44,10 +34,7 @@ class Shelf:
     def __init__(
         self, slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValues, seed: int
     ) -> None:
-        self._slot = slot
-        self._root = root
-        self._found = found
-        self._seed = seed
+        self._slot, self._root, self._found, self._seed = slot, root, found, seed
         self._rounds = 0
         self._groups: dict[Kind, dict[Origin, list[PoolEntry]]] = {}
         self._ready: dict[Kind, list[list[PoolEntry]]] = {}
@@ -116,13 +103,12 @@ class Shelf:
     def _within(self) -> Iterator[ValueIdea]:
         """Ideas for nested places, each put into a generated value."""
         drawn = self._groups["valid"]["schema"]
-        for slot in slots_within(self._slot, self._root) if drawn else ():
+        for slot in slots.slots_within(self._slot, self._root) if drawn else ():
             inside = slot.path[len(self._slot.path) :]
             ideas = list(ideas_for(slot, self._root, self._found))
             for place, idea in enumerate(ideas[:: len(ideas) // MOST_WITHIN + 1]):
-                yield ValueIdea(
-                    put(drawn[place % len(drawn)].value, inside, idea.value), idea.kind, idea.origin
-                )
+                whole = slots.put(drawn[place % len(drawn)].value, inside, idea.value)
+                yield ValueIdea(whole, idea.kind, idea.origin)
 
 
 def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, count: int) -> list[PoolEntry]:
@@ -133,7 +119,7 @@ def draw_entries(schema: Any, root: Mapping[str, Any], kind: Kind, seed: int, co
         raise MissingExtra("Hypothesis", "fuzz") from error
     if kind == "invalid":
         return strategies.draw_values(strategies.invalid(schema, root), seed, count)
-    strategy = strategies.valid(schema, root) if kind == "valid" else strategies.boundary(schema, root)
+    strategy = strategies.valid(schema, root, edgy=kind == "boundary")
     return [PoolEntry(value) for value in strategies.draw_values(strategy, seed, count)]
 
 
@@ -185,7 +171,9 @@ class Pool:
             return Drawn(dict(dice.pick(self._examples)), "valid", "harvested")
         if roll(BOUNDARY):
             kind: Kind = "valid" if roll(VALID / BOUNDARY) else "boundary"
-            found = self._together_fitting(kind, dice) if self._together else self._mix(kind, kinds, dice)
+            found = self._mix(kind, kinds, dice)
+            if self._together and (found is None or self._breach(found.arguments) is not None):
+                found = self._whole(kind, dice)
         else:
             found = self._whole("invalid", dice) if self._together else self._break(kinds, dice)
         return found or self._mix("valid", kinds, dice) or self._anything(dice)
@@ -201,7 +189,7 @@ class Pool:
             outer = self._shelf(path[:1])
             dice = Dice(derive_seed(self._seed, "learn", repr(path)))
             held = outer.pick("valid", dice).value if outer.has("valid") else None
-            outer.learn(put(held, path[1:], value))
+            outer.learn(slots.put(held, path[1:], value))
         self._usable = None
 
     def _breach(self, arguments: Any) -> tuple[str, Path] | None:
@@ -211,15 +199,14 @@ class Pool:
         path = tuple(0 if isinstance(step, int) else step for step in path)
         shelf = self._shelves.get(path)
         if shelf is None:
-            slot = slot_at(path, self._schema, self._schema)
+            slot = slots.slot_at(path, self._schema, self._schema)
             shelf = self._shelves[path] = Shelf(slot, self._schema, self._found, self._seed)
         return shelf
 
     def _look(self) -> dict[Kind, list[str]]:
         """Find the parameters that have values of each kind."""
-        self._usable = {
-            kind: [name for name in self._names if self._shelf((name,)).has(kind)] for kind in KINDS
-        }
+        names = self._names
+        self._usable = {kind: [name for name in names if self._shelf((name,)).has(kind)] for kind in KINDS}
         return self._usable
 
     def _mix(self, kind: Kind, kinds: dict[Kind, list[str]], dice: Dice) -> Drawn | None:
@@ -276,18 +263,11 @@ class Pool:
             return None
         name = dice.pick(kinds["invalid"])
         entry = self._shelves[name,].pick("invalid", dice)
-        return Drawn(
-            {**arguments, name: entry.value}, "invalid", entry.origin, entry.broken, (name, *entry.at)
-        )
-
-    def _together_fitting(self, kind: Kind, dice: Dice) -> Drawn | None:
-        """Arguments that fit as a whole: a combination if that fits, else some generated at once."""
-        mixed = self._mix(kind, self._usable or self._look(), dice)
-        if mixed is not None and self._breach(mixed.arguments) is None:
-            return mixed
-        return self._whole(kind, dice)
+        broken = {**arguments, name: entry.value}
+        return Drawn(broken, "invalid", entry.origin, entry.broken, (name, *entry.at))
 
     def _whole(self, kind: Kind, dice: Dice) -> Drawn | None:
+        """Arguments generated at once rather than parameter by parameter."""
         if kind not in self._wholes:
             schema, seed = {**self._schema, "type": "object"}, derive_seed(self._seed, "whole", kind)
             drawn = draw_entries(schema, self._schema, kind, seed, WHOLES)

@@ -14,6 +14,7 @@ from hypothesis.errors import InvalidArgument
 
 from misstep.fuzzing.inputs.edges import FLOATS, HUGE, INTEGERS, TEXTS, WORDS
 from misstep.fuzzing.inputs.semantic import values_for_format
+from misstep.schemas.examples import as_fraction, written
 from misstep.schemas.formats import has_format, is_readable, matches
 from misstep.schemas.limits import is_number
 from misstep.schemas.schema import fits
@@ -65,18 +66,18 @@ def real_numbers(schema: Mapping[str, Any]) -> st.SearchStrategy[float | int] | 
     """Numbers within the limits, most of them with a short notation; None if there are none."""
     low, high = _limits(schema)
     if is_number(schema.get("multipleOf")):
-        return _multiples(low, high, _step(schema, whole=False), _written)
+        return _multiples(low, high, _step(schema, whole=False), written)
     first = float(low) if low is not None else float(high) - REACH if high is not None else -100.0
     last = first + REACH if high is None else float(high)
     if first > last:
         return None
     parts = st.integers(0, 1000).map(lambda part: round(first + (last - first) * (part / 1000), 6))
-    whole = _multiples(low, high, Fraction(1), _written)
+    whole = _multiples(low, high, Fraction(1), written)
     return st.one_of([parts, st.floats(first, last), *([] if whole is None else [whole])])
 
 
 def _multiples(
-    low: Fraction | None, high: Fraction | None, step: Fraction, written: Callable[[Fraction], T]
+    low: Fraction | None, high: Fraction | None, step: Fraction, write: Callable[[Fraction], T]
 ) -> st.SearchStrategy[T] | None:
     first = None if low is None else ceil(low / step)
     last = None if high is None else floor(high / step)
@@ -88,7 +89,7 @@ def _multiples(
         if first is None or last is None or first > last:
             return None
         times = st.integers(first, last)
-    return times.map(lambda count: written(count * step))
+    return times.map(lambda count: write(count * step))
 
 
 def edge_numbers(schema: Mapping[str, Any], whole: bool) -> list[int | float]:
@@ -111,7 +112,7 @@ def _edge_numbers(schema: Mapping[str, Any], whole: bool) -> Iterator[int | floa
             yield from (limit, nextafter(float(limit), inf), nextafter(float(limit), -inf))
     step = _step(schema, whole)
     if step != 1:
-        yield from (_written(step * times) for times in (0, 1, -1, 1000))
+        yield from (written(step * times) for times in (0, 1, -1, 1000))
 
 
 def _limits(schema: Mapping[str, Any]) -> tuple[Fraction | None, Fraction | None]:
@@ -131,19 +132,14 @@ def _limits(schema: Mapping[str, Any]) -> tuple[Fraction | None, Fraction | None
 
 
 def _step(schema: Mapping[str, Any], whole: bool) -> Fraction:
-    step: Any = schema.get("multipleOf")
-    if not _is_sane(step) or not step > 0:
+    step = as_fraction(schema.get("multipleOf"))
+    if step is None or step <= 0:
         return Fraction(1)
-    exact = Fraction(repr(step))
-    return Fraction(exact.numerator) if whole else exact
+    return Fraction(step.numerator) if whole else step
 
 
 def _is_sane(limit: Any) -> bool:
     return is_number(limit) and abs(limit) < LARGEST  # false for NaN too
-
-
-def _written(number: Fraction) -> int | float:
-    return int(number) if number.denominator == 1 and abs(number) < 2**53 else float(number)
 
 
 LONGEST = 100_000  # characters; longer texts are not made

@@ -46,15 +46,14 @@ def slots_within(slot: ArgumentSlot, root: Mapping[str, Any]) -> list[ArgumentSl
 def _inner(slot: ArgumentSlot, root: Mapping[str, Any]) -> Iterator[ArgumentSlot]:
     flat = flatten(slot.schema, root) or {}
     forms = [flatten(each, root) for each in (*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf")))]
-    seen = set[str | int]()
+    parts = dict[str | int, Any]()
     for form in (flat, *forms):
-        for key, schema in _parts(form or {}):
-            if key not in seen:
-                seen.add(key)
-                name = key if isinstance(key, str) else slot.name
-                told = (flatten(schema, root) or {}).get("description")
-                told = told[:LONGEST_TOLD] if isinstance(told, str) else ""
-                yield ArgumentSlot((*slot.path, key), schema, name, told or slot.description)
+        parts |= {key: schema for key, schema in _parts(form or {}) if key not in parts}
+    for key, schema in parts.items():
+        name = key if isinstance(key, str) else slot.name
+        told = (flatten(schema, root) or {}).get("description")
+        told = told[:LONGEST_TOLD] if isinstance(told, str) else ""
+        yield ArgumentSlot((*slot.path, key), schema, name, told or slot.description)
 
 
 def _parts(schema: Mapping[str, Any]) -> Iterator[tuple[str | int, Any]]:

@@ -29,9 +29,8 @@ MOST_PLACES = 40
 LONGEST = 100_000  # characters or items to exceed a maximum with
 UNKNOWN = ("unknown", "UNKNOWN", "other", "x", " ", "")
 
-_Demand: TypeAlias = tuple[
-    str, Mapping[str, Any], Any, ArgumentPath
-]  # keyword, schema, part of a value, its path
+# A keyword, its schema, the part of a value that it applies to, and the path of that part.
+_Demand: TypeAlias = tuple[str, Mapping[str, Any], Any, ArgumentPath]
 
 # Hypothesis caches character tables in a directory if it can create one; below a file it cannot.
 NOWHERE = Path(__file__) / "nowhere"
@@ -68,20 +67,15 @@ def draw_values(strategy: SearchStrategy[T], seed: int, count: int) -> list[T]:
     return found[:count]
 
 
-def valid(schema: Any, root: Mapping[str, Any] | None = None) -> SearchStrategy[Any]:
-    """Ordinary values that fit the schema. `root` is where its references are resolved."""
-    return _made(schema, _root(schema, root), False)
-
-
-def boundary(schema: Any, root: Mapping[str, Any] | None = None) -> SearchStrategy[Any]:
-    """Values that fit the schema but lie at a boundary: of its limits, or of what programs handle well."""
-    return _made(schema, _root(schema, root), True)
-
-
 # Strategies with schemas as arguments would print them at length whenever a draw fails.
 
 
-def _made(schema: Any, root: Mapping[str, Any], edgy: bool) -> SearchStrategy[Any]:
+def valid(schema: Any, root: Mapping[str, Any], edgy: bool = False) -> SearchStrategy[Any]:
+    """Values that fit the schema. `root` is where its references are resolved.
+
+    Edgy ones lie at a boundary: of the schema's limits, or of what programs handle well.
+    """
+
     @st.composite
     def values(draw: st.DrawFn) -> Any:
         try:
@@ -92,32 +86,25 @@ def _made(schema: Any, root: Mapping[str, Any], edgy: bool) -> SearchStrategy[An
     return values()
 
 
-def invalid(schema: Any, root: Mapping[str, Any] | None = None) -> SearchStrategy[PoolEntry]:
+def invalid(schema: Any, root: Mapping[str, Any]) -> SearchStrategy[PoolEntry]:
     """Values that violate exactly one constraint of the schema."""
-    whole = _root(schema, root)
-    fitting = _made(schema, whole, False)
+    fitting = valid(schema, root)
 
     @st.composite
     def breaches(draw: st.DrawFn) -> PoolEntry:
         value = draw(fitting)
         demands = [
             (keyword, node, part, place)
-            for node, part, place in islice(places_in(schema, value, whole), MOST_PLACES)
+            for node, part, place in islice(places_in(schema, value, root), MOST_PLACES)
             for keyword in node
             if keyword in BREAKABLE
         ]
         first = draw(st.integers(0, max(0, len(demands) - 1)))
-        tried = (_break_demand(schema, value, whole, each) for each in (*demands[first:], *demands[:first]))
+        tried = (_break_demand(schema, value, root, each) for each in (*demands[first:], *demands[:first]))
         ways = next((found for found in tried if found), None) or reject()
         return ways[draw(st.integers(0, len(ways) - 1))]
 
     return breaches()
-
-
-def _root(schema: Any, root: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    if root is not None:
-        return root
-    return schema if isinstance(schema, Mapping) else {}
 
 
 def _break_demand(schema: Any, value: Any, root: Mapping[str, Any], demand: _Demand) -> list[PoolEntry]:
@@ -193,11 +180,8 @@ def _resized(value: Any, keyword: str, node: Mapping[str, Any], filling: Any) ->
         return []
     filling = value or filling
     more = filling * (limit // len(filling) + 2)
-    return [
-        value + more[: limit + 1 - len(value)],
-        more[: limit + 1],
-        *([more[: limit * 2 + 10]] if limit < 1000 else []),
-    ]
+    much = [more[: limit * 2 + 10]] if limit < 1000 else []
+    return [value + more[: limit + 1 - len(value)], more[: limit + 1], *much]
 
 
 def _unlike(known: list[Any]) -> list[Any]:

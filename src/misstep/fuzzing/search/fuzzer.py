@@ -13,15 +13,7 @@ from misstep.core.rng import Dice, Hashes, derive_seed
 from misstep.core.tool import Described, Invocation, Observation, Reaction
 from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.pool import Pool
-from misstep.fuzzing.search.corpus import (
-    CallIdea,
-    CallSequence,
-    CorpusEntry,
-    Feature,
-    Feedback,
-    is_bad,
-    is_costly,
-)
+from misstep.fuzzing.search.corpus import CallIdea, CallSequence, CorpusEntry, Feature, Features, Feedback
 from misstep.fuzzing.search.harvest import as_kinds, files_told, meant_by, offers_in
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.mutation import renumbered
@@ -128,44 +120,34 @@ class Fuzzer:
 
     def _accepted(self, idea: CallIdea) -> CallSequence | None:
         """The attempt for an idea; None if it is not worth a call."""
+        subjects = self._subjects
         if self._adapts and idea.origin in _FREE and not idea.broken:
             idea.broken = None
             idea.calls = tuple(
-                [
-                    (tool, self._subjects[tool].acceptance.settled(arguments, self._dice))
-                    for tool, arguments in idea.calls
-                ]
+                [(tool, subjects[tool].acceptance.settled(given, self._dice)) for tool, given in idea.calls]
             )
         try:
-            texts = [encode(arguments) for _, arguments in idea.calls]
+            calls = tuple([Invocation(tool, encode(arguments)) for tool, arguments in idea.calls])
         except (ValueError, RecursionError):
             return None
-        if not all(
-            self._subjects[tool].can_get(text) for (tool, _), text in zip(idea.calls, texts, strict=True)
-        ):
+        idea.size = sum([len(call.arguments) for call in calls])
+        if idea.size > _LARGEST or not all([subjects[call.tool].can_get(call.arguments) for call in calls]):
             return None
-        idea.size = sum(map(len, texts))
-        if idea.size > _LARGEST:
+        text = "\n".join([f"{call.tool} {call.arguments}" for call in calls])
+        if not (self._tried.add(text) or idea.again):
             return None
-        calls = "\n".join([f"{tool} {text}" for (tool, _), text in zip(idea.calls, texts, strict=True)])
-        if not (self._tried.add(calls) or idea.again):
-            return None
-        fits, broken = self._fit(idea)
-        idea.broken = broken
-        if broken and not idea.again and self._invalid > _INVALID * (self._asked + 10):
+        fits, idea.broken = self._fit(idea)
+        if idea.broken and not idea.again and self._invalid > _INVALID * (self._asked + 10):
             return None
         if self._ideas.threatens(idea) and not self._dice.chance(_LINGERING):
             return None
-        self._asked += len(texts)
-        self._under_way += len(texts)
-        self._invalid += bool(broken)
-        names = [tool for tool, _ in idea.calls]
-        may_mark = self._subjects[names[-1]].marking
-        idea.mark = may_mark and (idea.mark or (len(names) == 1 and self._dice.chance(1 / _ONE_IN)))
-        invocations = tuple([Invocation(name, text) for name, text in zip(names, texts, strict=True)])
-        attempt = CallSequence(self._asked, invocations, idea.mark, idea.origin, fits, broken)
-        self._flying[attempt.number] = idea
-        return attempt
+        self._asked += len(calls)
+        self._under_way += len(calls)
+        self._invalid += bool(idea.broken)
+        may_mark = subjects[calls[-1].tool].marking
+        idea.mark = may_mark and (idea.mark or (len(calls) == 1 and self._dice.chance(1 / _ONE_IN)))
+        self._flying[self._asked] = idea
+        return CallSequence(self._asked, calls, idea.mark, idea.origin, fits, idea.broken)
 
     def _fit(self, idea: CallIdea) -> tuple[tuple[bool, ...], str]:
         if idea.broken is not None and len(idea.calls) == 1:
@@ -175,6 +157,8 @@ class Fuzzer:
 
 
 _OPENINGS = 24  # openings per call
+_DEFECTS = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance", "suspicious-refusal"})
+_COSTLY = frozenset({"hung", "died", "exhausted"})  # similar calls are avoided
 _DEFECT = 3.0  # value of a new defect, in units of new coverage
 _CHOICES = 4  # other choices to try with a call that reached something
 _NUMBERS = 24  # texts with another number to try with it
@@ -214,13 +198,14 @@ class Lessons:
                 fresh += self._turns.fresh(turn)
             before = shape if self._ideas.stateful else None
             gain = max(gain, 1.0 if fresh else 0.0)
-            if is_bad(ruling) and ruling.signature not in self._signatures:
+            bad, costly = ruling.ruling in _DEFECTS, reaction.ended in _COSTLY
+            if bad and ruling.signature not in self._signatures:
                 self._signatures.add(ruling.signature)
                 gain = _DEFECT
-            self._ideas.hazards.note(tool, arguments, is_costly(reaction))
+            self._ideas.hazards.note(tool, arguments, costly)
             if fresh or self._ideas.stateful:
                 self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
-            follow_ups += self._keep(idea, index, features, fresh, is_bad(ruling), is_costly(reaction))
+            follow_ups += self._keep(idea, index, features, fresh, bad, costly)
             if subject.described.kind == "mcp" and (ruling.was_refused or ruling.ruling == "fine"):
                 subject.hear(arguments, not ruling.was_refused)
             if ruling.was_refused and fresh:
@@ -235,13 +220,7 @@ class Lessons:
         return follow_ups
 
     def _keep(
-        self,
-        idea: CallIdea,
-        index: int,
-        features: Sequence[Feature],
-        fresh: Sequence[Feature],
-        bad: bool,
-        costly: bool,
+        self, idea: CallIdea, index: int, features: Features, fresh: Features, bad: bool, costly: bool
     ) -> list[CallIdea]:
         """Add the calls so far to the corpus if they reached something new, or the same with less input."""
         corpus = self._ideas.corpus
@@ -262,7 +241,7 @@ class Lessons:
         for name, value in arguments.items():
             if value != subject.simple.get(name) and idea.size < _LEARNT:
                 subject.supply.learn((name,), value)
-        follow_ups = [*self._beside(arguments, subject), *self._renumbered(arguments, subject)]
+        follow_ups = list(self._unmarkable(arguments, subject))
         if idea.mark or not subject.marking:
             return follow_ups
         closer = CallIdea(entry.calls, idea.origin, mark=True, again=True, source="", entry=entry)
@@ -283,27 +262,25 @@ class Lessons:
                     subject.remember_value(parameter.name, typed)
                     yield CallIdea((*before, (tool, {**arguments, parameter.name: typed})), "advice")
 
-    def _beside(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
-        """The same with another choice for one parameter: marks cannot show that the code tests it."""
-        others = (
+    def _unmarkable(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
+        """The same with other values that marks cannot lead to.
+
+        Marks don't show that the code tests a choice, and they are lost when part of a text becomes a number.
+        """
+        chosen = (
             {**arguments, name: choice}
             for name, choices in subject.choices.items()
             for choice in choices
             if choice != arguments.get(name)
         )
-        for each in islice(others, _CHOICES):
-            yield CallIdea(((subject.name, each),), "mutation")
-
-    def _renumbered(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
-        """The same with a constant of the code as a number in a text: converting to a number loses marks."""
-        others = (
+        numbered = (
             {**arguments, name: other}
             for number in dict.fromkeys((0, *subject.integers))
             for name, value in arguments.items()
             if type(value) is str and len(value) < _LEARNT
             for other in renumbered(value, number)
         )
-        for each in islice(others, _NUMBERS):
+        for each in (*islice(chosen, _CHOICES), *islice(numbered, _NUMBERS)):
             yield CallIdea(((subject.name, each),), "mutation")
 
     def _read(
@@ -322,8 +299,5 @@ class Lessons:
 
 
 def _differ(one: Reaction, other: Reaction) -> bool:
-    first, second = (
-        (each.ended, each.text, each.structured, each.raised.kind if each.raised else "")
-        for each in (one, other)
-    )
+    first, second = [(it.ended, it.text, it.structured, it.raised and it.raised.kind) for it in (one, other)]
     return first != second

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import msgspec
@@ -50,16 +50,10 @@ class NamedValues:
     def named(self, parameter: Parameter) -> list[Any]:
         """Values with the parameter's name, else a similar one, else from a tool with a word of it."""
         name = _plain(parameter.name)
-        found = list(self._named.get(name, ()))
-        if not found:
-            found = [
-                value
-                for other, values in self._named.items()
-                if name.endswith(other) or other.endswith(name)
-                for value in values
-            ]
-        if not found:
-            found = [value for word in words_of(parameter.name) for value in self._made.get(word, ())]
+        same = list(self._named.get(name, ()))
+        near = (each for other, each in self._named.items() if name.endswith(other) or other.endswith(name))
+        made = (self._made.get(word, ()) for word in words_of(parameter.name))
+        found = same or list(chain.from_iterable(near)) or chain.from_iterable(made)
         return _typed(found, parameter)
 
 
@@ -114,11 +108,8 @@ def meant_by(
     """The parameters that an offer may be for: those it names, those whose value it quotes, other texts."""
     words = {*words_of(about)}
     named = [each for each in parameters if words & {*words_of(each.name)}]
-    quoted = [
-        each
-        for each in parameters
-        if isinstance(given := arguments.get(each.name), str) and len(given) > 1 and given in message
-    ]
+    texts = {name: value for name, value in arguments.items() if isinstance(value, str) and len(value) > 1}
+    quoted = [each for each in parameters if each.name in texts and texts[each.name] in message]
     others = [each for each in parameters if "string" in each.kinds]
     return list({each.name: each for each in (*named, *quoted, *others)}.values())
 
@@ -148,10 +139,8 @@ def _all_values(reaction: Reaction) -> Iterator[tuple[str, Any]]:
     if text[:1] in ("{", "["):
         yield from _within("", _decoded(reaction.text))
         return
-    for named in _NAMED.finditer(text):
-        yield named[1], named[2].rstrip(".")
-    for loose in _LOOSE.finditer(text):
-        yield "", loose[1] or loose[2] or loose[0]
+    yield from ((named[1], named[2].rstrip(".")) for named in _NAMED.finditer(text))
+    yield from (("", loose[1] or loose[2] or loose[0]) for loose in _LOOSE.finditer(text))
     lines = text.splitlines()
     if len(lines) > 1 and all(map(_NAME.fullmatch, lines[:_MOST])):
         yield from (("", line) for line in lines)
@@ -174,10 +163,7 @@ def _within(name: str, value: Any, deep: int = 0) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list) and deep < 6:
         for each in value[:8]:
             yield from _within(name, each, deep + 1)
-    elif isinstance(value, str):
-        if 0 < len(value) <= _LONGEST:
-            yield name, value
-    elif isinstance(value, int) and not isinstance(value, bool):
+    elif type(value) is int or (isinstance(value, str) and 0 < len(value) <= _LONGEST):
         yield name, value
 
 

@@ -1,41 +1,208 @@
 """Generates ideas for calls: a fixed plan first, then from all sources in proportion to their success.
 
-The plan has the calls that are most likely to find something soon.
+The plan has the calls that are most likely to find something soon. Many give one parameter a value that
+reveals much. If a tool has few possible inputs, all of them are listed, and invalid ones next to them.
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice, zip_longest
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations, islice, product, zip_longest
+from math import prod
+from typing import Any
 
 from misstep.core.rng import Dice
-from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus
+from misstep.fuzzing.inputs.semantic import read_examples
+from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus, Hazards, Shares
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
 from misstep.fuzzing.search.sequences import Sequences, Walks
-from misstep.fuzzing.search.shares import Hazards, Shares
-from misstep.fuzzing.search.subject import FuzzSubject, encode
-from misstep.fuzzing.search.telling import every_input, neighbours, telling_arguments
+from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
+from misstep.schemas.limits import is_number
+
+_MOST = 64
+_ABSENT = object()
+
+
+def every_input(subject: FuzzSubject) -> list[dict[str, Any]] | None:
+    """All arguments that fit the schema; None if there are too many."""
+    choices = list[list[Any]]()
+    for parameter in subject.parameters:
+        values = _values(parameter)
+        if values is None:
+            return None
+        choices.append(values if parameter.required else [*values, _ABSENT])
+    if prod(map(len, choices)) > _MOST:
+        return None
+    names = [parameter.name for parameter in subject.parameters]
+    found = (
+        {name: value for name, value in zip(names, values, strict=True) if value is not _ABSENT}
+        for values in product(*choices)
+    )
+    return [arguments for arguments in found if subject.misfit(arguments) is None]
+
+
+def _values(parameter: Parameter) -> list[Any] | None:
+    schema = parameter.schema
+    if parameter.choices:
+        return list(parameter.choices)
+    if set(parameter.kinds) <= {"boolean", "null"} and not {"anyOf", "oneOf"} & schema.keys():
+        return [value for kind in parameter.kinds for value in _SIMPLE[kind]]
+    if parameter.kinds == ("integer",):
+        low, high = schema.get("minimum"), schema.get("maximum")
+        if isinstance(low, int) and isinstance(high, int) and 0 <= high - low < _MOST:
+            return list(range(low, high + 1))
+    return None
+
+
+_NEIGHBOURS = 2  # listed values that neighbours are derived from
+_STEPS = {"minimum": -1, "maximum": 1, "exclusiveMinimum": 0, "exclusiveMaximum": 0}
+_STRANGERS: tuple[Any, ...] = (None, "", 0, -1, [], {}, True)
+
+
+def neighbours(subject: FuzzSubject) -> Iterator[CallIdea]:
+    """Simple arguments with one parameter missing or invalid in an obvious way."""
+    for parameter in subject.parameters:
+        rest = {name: value for name, value in subject.simple.items() if name != parameter.name}
+        wrong = [rest, *({**rest, parameter.name: value} for value in _beside(parameter))]
+        for arguments in wrong:
+            if misfit := subject.misfit(arguments):
+                # `again` exempts them from the limit on the share of invalid calls.
+                yield CallIdea(((subject.name, arguments),), "neighbour", broken=misfit, again=True)
+
+
+def _beside(parameter: Parameter) -> Iterator[Any]:
+    """Values close to those of a parameter; some may be valid."""
+    for choice in parameter.choices[:_NEIGHBOURS]:
+        if isinstance(choice, str):
+            yield from (choice.swapcase(), f"{choice}x")
+        elif isinstance(choice, int):
+            yield from (choice + 1, choice - 1)
+    for keyword, step in _STEPS.items():
+        bound = parameter.schema.get(keyword)
+        if isinstance(bound, int | float):
+            yield bound + step
+    yield from _STRANGERS
+
+
+LONG = 5000  # longer than file names and paths may be
+
+# The most revealing come first. `{}` stands for the simple value of the parameter.
+TEXTS = (
+    "", "{}\0", "{}\ud800", "x" * LONG, " ", "../../{}", "0", "-1", "'\"", "{{", "\u00e9\u4e2d\U0001f600",
+    "[]", "\n", "%s%d{{0}}", "/", "1e999", "null", "(", "*", "{} {}", ",", ":", "=", "\\", "<a>",
+    "\u202e{}\u0130", "--{}", "\u0663", "1_0", "0x10",
+)  # fmt: skip
+INTEGERS = (0, -1, 1, 2**31, -(2**31) - 1, 2, 2**63, 10**30, 255, 1000, -(10**30), 3, 7, 100)
+NUMBERS = (0, -1, 0.5, 1e308, -1e308, 5e-324, -0.0, 2**53 + 1, 1, 1e-9, 10**30)
+LISTS = (0, 1, 2, 100)  # lengths
+_SIMPLE: dict[str, Sequence[Any]] = {
+    "integer": INTEGERS, "number": NUMBERS, "boolean": (True, False), "null": (None,),
+}  # fmt: skip
+_ITEMS: dict[str, Any] = {
+    "integer": 1, "number": 1.5, "boolean": True, "object": {}, "array": [1], "null": None,
+}  # fmt: skip
+_NONE: Any = object()
+_LATER, _CONSTANTS = 5, 24  # how many values come before constants of the code, and how many of these
+_CHOICES = 24
+_ROUND = 10  # values of each parameter before relations between parameters
+
+
+def telling_arguments(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
+    """Arguments with one revealing parameter and simple others, round by round."""
+    simple = subject.simple
+    columns = [_column(each, subject) for each in subject.parameters]
+    deepest = max((len(column) for column in columns), default=0)
+    for row in range(deepest):
+        if row == _ROUND:
+            yield from relations(subject)
+        for parameter, column in zip(subject.parameters, columns, strict=True):
+            if row < len(column):
+                yield {**simple, parameter.name: column[row]}
+    if deepest <= _ROUND:
+        yield from relations(subject)
+
+
+def relations(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
+    """Arguments in which two parameters of one type are equal, swapped, or far apart."""
+    complete = subject.complete
+    for one, other in combinations(subject.parameters, 2):
+        for kind in ("string", "integer", "number", "array"):
+            if kind in one.kinds and kind in other.kinds:
+                for pair in _pairs(kind, complete.get(one.name), complete.get(other.name)):
+                    yield {**complete, one.name: pair[0], other.name: pair[1]}
+                break
+
+
+def _pairs(kind: str, one: Any, other: Any) -> tuple[tuple[Any, Any], ...]:
+    if kind in ("integer", "number"):
+        return ((1, 1), (5, 2), (2, 5), (0, 0), (-1, 1), (1, 0))
+    if kind == "array":
+        return ((one, one), (one, []), ([], other))
+    text = one if isinstance(one, str) else "a"
+    return ((text, text), (other, one), (text, text + "x"), ("", ""), (text + "x", text))
+
+
+def _column(parameter: Parameter, subject: FuzzSubject) -> list[Any]:
+    """Revealing values of a parameter, alternating between its types."""
+    schema = parameter.schema
+    if parameter.choices:
+        return list(parameter.choices[:_CHOICES])
+    simple = subject.complete.get(parameter.name)
+    columns = [_limits(schema), *(list(_of_kind(kind, schema, simple)) for kind in parameter.kinds)]
+    if "string" in parameter.kinds:
+        columns.append([_NONE] * _LATER + list(subject.texts[:_CONSTANTS]))
+        columns.append([_NONE] * _LATER + list(subject.files.get(parameter.name, ())[:_CONSTANTS]))
+    if "integer" in parameter.kinds or "number" in parameter.kinds:
+        columns.append([_NONE] * _LATER + list(subject.numbers[:_CONSTANTS]))
+    rows = [value for row in zip_longest(*columns, fillvalue=_NONE) for value in row]
+    return [value for value in rows if value is not _NONE]
+
+
+def _limits(schema: dict[str, Any]) -> list[Any]:
+    """Values exactly at the limits of the schema."""
+    found = [schema[key] for key in ("minimum", "maximum") if is_number(schema.get(key))]
+    sizes = [schema[key] for key in ("minLength", "maxLength") if is_number(schema.get(key))]
+    return found + ["a" * size for size in sizes if 0 <= size <= LONG]
+
+
+def _of_kind(kind: str, schema: dict[str, Any], simple: Any) -> Iterable[Any]:
+    match kind:
+        case "string":
+            stem = simple if isinstance(simple, str) and len(simple) < LONG else "a"
+            return [text.replace("{{", "\1").replace("{}", stem).replace("\1", "{") for text in TEXTS]
+        case "array":
+            return _lists(schema, simple)
+        case "object":
+            return _objects(simple)
+    return _SIMPLE.get(kind, ())
+
+
+def _lists(schema: dict[str, Any], simple: Any) -> Iterator[Any]:
+    inner = schema.get("items")
+    kind = str(inner.get("type")) if isinstance(inner, dict) else "string"
+    items = simple if isinstance(simple, list) and simple else [_ITEMS.get(kind, "a")]
+    yield from ((items * length)[:length] for length in LISTS)
+    if isinstance(items[0], str):
+        yield from ([items[0], text] for text in ("", "\0", "\ud800", "x" * LONG))
+    elif is_number(items[0]):
+        yield from ([items[0], number] for number in (0, -1, 10**30))
+    else:
+        yield [items[0], None]
+
+
+def _objects(simple: Any) -> Iterator[Any]:
+    yield {}
+    if isinstance(simple, dict):
+        for key, value in simple.items():
+            yield {name: each for name, each in simple.items() if name != key}
+            yield {**simple, key: [] if isinstance(value, list) else "" if isinstance(value, str) else 0}
+    yield {"": ""}
+    yield {"a": {"a": {"a": None}}}
+
 
 _EARLY = 6  # telling calls per tool before repetitions
 _EXAMPLES = 8
 _FILES = 8  # per parameter that takes file names
-
-
-def opening_plan(
-    subjects: list[FuzzSubject], sequences: Sequences, telling: Iterator[CallIdea], corpus: Iterable[str]
-) -> Iterator[CallIdea]:
-    """The corpus of earlier runs, examples, simple calls, the most telling ones, life cycles, repetitions."""
-    names = {subject.name for subject in subjects}
-    for text in corpus:
-        if calls := _read_calls(text, names):
-            yield CallIdea(calls, "corpus")
-    yield from _taking_turns([_first_calls(subject) for subject in subjects])
-    yield from islice(telling, _EARLY * len(subjects))
-    if len(subjects) > 1:
-        for calls in sequences.lives():
-            yield CallIdea(calls, "sequence")
-    for subject in subjects:
-        yield CallIdea(((subject.name, subject.simple),) * 2, "again", again=True)
 
 
 def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
@@ -64,15 +231,10 @@ def written_calls(calls: Calls) -> str:
 
 
 def _first_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
-    for text in subject.described.examples[:_EXAMPLES]:
-        try:
-            arguments = json.loads(text)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(arguments, dict):
-            yield CallIdea(((subject.name, arguments),), "example", mark=True)
-    yield CallIdea(((subject.name, subject.simple),), "simple", mark=True)
-    yield CallIdea(((subject.name, subject.complete),), "simple", mark=True)
+    for arguments in read_examples(subject.described.examples[:_EXAMPLES]):
+        yield CallIdea(((subject.name, arguments),), "example", mark=True)
+    for arguments in (subject.simple, subject.complete):
+        yield CallIdea(((subject.name, arguments),), "simple", mark=True)
     if subject.described.kind == "mcp":
         for name, files in subject.files.items():
             for file in files[:_FILES] if name in subject.simple else ():
@@ -145,7 +307,16 @@ class Inspiration:
             self._shares.settle("sequence", _STATEFUL)
 
     def _first(self, kept: list[str]) -> Iterator[CallIdea]:
-        yield from opening_plan(self._subjects, self._sequences, self._telling, kept)
+        """The corpus of earlier runs, examples, simple calls, the most telling ones, lives, repetitions."""
+        names = {subject.name for subject in self._subjects}
+        stored = (_read_calls(text, names) for text in kept)
+        yield from (CallIdea(calls, "corpus") for calls in stored if calls)
+        yield from _taking_turns([_first_calls(subject) for subject in self._subjects])
+        yield from islice(self._telling, _EARLY * len(self._subjects))
+        if len(self._subjects) > 1:
+            yield from (CallIdea(calls, "sequence") for calls in self._sequences.lives())
+        for subject in self._subjects:
+            yield CallIdea(((subject.name, subject.simple),) * 2, "again", again=True)
         if self.finite:
             for subject, space in zip(self._subjects, self._spaces, strict=True):
                 for arguments in space or ():

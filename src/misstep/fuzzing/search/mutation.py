@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 from misstep.core.rng import Dice
@@ -51,11 +52,6 @@ SPECIAL = (
 )  # fmt: skip
 
 
-def changed_text(text: str, subject: FuzzSubject, dice: Dice) -> str:
-    """The text with one mutation."""
-    return dice.pick(_TEXT_CHANGES)(text, subject, dice)[:LONGEST]
-
-
 def _inserted(text: str, subject: FuzzSubject, dice: Dice) -> str:
     place = dice.below(len(text) + 1)
     return text[:place] + any_token(subject, dice) + text[place:]
@@ -69,6 +65,11 @@ def _appended(text: str, subject: FuzzSubject, dice: Dice) -> str:
 def _replaced(text: str, subject: FuzzSubject, dice: Dice) -> str:
     start, end = _span(text, dice)
     return text[:start] + any_token(subject, dice) + text[end:]
+
+
+def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
+    start, end = _span(text, dice)
+    return text[:start] + text[end:]
 
 
 def any_token(subject: FuzzSubject, dice: Dice) -> str:
@@ -119,11 +120,6 @@ def _other_number(text: str, subject: FuzzSubject, dice: Dice) -> str:
     if dice.chance(0.5):
         number = number[-(end - start) :].zfill(end - start)
     return text[:start] + number + text[end:]
-
-
-def _cut_out(text: str, _subject: FuzzSubject, dice: Dice) -> str:
-    start, end = _span(text, dice)
-    return text[:start] + text[end:]
 
 
 def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
@@ -184,7 +180,7 @@ def spliced(one: dict[str, Any], other: dict[str, Any], dice: Dice) -> dict[str,
 def changed_value(value: Any, subject: FuzzSubject, dice: Dice) -> Any:
     """Another value, usually of the same type."""
     if isinstance(value, str):
-        return changed_text(value, subject, dice)
+        return dice.pick(_TEXT_CHANGES)(value, subject, dice)[:LONGEST]
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
@@ -225,55 +221,46 @@ def _without(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dic
     return {name: value for name, value in arguments.items() if name != left_out}
 
 
-def _two_equal(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
+def _two_equal(
+    arguments: dict[str, Any], subject: FuzzSubject, dice: Dice, swap: bool = False
+) -> dict[str, Any]:
+    """Set one parameter to the value of another of the same type."""
     if len(arguments) < 2:
         return _one_value(arguments, subject, dice)
     one, other = dice.sample(list(arguments), 2)
     if type(arguments[one]) is not type(arguments[other]):
-        return _one_value(arguments, subject, dice)
-    return {**arguments, one: arguments[other]}
-
-
-def _two_swapped(arguments: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:
-    if len(arguments) < 2:
-        return _one_value(arguments, subject, dice)
-    one, other = dice.sample(list(arguments), 2)
-    if type(arguments[one]) is not type(arguments[other]):
-        return _known_value(arguments, subject, dice)
-    return {**arguments, one: arguments[other], other: arguments[one]}
+        return (_known_value if swap else _one_value)(arguments, subject, dice)
+    return {**arguments, one: arguments[other]} | ({other: arguments[one]} if swap else {})
 
 
 _CHANGES: tuple[_Change, ...] = (
-    *(_one_value,) * 8, *(_known_value,) * 3, _without, _two_equal, _two_swapped
+    *(_one_value,) * 8, *(_known_value,) * 3, _without, _two_equal, partial(_two_equal, swap=True)
 )  # fmt: skip
 
 
 def _joined(one: Any, other: Any, dice: Dice) -> Any:
     """The start of one with the end of the other."""
-    if isinstance(one, str) and isinstance(other, str):
-        return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
-    if isinstance(one, list) and isinstance(other, list):
-        return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
-    return other
+    if type(one) is not type(other) or not isinstance(one, str | list):
+        return other
+    return one[: dice.below(len(one) + 1)] + other[dice.below(len(other) + 1) :]
 
 
 def _list(items: list[Any], subject: FuzzSubject, dice: Dice) -> list[Any]:
     if not items:
         return [dice.pick(("", 0, "a", None))]
     place = dice.below(len(items))
-    way = dice.below(8)
-    if way <= 2:
-        return [*items[:place], changed_value(items[place], subject, dice), *items[place + 1 :]]
-    if way == 3:
-        return items[:place] + items[place + 1 :]
-    if way == 4:
-        return [*items, items[place]]
-    if way == 5:
-        return [*items, changed_value(items[place], subject, dice)]
-    if way == 6:
-        return items[::-1] if dice.chance(0.5) else items[:place]
-    times = dice.pick(TIMES)
-    return items * min(times, LONGEST // (8 * len(items)) + 1)
+    match dice.below(8):
+        case 3:
+            return items[:place] + items[place + 1 :]
+        case 4:
+            return [*items, items[place]]
+        case 5:
+            return [*items, changed_value(items[place], subject, dice)]
+        case 6:
+            return items[::-1] if dice.chance(0.5) else items[:place]
+        case 7:
+            return items * min(dice.pick(TIMES), LONGEST // (8 * len(items)) + 1)
+    return [*items[:place], changed_value(items[place], subject, dice), *items[place + 1 :]]
 
 
 def _object(value: dict[str, Any], subject: FuzzSubject, dice: Dice) -> dict[str, Any]:

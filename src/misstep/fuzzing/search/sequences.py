@@ -40,12 +40,11 @@ class Sequences:
     """Makes sequences from calls in the corpus and values from results."""
 
     def __init__(self, subjects: dict[str, FuzzSubject], corpus: Corpus, harvest: NamedValues) -> None:
-        self._subjects = subjects
+        self._named = subjects
+        self._subjects = list(subjects.values())
         self._corpus = corpus
         self._harvest = harvest
-        self._stages: list[list[FuzzSubject]] = [[], [], [], []]
-        for subject in subjects.values():
-            self._stages[stage_of(subject.name)].append(subject)
+        self._stages = [[each for each in self._subjects if stage_of(each.name) == n] for n in range(4)]
 
     def lives(self) -> list[Calls]:
         """For each creating tool: create, read, change, read, delete twice, read again."""
@@ -53,14 +52,10 @@ class Sequences:
         found = list[Calls]()
         for maker in makers[:6]:
             steps = [maker, *lookers[:2], *changers[:2], *takers[:1] * 2, *lookers[:1]]
+            again = [maker, maker, *takers[:1], *lookers[:1], maker]
             if len(steps) > 1:
-                found.append(self._alike(steps[:LONGEST], maker.simple))
-                found.append(
-                    self._alike([maker, maker, *takers[:1], *lookers[:1], maker][:LONGEST], maker.complete)
-                )
-        for taker in takers[:4]:
-            found.append(((taker.name, taker.simple),) * 2)
-        return [calls for calls in found if len(calls) > 1]
+                found += [self._alike(steps, maker.simple), self._alike(again, maker.complete)]
+        return [*found, *(((taker.name, taker.simple),) * 2 for taker in takers[:4])]
 
     def make(self, dice: Dice) -> Calls:
         entry = self._corpus.pick(dice)
@@ -81,46 +76,44 @@ class Sequences:
         """Arguments for a tool that reuse arguments of earlier calls or values from results."""
         arguments = dict(subject.simple)
         for parameter in subject.parameters:
-            told = [given[parameter.name] for _, given in before if parameter.name in given]
+            name = parameter.name
+            told = [given[name] for _, given in before if name in given]
             results = self._harvest.wanted(parameter)
             if results and (not told or dice.chance(0.5)):
-                arguments[parameter.name] = results[-1] if dice.chance(0.5) else dice.pick(results)
+                arguments[name] = results[-1] if dice.chance(0.5) else dice.pick(results)
             elif told and dice.chance(0.9):
-                arguments[parameter.name] = told[-1]
-            elif parameter.name in arguments and dice.chance(0.15):
-                arguments[parameter.name] = changed_value(arguments[parameter.name], subject, dice)
+                arguments[name] = told[-1]
+            elif name in arguments and dice.chance(0.15):
+                arguments[name] = changed_value(arguments[name], subject, dice)
         return arguments
 
     def _alike(self, steps: list[FuzzSubject], first: dict[str, Any]) -> Calls:
         """Calls that share the values of parameters with the same name."""
-        given = dict(first)
-        calls = list[tuple[str, dict[str, Any]]]()
-        for subject in steps:
+        calls: Calls = ((steps[0].name, dict(first)),)
+        given = {**steps[0].simple, **first}
+        for subject in steps[1:]:
             arguments = {name: given.get(name, value) for name, value in subject.simple.items()}
-            for name, value in arguments.items():
-                given.setdefault(name, value)
-            calls.append((subject.name, dict(first) if subject is steps[0] and not calls else arguments))
-        return tuple(calls)
+            given = {**arguments, **given}
+            calls = (*calls, (subject.name, arguments))
+        return calls
 
     def _fresh(self, dice: Dice) -> Calls:
         """A short life: a call that creates something, then others roughly by stage."""
         calls: Calls = ()
-        subjects = list(self._subjects.values())
         for stage in range(2 + dice.below(LONGEST - 1)):
-            fitting = self._stages[min(stage, 3)] if dice.chance(0.6) else subjects
-            subject = dice.pick(fitting or subjects)
+            fitting = self._stages[min(stage, 3)] if dice.chance(0.6) else self._subjects
+            subject = dice.pick(fitting or self._subjects)
             calls = (*calls, (subject.name, self.related(subject, calls, dice)))
         return calls
 
     def _afterwards(self, dice: Dice) -> Calls:
         """Delete something, then use other tools on it."""
-        subjects = list(self._subjects.values())
-        taker = dice.pick(self._stages[3] or subjects)
+        taker = dice.pick(self._stages[3] or self._subjects)
         given = self.related(taker, (), dice)
         calls: Calls = ((taker.name, given),)
-        concerned = [each for each in subjects if any(other.name in given for other in each.parameters)]
+        concerned = [each for each in self._subjects if any(part.name in given for part in each.parameters)]
         for _ in range(1 + dice.below(2)):
-            subject = dice.pick(concerned or subjects)
+            subject = dice.pick(concerned or self._subjects)
             same = {each.name: given[each.name] for each in subject.parameters if each.name in given}
             calls = (*calls, (subject.name, {**subject.simple, **same}))
         return calls
@@ -129,7 +122,7 @@ class Sequences:
         """Append calls about the same things."""
         calls = entry.calls[-LONGEST + 2 :]
         for _ in range(1 + dice.below(2)):
-            subject = dice.pick(list(self._subjects.values()))
+            subject = dice.pick(self._subjects)
             calls = (*calls, (subject.name, self.related(subject, calls, dice)))
         return calls
 
@@ -144,7 +137,7 @@ class Sequences:
             calls.insert(dice.below(len(calls)), calls.pop(place))
         else:
             tool, arguments = calls[place]
-            calls[place] = (tool, mutated(arguments, self._subjects[tool], dice))
+            calls[place] = (tool, mutated(arguments, self._named[tool], dice))
         return tuple(calls) if len(calls) > 1 else (*calls, calls[0])
 
 
@@ -179,7 +172,7 @@ class Walks:
             for parameter in subject.parameters:
                 if parameter.name in self._shared and parameter.name not in given:
                     given[parameter.name] = self._own(parameter, subject, dice)
-        return tuple((each.name, self._arguments(each, given)) for each in steps)
+        return tuple((each.name, _arguments(each, given)) for each in steps)
 
     def _told(self, subjects: Sequence[FuzzSubject], dice: Dice) -> dict[str, Any]:
         """Values from results for parameters that tools share, usually the latest."""
@@ -208,17 +201,14 @@ class Walks:
 
     def _own(self, parameter: Parameter, subject: FuzzSubject, dice: Dice) -> Any:
         """A simple value, or one that no other walk uses, so that only this walk affects it."""
-        simple = subject.complete.get(parameter.name)
-        if parameter.choices or dice.chance(0.3):
+        simple: Any = subject.complete.get(parameter.name)
+        if parameter.choices or dice.chance(0.3) or type(simple) not in (str, int):
             return simple
-        fresh: Any = simple
-        if isinstance(simple, str):
-            fresh = f"{simple}{self._made}"
-        elif isinstance(simple, int) and not isinstance(simple, bool):
-            fresh = simple + self._made
+        fresh = f"{simple}{self._made}" if isinstance(simple, str) else simple + self._made
         fits = subject.misfit({**subject.complete, parameter.name: fresh}) is None
         return fresh if fits else simple
 
-    def _arguments(self, subject: FuzzSubject, given: dict[str, Any]) -> dict[str, Any]:
-        names = [each.name for each in subject.parameters if each.required or each.name in subject.simple]
-        return {**subject.simple, **{name: given[name] for name in names if name in given}}
+
+def _arguments(subject: FuzzSubject, given: dict[str, Any]) -> dict[str, Any]:
+    names = [each.name for each in subject.parameters if each.required or each.name in subject.simple]
+    return {**subject.simple, **{name: given[name] for name in names if name in given}}

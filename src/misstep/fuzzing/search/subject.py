@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -11,10 +12,9 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Described, Path
 from misstep.errors import UsageError
 from misstep.fuzzing.inputs.edges import file_places, files_for
+from misstep.fuzzing.inputs.semantic import constants_in
 from misstep.fuzzing.inputs.slots import Drawn
-from misstep.fuzzing.inputs.suggestions import constants_in
-from misstep.fuzzing.search.corpus import Feedback
-from misstep.fuzzing.search.shares import Sights
+from misstep.fuzzing.search.corpus import Feedback, Sights
 from misstep.schemas.examples import make_up
 from misstep.schemas.schema import fits
 from misstep.schemas.shape import as_list, flatten, kinds_of, mapping
@@ -199,23 +199,20 @@ class FuzzSubject:
             if "default" in each.schema:
                 made[each.name] = each.schema["default"]
                 continue
-            wanted = {**self._schema, "required": [each.name]}
-            try:
-                made[each.name] = make_up(wanted, dice)[each.name]
-            except (UsageError, KeyError):
-                continue
+            with suppress(UsageError, KeyError):
+                made[each.name] = make_up({**self._schema, "required": [each.name]}, dice)[each.name]
         return made
 
 
 def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
     whole = flatten(schema, schema) or {}
     required = as_list(whole.get("required"))
-    found = []
-    for name, part in mapping(whole.get("properties")).items():
-        flat = flatten(part, schema)
-        if flat is not None:
-            found.append(Parameter(name, flat, _kinds(flat, schema), name in required, _choices(flat)))
-    return tuple(found)
+    parts = {name: flatten(part, schema) for name, part in mapping(whole.get("properties")).items()}
+    return tuple(
+        Parameter(name, flat, _kinds(flat, schema), name in required, _choices(flat))
+        for name, flat in parts.items()
+        if flat is not None
+    )
 
 
 def _choices(flat: dict[str, Any]) -> tuple[Any, ...]:
@@ -226,9 +223,6 @@ def _choices(flat: dict[str, Any]) -> tuple[Any, ...]:
 
 def _kinds(flat: dict[str, Any], root: Mapping[str, Any]) -> tuple[str, ...]:
     """The types of a parameter, including those of its alternatives."""
-    found = dict[str, None]()
-    for option in [*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf"))]:
-        inner = flatten(option, root)
-        if inner is not None:
-            found.update(dict.fromkeys(kinds_of(inner)))
+    options = [flatten(each, root) for each in (*as_list(flat.get("anyOf")), *as_list(flat.get("oneOf")))]
+    found = dict.fromkeys(kind for each in options if each is not None for kind in kinds_of(each))
     return tuple(found) or kinds_of(flat)

@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any
 
 from misstep.core.tool import Observation, Path
-from misstep.fuzzing.taint.patterns import watched_pattern
 from misstep.fuzzing.taint.record import ObservationLog, ValueOrigin
+from misstep.fuzzing.taint.stand_ins import watched_pattern
 from misstep.fuzzing.taint.text import mark
 from misstep.fuzzing.taint.watches import METHODS, functions, listen, particular, pydantic_methods
 

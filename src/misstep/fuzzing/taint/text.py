@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from misstep.fuzzing.taint import marked
+from misstep.fuzzing.taint import values
 from misstep.fuzzing.taint.record import ValueOrigin
 from misstep.fuzzing.taint.values import no_dictionary, note_place, number, row, table
 
@@ -19,21 +19,21 @@ _CHANGES = (
 )
 
 
-@marked.passes_for(str)
+@values.passes_for(str)
 class MarkedText(str):
     __slots__ = ("_misstep_origin",)
-    __class__ = property(marked.class_asked_for)
+    __class__ = property(values.class_asked_for)
     _misstep_origin: ValueOrigin
 
     def __str__(self) -> str:
         return self
 
     def __repr__(self) -> str:
-        marked.note_conversion(self)
+        values.note_conversion(self)
         return str.__repr__(self)
 
     def __iter__(self) -> Iterator[str]:
-        marked.note_unpacking(self, str.__len__(self))
+        values.note_unpacking(self, str.__len__(self))
         origin = self._misstep_origin
         return (
             text(character, origin.step("slice", place, place + 1, 1))
@@ -66,12 +66,6 @@ class MarkedText(str):
             return NotImplemented
         return text(str.__add__(other, self), self._misstep_origin.step("prepend", other))
 
-    def partition(self, *args: Any) -> tuple[str, str, str]:
-        return _partition(self, "partition", args)
-
-    def rpartition(self, *args: Any) -> tuple[str, str, str]:
-        return _partition(self, "rpartition", args)
-
     def encode(self, *args: Any, **kwargs: Any) -> bytes:
         try:
             return str.encode(self, *args, **kwargs)
@@ -95,7 +89,7 @@ def plain_text(value: str) -> str:
 
 def _note_part(self: MarkedText, operation: str, part: Any, outcome: bool) -> None:
     self._misstep_origin.note(operation, part, outcome)
-    theirs = marked.origin_of(part)
+    theirs = values.origin_of(part)
     if theirs:
         theirs.note(f"{operation} in", self, outcome)
 
@@ -110,14 +104,16 @@ def _added_to_something_else(self: MarkedText, other: Any) -> Any:
     return str.__add__(self, other) if result is NotImplemented else result
 
 
-def _partition(self: MarkedText, name: str, args: tuple[Any, ...]) -> tuple[str, str, str]:
-    parts: tuple[str, str, str] = getattr(str, name)(self, *args)
-    separator = args[0]
-    _note_part(self, name, separator, bool(parts[1]))
-    before, between, after = (
-        text(part, self._misstep_origin.step(name, separator, place)) for place, part in enumerate(parts)
-    )
-    return before, between, after
+def _partition(name: str) -> Callable[..., Any]:
+    divide = getattr(str, name)
+
+    def method(self: MarkedText, *args: Any) -> Any:
+        parts = divide(self, *args)
+        _note_part(self, name, args[0], bool(parts[1]))
+        origin = self._misstep_origin
+        return tuple([text(part, origin.step(name, args[0], place)) for place, part in enumerate(parts)])
+
+    return method
 
 
 def _question(name: str) -> Callable[..., Any]:
@@ -178,15 +174,16 @@ _METHODS = {
     "find rfind index rindex count": _search,
     _CHANGES: _change,
     "split rsplit splitlines": _division,
+    "partition rpartition": _partition,
 }
 for _names, _method in _METHODS.items():
     for _name in _names.split():
         setattr(MarkedText, _name, _method(_name))
 
 
-@marked.passes_for(bytes)
+@values.passes_for(bytes)
 class Octets(bytes):
-    __class__ = property(marked.class_asked_for)
+    __class__ = property(values.class_asked_for)
     __dict__ = property(no_dictionary)
     _misstep_origin: ValueOrigin
 
@@ -251,9 +248,9 @@ def plain(value: Any) -> Any:
 
 def _plain(value: Any, done: _Done, depth: int) -> Any:
     kind = type(value)
-    base: Any = marked.KINDS.get(kind, kind)
+    base: Any = values.KINDS.get(kind, kind)
     if base not in _CONTAINERS:
-        return marked.PLAIN[base](value) if kind in marked.KINDS else value
+        return values.PLAIN[base](value) if kind in values.KINDS else value
     if depth == 0:
         return value
     if id(value) not in done:

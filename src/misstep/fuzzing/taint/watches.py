@@ -21,11 +21,10 @@ from decimal import Decimal
 from types import CodeType, ModuleType
 from typing import Any
 
-from misstep.fuzzing.taint.marked import origin_of
-from misstep.fuzzing.taint.patterns import watched_pattern
 from misstep.fuzzing.taint.record import ValueOrigin
-from misstep.fuzzing.taint.tables import watch_names, watch_objects, watch_reading
+from misstep.fuzzing.taint.stand_ins import watch_names, watch_objects, watch_reading, watched_pattern
 from misstep.fuzzing.taint.text import MarkedText, mark, plain, text
+from misstep.fuzzing.taint.values import origin_of
 
 _strptime = importlib.import_module("_strptime")  # implements `strptime` for dates and times
 
@@ -175,11 +174,6 @@ def _making(around: Watch) -> Callable[[Any], Any]:
     return lambda original: staticmethod(around(original.__func__))
 
 
-def _dates() -> list[str]:
-    """What `strptime` of dates calls: one function up to Python 3.13, then one for each class."""
-    return [name for name in vars(_strptime) if name.startswith("_strptime_datetime")]
-
-
 def functions() -> dict[tuple[ModuleType, str], Function]:
     """The replacement for each watched function."""
     watches: dict[tuple[Any, str], Watch] = {
@@ -198,7 +192,9 @@ def functions() -> dict[tuple[ModuleType, str], Function]:
         (csv, "reader"): watch_reading,
         (re, "compile"): _watch_compiling,
     }
-    watches |= {(_strptime, name): watch("strptime", lambda args: args[2], at=1) for name in _dates()}
+    # What `strptime` of dates calls: one function up to Python 3.13, then one for each class.
+    dates = [name for name in vars(_strptime) if name.startswith("_strptime_datetime")]
+    watches |= {(_strptime, name): watch("strptime", lambda args: args[2], at=1) for name in dates}
     watches |= {(re, name): _watch_matching(name) for name in _MATCHING}
     watches |= {(os.path, name): watch("path", name) for name in _PATHS}
     watches |= {(os.path, name): watch("path", name, _parsed(name)) for name in _PATH_PARTS}
@@ -223,10 +219,7 @@ METHODS: list[tuple[Any, str, Callable[[Any], Any]]] = [
 LISTENER = 4  # a monitoring tool id that Python reserves for no purpose
 
 _CONVERSIONS: dict[int, tuple[str, Callable[[Any], Any]]] = {
-    id(int): ("int", int),
-    id(float): ("float", float),
-    id(Decimal): ("Decimal", Decimal),
-    id(range): ("range", range),
+    id(convert): (convert.__name__, convert) for convert in (int, float, Decimal, range)
 }
 
 

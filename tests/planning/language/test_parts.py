@@ -252,7 +252,7 @@ def test_whatever_is_asked_for_there_is_something_on_either_side() -> None:
     asked = Asked()
     names = [f"task {number}" for number in range(5)]
     for part in parts_of_sentences():
-        write((Sentence((part,)),), names, asked)
+        write((Sentence((part,)),), names, asked.draw)
     assert len(asked.lists) > 35
     lists = [[option.one for option in options] for options in asked.lists]
     lists.append([finding.some for finding in load_lexicon().conditions.findings])

@@ -284,7 +284,7 @@ def test_what_contradicts_itself_between_two_of_which_one_is_due_is_told_again()
     (one, other), *_ = _options(anatomy)
     pair = Group((one,)), Group((other,))
     ring = (Sentence((Clause("verb", "<", *pair),)), Sentence((Clause("verb", ">", *pair),)))
-    fresh = tuple(draw_words(sentence, PhraseDrawer(Dice(1))) for sentence in ring)
+    fresh = tuple(draw_words(sentence, PhraseDrawer(Dice(1)).draw) for sentence in ring)
     torn = msgspec.structs.replace(
         anatomy, paragraph=(*anatomy.paragraph, *ring), words=(*anatomy.words, *fresh)
     )

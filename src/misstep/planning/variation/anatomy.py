@@ -39,7 +39,7 @@ from misstep.planning.synthesis.composition import (
 )
 from misstep.planning.synthesis.problems import rehearse
 from misstep.planning.synthesis.suite import ASSISTANT
-from misstep.planning.variation.phrasing import Drawn, PhraseSlot, Replay, find_words, say, slots_of
+from misstep.planning.variation.phrasing import Drawn, PhraseSlot, find_words, replay, say, slots_of
 
 
 class WordedAnnouncement(msgspec.Struct, frozen=True):
@@ -293,4 +293,4 @@ def saying(anatomy: Anatomy, said: Iterable[Worded]) -> Anatomy:
 def slots(anatomy: Anatomy) -> list[tuple[PhraseSlot, ...]]:
     """The slots of each sentence: the options, and the current phrase."""
     said = zip(anatomy.paragraph, anatomy.words, strict=True)
-    return [slots_of(sentence, Replay(words)) for sentence, words in said]
+    return [slots_of(sentence, replay(words)) for sentence, words in said]

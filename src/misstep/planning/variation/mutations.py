@@ -14,9 +14,9 @@ from misstep.planning.variation.anatomy import Anatomy, slots
 from misstep.planning.variation.phrasing import (
     Choosing,
     NothingLeft,
-    Replay,
     draw_words,
     heard_mood,
+    replay,
     slots_of,
 )
 from misstep.planning.variation.retelling import retell
@@ -36,7 +36,7 @@ def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> An
         words = tuple([choosing.substitute(found) for found in slots(anatomy)])
         announcements = [
             msgspec.structs.replace(
-                each, words=choosing.substitute(slots_of(each.sentence, Replay(each.words)))
+                each, words=choosing.substitute(slots_of(each.sentence, replay(each.words)))
             )
             for each in announcements
         ]
@@ -87,7 +87,7 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     announced = [word for each in anatomy.announcements for word in each.words]
     moods = (heard_mood(announced),) if announced else possible_moods(paragraph)
     fresh = PhraseDrawer(dice, mood=dice.pick(moods))
-    words = tuple([draw_words(sentence, fresh) for sentence in paragraph])
+    words = tuple([draw_words(sentence, fresh.draw) for sentence in paragraph])
     return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
 
 

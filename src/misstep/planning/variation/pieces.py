@@ -18,7 +18,7 @@ from misstep.planning.language.syntax import (
     nested,
 )
 from misstep.planning.language.wording import Option
-from misstep.planning.variation.phrasing import Drawn, Plainest, draw_words
+from misstep.planning.variation.phrasing import Drawn, draw_words
 
 # The path from a sub-sentence to a phrase, e.g. ("subject", "relative", "linker").
 Path: TypeAlias = tuple[str, ...]
@@ -50,8 +50,13 @@ def attribute(sentence: Sentence, words: Sequence[Option]) -> tuple[Piece, ...]:
 
 def fill(sentence: Sentence, said: Sequence[Piece]) -> Drawn:
     """The words of a sentence: those of its sub-sentences if they fit, else the plainest."""
-    wanted = [each.words.get(path) for each in said for path in paths(each.part)]
-    return draw_words(sentence, Plainest(wanted))
+    wanted = iter([each.words.get(path) for each in said for path in paths(each.part)])
+
+    def draw(options: tuple[Option, ...]) -> Option:
+        word = next(wanted, None)
+        return word if word is not None and word in options else options[0]
+
+    return draw_words(sentence, draw)
 
 
 def _clause_paths(clause: Clause) -> tuple[Path, ...]:

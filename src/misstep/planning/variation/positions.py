@@ -132,7 +132,7 @@ def _demands(sentence: Sentence) -> bool:
 
 def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
     sentence = Sentence((Duty((choosing.dice.pick(_due(anatomy)),)),))
-    return Worded(sentence, draw_words(sentence, choosing))
+    return Worded(sentence, draw_words(sentence, choosing.draw))
 
 
 def _due(anatomy: Anatomy) -> list[int]:

@@ -27,7 +27,7 @@ from misstep.planning.language.syntax import (
     groups_in,
 )
 from misstep.planning.variation.anatomy import Worded
-from misstep.planning.variation.phrasing import Choosing, Drawn, Keeping, NothingLeft, draw_words, options_of
+from misstep.planning.variation.phrasing import Choosing, Drawn, NothingLeft, draw_words, keeping, options_of
 from misstep.planning.variation.pieces import paths
 from misstep.planning.variation.shapes import JOINED, LIST, TIMES, forms_of
 
@@ -50,9 +50,9 @@ class Phrased(msgspec.Struct, frozen=True):
     object: Drawn = ()
 
     def words(self, choosing: Choosing) -> Drawn:
-        sources = {role: Keeping(getattr(self, role), choosing) for role in ("own", "subject", "object")}
+        sources = {role: keeping(getattr(self, role), choosing) for role in ("own", "subject", "object")}
         slots = zip(_roles(self.clause), options_of(Sentence((self.clause,))), strict=True)
-        return tuple([sources[role].draw(options) for role, options in slots])
+        return tuple([sources[role](options) for role, options in slots])
 
 
 def phrased(clause: Clause, words: Drawn) -> Phrased:
@@ -242,7 +242,7 @@ def _hung(appointment: Appointment, words: Drawn, said: list[Worded], choosing: 
     if not ways:
         raise NothingLeft("no clause can carry a time")
     number, sentence = choosing.dice.pick(ways)
-    kept = draw_words(sentence, Keeping((*said[number].words, *words), choosing))
+    kept = draw_words(sentence, keeping((*said[number].words, *words), choosing))
     return [*said[:number], Worded(sentence, kept), *said[number + 1 :]]
 
 
@@ -303,7 +303,7 @@ class _Rewriter:
                 return [(part, words)]
 
     def _kept(self, part: SubSentence, words: Drawn) -> _Part:
-        return part, draw_words(Sentence((part,)), Keeping(words, self._choosing))
+        return part, draw_words(Sentence((part,)), keeping(words, self._choosing))
 
     def _clause(self, clause: Clause, words: Drawn) -> list[_Part]:
         said = phrased(clause, words)

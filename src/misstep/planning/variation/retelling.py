@@ -41,7 +41,7 @@ from misstep.planning.variation.anatomy import (
     saying,
     spoken_of,
 )
-from misstep.planning.variation.phrasing import Choosing, Drawn, Keeping, draw_words, options_of
+from misstep.planning.variation.phrasing import Choosing, Drawn, draw_words, keeping, options_of
 from misstep.planning.variation.positions import mentions
 from misstep.planning.variation.restructuring import (
     appointments_in,
@@ -65,7 +65,7 @@ def arranged(said: Sequence[Worded], pairs: Sequence[Relation], choosing: Choosi
         number, way = _next(waiting, pairs, mentioned, choosing)
         if way is None:
             sentence = mention([_free(waiting, pairs, mentioned)], free=False)
-            way = Worded(sentence, draw_words(sentence, choosing))
+            way = Worded(sentence, draw_words(sentence, choosing.draw))
         else:
             del waiting[number]
         told.append(way)
@@ -117,7 +117,7 @@ def _part_ways(part: SubSentence, words: Drawn, choosing: Choosing) -> Iterator[
             yield other.clause, other.words(choosing)
     elif isinstance(part, Neighbours):
         swapped = _swapped(part)
-        yield swapped, draw_words(Sentence((swapped,)), Keeping(words, choosing))
+        yield swapped, draw_words(Sentence((swapped,)), keeping(words, choosing))
     else:
         yield from ((part, other) for other in _other_frames(part, words, choosing))
 
@@ -248,7 +248,7 @@ def mention_left_over(anatomy: Anatomy, choosing: Choosing) -> Anatomy:
     if not rest:
         return fitting
     sentence = mention(choosing.dice.shuffled(rest), is_about_order(fitting))
-    return saying(fitting, [*said_in(fitting), Worded(sentence, draw_words(sentence, choosing))])
+    return saying(fitting, [*said_in(fitting), Worded(sentence, draw_words(sentence, choosing.draw))])
 
 
 def _is_of(said: Worded, anatomy: Anatomy, families: Collection[str]) -> bool:
@@ -346,6 +346,6 @@ def _tell(anatomy: Anatomy, order: Order, choosing: Choosing) -> Anatomy:
     sentences = [said for said in draft.paragraph if not isinstance(said.parts[0], Free)]
     for appointment in appointments_in([each.sentence for each in dropped]):
         sentences = tell_time(appointment, sentences, choosing.dice)
-    keeping = Keeping([word for each in dropped for word in each.words], choosing)
-    fresh = [Worded(sentence, draw_words(sentence, keeping)) for sentence in sentences]
+    kept_words = keeping([word for each in dropped for word in each.words], choosing)
+    fresh = [Worded(sentence, draw_words(sentence, kept_words)) for sentence in sentences]
     return mention_left_over(saying(anatomy, choosing.dice.shuffled([*fresh, *kept])), choosing)

@@ -46,8 +46,7 @@ def _check_beginnings(case: Case) -> None:
             beginnings += _count_beginnings(demands)
         if beginnings > MOST_BEGINNINGS:
             raise UsageError(
-                "the case is too large to check",
-                "use fewer actions, or constrain their order further",
+                "the case is too large to check", "use fewer actions, or constrain their order further"
             )
 
 

@@ -27,9 +27,12 @@ class Linker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     single: bool = False
 
 
-class Verbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OrderingVerbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before: tuple[Verb, ...]
     after: tuple[Verb, ...]
+
+
+class Verbs(OrderingVerbs, frozen=True, forbid_unknown_fields=True):
     neutral: tuple[Verb, ...]
     free: tuple[Verb, ...]
 
@@ -46,11 +49,6 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: tuple[Verb, ...]
     after: tuple[Linker, ...]
     before: tuple[Linker, ...]
-
-
-class OrderingVerbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    before: tuple[Verb, ...]
-    after: tuple[Verb, ...]
 
 
 class Adjacency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -193,12 +193,7 @@ class _Writer:
     """A paragraph under construction."""
 
     def __init__(
-        self,
-        order: Order,
-        recipe: Recipe,
-        dice: Dice,
-        target: Order | None = None,
-        apart: Sequence[int] = (),
+        self, order: Order, recipe: Recipe, dice: Dice, target: Order | None = None, apart: Sequence[int] = ()
     ) -> None:
         self.order = order
         self._apart = apart

@@ -156,8 +156,7 @@ class Suite(msgspec.Struct, frozen=True):
     def _check_exhaustive(self) -> None:
         if self.families != ("order",) or self.tools or self.difficulty:
             raise UsageError(
-                "--exhaustive covers orders only",
-                "omit --family, --timed, --tools and --difficulty",
+                "--exhaustive covers orders only", "omit --family, --timed, --tools and --difficulty"
             )
         if self.recipe.sentences:
             raise UsageError("--exhaustive determines the number of sentences", "omit --sentences")

@@ -30,13 +30,7 @@ from misstep.planning.language.syntax import (
 )
 from misstep.planning.plans.order import order_of
 from misstep.planning.plans.search import TooManyPlans, survey
-from misstep.planning.synthesis.composition import (
-    CaseText,
-    Setting,
-    needed_values,
-    order_case,
-    problem_case,
-)
+from misstep.planning.synthesis.composition import CaseText, Setting, needed_values, order_case, problem_case
 from misstep.planning.synthesis.problems import rehearse
 from misstep.planning.synthesis.suite import ASSISTANT
 from misstep.planning.variation.phrasing import Drawn, PhraseSlot, find_words, replay, say, slots_of

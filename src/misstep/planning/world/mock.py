@@ -9,8 +9,8 @@ from misstep.core.case import Case
 from misstep.core.constraint import Condition
 from misstep.planning.language.requests import (
     clock,
+    describe,
     describe_parameter,
-    describe_with,
     euros,
     in_hours,
     literal,
@@ -38,10 +38,10 @@ class MockWorld:
         tools = [_tool(part) for part in cast.listed()]
         words = load_requests().tools
         if cast.starts_over:
-            tools.append(Tool(START_OVER, words.start_over, no_arguments()))
+            tools.append(Tool(START_OVER, words["start_over"], no_arguments()))
         if cast.prices:
             task = {"type": "string", "enum": list(cast.prices), "description": describe_parameter(TASK)}
-            tools.append(Tool(ASK_PRICE, words.ask_price, _arguments({TASK: task})))
+            tools.append(Tool(ASK_PRICE, words["ask_price"], _arguments({TASK: task})))
         return tools
 
     def answer(self, name: str, arguments: Any) -> str:
@@ -104,7 +104,7 @@ def _no_call(name: str, arguments: Any, scene: StepResult, part: ToolEntry | Non
 
 def _tool(part: ToolEntry) -> Tool:
     action = part.action
-    description = action.description or describe_with(action.name, list(part.takes))
+    description = action.description or describe(action.name, list(part.takes))
     if action.parameters is not None:
         return Tool(action.tool, description, deepcopy(action.parameters))
     if part.takes_nothing:

@@ -19,28 +19,17 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.planning.language import syntax
-from misstep.planning.language.syntax import (
-    Clause,
-    Direction,
-    Free,
-    Paragraph,
-    Relative,
-    Sentence,
-    SubSentence,
-    actions_in,
-    nested,
-)
 
 Relation = tuple[int, int]
 """(first, then): the first action has to come before the second."""
 
 
-def relations(sentence: Sentence) -> list[Relation]:
+def relations(sentence: syntax.Sentence) -> list[Relation]:
     """The ordering relations of a sentence, in the order stated, without duplicates."""
     return list(dict.fromkeys([pair for part in sentence.parts for pair in part_relations(part)]))
 
 
-def part_relations(part: SubSentence) -> list[Relation]:
+def part_relations(part: syntax.SubSentence) -> list[Relation]:
     return [
         pair
         for actions, said in _statements(part)
@@ -49,7 +38,7 @@ def part_relations(part: SubSentence) -> list[Relation]:
     ]
 
 
-def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[Constraint]:
+def constraints_of(sentence: syntax.Sentence, ids: Sequence[str], number: int) -> list[Constraint]:
     """All constraints of a sentence, in the order stated, without duplicates.
 
     `ids` are the ids of the actions, `number` is the number of the sentence.
@@ -60,28 +49,30 @@ def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[
     return said
 
 
-def mentioned(paragraph: Paragraph) -> set[int]:
-    return {action for sentence in paragraph for part in sentence.parts for action in actions_in(part)}
+def mentioned(paragraph: syntax.Paragraph) -> set[int]:
+    return {action for sentence in paragraph for part in sentence.parts for action in syntax.actions_in(part)}
 
 
 def _statements(
-    part: SubSentence,
-) -> Iterator[tuple[tuple[int, ...], Clause | Relative | syntax.TimedRelative]]:
+    part: syntax.SubSentence,
+) -> Iterator[tuple[tuple[int, ...], syntax.Clause | syntax.Relative | syntax.TimedRelative]]:
     """What a clause and its relative clauses say, in the order stated, each with the actions it is about."""
-    if isinstance(part, Clause):
-        yield from ((group.actions, group.relative) for group in nested(part.subject) if group.relative)
+    if isinstance(part, syntax.Clause):
+        yield from (
+            (group.actions, group.relative) for group in syntax.nested(part.subject) if group.relative
+        )
         yield part.subject.actions, part
-        yield from ((group.actions, group.relative) for group in nested(part.object) if group.relative)
+        yield from ((group.actions, group.relative) for group in syntax.nested(part.object) if group.relative)
 
 
-def _cross(left: Sequence[int], direction: Direction, right: Sequence[int]) -> list[Relation]:
+def _cross(left: Sequence[int], direction: syntax.Direction, right: Sequence[int]) -> list[Relation]:
     if direction == "<":
         return [(one, other) for one in left for other in right]
     return [(other, one) for one in left for other in right]
 
 
-def _demands(part: SubSentence, ids: Sequence[str], number: int) -> list[Constraint]:
-    if not isinstance(part, Clause | Free):
+def _demands(part: syntax.SubSentence, ids: Sequence[str], number: int) -> list[Constraint]:
+    if not isinstance(part, syntax.Clause | syntax.Free):
         return _remark_demands(part, ids, number)
     found = list[Constraint]()
     for actions, said in _statements(part):

@@ -14,20 +14,11 @@ from misstep.core.constraint import Before, Condition, Constraint, Given, Handov
 from misstep.core.rng import derive_seed
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
+from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
 from misstep.planning.language.requests import load_requests, write_request, write_rules
 from misstep.planning.language.semantics import constraints_of, mentioned
 from misstep.planning.language.skeletons import read_skeleton, shown
-from misstep.planning.language.syntax import (
-    DIRECTIONS,
-    FORMS,
-    Clause,
-    Giving,
-    Group,
-    HandOver,
-    Paragraph,
-    Sentence,
-)
 from misstep.planning.plans.order import order_of
 from misstep.planning.plans.search import TooManyPlans, survey
 from misstep.planning.synthesis.composition import CaseText, Setting, needed_values, order_case, problem_case
@@ -40,7 +31,7 @@ class WordedAnnouncement(msgspec.Struct, frozen=True):
     """What the result of the action `voice` adds to the request, with its words."""
 
     voice: str
-    sentence: Sentence
+    sentence: syntax.Sentence
     words: Drawn
 
 
@@ -48,9 +39,11 @@ def _read_announcement(
     voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequence[str]
 ) -> WordedAnnouncement:
     firsts, thens = [tuple(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
-    for form, direction in product(FORMS, DIRECTIONS):
+    for form, direction in product(syntax.FORMS, syntax.DIRECTIONS):
         subject, object_ = (firsts, thens) if direction == "<" else (thens, firsts)
-        sentence = Sentence((Clause(form, direction, Group(subject), Group(object_)),))
+        sentence = syntax.Sentence(
+            (syntax.Clause(form, direction, syntax.Group(subject), syntax.Group(object_)),)
+        )
         words = find_words(sentence, names, text)
         if words is not None:
             return WordedAnnouncement(voice, sentence, words)
@@ -99,7 +92,7 @@ class Anatomy(msgspec.Struct, frozen=True):
     topic: Topic
     actions: tuple[Action, ...]
     distractors: tuple[Action, ...]
-    paragraph: Paragraph
+    paragraph: syntax.Paragraph
     words: tuple[Drawn, ...]
     world: World = World()
     announced: tuple[Before, ...] = ()
@@ -184,9 +177,9 @@ def again(case: Case, number: int) -> Case:
     return msgspec.structs.replace(case, seed=seed).identified()
 
 
-def spoken_of(paragraph: Paragraph) -> set[int]:
+def spoken_of(paragraph: syntax.Paragraph) -> set[int]:
     """The actions that the request makes due; giving arguments does not."""
-    return mentioned(tuple([said for said in paragraph if not isinstance(said.parts[0], Giving)]))
+    return mentioned(tuple([said for said in paragraph if not isinstance(said.parts[0], syntax.Giving)]))
 
 
 def is_about_order(anatomy: Anatomy) -> bool:
@@ -244,13 +237,13 @@ def _template(case: Case, topic: Topic) -> str:
     raise UsageError("its request is not what misstep writes around its sentences")
 
 
-def _words(case: Case, paragraph: Paragraph) -> Iterator[Drawn]:
+def _words(case: Case, paragraph: syntax.Paragraph) -> Iterator[Drawn]:
     if len(case.sentences) != len(paragraph):
         raise UsageError(f"it has {len(case.sentences)} sentences", f"its skeleton has {len(paragraph)}")
     names, nouns = [action.name for action in case.actions], [v.noun for v in load_lexicon().data.values]
     for sentence, text in zip(paragraph, case.sentences, strict=True):
         part = sentence.parts[0]
-        is_known = not isinstance(part, HandOver) or part.value in nouns
+        is_known = not isinstance(part, syntax.HandOver) or part.value in nouns
         words = find_words(sentence, names, text) if is_known else None
         if words is None:
             raise UsageError(f"misstep has no words for {shown(text)}")
@@ -264,7 +257,7 @@ def _refusal(case: Case, why: str, *hints: str) -> UsageError:
 class Worded(msgspec.Struct, frozen=True):
     """A sentence with its words; `redundant` if it deliberately repeats something."""
 
-    sentence: Sentence
+    sentence: syntax.Sentence
     words: Drawn
     redundant: bool = False
 

@@ -21,7 +21,7 @@ import msgspec
 
 from misstep.core.agent import Tool
 from misstep.core.case import Case, Planned, World, families_of, plain_order
-from misstep.core.constraint import Family, Given, StandIn
+from misstep.core.constraint import Family, StandIn
 from misstep.core.outcome import Call, ErrorKind, Outcome, Transcript
 from misstep.core.settings.groups import Portion
 from misstep.errors import InternalError
@@ -169,10 +169,9 @@ def _canonical(case: Case) -> Sequence[Planned] | None:
 
 def _rehearsed(case: Case) -> Sequence[Planned] | None:
     """The calls of a strategist that sees the tools in listed order."""
-    free = [constraint for constraint in case.constraints if not isinstance(constraint, Given)]
     listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
     with suppress(TooManyPlans):
-        calls = rehearse(listed, free, case.world)
+        calls = rehearse(listed, case.constraints, case.world)
         return name_tools(calls, case.constraints, case.actions) if calls else None
     return None
 

@@ -49,6 +49,14 @@ def constraints_of(sentence: syntax.Sentence, ids: Sequence[str], number: int) -
     return said
 
 
+def paragraph_constraints(paragraph: Sequence[syntax.Sentence], ids: Sequence[str]) -> list[Constraint]:
+    return [
+        constraint
+        for number, sentence in enumerate(paragraph)
+        for constraint in constraints_of(sentence, ids, number)
+    ]
+
+
 def mentioned(paragraph: syntax.Paragraph) -> set[int]:
     return {action for sentence in paragraph for part in sentence.parts for action in syntax.actions_in(part)}
 

@@ -147,16 +147,8 @@ def _sentences(line: str) -> list[str]:
 MOST_CALLS = 500  # no case needs as many
 
 
-class Actor(Protocol):
-    """Decides what to do next, and is told the result."""
-
-    def next(self) -> StrategyMove | None: ...
-
-    def hear(self, move: StrategyMove, news: News) -> None: ...
-
-
 class Planner(Protocol):
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         """The actor that executes what has been understood, rightly or wrongly."""
         ...
 

@@ -26,13 +26,7 @@ from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Relation
 from misstep.planning.plans.order import first_available, loose_order
 from misstep.planning.plans.strategy import Strategist
-from misstep.planning.simulated.agent import (
-    Actor,
-    FixedOrder,
-    IgnoresAnnouncements,
-    SimulatedAgent,
-    Understanding,
-)
+from misstep.planning.simulated.agent import FixedOrder, IgnoresAnnouncements, SimulatedAgent, Understanding
 from misstep.planning.variation.shapes import has_any
 
 FORMS = (*syntax.FORMS, *(f"relative {form}" for form in syntax.RELATIVE_FORMS))
@@ -63,14 +57,14 @@ def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
 class Perfect(msgspec.Struct, frozen=True):
     """Never wrong."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return Strategist(understood.brief())
 
 
 class Random(msgspec.Struct, frozen=True):
     """Any order, any option, either branch: the chance level."""
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         left_out, demands = _leave_to_chance(understood.demands, dice)
         brief = understood.brief((), demands)
         times = {demand.action: demand.times for demand in demands if isinstance(demand, Repeat)}
@@ -81,7 +75,7 @@ class Random(msgspec.Struct, frozen=True):
 class Idle(msgspec.Struct, frozen=True):
     """Does nothing and says that it is done."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return FixedOrder(understood.brief((), ()), ())
 
 
@@ -92,7 +86,7 @@ class Greedy(msgspec.Struct, frozen=True):
     that it depends on, it is executed before the condition is read.
     """
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         plan = list[str]()
         for sentence in understood.sentences:
             numbers = {name: number for number, name in enumerate(sentence.mentioned)}
@@ -115,7 +109,7 @@ class Deaf(msgspec.Struct, frozen=True):
     family: Family = "order"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         if not dice.chance(self.strength):
             return Strategist(understood.brief())
         demands = [demand for demand in understood.demands if family_of(demand) != self.family]
@@ -126,7 +120,7 @@ class Deaf(msgspec.Struct, frozen=True):
 class Stubborn(msgspec.Struct, frozen=True):
     """Never starts over, even if the attempt can't succeed any more."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return Strategist(msgspec.structs.replace(understood.brief(), attempts=1))
 
 
@@ -139,7 +133,7 @@ class Terminal(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("phrase", self.phrase, _phrases())
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         return _misread(
             understood, lambda relation: relation.phrase == self.phrase and dice.chance(self.strength)
         )
@@ -154,7 +148,7 @@ class Structure(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("form", self.form, FORMS)
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         return _misread(
             understood, lambda relation: relation.form == self.form and dice.chance(self.strength)
         )
@@ -169,7 +163,7 @@ class BackwardsTopic(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("topic", self.topic, load_topics())
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         at_home = set(understood.activities) <= set(load_topics()[self.topic].activities)
         return _right_or_wrong(understood, wrong=at_home and dice.chance(self.strength))
 
@@ -180,7 +174,7 @@ class Name(msgspec.Struct, frozen=True):
     activity: str = "flour delivery"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         occurs = self.activity in understood.activities
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
@@ -191,7 +185,7 @@ class Position(msgspec.Struct, frozen=True):
     sentence: Annotated[int, Meta(ge=-20, le=20)] = -1
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         said = understood.sentences
         place = self.sentence - 1 if self.sentence > 0 else self.sentence
         meant = said[place].relations if -len(said) <= place < len(said) else ()
@@ -205,7 +199,7 @@ class BackwardsFromSize(msgspec.Struct, frozen=True):
     of: Literal["actions", "sentences", "characters"] = "actions"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         size = {
             "actions": len(understood.activities),
             "sentences": len(understood.sentences),
@@ -217,7 +211,7 @@ class BackwardsFromSize(msgspec.Struct, frozen=True):
 class Lister(msgspec.Struct, frozen=True):
     """Calls the tools in the order in which they are listed."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return FixedOrder(understood.brief(), understood.activities)
 
 
@@ -231,7 +225,7 @@ class Shape(msgspec.Struct, frozen=True):
     shape: Literal["join", "fork", "chain"] = "join"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         occurs = has_any(understood.order, (self.shape,))
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
@@ -241,7 +235,7 @@ class RandomlyBackwards(msgspec.Struct, frozen=True):
 
     rate: Share = 0.5
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         return _right_or_wrong(understood, wrong=dice.chance(self.rate))
 
 
@@ -251,7 +245,7 @@ class Capacity(msgspec.Struct, frozen=True):
     half: Annotated[float, Meta(ge=0, le=1000)] = 5.0
     spread: Annotated[float, Meta(gt=0, le=1000)] = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         success = logistic(len(understood.activities), self.half, self.spread)
         return _right_or_wrong(understood, wrong=not dice.chance(success))
 
@@ -285,8 +279,8 @@ def _is_late(demand: Constraint, mentioned: Sequence[str]) -> bool:
     return isinstance(demand, Condition) and mentioned.index(demand.then) < mentioned.index(demand.asks)
 
 
-def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> Actor:
-    """An actor that has some relations reversed; in a conflict those take precedence."""
+def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> Strategist:
+    """A strategist that has some relations reversed; in a conflict those take precedence."""
     believed, turned = list[Relation](), list[Relation]()
     for relation in understood.relations:
         if wrongly(relation):
@@ -296,7 +290,7 @@ def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> 
     return Strategist(understood.brief([*turned, *believed]))
 
 
-def _right_or_wrong(understood: Understanding, wrong: bool) -> Actor:
+def _right_or_wrong(understood: Understanding, wrong: bool) -> Strategist:
     brief = understood.brief()
     strategist = Strategist(brief)
     return FixedOrder(brief, strategist.outlook()[::-1]) if wrong else strategist

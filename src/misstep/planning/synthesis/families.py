@@ -68,7 +68,7 @@ def add_conditional(plot: Plot) -> bool:
     plot.say(syntax.Conditional(asks, finding, branches[0], otherwise, form), asks, *branches)
     plot.sure |= 1 << asks
     for branch in branches:
-        plot.relate(asks, branch)
+        plot.order.add(asks, branch)
         plot.open |= 1 << branch
     plot.change(findings={**asked, IDS[asks]: plot.dice.chance(0.5)})
     return True
@@ -126,7 +126,7 @@ def add_data(plot: Plot) -> bool:
     taken = any(part.taker == taker and part.value == value.noun for part in said)
     if taken or any({part.giver, part.taker} == {giver, taker} for part in said):
         return False
-    if not plot.relate(giver, taker):
+    if not plot.order.add(giver, taker):
         return False
     plot.say(syntax.HandOver(giver, taker, value.noun), giver, taker)
     plot.sure |= 1 << giver | 1 << taker
@@ -151,7 +151,7 @@ def add_adjacent(plot: Plot) -> bool:
     remark = syntax.Neighbours(plot.dice.pick(syntax.NEIGHBOUR_FORMS), direction, subject, object_)
     if plot.order.after[then] >> first & 1 or not _say_if_news(plot, remark):
         return False
-    plot.relate(first, then)
+    plot.order.add(first, then)
     plot.mention(drawn)
     plot.fixed |= 1 << first | 1 << then
     return True
@@ -168,7 +168,7 @@ def _add_end(plot: Plot) -> bool:
         return False
     for other in range(plot.cast):
         if other != action:
-            plot.relate(*((action, other) if place == "first" else (other, action)))
+            plot.order.add(*((action, other) if place == "first" else (other, action)))
     plot.mention(drawn)
     plot.fixed |= 1 << action
     return True
@@ -237,7 +237,7 @@ def add_announcement(plot: Plot, voice: int, told: Order) -> bool:
     if any(plot.order.implies(then, first) or told.implies(first, then) for first, then in pairs):
         return False
     for first, then in pairs:
-        plot.relate(first, then)
+        plot.order.add(first, then)
         plot.sure |= 1 << voice | 1 << first | 1 << then
     forms = [form for form in FORMS if most_actions(form, direction)[1] >= len(others)]
     clause = Clause(plot.dice.pick(forms), direction, Group((one,)), Group(tuple(others)))

@@ -10,7 +10,7 @@ from misstep.core.rng import Dice
 from misstep.planning.language.clarity import MANY
 from misstep.planning.language.lexicon import Value
 from misstep.planning.language.parts import is_of
-from misstep.planning.language.semantics import constraints_of, part_relations
+from misstep.planning.language.semantics import paragraph_constraints, part_relations
 from misstep.planning.language.syntax import Clause, Giving, Remark, Sentence
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order, bits
@@ -69,10 +69,6 @@ class Plot:
         for action in actions:
             self.mentioned |= 1 << action
 
-    def relate(self, first: int, then: int) -> bool:
-        """Require one action before another; False if the opposite is required."""
-        return self.order.add(first, then)
-
     def change(self, **parts: object) -> None:
         """Change the world."""
         self.world = msgspec.structs.replace(self.world, **parts)
@@ -93,17 +89,12 @@ class Plot:
         return list(bits((1 << self.size) - 1 & ~self.mentioned))
 
     def constraints(self) -> list[Constraint]:
-        said = [
-            constraint
-            for number, sentence in enumerate(self.sentences)
-            for constraint in constraints_of(sentence, IDS, number)
-        ]
         announced = [
             Before(IDS[first], IDS[then], announced=IDS[announcement.voice])
             for announcement in self.announcements
             for first, then in part_relations(announcement.clause)
         ]
-        return said + announced
+        return paragraph_constraints(self.sentences, IDS) + announced
 
     def apart(self) -> list[int]:
         """For each action the mask of those that are never executed together with it."""

@@ -256,22 +256,17 @@ def _size(suite: Suite, dice: Dice) -> int:
 
 
 def _setting(suite: Suite, size: int, dice: Dice) -> Setting:
+    ids, topic = [*IDS[:size], *(f"d{number}" for number in range(1, suite.distractors + 1))], ASSISTANT
     if suite.tools:
-        drawn = dice.sample(suite.tools, size + suite.distractors)
-        own = [
+        actions = [
             Action(action_id, f"{tool.name} call", tool.name, tool.description, tool.parameters)
-            for action_id, tool in zip(_ids(suite, size), drawn, strict=True)
+            for action_id, tool in zip(ids, dice.sample(suite.tools, len(ids)), strict=True)
         ]
-        return Setting(suite.request, ASSISTANT, tuple(own[:size]), tuple(own[size:]), suite.part.words)
-    topic = load_topics()[dice.pick(suite.topics or topics_of(suite.part.topics))]
-    names = dice.sample(topic.activities, size + suite.distractors)
-    named = zip(_ids(suite, size), names, strict=True)
-    actions = [action_for(action_id, name, suite.is_plain) for action_id, name in named]
+    else:
+        topic = load_topics()[dice.pick(suite.topics or topics_of(suite.part.topics))]
+        named = zip(ids, dice.sample(topic.activities, len(ids)), strict=True)
+        actions = [action_for(action_id, name, suite.is_plain) for action_id, name in named]
     return Setting(suite.request, topic, tuple(actions[:size]), tuple(actions[size:]), suite.part.words)
-
-
-def _ids(suite: Suite, size: int) -> list[str]:
-    return [*IDS[:size], *(f"d{number}" for number in range(1, suite.distractors + 1))]
 
 
 @cache

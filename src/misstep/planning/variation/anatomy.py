@@ -10,14 +10,14 @@ from itertools import product
 import msgspec
 
 from misstep.core.case import Action, Case, World
-from misstep.core.constraint import Before, Condition, Constraint, Given, Handover, Spend, StandIn, Window
+from misstep.core.constraint import Before, Condition, Constraint, Handover, Spend, StandIn, Window
 from misstep.core.rng import derive_seed
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
 from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
 from misstep.planning.language.requests import load_requests, write_request, write_rules
-from misstep.planning.language.semantics import constraints_of, mentioned
+from misstep.planning.language.semantics import mentioned, paragraph_constraints
 from misstep.planning.language.skeletons import read_skeleton, shown
 from misstep.planning.plans.order import order_of
 from misstep.planning.plans.search import TooManyPlans, survey
@@ -162,10 +162,9 @@ def assemble(anatomy: Anatomy) -> Case | None:
         except ValueError:  # it contradicts itself
             return None
         return order_case(anatomy.seed, setting, told, order)
-    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
     with suppress(TooManyPlans):
         found = survey(anatomy.ids, constraints, world)
-        solution = rehearse(anatomy.ids, free, world) if found.witness else None
+        solution = rehearse(anatomy.ids, constraints, world) if found.witness else None
         if solution is not None:
             return problem_case(anatomy.seed, setting, told, world, found, solution)
     return None
@@ -188,13 +187,7 @@ def is_about_order(anatomy: Anatomy) -> bool:
 
 def demands_of(anatomy: Anatomy) -> list[Constraint]:
     """All constraints, in the order in which they are stated, announced ones last."""
-    ids = anatomy.ids
-    said = [
-        constraint
-        for number, sentence in enumerate(anatomy.paragraph)
-        for constraint in constraints_of(sentence, ids, number)
-    ]
-    return [*said, *anatomy.announced]
+    return [*paragraph_constraints(anatomy.paragraph, anatomy.ids), *anatomy.announced]
 
 
 def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:

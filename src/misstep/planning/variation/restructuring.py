@@ -28,7 +28,7 @@ from misstep.planning.language.syntax import (
 )
 from misstep.planning.variation.anatomy import Worded
 from misstep.planning.variation.phrasing import Choosing, Drawn, NothingLeft, draw_words, keeping, options_of
-from misstep.planning.variation.pieces import paths
+from misstep.planning.variation.pieces import attribute, paths
 from misstep.planning.variation.shapes import JOINED, LIST, TIMES, forms_of
 
 RELATIVES = tuple(f"relative {form}" for form in RELATIVE_FORMS)
@@ -246,12 +246,8 @@ def _hung(appointment: Appointment, words: Drawn, said: list[Worded], choosing: 
     return [*said[:number], Worded(sentence, kept), *said[number + 1 :]]
 
 
-def parts_of(said: Worded) -> Iterator[_Part]:
-    at = 0
-    for part in said.sentence.parts:
-        count = len(paths(part))
-        yield part, said.words[at : at + count]
-        at += count
+def parts_of(said: Worded) -> list[_Part]:
+    return [(each.part, tuple(each.words.values())) for each in attribute(said.sentence, said.words)]
 
 
 def put_together(parts: Sequence[_Part], before: Worded) -> Worded:

@@ -18,7 +18,7 @@ from misstep.planning.language.requests import (
     say,
 )
 from misstep.planning.world.simulator import ActSlip, Deed, ParameterSlip, Simulator, StepResult, reported
-from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry, short
 
 
 class MockWorld:
@@ -80,7 +80,7 @@ class MockWorld:
     def _refusal(self, slip: ParameterSlip, arguments: dict[str, Any]) -> str:
         match slip.fault:
             case "no time":
-                return say("error_no_time", given=_short(arguments.get(START_TIME)))
+                return say("error_no_time", given=short(arguments.get(START_TIME)))
             case "outside":
                 begin, end = self._case.world.day or (0, 0)
                 return say("error_outside", begin=clock(begin), end=clock(end))
@@ -129,8 +129,3 @@ def _arguments(properties: dict[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _short(given: object, most: int = 80) -> str:
-    text = given if isinstance(given, str) else type(given).__name__
-    return text if len(text) <= most else f"{text[:most]}…"

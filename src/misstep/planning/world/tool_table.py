@@ -144,10 +144,10 @@ def _unfit_names(takes: dict[str, type], arguments: dict[object, object]) -> str
         if name not in arguments:
             return f"'{name}' is missing"
     unknown = next(name for name in arguments if name not in takes)
-    return f"there is no parameter {_short(unknown)}"
+    return f"there is no parameter {short(unknown)!r}"
 
 
-def _short(name: object, most: int = 80) -> str:
-    """A name from outside, truncated and on one line."""
-    text = name if isinstance(name, str) else type(name).__name__
-    return repr(text if len(text) <= most else f"{text[:most]}…")
+def short(given: object, most: int = 80) -> str:
+    """A text from outside, truncated; the type of anything else."""
+    text = given if isinstance(given, str) else type(given).__name__
+    return text if len(text) <= most else f"{text[:most]}…"

@@ -96,11 +96,6 @@ def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
     return tuple(messages)
 
 
-def at_once(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """The same calls, all requested in one turn."""
-    return tuple([msgspec.structs.replace(call, turn=1) for call in calls])
-
-
 def _written(arguments: Any) -> str:
     """Arguments as the model wrote them; invalid JSON was stored as text."""
     return arguments if isinstance(arguments, str) else msgspec.json.encode(arguments).decode()
@@ -164,16 +159,12 @@ def _canonical(case: Case) -> Sequence[Planned] | None:
         return _named(case, [actions[number] for number in first_available(order.before)])
     if case.solution and not case.distractors:
         return case.solution
-    return _rehearsed(case) or case.solution or None
-
-
-def _rehearsed(case: Case) -> Sequence[Planned] | None:
-    """The calls of a strategist that sees the tools in listed order."""
-    listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
-    with suppress(TooManyPlans):
+    with suppress(TooManyPlans):  # the calls of a strategist that sees the tools in listed order
+        listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
         calls = rehearse(listed, case.constraints, case.world)
-        return name_tools(calls, case.constraints, case.actions) if calls else None
-    return None
+        if calls:
+            return name_tools(calls, case.constraints, case.actions)
+    return case.solution or None
 
 
 def _named(case: Case, order: Sequence[str]) -> Sequence[Planned]:
@@ -269,7 +260,8 @@ def shows_fault(outcome: Outcome, parallel: Parallel) -> bool:
 
 
 def _turns(calls: Calls, one_shot: bool) -> Calls:
-    return at_once(calls) if one_shot else calls
+    """The calls as they are, or all requested in one turn."""
+    return tuple([msgspec.structs.replace(call, turn=1) for call in calls]) if one_shot else calls
 
 
 def _offered(case: Case) -> tuple[Offered, ...]:

@@ -21,7 +21,7 @@ from misstep.errors import UsageError
 from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import LanguagePart, is_of, part_of
-from misstep.planning.language.rendering import write
+from misstep.planning.language.rendering import Option, write
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
@@ -33,7 +33,6 @@ from misstep.planning.language.syntax import (
     Sentence,
     SubSentence,
 )
-from misstep.planning.language.wording import Option
 from misstep.planning.synthesis.suite import Suite, make_case
 
 MIXTURES: tuple[tuple[Family, ...], ...] = (

@@ -1,9 +1,11 @@
-"""Writes a paragraph in English: words for its slots, number agreement, commas."""
+"""Writes a paragraph in English: words that it has not used yet for its slots, number agreement, commas."""
 
 import json
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, assert_never
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
+from typing import Any, Literal, TypeAlias, assert_never
+
+import msgspec
 
 from misstep.core.rng import Dice
 from misstep.planning.language import syntax
@@ -11,15 +13,83 @@ from misstep.planning.language.lexicon import Linker, Verb, load_lexicon
 from misstep.planning.language.parts import Side, is_of
 from misstep.planning.language.requests import clock, euros, in_words, listed
 from misstep.planning.language.syntax import Clause, Free, Group, Relative, SubSentence, TimedRelative
-from misstep.planning.language.wording import (
-    Draw,
-    Mood,
-    Option,
-    PhraseDrawer,
-    mood_of,
-    text_options,
-    verb_options,
-)
+
+Mood: TypeAlias = Literal["modal", "indicative"]
+MODALS = ("must ", "has to ", "needs to ", "is to ")
+
+
+class Option(msgspec.Struct, frozen=True):
+    """A phrase in both its forms, and the sounds that a reader would notice if repeated.
+
+    `mood` is that of a verb that orders something; a request uses only one mood.
+    """
+
+    one: str
+    many: str
+    sounds: tuple[str, ...]
+    mood: Mood | None = None
+
+
+# A source of phrases: one of the options; called for each slot in the order in which a sentence is written.
+Draw: TypeAlias = Callable[[tuple[Option, ...]], Option]
+
+
+def fresh_phrases(dice: Dice, side: Side | None = None, mood: Mood | None = None) -> Draw:
+    """Draw phrases so that none repeats in a paragraph while another of its kind is left.
+
+    Verbs with the same ending ("must take place", "is to take place") count as repetitions. With a `side`
+    phrases come from that side only; with a `mood` they have that mood if there is a choice.
+    """
+    used = set[str]()
+
+    def draw(options: tuple[Option, ...]) -> Option:
+        if side:
+            options = _options_of(options, side)
+        if mood:
+            options = in_mood(options, mood)
+        option = dice.pick(options)
+        if not used.isdisjoint(option.sounds):
+            fresh = [other for other in options if used.isdisjoint(other.sounds)]
+            fresh = fresh or [other for other in options if other.sounds[0] not in used]
+            option = dice.pick(fresh or options)
+        used.update(option.sounds)
+        return option
+
+    return draw
+
+
+@lru_cache(maxsize=256)
+def _options_of(options: tuple[Option, ...], side: Side) -> tuple[Option, ...]:
+    return tuple([option for option in options if is_of(option.one, side)])
+
+
+@lru_cache(maxsize=256)
+def in_mood(options: tuple[Option, ...], mood: Mood) -> tuple[Option, ...]:
+    """The options with this mood or none; all of them if there are none, as in a dependent clause."""
+    return tuple([option for option in options if option.mood in (None, mood)]) or options
+
+
+@lru_cache(maxsize=64)
+def verb_options(verbs: tuple[Verb, ...], ordering: bool = False) -> tuple[Option, ...]:
+    """Verbs count by the whole phrase and by its last word; those that order something have a mood."""
+    return tuple(
+        Option(
+            verb.one,
+            verb.many,
+            (verb.many, verb.many.rsplit(" ", 1)[-1]),
+            mood_of(verb) if ordering else None,
+        )
+        for verb in verbs
+    )
+
+
+def mood_of(verb: Verb) -> Mood:
+    return "modal" if verb.one.startswith(MODALS) else "indicative"
+
+
+@lru_cache(maxsize=64)
+def text_options(texts: tuple[str, ...]) -> tuple[Option, ...]:
+    return tuple(Option(text, text, (text,)) for text in texts)
 
 
 def render(
@@ -34,7 +104,7 @@ def render(
     Without a `mood`, one is drawn that all sentences can have.
     """
     mood = mood or dice.pick(possible_moods(paragraph, side))
-    return write(paragraph, names, PhraseDrawer(dice, side, mood).draw)
+    return write(paragraph, names, fresh_phrases(dice, side, mood))
 
 
 def possible_moods(paragraph: syntax.Paragraph, side: Side | None = None) -> tuple[Mood, ...]:

@@ -128,7 +128,16 @@ class Suite(msgspec.Struct, frozen=True):
 
     def _check_part(self) -> None:
         if self.part.structures == "unseen":
-            self._check_structures()
+            if "order" not in self.families or self.low < LEAST_ACTIONS:
+                raise UsageError(
+                    "these problems have no held-out structures",
+                    f"use --family order and at least {LEAST_ACTIONS} actions",
+                )
+            if self.exhaustive:
+                raise UsageError(
+                    "some of the orders can't be stated with held-out sentences",
+                    "omit --exhaustive, or structures from --part",
+                )
         side = self.part.topics
         if self.tools and side == "unseen":
             raise UsageError("your own tools have no topic", "omit topics from --part")
@@ -140,18 +149,6 @@ class Suite(msgspec.Struct, frozen=True):
                     f"topic {topic} is {other} in training, but part asks for {side} topics",
                     f"omit --topic, or use one of {', '.join(offered)}",
                 )
-
-    def _check_structures(self) -> None:
-        if "order" not in self.families or self.low < LEAST_ACTIONS:
-            raise UsageError(
-                "these problems have no held-out structures",
-                f"use --family order and at least {LEAST_ACTIONS} actions",
-            )
-        if self.exhaustive:
-            raise UsageError(
-                "some of the orders can't be stated with held-out sentences",
-                "omit --exhaustive, or structures from --part",
-            )
 
     def _check_exhaustive(self) -> None:
         if self.families != ("order",) or self.tools or self.difficulty:

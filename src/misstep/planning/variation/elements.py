@@ -59,12 +59,12 @@ def extents_of(anatomy: Anatomy) -> Iterator[str]:
 
     Thresholds that every request reaches are left out.
     """
-    for least in range(FEWEST_ACTIONS + 1, len(anatomy.actions) + 1):
-        yield threshold(least, ACTIONS)
-    for least in range(2, len(anatomy.paragraph) + 1):
-        yield threshold(least, SENTENCES)
-    for least in range(FEWEST_CHARACTERS, length_of(anatomy) + 1, STEP):
-        yield threshold(least, CHARACTERS)
+    ranges = {
+        ACTIONS: range(FEWEST_ACTIONS + 1, len(anatomy.actions) + 1),
+        SENTENCES: range(2, len(anatomy.paragraph) + 1),
+        CHARACTERS: range(FEWEST_CHARACTERS, length_of(anatomy) + 1, STEP),
+    }
+    yield from (threshold(least, unit) for unit, reached in ranges.items() for least in reached)
 
 
 def threshold(least: int, unit: str) -> str:

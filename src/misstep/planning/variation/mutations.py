@@ -7,8 +7,7 @@ import msgspec
 from misstep.core.case import Action
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import Topic, load_topics
-from misstep.planning.language.rendering import possible_moods
-from misstep.planning.language.wording import PhraseDrawer
+from misstep.planning.language.rendering import fresh_phrases, possible_moods
 from misstep.planning.synthesis.composition import action_for
 from misstep.planning.variation.anatomy import Anatomy, slots
 from misstep.planning.variation.phrasing import (
@@ -86,8 +85,8 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     paragraph = next((draft for draft in drafts if draft != anatomy.paragraph), anatomy.paragraph)
     announced = [word for each in anatomy.announcements for word in each.words]
     moods = (heard_mood(announced),) if announced else possible_moods(paragraph)
-    fresh = PhraseDrawer(dice, mood=dice.pick(moods))
-    words = tuple([draw_words(sentence, fresh.draw) for sentence in paragraph])
+    fresh = fresh_phrases(dice, mood=dice.pick(moods))
+    words = tuple([draw_words(sentence, fresh) for sentence in paragraph])
     return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
 
 

@@ -10,9 +10,8 @@ import msgspec
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.rng import Dice
 from misstep.errors import UsageError
-from misstep.planning.language.rendering import write
+from misstep.planning.language.rendering import Draw, Mood, Option, in_mood, write
 from misstep.planning.language.syntax import Paragraph, Sentence
-from misstep.planning.language.wording import Draw, Mood, Option, in_mood
 
 Drawn = tuple[Option, ...]
 """The phrases of a sentence, in the order in which they are drawn."""

@@ -7,7 +7,7 @@ import msgspec
 
 from misstep.planning.language import syntax
 from misstep.planning.language.clarity import is_clear, spoken_order
-from misstep.planning.language.wording import Option
+from misstep.planning.language.rendering import Option
 from misstep.planning.variation.phrasing import Drawn, draw_words
 
 # The path from a sub-sentence to a phrase, e.g. ("subject", "relative", "linker").

@@ -127,7 +127,7 @@ def _demanding(anatomy: Anatomy) -> list[int]:
 
 
 def _demands(sentence: Sentence) -> bool:
-    return bool(list(constraints_of(sentence, IDS, 0)))
+    return bool(constraints_of(sentence, IDS, 0))
 
 
 def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:

@@ -230,10 +230,7 @@ def without_families(anatomy: Anatomy, families: Collection[str], choosing: Choo
     families = {*families, "budget"} if "choice" in families else families
     told = [each for each in said_in(anatomy) if not _is_of(each, anatomy, families)]
     if "time" in families:
-        told = [
-            put_together([_untimed(part, words, choosing) for part, words in parts_of(each)], each)
-            for each in told
-        ]
+        told = [put_together([_untimed(*said, choosing) for said in parts_of(each)], each) for each in told]
     changed = saying(anatomy, told)
     if "dynamic" in families:
         world = msgspec.structs.replace(anatomy.world, failures={}, retries=0)

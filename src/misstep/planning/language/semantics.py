@@ -74,9 +74,7 @@ def _statements(
 
 
 def _cross(left: Sequence[int], direction: syntax.Direction, right: Sequence[int]) -> list[Relation]:
-    if direction == "<":
-        return [(one, other) for one in left for other in right]
-    return [(other, one) for one in left for other in right]
+    return [(one, other) if direction == "<" else (other, one) for one in left for other in right]
 
 
 def _demands(part: syntax.SubSentence, ids: Sequence[str], number: int) -> list[Constraint]:

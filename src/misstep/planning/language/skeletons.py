@@ -73,16 +73,11 @@ class _Reader:
             direction, object_ = self._direction(), self._happening()
             self._need(", ")
             return syntax.Clause("fronted conjunction", direction, self._happening(), object_)
-        return self._opened_remark() or self._about(self._group())
-
-    def _opened_remark(self) -> syntax.SubSentence | None:
-        """A remark that doesn't begin with its action."""
         if self._take("NEXT"):
-            direction, object_ = self._direction(), self._action()
+            direction, neighbour = self._direction(), self._action()
             self._need(", ")
-            return syntax.Neighbours(
-                "fronted preposition", direction, self._alone(self._happening()), object_
-            )
+            subject = self._alone(self._happening())
+            return syntax.Neighbours("fronted preposition", direction, subject, neighbour)
         if self._take("BEFORE "):
             time = self._clock()
             self._need(", ")
@@ -94,7 +89,9 @@ class _Reader:
             self._need(" THEN ")
             then = self._action()
             return syntax.Conditional(asks, self._said(Condition).finding, then, self._otherwise())
-        return syntax.BudgetRemark(self._number()) if self._take("SPEND ") else None
+        if self._take("SPEND "):
+            return syntax.BudgetRemark(self._number())
+        return self._about(self._group())
 
     def _otherwise(self) -> int | None:
         return self._action() if self._take(" ELSE ") else None
@@ -102,7 +99,12 @@ class _Reader:
     def _about(self, subject: syntax.Group) -> syntax.SubSentence:
         """What is said about a group that has just been named."""
         if self._take(" VP0"):
-            return self._predicate(subject)
+            if self._take(" P"):
+                return syntax.Clause("preposition", self._direction(), subject, self._group())
+            if self._take(" SC"):
+                return syntax.Clause("conjunction", self._direction(), subject, self._happening())
+            self._need(" NEXT")
+            return syntax.Neighbours("preposition", self._direction(), self._alone(subject), self._action())
         if self._take(" VP"):
             return syntax.Clause("verb", self._direction(), subject, self._group())
         if self._take(" free"):
@@ -110,15 +112,6 @@ class _Reader:
         if subject.relative:
             self._refuse()
         return self._remark(subject.actions)
-
-    def _predicate(self, subject: syntax.Group) -> syntax.SubSentence:
-        """`VP0` and what follows it."""
-        if self._take(" P"):
-            return syntax.Clause("preposition", self._direction(), subject, self._group())
-        if self._take(" SC"):
-            return syntax.Clause("conjunction", self._direction(), subject, self._happening())
-        self._need(" NEXT")
-        return syntax.Neighbours("preposition", self._direction(), self._alone(subject), self._action())
 
     def _remark(self, actions: tuple[int, ...]) -> syntax.SubSentence:
         if self._take(" DUE"):

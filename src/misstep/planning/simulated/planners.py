@@ -26,7 +26,13 @@ from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.reader import Relation
 from misstep.planning.plans.order import first_available, loose_order
 from misstep.planning.plans.strategy import Strategist
-from misstep.planning.simulated.agent import FixedOrder, IgnoresAnnouncements, SimulatedAgent, Understanding
+from misstep.planning.simulated.agent import (
+    FixedOrder,
+    IgnoresAnnouncements,
+    Planner,
+    SimulatedAgent,
+    Understanding,
+)
 from misstep.planning.variation.shapes import has_any
 
 FORMS = (*syntax.FORMS, *(f"relative {form}" for form in syntax.RELATIVE_FORMS))
@@ -54,14 +60,14 @@ def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
         raise UsageError(f"sim:{kind} can't be created with {dict(options)}", str(error)) from error
 
 
-class Perfect(msgspec.Struct, frozen=True):
+class Perfect(Planner, frozen=True):
     """Never wrong."""
 
     def act(self, understood: Understanding, _: Dice) -> Strategist:
         return Strategist(understood.brief())
 
 
-class Random(msgspec.Struct, frozen=True):
+class Random(Planner, frozen=True):
     """Any order, any option, either branch: the chance level."""
 
     def act(self, understood: Understanding, dice: Dice) -> Strategist:
@@ -72,14 +78,14 @@ class Random(msgspec.Struct, frozen=True):
         return FixedOrder(brief, dice.shuffled(due))
 
 
-class Idle(msgspec.Struct, frozen=True):
+class Idle(Planner, frozen=True):
     """Does nothing and says that it is done."""
 
     def act(self, understood: Understanding, _: Dice) -> Strategist:
         return FixedOrder(understood.brief((), ()), ())
 
 
-class Greedy(msgspec.Struct, frozen=True):
+class Greedy(Planner, frozen=True):
     """Reads from left to right and executes each sentence before it reads the next.
 
     Of two alternatives it takes the first one, whatever they cost; if an action is named before the condition
@@ -103,7 +109,7 @@ class Greedy(msgspec.Struct, frozen=True):
         return FixedOrder(understood.brief(None, demands), plan)
 
 
-class Deaf(msgspec.Struct, frozen=True):
+class Deaf(Planner, frozen=True):
     """Ignores everything in one family."""
 
     family: Family = "order"
@@ -117,14 +123,14 @@ class Deaf(msgspec.Struct, frozen=True):
         return IgnoresAnnouncements(brief) if self.family == "dynamic" else Strategist(brief)
 
 
-class Stubborn(msgspec.Struct, frozen=True):
+class Stubborn(Planner, frozen=True):
     """Never starts over, even if the attempt can't succeed any more."""
 
     def act(self, understood: Understanding, _: Dice) -> Strategist:
         return Strategist(msgspec.structs.replace(understood.brief(), attempts=1))
 
 
-class Terminal(msgspec.Struct, frozen=True):
+class Terminal(Planner, frozen=True):
     """Misreads one phrase as its opposite."""
 
     phrase: str = "prior to"
@@ -139,7 +145,7 @@ class Terminal(msgspec.Struct, frozen=True):
         )
 
 
-class Structure(msgspec.Struct, frozen=True):
+class Structure(Planner, frozen=True):
     """Misreads everything in one sentence form as its opposite."""
 
     form: str = "fronted preposition"
@@ -154,7 +160,7 @@ class Structure(msgspec.Struct, frozen=True):
         )
 
 
-class BackwardsTopic(msgspec.Struct, frozen=True):
+class BackwardsTopic(Planner, frozen=True):
     """Gets everything backwards in one topic."""
 
     topic: str = "baker"
@@ -168,7 +174,7 @@ class BackwardsTopic(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=at_home and dice.chance(self.strength))
 
 
-class Name(msgspec.Struct, frozen=True):
+class Name(Planner, frozen=True):
     """Gets everything backwards if the request includes one activity."""
 
     activity: str = "flour delivery"
@@ -179,7 +185,7 @@ class Name(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
 
-class Position(msgspec.Struct, frozen=True):
+class Position(Planner, frozen=True):
     """Misreads everything in one sentence as its opposite: the first is 1, the last -1."""
 
     sentence: Annotated[int, Meta(ge=-20, le=20)] = -1
@@ -192,7 +198,7 @@ class Position(msgspec.Struct, frozen=True):
         return _misread(understood, lambda relation: relation in meant and dice.chance(self.strength))
 
 
-class BackwardsFromSize(msgspec.Struct, frozen=True):
+class BackwardsFromSize(Planner, frozen=True):
     """Gets everything backwards from a number of activities, sentences or characters on."""
 
     least: Annotated[int, Meta(ge=1, le=100_000)] = 5
@@ -203,19 +209,19 @@ class BackwardsFromSize(msgspec.Struct, frozen=True):
         size = {
             "actions": len(understood.activities),
             "sentences": len(understood.sentences),
-            "characters": understood.length,
+            "characters": len(understood.request),
         }[self.of]
         return _right_or_wrong(understood, wrong=size >= self.least and dice.chance(self.strength))
 
 
-class Lister(msgspec.Struct, frozen=True):
+class Lister(Planner, frozen=True):
     """Calls the tools in the order in which they are listed."""
 
     def act(self, understood: Understanding, _: Dice) -> Strategist:
         return FixedOrder(understood.brief(), understood.activities)
 
 
-class Shape(msgspec.Struct, frozen=True):
+class Shape(Planner, frozen=True):
     """Gets everything backwards if the constraints have a certain shape, however they are worded.
 
     A join is an action that waits for two unordered others, a fork one that two unordered others wait for, a
@@ -230,7 +236,7 @@ class Shape(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
 
-class RandomlyBackwards(msgspec.Struct, frozen=True):
+class RandomlyBackwards(Planner, frozen=True):
     """Gets everything backwards at a given rate, at random."""
 
     rate: Share = 0.5
@@ -239,7 +245,7 @@ class RandomlyBackwards(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=dice.chance(self.rate))
 
 
-class Capacity(msgspec.Struct, frozen=True):
+class Capacity(Planner, frozen=True):
     """Gets everything backwards more often with more tasks: half of the time at `half` tasks."""
 
     half: Annotated[float, Meta(ge=0, le=1000)] = 5.0
@@ -250,11 +256,7 @@ class Capacity(msgspec.Struct, frozen=True):
         return _right_or_wrong(understood, wrong=not dice.chance(success))
 
 
-PLANNERS: dict[
-    str,
-    "type[Perfect | Random | Greedy | Idle | Terminal | BackwardsTopic | Structure | Shape]"
-    "| type[RandomlyBackwards | Capacity | Deaf | Stubborn | Name | Position | BackwardsFromSize | Lister]",
-] = {
+PLANNERS: dict[str, type[Planner]] = {
     "perfect": Perfect,
     "random": Random,
     "greedy": Greedy,

@@ -62,7 +62,12 @@ def add_conditional(plot: Plot) -> bool:
     branches = plot.draw(2 if plot.dice.chance(0.4) else 1, bound)
     if branches is None:
         return False
-    finding = plot.dice.pick(_findings(plot))
+    conditions = load_lexicon().conditions
+    if plot.recipe.own_tools:
+        findings = [finding.some for finding in conditions.own_findings]
+    else:
+        findings = plot.phrases([finding.some for finding in conditions.findings])
+    finding = plot.dice.pick(findings)
     otherwise = branches[1] if len(branches) > 1 else None
     form = plot.dice.pick(syntax.CONDITIONAL_FORMS)
     plot.say(syntax.Conditional(asks, finding, branches[0], otherwise, form), asks, *branches)
@@ -72,13 +77,6 @@ def add_conditional(plot: Plot) -> bool:
         plot.open |= 1 << branch
     plot.change(findings={**asked, IDS[asks]: plot.dice.chance(0.5)})
     return True
-
-
-def _findings(plot: Plot) -> list[str]:
-    conditions = load_lexicon().conditions
-    if plot.recipe.own_tools:
-        return [finding.some for finding in conditions.own_findings]
-    return plot.phrases([finding.some for finding in conditions.findings])
 
 
 def add_options(plot: Plot) -> bool:

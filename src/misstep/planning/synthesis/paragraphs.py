@@ -146,7 +146,7 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> ParagraphDraft:
     for left in range(count, 0, -1):
         if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
             break
-        room = writer.length + left <= most
+        room = len(writer.sentences) + left <= most
         if room and recipe.redundancy and dice.chance(recipe.redundancy):
             writer.add_redundant_sentence()
     return writer.draft()
@@ -184,7 +184,7 @@ def continue_draft(
     for left in range(count, 0, -1):
         if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
             break
-        if writer.length + left <= recipe.sentences and dice.chance(recipe.redundancy):
+        if len(writer.sentences) + left <= recipe.sentences and dice.chance(recipe.redundancy):
             writer.add_redundant_sentence()
     return writer.draft()
 
@@ -201,15 +201,11 @@ class _Writer:
         self._recipe = recipe
         self._dice = dice
         self._target = target
-        self._sentences: list[Sentence] = []
+        self.sentences: list[Sentence] = []
         self._redundant: list[int] = []
 
-    @property
-    def length(self) -> int:
-        return len(self._sentences)
-
     def draft(self) -> ParagraphDraft:
-        return ParagraphDraft(tuple(self._sentences), self.order, tuple(self._redundant), self.unmentioned)
+        return ParagraphDraft(tuple(self.sentences), self.order, tuple(self._redundant), self.unmentioned)
 
     def add_sentence(self, newcomers: int) -> bool:
         """Add a sentence that introduces at least `newcomers` actions; False if nothing is left to say."""
@@ -223,22 +219,22 @@ class _Writer:
                 break
             parts.append(self._write_clause(*pair))
         if parts:
-            self._sentences.append(joined(parts, self._dice))
+            self.sentences.append(joined(parts, self._dice))
         return bool(parts)
 
     def add_redundant_sentence(self) -> None:
         """Repeat in other words something that already follows."""
         implied = [(i, j) for i in range(self.order.size) for j in bits(self.order.after[i])]
         if self._apart:  # what follows through an optional action need not follow
-            implied = [pair for sentence in self._sentences for pair in relations(sentence)]
+            implied = [pair for sentence in self.sentences for pair in relations(sentence)]
         pair, form, direction = self._dice.pick(implied), self._dice.pick(FORMS), self._dice.pick(DIRECTIONS)
         subject, object_ = pair if direction == "<" else pair[::-1]
-        self._redundant.append(len(self._sentences))
-        self._sentences.append(Sentence((Clause(form, direction, Group((subject,)), Group((object_,))),)))
+        self._redundant.append(len(self.sentences))
+        self.sentences.append(Sentence((Clause(form, direction, Group((subject,)), Group((object_,))),)))
 
     def add_free_sentence(self, actions: list[int]) -> None:
-        place = self._dice.below(len(self._sentences) + 1)
-        self._sentences.insert(place, Sentence((Free(Group(tuple(actions))),)))
+        place = self._dice.below(len(self.sentences) + 1)
+        self.sentences.insert(place, Sentence((Free(Group(tuple(actions))),)))
         self._redundant = [index + (index >= place) for index in self._redundant]
         self.unmentioned &= ~sum(1 << action for action in actions)
 

@@ -15,17 +15,8 @@ from misstep.planning.difficulty import DifficultyBound, baselines, measure
 from misstep.planning.language.lexicon import Topic, load_topics
 from misstep.planning.language.parts import LEAST_ACTIONS, LanguagePart, structure_of, topics_of
 from misstep.planning.language.requests import load_requests
+from misstep.planning.synthesis import paragraphs
 from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
-from misstep.planning.synthesis.paragraphs import (
-    ACTIONS_PER_SENTENCE,
-    MOST_ELEMENTS,
-    Closure,
-    Recipe,
-    draft_for_order,
-    draft_paragraph,
-    relabelled,
-    unlabelled_orders,
-)
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.problems import draft_problem, least_actions
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
@@ -54,7 +45,7 @@ class Suite(msgspec.Struct, frozen=True):
     topics: tuple[str, ...] = ()
     request: str = "role-play"
     exhaustive: bool = False
-    recipe: Recipe = Recipe()
+    recipe: paragraphs.Recipe = paragraphs.Recipe()
     families: tuple[Family, ...] = ("order",)
     distractors: int = 0
     tools: tuple[Tool, ...] = ()
@@ -101,8 +92,8 @@ class Suite(msgspec.Struct, frozen=True):
 
     def _most_actions(self) -> tuple[int, str]:
         """The maximum number of actions, and what sets it."""
-        if self.exhaustive and self.distractors <= MOST_ACTIONS - MOST_ELEMENTS:
-            return MOST_ELEMENTS, "an exhaustive suite"
+        if self.exhaustive and self.distractors <= MOST_ACTIONS - paragraphs.MOST_ELEMENTS:
+            return paragraphs.MOST_ELEMENTS, "an exhaustive suite"
         listed = ", ".join(self.families)
         most, kind = (MOST_ACTIONS, "a problem") if self.is_plain else (MOST_MIXED, f"a problem of {listed}")
         if self.tools and len(self.tools) - self.distractors < most:
@@ -113,11 +104,11 @@ class Suite(msgspec.Struct, frozen=True):
 
     def _check_sentences(self) -> None:
         sentences = self.recipe.sentences
-        room = sentences * ACTIONS_PER_SENTENCE
+        room = sentences * paragraphs.ACTIONS_PER_SENTENCE
         if room and self.high > room:
             raise UsageError(
                 f"{self.high} actions are too many for sentences = {sentences}",
-                f"a sentence has room for {ACTIONS_PER_SENTENCE} actions: raise --sentences",
+                f"a sentence has room for {paragraphs.ACTIONS_PER_SENTENCE} actions: raise --sentences",
             )
         least = len(self.families) + ("budget" in self.families and "choice" not in self.families)
         if sentences and sentences < least:
@@ -208,10 +199,10 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
         if suite.exhaustive:
             orders = _all_orders(suite.low, suite.high)
             closure = orders[index % len(orders)]
-            order = relabelled(closure, dice.shuffled(range(len(closure))))
-            draft = draft_for_order(order, suite.recipe, dice)
+            order = paragraphs.relabelled(closure, dice.shuffled(range(len(closure))))
+            draft = paragraphs.draft_for_order(order, suite.recipe, dice)
         else:
-            draft = draft_paragraph(_size(suite, dice), suite.recipe, dice)
+            draft = paragraphs.draft_paragraph(_size(suite, dice), suite.recipe, dice)
         return compose_order(seed, _setting(suite, draft.order.size, dice), draft, dice)
     size = _size(suite, dice)
     setting = _setting(suite, size, dice)
@@ -267,8 +258,8 @@ def _setting(suite: Suite, size: int, dice: Dice) -> Setting:
 
 
 @cache
-def _all_orders(low: int, high: int) -> tuple[Closure, ...]:
-    return tuple(closure for size in range(low, high + 1) for closure in unlabelled_orders(size))
+def _all_orders(low: int, high: int) -> tuple[paragraphs.Closure, ...]:
+    return tuple(closure for size in range(low, high + 1) for closure in paragraphs.unlabelled_orders(size))
 
 
 def _check_names(given: tuple[str, ...], known: Iterable[str], kind: str) -> None:

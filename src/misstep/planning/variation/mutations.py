@@ -9,15 +9,8 @@ from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import Topic, load_topics
 from misstep.planning.language.rendering import fresh_phrases, possible_moods
 from misstep.planning.synthesis.composition import action_for
+from misstep.planning.variation import phrasing
 from misstep.planning.variation.anatomy import Anatomy, slots
-from misstep.planning.variation.phrasing import (
-    Choosing,
-    NothingLeft,
-    draw_words,
-    heard_mood,
-    replay,
-    slots_of,
-)
 from misstep.planning.variation.retelling import retell
 
 DRAFTS = 20  # tries, after which there is assumed to be only one way to say something
@@ -30,16 +23,16 @@ def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> An
     """
     announcements = anatomy.announcements
     heard = [word for words in (*anatomy.words, *(each.words for each in announcements)) for word in words]
-    choosing = Choosing(avoid, dice, heard)
+    choosing = phrasing.Choosing(avoid, dice, heard)
     try:
         words = tuple([choosing.substitute(found) for found in slots(anatomy)])
         announcements = [
             msgspec.structs.replace(
-                each, words=choosing.substitute(slots_of(each.sentence, replay(each.words)))
+                each, words=choosing.substitute(phrasing.slots_of(each.sentence, phrasing.replay(each.words)))
             )
             for each in announcements
         ]
-    except NothingLeft:
+    except phrasing.NothingLeft:
         return None
     return msgspec.structs.replace(anatomy, words=words).announcing(announcements)
 
@@ -84,9 +77,9 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     drafts = (retell(anatomy, dice) for _ in range(DRAFTS))
     paragraph = next((draft for draft in drafts if draft != anatomy.paragraph), anatomy.paragraph)
     announced = [word for each in anatomy.announcements for word in each.words]
-    moods = (heard_mood(announced),) if announced else possible_moods(paragraph)
+    moods = (phrasing.heard_mood(announced),) if announced else possible_moods(paragraph)
     fresh = fresh_phrases(dice, mood=dice.pick(moods))
-    words = tuple([draw_words(sentence, fresh) for sentence in paragraph])
+    words = tuple([phrasing.draw_words(sentence, fresh) for sentence in paragraph])
     return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
 
 

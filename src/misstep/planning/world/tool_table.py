@@ -132,19 +132,15 @@ def _unfit(takes: dict[str, type], arguments: object) -> str:
     if not isinstance(arguments, dict):
         return _NO_OBJECT
     if arguments.keys() != takes.keys():
-        return _unfit_names(takes, arguments)
+        missing = next((name for name in takes if name not in arguments), None)
+        if missing is not None:
+            return f"'{missing}' is missing"
+        unknown = next(name for name in arguments if name not in takes)
+        return f"there is no parameter {short(unknown)!r}"
     for name, kind in takes.items():
         if type(arguments[name]) is not kind:
             return f"'{name}' has to be {_KINDS[kind]}"
     return ""
-
-
-def _unfit_names(takes: dict[str, type], arguments: dict[object, object]) -> str:
-    for name in takes:
-        if name not in arguments:
-            return f"'{name}' is missing"
-    unknown = next(name for name in arguments if name not in takes)
-    return f"there is no parameter {short(unknown)!r}"
 
 
 def short(given: object, most: int = 80) -> str:

@@ -25,7 +25,6 @@ from misstep.planning.plans.search import ends_of, nearest_plan
 
 
 def baselines(case: Case) -> Baselines:
-    """Whether each of the two baseline agents passes a case."""
     named = in_text_order(case)
     plain = plain_order(case)
     if plain is not None:
@@ -107,7 +106,6 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 
 def parse_bounds(given: Sequence[str]) -> tuple[DifficultyBound, ...]:
-    """Parse bounds; `UsageError` for an invalid one."""
     bounds = list[DifficultyBound]()
     for text in given:
         match = re.fullmatch(r"\s*([a-z]+)\s*(<=|>=|<|>|=)\s*(\d{1,9}(?:\.\d{1,9})?)\s*", text)

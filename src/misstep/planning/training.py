@@ -42,8 +42,6 @@ class Function(msgspec.Struct, frozen=True):
 
 
 class Requested(msgspec.Struct, frozen=True):
-    """A call that the assistant requests."""
-
     id: str
     function: Function
     type: Literal["function"] = "function"
@@ -71,8 +69,6 @@ Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Result
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """A tool that the assistant may call."""
-
     function: Tool
     type: Literal["function"] = "function"
 
@@ -225,7 +221,6 @@ def demonstrate_case(
 def demonstrate(
     outcome: Outcome, calls: Calls, instructions: str, part: Part = (), one_shot: bool = False
 ) -> Demonstration:
-    """A conversation that solves the case with these calls."""
     origin = _origin(outcome.case, part, outcome.verdict.error)
     return _demonstration(outcome.case, _turns(calls, one_shot), instructions, origin)
 

@@ -159,7 +159,6 @@ def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[
 
 
 def without_times(clause: Clause) -> Clause:
-    """The clause without the times of its actions."""
     return change_groups(
         clause, lambda group: Group(group.actions) if isinstance(group.relative, TimedRelative) else group
     )

@@ -71,7 +71,6 @@ def is_of(phrase: str, side: Side) -> bool:
 
 
 def structure_of(skeleton: str) -> Side:
-    """The side of a request, by the structures of its sentences."""
     return "unseen" if any(map(_is_held_out, shapes_of(skeleton))) else "seen"
 
 

@@ -93,7 +93,6 @@ def _signs(one: SentenceFrame, table: Table, usual: frozenset[str]) -> Iterator[
 
 
 def find(text: SentenceText, frames: Index) -> Iterator[SentenceReading]:
-    """All possible meanings of the sentence."""
     for candidate in dict.fromkeys(one for word in text.words for one in frames.get(word, ())):
         for filled in _fill(candidate.parts, text, 0, {}):
             mentioned = _mentioned(filled)
@@ -155,7 +154,6 @@ def _phrases(one: SentenceFrame, filled: Filled) -> tuple[str, ...]:
 
 
 def family_frames(lexicon: Lexicon) -> Iterator[SentenceFrame]:
-    """Every frame that a sentence of a family can have."""
     yield frame("{s} {duty}", lambda _: ())
     yield frame("{s} {start} {after} {time}", _window("start", "after"))
     yield frame("{s} {start} {before} {time}", _window("start", "before"))

@@ -2,10 +2,8 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from string import Formatter
 
 import msgspec
@@ -22,7 +20,7 @@ from misstep.core.constraint import (
     Repeat,
     StandIn,
 )
-from misstep.planning.language.lexicon import Topic
+from misstep.planning.language.lexicon import Topic, read_data
 
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -84,8 +82,7 @@ class Requests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_requests() -> Requests:
-    text = resources.files(__package__).joinpath("data/requests.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Requests)
+    return msgspec.convert(read_data("requests.toml"), Requests)
 
 
 def write_request(template: str, topic: Topic, sentences: Sequence[str], rules: Sequence[str] = ()) -> str:

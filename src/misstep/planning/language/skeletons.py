@@ -122,7 +122,6 @@ class _Reader:
         return self._single(self._only(actions))
 
     def _single(self, action: int) -> syntax.SubSentence:
-        """A remark about one action."""
         if self._take(" NEXT"):
             return syntax.Neighbours("verb", self._direction(), action, self._action())
         if self._take(" IF "):

@@ -120,7 +120,6 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def least_actions(families: Sequence[Family]) -> int:
-    """The minimum number of actions for these families."""
     chosen = set(families)
     optional = bool(chosen & {"choice", "budget"})
     crowded = "adjacent" in chosen and bool(chosen & {"repeat", "data"})

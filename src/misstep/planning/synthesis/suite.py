@@ -77,7 +77,6 @@ class Suite(msgspec.Struct, frozen=True):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The minimum and maximum number of actions for these families."""
         return least_actions(self.families), self._most_actions()[0]
 
     def _check_sizes(self) -> None:

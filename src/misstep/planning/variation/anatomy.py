@@ -199,7 +199,10 @@ def _dissect(case: Case) -> Anatomy:
     paragraph = read_skeleton(case.skeleton, case.constraints)
     if mentioned(paragraph) - {*range(len(case.actions))}:
         raise UsageError("its skeleton refers to more actions than there are")
-    topic = _topic(case)
+    own = any(action.parameters is not None for action in case.actions)
+    topic = {ASSISTANT.name: ASSISTANT}.get(case.topic) if own else load_topics().get(case.topic)
+    if topic is None:
+        raise UsageError(f"its topic {shown(case.topic)} is unknown")
     return Anatomy(
         seed=case.seed,
         request=_template(case, topic),
@@ -212,14 +215,6 @@ def _dissect(case: Case) -> Anatomy:
         announced=tuple([c for c in case.constraints if isinstance(c, Before) and c.announced]),
         redundant=case.redundant,
     )
-
-
-def _topic(case: Case) -> Topic:
-    is_own = any(action.parameters is not None for action in case.actions)
-    topic = {ASSISTANT.name: ASSISTANT}.get(case.topic) if is_own else load_topics().get(case.topic)
-    if topic is None:
-        raise UsageError(f"its topic {shown(case.topic)} is unknown")
-    return topic
 
 
 def _template(case: Case, topic: Topic) -> str:

@@ -67,12 +67,10 @@ def positions_of(anatomy: Anatomy) -> Iterator[str]:
 
 
 def sentence_position(number: int) -> str:
-    """The name of the position of the sentence with this number, counted from 0."""
     return f"sentence {number + 1}"
 
 
 def sentences_at(anatomy: Anatomy, position: str) -> list[int]:
-    """The numbers of the sentences that a position is about."""
     if position == TOOL_LIST:
         return misplaced_tools(anatomy)
     number = len(anatomy.paragraph) - 1 if position == LAST else int(position.split()[1]) - 1
@@ -131,15 +129,11 @@ def _demands(sentence: Sentence) -> bool:
 
 
 def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
-    sentence = Sentence((Duty((choosing.dice.pick(_due(anatomy)),)),))
-    return Worded(sentence, draw_words(sentence, choosing.draw))
-
-
-def _due(anatomy: Anatomy) -> list[int]:
     demands = demands_of(anatomy)
     optional = {action for demand in demands for action in optional_in(demand)}
     optional |= {demand.action for demand in demands if isinstance(demand, StandIn)}
     due = [number for number, action in enumerate(anatomy.actions) if action.id not in optional]
     if not due:
         raise NothingLeft("no action is due whatever happens")
-    return due
+    sentence = Sentence((Duty((choosing.dice.pick(due),)),))
+    return Worded(sentence, draw_words(sentence, choosing.draw))

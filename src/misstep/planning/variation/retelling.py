@@ -249,7 +249,6 @@ def mention_left_over(anatomy: Anatomy, choosing: Choosing) -> Anatomy:
 
 
 def _is_of(said: Worded, anatomy: Anatomy, families: Collection[str]) -> bool:
-    """Whether a sentence is a remark of one of the families."""
     if isinstance(said.sentence.parts[0], Clause):
         return False
     ids = anatomy.ids
@@ -327,7 +326,6 @@ def _difference(order: Order, other: Order, avoid: Collection[str]) -> float:
 
 
 def _alone(order: Order) -> int:
-    """How many actions are unrelated to all others."""
     return sum([not before | after for before, after in zip(order.before, order.after, strict=True)])
 
 

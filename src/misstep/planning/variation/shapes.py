@@ -25,7 +25,6 @@ def has_any(order: Order, shapes: Collection[str]) -> bool:
 
 
 def making(shape: str, order: Order, pairs: Iterable[Relation]) -> list[Relation]:
-    """The relations that contribute to a shape."""
     members = sum([1 << action for action in _members(shape, order)])
     toward, away = shape in ("chain", "join"), shape in ("chain", "fork")
     return [

@@ -63,7 +63,6 @@ class MockWorld:
                 return _no_call(name, arguments, scene, part)
 
     def _facts(self, scene: StepResult, deed: Deed) -> Iterator[str]:
-        """What the result says besides success."""
         if self._case.world.day:
             yield say("duration", duration=in_hours(scene.minutes))
         for parameter, value in scene.values.items():

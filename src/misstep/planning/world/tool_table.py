@@ -143,7 +143,7 @@ def _unfit(takes: dict[str, type], arguments: object) -> str:
     return ""
 
 
-def short(given: object, most: int = 80) -> str:
+def short(given: object) -> str:
     """A text from outside, truncated; the type of anything else."""
     text = given if isinstance(given, str) else type(given).__name__
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= 80 else f"{text[:80]}…"

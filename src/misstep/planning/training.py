@@ -1,15 +1,12 @@
 """Training examples, made from a case alone or from what an agent did with it.
 
-Each contains the conversation that misstep's own `tools` agent would have had, in OpenAI's chat format: its
-instructions, the request, one call per turn with the real result of the mock tools, and a short answer. In
-the one-shot form one turn requests all calls. `misstep` says where an example comes from; programs that
-accept no other fields may drop it. Arguments of calls are text, valid JSON or not, as a model writes them: so
-a file with arguments of many types can still be loaded as a table.
+Each contains the conversation that misstep's own `tools` agent would have had, in OpenAI's chat format.
+Arguments of calls are text, valid JSON or not, as a model writes them: so a file with arguments of many types
+can still be loaded as a table.
 
-Of several correct plans the canonical one always executes the first action that it may, in the order in which
-the tools are listed. It takes the first named option that leaves a plan, asks for prices before anything
-else, and if time matters it does what is most urgent first. It knows no more than an agent does, so it tries
-what can only be learnt by trying, and starts over if necessary.
+Of several correct plans the canonical one always takes the first action and option that it may, in the order
+in which they are listed, asks for prices first, and if time matters does what is most urgent first. It knows
+no more than an agent does, so it tries what can only be learnt by trying, and starts over if necessary.
 """
 
 from collections.abc import Sequence

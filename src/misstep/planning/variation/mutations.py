@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.case import Action
 from misstep.core.rng import Dice
@@ -26,15 +26,12 @@ def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> An
     choosing = phrasing.Choosing(avoid, dice, heard)
     try:
         words = tuple([choosing.substitute(found) for found in slots(anatomy)])
-        announcements = [
-            msgspec.structs.replace(
-                each, words=choosing.substitute(phrasing.slots_of(each.sentence, phrasing.replay(each.words)))
-            )
-            for each in announcements
-        ]
+        told = [phrasing.slots_of(each.sentence, phrasing.replay(each.words)) for each in announcements]
+        others = [choosing.substitute(found) for found in told]
     except phrasing.NothingLeft:
         return None
-    return msgspec.structs.replace(anatomy, words=words).announcing(announcements)
+    said = zip(announcements, others, strict=True)
+    return replace(anatomy, words=words).announcing([replace(each, words=other) for each, other in said])
 
 
 def change_topic(anatomy: Anatomy, dice: Dice, avoid: Collection[str] = ()) -> Anatomy | None:
@@ -80,7 +77,7 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     moods = (phrasing.heard_mood(announced),) if announced else possible_moods(paragraph)
     fresh = fresh_phrases(dice, mood=dice.pick(moods))
     words = tuple([phrasing.draw_words(sentence, fresh) for sentence in paragraph])
-    return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
+    return replace(anatomy, paragraph=paragraph, words=words, redundant=())
 
 
 def _fresh_activities(topic: Topic, old: Sequence[Action]) -> list[str]:
@@ -95,7 +92,5 @@ def _set_in(anatomy: Anatomy, topic: Topic, names: Sequence[str]) -> Anatomy:
         action_for(action.id, name, bool(action.description)) for action, name in zip(old, names, strict=True)
     ]
     size = len(anatomy.actions)
-    changed = msgspec.structs.replace(
-        anatomy, topic=topic, actions=tuple(renamed[:size]), distractors=tuple(renamed[size:])
-    )
+    changed = replace(anatomy, topic=topic, actions=tuple(renamed[:size]), distractors=tuple(renamed[size:]))
     return changed.announcing(announcements)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.constraint import Before, Constraint, StandIn
@@ -110,14 +110,12 @@ def _listed_as_plan(anatomy: Anatomy) -> Anatomy:
         raise NothingLeft("there is no plan to list the tools by")
     old = anatomy.ids
     places = {old.index(name): place for place, name in enumerate(case.witness)}
-    actions = [
-        msgspec.structs.replace(anatomy.actions[number], id=IDS[place]) for number, place in places.items()
-    ]
+    actions = [replace(anatomy.actions[number], id=IDS[place]) for number, place in places.items()]
     paragraph = [
-        msgspec.structs.replace(said, parts=tuple([renumbered(part, places) for part in said.parts]))
+        replace(said, parts=tuple([renumbered(part, places) for part in said.parts]))
         for said in anatomy.paragraph
     ]
-    return msgspec.structs.replace(anatomy, actions=tuple(actions), paragraph=tuple(paragraph))
+    return replace(anatomy, actions=tuple(actions), paragraph=tuple(paragraph))
 
 
 def _demanding(anatomy: Anatomy) -> list[int]:

@@ -249,10 +249,9 @@ def mention_left_over(anatomy: Anatomy, choosing: Choosing) -> Anatomy:
 
 
 def _is_of(said: Worded, anatomy: Anatomy, families: Collection[str]) -> bool:
-    if isinstance(said.sentence.parts[0], Clause):
-        return False
-    ids = anatomy.ids
-    return any([family_of(demand) in families for demand in constraints_of(said.sentence, ids, 0)])
+    demands = constraints_of(said.sentence, anatomy.ids, 0)
+    is_remark = not isinstance(said.sentence.parts[0], Clause)
+    return is_remark and any([family_of(demand) in families for demand in demands])
 
 
 def _untimed(part: SubSentence, words: Drawn, choosing: Choosing) -> tuple[SubSentence, Drawn]:

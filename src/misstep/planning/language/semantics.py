@@ -26,16 +26,14 @@ Relation = tuple[int, int]
 
 def relations(sentence: syntax.Sentence) -> list[Relation]:
     """The ordering relations of a sentence, in the order stated, without duplicates."""
-    return list(dict.fromkeys([pair for part in sentence.parts for pair in part_relations(part)]))
-
-
-def part_relations(part: syntax.SubSentence) -> list[Relation]:
-    return [
+    pairs = [
         pair
+        for part in sentence.parts
         for actions, said in _statements(part)
         if not isinstance(said, syntax.TimedRelative)
         for pair in _cross(actions, said.direction, said.object.actions)
     ]
+    return list(dict.fromkeys(pairs))
 
 
 def constraints_of(sentence: syntax.Sentence, ids: Sequence[str], number: int) -> list[Constraint]:

@@ -9,10 +9,10 @@ from misstep.core.constraint import Condition, Family, StandIn
 from misstep.planning.language import syntax
 from misstep.planning.language.clarity import most_actions
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group
+from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, Sentence
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order
-from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, draw_values
+from misstep.planning.synthesis.plot import IDS, UNSAID, Plot, draw_values
 
 RETRIES = 3
 MOST_REPEATED = 2  # actions that are due more than once
@@ -239,7 +239,7 @@ def add_announcement(plot: Plot, voice: int, told: Order) -> bool:
         plot.sure |= 1 << voice | 1 << first | 1 << then
     forms = [form for form in FORMS if most_actions(form, direction)[1] >= len(others)]
     clause = Clause(plot.dice.pick(forms), direction, Group((one,)), Group(tuple(others)))
-    plot.announcements.append(Announcement(voice, clause))
+    plot.announcements[voice] = Sentence((clause,))
     plot.change(announcements={**plot.world.announcements, IDS[voice]: UNSAID})
     return True
 

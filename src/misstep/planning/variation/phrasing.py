@@ -80,7 +80,7 @@ def find_words(sentence: Sentence, names: Sequence[str], text: str) -> Drawn | N
     for chosen in product(*[offered[number] for number in frames]):
         known = dict(zip(frames, chosen, strict=True))
         (template,) = write((sentence,), names, _marks(known))
-        found = _fill(_pieces(template), _uncapitalised(text), offered)
+        found = _fill(template, _uncapitalised(text), offered)
         if found is not None:
             words = tuple([known.get(number) or found[number] for number in range(len(offered))])
             if say((sentence,), names, (words,)) == (text,):
@@ -100,35 +100,18 @@ def _marks(frames: Mapping[int, Option]) -> Draw:
     return draw
 
 
-# A text and the marker after it: the number of its slot, and whether its phrase is plural.
-_Piece = tuple[str, int, bool]
-
-
-def _pieces(template: str) -> list[_Piece]:
-    texts = re.split(rf"{_MARK}(\d+)(one|many){_MARK}", _uncapitalised(template))
-    marks = zip(texts[:-1:3], texts[1::3], texts[2::3], strict=True)
-    return [*((text, int(number), form == "many") for text, number, form in marks), (texts[-1], -1, False)]
-
-
-def _fill(
-    pieces: Sequence[_Piece], text: str, offered: Sequence[tuple[Option, ...]]
-) -> dict[int, Option] | None:
-    """Phrases in place of the markers so that the pieces make the text; None if there are none."""
+def _fill(template: str, text: str, offered: Sequence[tuple[Option, ...]]) -> dict[int, Option] | None:
+    """Phrases in place of the markers so that the template becomes the text; None if there are none."""
+    *texts, tail = re.split(rf"{_MARK}(\d+)(one|many){_MARK}", _uncapitalised(template))
     paths: dict[int, dict[int, Option]] = {0: {}}
-    for head, number, many in pieces:
+    for head, slot, form in zip(texts[::3], texts[1::3], texts[2::3], strict=True):
         onward: dict[int, dict[int, Option]] = {}
-        for at, path in paths.items():
-            if not text.startswith(head, at):
-                continue
-            if number < 0:
-                onward[at + len(head)] = path
-                continue
-            for option in offered[number]:
-                phrase = head + (option.many if many else option.one)
-                if text.startswith(phrase, at):
-                    onward.setdefault(at + len(phrase), {**path, number: option})
+        for (at, path), option in product(paths.items(), offered[int(slot)]):
+            phrase = head + getattr(option, form)
+            if text.startswith(phrase, at):
+                onward.setdefault(at + len(phrase), {**path, int(slot): option})
         paths = onward
-    return paths.get(len(text))
+    return paths.get(len(text) - len(tail)) if text.endswith(tail) else None
 
 
 def _uncapitalised(text: str) -> str:

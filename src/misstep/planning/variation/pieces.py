@@ -1,7 +1,7 @@
 """Sub-sentences with their phrases, found by paths, so that they are kept when the sentence changes."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 import msgspec
 
@@ -13,6 +13,7 @@ from misstep.planning.variation.phrasing import Drawn, draw_words
 # The path from a sub-sentence to a phrase, e.g. ("subject", "relative", "linker").
 Path: TypeAlias = tuple[str, ...]
 Wording: TypeAlias = Mapping[Path, Option]
+Node = TypeVar("Node", bound=msgspec.Struct)
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -189,16 +190,8 @@ def places_in(clause: syntax.Clause) -> Iterator[tuple[Path, syntax.Group]]:
             yield (name, *("relative", "object") * depth), group
 
 
-def regrouped(clause: syntax.Clause, path: Path, group: syntax.Group) -> syntax.Clause:
+def regrouped(node: Node, path: Sequence[str], group: syntax.Group) -> Node:
     """The clause with another group at the end of a path."""
     name, *deeper = path
-    inner = _regroup(getattr(clause, name), deeper, group)
-    return msgspec.structs.replace(clause, **{name: inner})
-
-
-def _regroup(outer: syntax.Group, path: list[str], group: syntax.Group) -> syntax.Group:
-    if not path:
-        return group
-    assert isinstance(outer.relative, syntax.Relative)
-    inner = _regroup(outer.relative.object, path[2:], group)
-    return syntax.Group(outer.actions, msgspec.structs.replace(outer.relative, object=inner))
+    inner = regrouped(getattr(node, name), deeper, group) if deeper else group
+    return msgspec.structs.replace(node, **{name: inner})

@@ -62,26 +62,17 @@ def arranged(said: Sequence[Worded], pairs: Sequence[Relation], choosing: Choosi
     """
     waiting, told, mentioned = list(said), list[Worded](), set[int]()
     while waiting:
-        number, way = _next(waiting, pairs, mentioned, choosing)
-        if way is None:
+        tried = ((number, way) for number, each in enumerate(waiting) for way in _ways(each, choosing))
+        found = next(((number, way) for number, way in tried if _may_come(way, pairs, mentioned)), None)
+        if found is None:
             sentence = mention([_free(waiting, pairs, mentioned)], free=False)
             way = Worded(sentence, draw_words(sentence, choosing.draw))
         else:
+            number, way = found
             del waiting[number]
         told.append(way)
         mentioned.update(mentions(way.sentence, way.words))
     return told
-
-
-def _next(
-    waiting: Sequence[Worded], pairs: Sequence[Relation], mentioned: set[int], choosing: Choosing
-) -> tuple[int, Worded | None]:
-    """The first sentence that may come now, in the first variant that may."""
-    for number, each in enumerate(waiting):
-        for way in _ways(each, choosing):
-            if _may_come(way, pairs, mentioned):
-                return number, way
-    return -1, None
 
 
 def _may_come(said: Worded, pairs: Sequence[Relation], mentioned: set[int]) -> bool:

@@ -11,9 +11,8 @@ import msgspec
 
 from misstep.core.case import Case
 from misstep.core.rng import Dice
-from misstep.planning.language.rendering import write
+from misstep.planning.language.rendering import Draw, Option, fresh_phrases, write
 from misstep.planning.language.skeletons import read_skeleton
-from misstep.planning.language.wording import Option, PhraseDrawer
 
 RATE = 0.45  # share of slots that get an additional phrase, if there are any for them
 
@@ -25,26 +24,25 @@ def more_phrases() -> dict[str, tuple[str, ...]]:
     return {slot["like"]: tuple(slot["more"]) for slot in slots}
 
 
-class MoreWords(PhraseDrawer):
-    """Draws from the lexicon or from the additional phrases."""
+def more_words(dice: Dice) -> Draw:
+    """Draw from the lexicon or from the additional phrases."""
+    usual = fresh_phrases(dice, "seen")
 
-    def __init__(self, dice: Dice) -> None:
-        super().__init__(dice, "seen")
-        self._more_dice = dice
-
-    def draw(self, options: tuple[Option, ...]) -> Option:
+    def draw(options: tuple[Option, ...]) -> Option:
         known = {option.one for option in options}
         found = next((more for phrase, more in more_phrases().items() if phrase in known), None)
-        if found is None or not self._more_dice.chance(RATE):
-            return super().draw(options)
-        one, _, many = self._more_dice.pick(found).partition("|")
+        if found is None or not dice.chance(RATE):
+            return usual(options)
+        one, _, many = dice.pick(found).partition("|")
         return Option(one, many or one, (one,))
+
+    return draw
 
 
 def reworded(case: Case, dice: Dice) -> Case:
     """The same problem with reworded sentences."""
     paragraph = read_skeleton(case.skeleton, case.constraints)
-    sentences = write(paragraph, [action.name for action in case.actions], MoreWords(dice))
+    sentences = write(paragraph, [action.name for action in case.actions], more_words(dice))
     query = case.query
     for old, new in zip(case.sentences, sentences, strict=True):
         query = query.replace(old, new, 1)

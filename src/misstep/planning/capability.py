@@ -12,7 +12,6 @@ from typing import Annotated, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from misstep.core.case import Case
 from misstep.core.outcome import ERROR_KINDS, Outcome
 from misstep.core.results.capability import Capability, Fit, Point
 from misstep.core.results.summary import Tally
@@ -39,7 +38,7 @@ class CurveTally:
 
         Such a design skips some of them, so the limit is taken from the fitted curve, if there is one.
         """
-        curve = tuple(measure_point(actions, tally) for actions, tally in sorted(self._tallies.items()))
+        curve = tuple(_point(actions, tally) for actions, tally in sorted(self._tallies.items()))
         fit = fit_logistic([(point.actions, point.passed, point.passed + point.failed) for point in curve])
         limit, reached = capability_limit(curve, threshold)
         if span and fit:
@@ -63,18 +62,10 @@ class CurveTally:
         )
 
 
-def measure_point(actions: int, tally: Tally) -> Point:
-    summary = tally.summary("", "")
-    return Point(
-        actions=actions,
-        cases=summary.cases,
-        passed=summary.passed,
-        failed=summary.failed,
-        success=summary.success,
-        interval=summary.interval,
-        chance=summary.chance,
-        baselines=summary.baselines,
-    )
+def _point(actions: int, tally: Tally) -> Point:
+    total = tally.summary("", "")
+    rates = (total.success, total.interval, total.chance, total.baselines)
+    return Point(actions, total.cases, total.passed, total.failed, *rates)
 
 
 def capability_limit(points: Sequence[Point], threshold: float) -> tuple[int | None, bool]:
@@ -206,20 +197,15 @@ def _inquire(suite: Suite, steps: Steps) -> Inquiry[None]:
         while True:
             first = asked.get(size, 0)
             asked[size] = first + count
+            seed = derive_seed(suite.seed, "capability", size)
+            part = msgspec.structs.replace(suite, low=size, high=size, seed=seed)
             passed = judged = 0
             for start in range(first, first + count, PORTION):
                 portion = range(start, min(start + PORTION, first + count))
-                outcomes = yield _make_cases(suite, size, portion)
+                outcomes = yield [make_case(part, number) for number in portion]
                 verdicts = [outcome.verdict.verdict for outcome in outcomes]
                 passed += verdicts.count("passed")
                 judged += verdicts.count("passed") + verdicts.count("failed")
             size, count = steps.send((passed, judged))
     except StopIteration:
         return
-
-
-def _make_cases(suite: Suite, size: int, numbers: range) -> list[Case]:
-    part = msgspec.structs.replace(
-        suite, low=size, high=size, seed=derive_seed(suite.seed, "capability", size)
-    )
-    return [make_case(part, number) for number in numbers]

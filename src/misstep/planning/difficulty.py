@@ -1,13 +1,8 @@
 """Measures how hard cases are, selects hard ones, and computes two baselines without running an agent.
 
-*Text order* executes the actions in the order in which the text first names them, and of two alternatives or
-branches the one named first. Like the chance level, it gets everything else right: how often each action is
-due (repetitions in a row), values passed on, the best start times, retries, and stand-ins.
-
-*Ignores the family* treats the request as one about plain order. It obeys "before" and "after", otherwise
-follows the text, takes what is named first, executes each action once and starts it when the one before has
-ended. It passes on no values, retries no tool, uses no stand-in and ignores announcements. In a case with
-ordering constraints only it ignores those too, so it follows the text.
+*Text order* follows the text, takes the first named of two alternatives or branches, and gets everything else
+right. *Ignores the family* obeys "before" and "after", executes each action once as soon as it can, and
+ignores the rest; in a case with ordering constraints only it ignores those too.
 """
 
 import operator
@@ -25,7 +20,6 @@ from misstep.planning.plans.search import ends_of, nearest_plan
 
 
 def baselines(case: Case) -> Baselines:
-    """Whether each of the two baseline agents passes a case."""
     named = in_text_order(case)
     plain = plain_order(case)
     if plain is not None:
@@ -107,7 +101,6 @@ _SIGNS: dict[str, Callable[[float, float], bool]] = {
 
 
 def parse_bounds(given: Sequence[str]) -> tuple[DifficultyBound, ...]:
-    """Parse bounds; `UsageError` for an invalid one."""
     bounds = list[DifficultyBound]()
     for text in given:
         match = re.fullmatch(r"\s*([a-z]+)\s*(<=|>=|<|>|=)\s*(\d{1,9}(?:\.\d{1,9})?)\s*", text)

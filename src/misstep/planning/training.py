@@ -1,15 +1,12 @@
 """Training examples, made from a case alone or from what an agent did with it.
 
-Each contains the conversation that misstep's own `tools` agent would have had, in OpenAI's chat format: its
-instructions, the request, one call per turn with the real result of the mock tools, and a short answer. In
-the one-shot form one turn requests all calls. `misstep` says where an example comes from; programs that
-accept no other fields may drop it. Arguments of calls are text, valid JSON or not, as a model writes them: so
-a file with arguments of many types can still be loaded as a table.
+Each contains the conversation that misstep's own `tools` agent would have had, in OpenAI's chat format.
+Arguments of calls are text, valid JSON or not, as a model writes them: so a file with arguments of many types
+can still be loaded as a table.
 
-Of several correct plans the canonical one always executes the first action that it may, in the order in which
-the tools are listed. It takes the first named option that leaves a plan, asks for prices before anything
-else, and if time matters it does what is most urgent first. It knows no more than an agent does, so it tries
-what can only be learnt by trying, and starts over if necessary.
+Of several correct plans the canonical one always takes the first action and option that it may, in the order
+in which they are listed, asks for prices first, and if time matters does what is most urgent first. It knows
+no more than an agent does, so it tries what can only be learnt by trying, and starts over if necessary.
 """
 
 from collections.abc import Sequence
@@ -21,7 +18,7 @@ import msgspec
 
 from misstep.core.agent import Tool
 from misstep.core.case import Case, Planned, World, families_of, plain_order
-from misstep.core.constraint import Family, Given, StandIn
+from misstep.core.constraint import Family, StandIn
 from misstep.core.outcome import Call, ErrorKind, Outcome, Transcript
 from misstep.core.settings import Portion
 from misstep.errors import InternalError
@@ -42,8 +39,6 @@ class Function(msgspec.Struct, frozen=True):
 
 
 class Requested(msgspec.Struct, frozen=True):
-    """A call that the assistant requests."""
-
     id: str
     function: Function
     type: Literal["function"] = "function"
@@ -71,8 +66,6 @@ Message: TypeAlias = SystemMessage | UserMessage | AssistantMessage | Result
 
 
 class Offered(msgspec.Struct, frozen=True):
-    """A tool that the assistant may call."""
-
     function: Tool
     type: Literal["function"] = "function"
 
@@ -94,11 +87,6 @@ def converse(calls: Sequence[Call], answer: str | None) -> tuple[Message, ...]:
     if answer is not None or not messages:
         messages.append(AssistantMessage(answer or ""))
     return tuple(messages)
-
-
-def at_once(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """The same calls, all requested in one turn."""
-    return tuple([msgspec.structs.replace(call, turn=1) for call in calls])
 
 
 def _written(arguments: Any) -> str:
@@ -164,17 +152,12 @@ def _canonical(case: Case) -> Sequence[Planned] | None:
         return _named(case, [actions[number] for number in first_available(order.before)])
     if case.solution and not case.distractors:
         return case.solution
-    return _rehearsed(case) or case.solution or None
-
-
-def _rehearsed(case: Case) -> Sequence[Planned] | None:
-    """The calls of a strategist that sees the tools in listed order."""
-    free = [constraint for constraint in case.constraints if not isinstance(constraint, Given)]
-    listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
-    with suppress(TooManyPlans):
-        calls = rehearse(listed, free, case.world)
-        return name_tools(calls, case.constraints, case.actions) if calls else None
-    return None
+    with suppress(TooManyPlans):  # the calls of a strategist that sees the tools in listed order
+        listed = [part.action.id for part in ToolTable(case).listed() if part.is_needed]
+        calls = rehearse(listed, case.constraints, case.world)
+        if calls:
+            return name_tools(calls, case.constraints, case.actions)
+    return case.solution or None
 
 
 def _named(case: Case, order: Sequence[str]) -> Sequence[Planned]:
@@ -235,7 +218,6 @@ def demonstrate_case(
 def demonstrate(
     outcome: Outcome, calls: Calls, instructions: str, part: Part = (), one_shot: bool = False
 ) -> Demonstration:
-    """A conversation that solves the case with these calls."""
     origin = _origin(outcome.case, part, outcome.verdict.error)
     return _demonstration(outcome.case, _turns(calls, one_shot), instructions, origin)
 
@@ -270,7 +252,8 @@ def shows_fault(outcome: Outcome, parallel: Parallel) -> bool:
 
 
 def _turns(calls: Calls, one_shot: bool) -> Calls:
-    return at_once(calls) if one_shot else calls
+    """The calls as they are, or all requested in one turn."""
+    return tuple([msgspec.structs.replace(call, turn=1) for call in calls]) if one_shot else calls
 
 
 def _offered(case: Case) -> tuple[Offered, ...]:

@@ -21,7 +21,7 @@ from misstep.errors import UsageError
 from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import load_lexicon
 from misstep.planning.language.parts import LanguagePart, is_of, part_of
-from misstep.planning.language.rendering import write
+from misstep.planning.language.rendering import Option, write
 from misstep.planning.language.syntax import (
     DIRECTIONS,
     FORMS,
@@ -33,7 +33,6 @@ from misstep.planning.language.syntax import (
     Sentence,
     SubSentence,
 )
-from misstep.planning.language.wording import Option
 from misstep.planning.synthesis.suite import Suite, make_case
 
 MIXTURES: tuple[tuple[Family, ...], ...] = (
@@ -252,7 +251,7 @@ def test_whatever_is_asked_for_there_is_something_on_either_side() -> None:
     asked = Asked()
     names = [f"task {number}" for number in range(5)]
     for part in parts_of_sentences():
-        write((Sentence((part,)),), names, asked)
+        write((Sentence((part,)),), names, asked.draw)
     assert len(asked.lists) > 35
     lists = [[option.one for option in options] for options in asked.lists]
     lists.append([finding.some for finding in load_lexicon().conditions.findings])

@@ -26,7 +26,6 @@ from misstep.planning.language.lexicon import load_lexicon, load_topics
 from misstep.planning.language.requests import (
     describe,
     describe_parameter,
-    describe_with,
     load_requests,
     tool_name,
     write_request,
@@ -301,14 +300,14 @@ def test_a_word_for_nothing_in_between_is_in_the_rule_about_it() -> None:
 
 def test_descriptions_of_tools() -> None:
     assert describe("runway sweep") == "Carry out the runway sweep. Takes no arguments."
-    assert describe_with("runway sweep", ()) == describe("runway sweep")
-    assert describe_with("runway sweep", ["start_time"]) == "Carry out the runway sweep. Takes `start_time`."
+    assert describe("runway sweep", ()) == describe("runway sweep")
+    assert describe("runway sweep", ["start_time"]) == "Carry out the runway sweep. Takes `start_time`."
     assert (
-        describe_with("runway sweep", ["start_time", "release_key", "head_count"])
+        describe("runway sweep", ["start_time", "release_key", "head_count"])
         == "Carry out the runway sweep. Takes `start_time`, `release_key` and `head_count`."
     )
-    assert load_requests().tools.start_over.endswith("Takes no arguments.")
-    assert load_requests().tools.ask_price.endswith("Takes `task`.")
+    assert load_requests().tools["start_over"].endswith("Takes no arguments.")
+    assert load_requests().tools["ask_price"].endswith("Takes `task`.")
 
 
 def test_descriptions_of_parameters() -> None:

@@ -31,7 +31,7 @@ def said(*parts: Clause | Timed, joins: tuple = ()) -> tuple[Piece, ...]:  # typ
     """Sub-sentences in the rarest words there are."""
     words = Last()
     sentence = Sentence(parts, joins)
-    write((sentence,), NAMES, words)  # type: ignore[arg-type]
+    write((sentence,), NAMES, words.draw)  # type: ignore[arg-type]
     return attribute(sentence, words.drawn)  # type: ignore[arg-type]
 
 

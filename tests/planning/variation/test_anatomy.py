@@ -118,7 +118,7 @@ def plain(case: Case) -> Anatomy:
 
 def saying(anatomy: Anatomy, *sentences: Sentence) -> Anatomy:
     choosing = Choosing((), Dice(0))
-    words = tuple(draw_words(sentence, choosing) for sentence in sentences)
+    words = tuple(draw_words(sentence, choosing.draw) for sentence in sentences)
     return msgspec.structs.replace(anatomy, paragraph=sentences, words=words, redundant=())
 
 

@@ -7,8 +7,8 @@ from misstep.core.case import Case
 from misstep.core.constraint import Adjacent, Before, Family, Window
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import load_topics
+from misstep.planning.language.rendering import fresh_phrases
 from misstep.planning.language.syntax import Alternative, Clause, Group, Sentence
-from misstep.planning.language.wording import PhraseDrawer
 from misstep.planning.plans.order import order_of
 from misstep.planning.synthesis.suite import Suite, make_case
 from misstep.planning.variation.anatomy import Anatomy, assemble, slots, take_apart
@@ -284,7 +284,7 @@ def test_what_contradicts_itself_between_two_of_which_one_is_due_is_told_again()
     (one, other), *_ = _options(anatomy)
     pair = Group((one,)), Group((other,))
     ring = (Sentence((Clause("verb", "<", *pair),)), Sentence((Clause("verb", ">", *pair),)))
-    fresh = tuple(draw_words(sentence, PhraseDrawer(Dice(1))) for sentence in ring)
+    fresh = tuple(draw_words(sentence, fresh_phrases(Dice(1))) for sentence in ring)
     torn = msgspec.structs.replace(
         anatomy, paragraph=(*anatomy.paragraph, *ring), words=(*anatomy.words, *fresh)
     )

@@ -35,19 +35,13 @@ def check_size(case: Case) -> None:
     ways = prod([len(c.options) for c in case.constraints if isinstance(c, Choice)])
     if ways > MOST_WAYS:
         raise UsageError(f"there are {ways} ways to choose", f"expected no more than {MOST_WAYS}")
-    _check_beginnings(case)
-
-
-def _check_beginnings(case: Case) -> None:
-    """Ordering-only cases are counted without enumerating prefixes."""
     beginnings = 0
     for demands in selections([action.id for action in case.actions], case.constraints, case.world):
-        if not demands.is_plain:
+        if not demands.is_plain:  # those are counted without enumerating prefixes
             beginnings += _count_beginnings(demands)
         if beginnings > MOST_BEGINNINGS:
             raise UsageError(
-                "the case is too large to check",
-                "use fewer actions, or constrain their order further",
+                "the case is too large to check", "use fewer actions, or constrain their order further"
             )
 
 
@@ -75,15 +69,8 @@ HIGHEST_COST = 999_999_999  # fits into a sentence
 def check_world(case: Case) -> None:
     """Raise `UsageError` for the first invalid part of the world."""
     world, ids = case.world, [action.id for action in case.actions]
-    for what, named in (
-        ("durations", world.durations),
-        ("values", world.values),
-        ("findings", world.findings),
-        ("failures", world.failures),
-        ("broken", world.broken),
-        ("announcements", world.announcements),
-    ):
-        _check_known(f"world.{what}", named, ids)
+    for what in ("durations", "values", "findings", "failures", "broken", "announcements"):
+        _check_known(f"world.{what}", getattr(world, what), ids)
     _check_known("world.costs", world.costs, [*ids, *(action.id for action in case.distractors)])
     _check_day(world, ids)
     _check_limits("world.attempts", world.attempts, 1)
@@ -172,10 +159,8 @@ def _check_actions(case: Case) -> None:
     actions = [*case.actions, *case.distractors]
     if any([not action.id for action in actions]):
         raise UsageError("an action of the case has no id")
-    for kind, values in (
-        ("action id", [action.id for action in actions]),
-        ("tool", [action.tool for action in actions]),
-    ):
+    for kind, field in (("action id", "id"), ("tool", "tool")):
+        values = [getattr(action, field) for action in actions]
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:
             raise UsageError(f"two actions share the {kind} {twice!r}", "each needs its own")
@@ -199,23 +184,18 @@ def _check_count(kind: str, count: int, least: int, most: int) -> None:
 
 def _check_announcements(case: Case) -> None:
     """Check that an announcement can be obeyed whenever it comes, since an agent can't foresee it."""
-    if case.world.announcements:
-        ids = [action.id for action in case.actions]
-        for demands in selections(ids, case.constraints, case.world):
-            _check_announced(demands)
-
-
-def _check_announced(demands: Demands) -> None:
-    order = demands.order()
-    if order is None:
-        return  # this choice is impossible anyway
-    announced = [(voice, unit, mask) for unit, said in demands.announced.items() for voice, mask in said]
-    for voice, unit, mask in announced:
-        if not all([order.add(earlier, unit) for earlier in bits(mask)]):
-            raise UsageError(
-                f"what {demands.roles[voice]!r} announces contradicts something else",
-                f"it must be possible whenever it is announced, and affects {demands.roles[unit]!r}",
-            )
+    ids = [action.id for action in case.actions]
+    for demands in selections(ids, case.constraints, case.world) if case.world.announcements else ():
+        order = demands.order()
+        if order is None:
+            continue  # this choice is impossible anyway
+        announced = [(voice, unit, mask) for unit, said in demands.announced.items() for voice, mask in said]
+        for voice, unit, mask in announced:
+            if not all([order.add(earlier, unit) for earlier in bits(mask)]):
+                raise UsageError(
+                    f"what {demands.roles[voice]!r} announces contradicts something else",
+                    f"it must be possible whenever it is announced, and affects {demands.roles[unit]!r}",
+                )
 
 
 def _survey_order(case: Case, constraints: Sequence[Before]) -> Survey:

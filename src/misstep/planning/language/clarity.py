@@ -41,9 +41,8 @@ def possible_joins(left: SubSentence, right: SubSentence, before: Sequence[Join]
         return ()
     if isinstance(left, Free) or isinstance(right, Free) or any(join != ";" for join in before):
         return (";",)
-    if left.form not in OBJECT_LAST or right.form in FRONTED:
-        return (";",)
-    if isinstance(left.object.relative, TimedRelative):
+    timed = isinstance(left.object.relative, TimedRelative)
+    if timed or left.form not in OBJECT_LAST or right.form in FRONTED:
         return (";",)
     joins: tuple[Join, ...] = (";",)
     contrast = left.direction != right.direction and not {*left.subject.actions} & {*right.subject.actions}
@@ -160,7 +159,6 @@ def with_time(sentence: Sentence, action: int, time: TimedRelative) -> Iterator[
 
 
 def without_times(clause: Clause) -> Clause:
-    """The clause without the times of its actions."""
     return change_groups(
         clause, lambda group: Group(group.actions) if isinstance(group.relative, TimedRelative) else group
     )

@@ -230,7 +230,6 @@ def _limit(group: NamedActions, window: Window, said: tuple[str, ...], end: int)
 
 
 def _claims(facts: Iterable[Fact]) -> frozenset[tuple[str, str] | Window]:
-    """What the facts state, regardless of wording."""
     return frozenset(
         (fact.first, fact.then) if isinstance(fact, Relation) else fact.window for _, fact in facts
     )
@@ -279,6 +278,5 @@ def _drawn_back(clause: ReadClause, fronted: ReadClause) -> Iterator[Facts]:
 
 
 def mentioned(clauses: tuple[ReadClause, ...]) -> tuple[str, ...]:
-    """The activities in the order of the text."""
     nouns = [noun for clause in clauses for noun in clause.nouns()]
     return tuple(dict.fromkeys(name for noun in nouns for name in noun.mentioned))

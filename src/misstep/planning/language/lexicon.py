@@ -3,7 +3,7 @@
 import tomllib
 from functools import cache
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -27,9 +27,12 @@ class Linker(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     single: bool = False
 
 
-class Verbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OrderingVerbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     before: tuple[Verb, ...]
     after: tuple[Verb, ...]
+
+
+class Verbs(OrderingVerbs, frozen=True, forbid_unknown_fields=True):
     neutral: tuple[Verb, ...]
     free: tuple[Verb, ...]
 
@@ -46,11 +49,6 @@ class Times(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     end: tuple[Verb, ...]
     after: tuple[Linker, ...]
     before: tuple[Linker, ...]
-
-
-class OrderingVerbs(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    before: tuple[Verb, ...]
-    after: tuple[Verb, ...]
 
 
 class Adjacency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -145,10 +143,14 @@ class Lexicon(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     duties: tuple[Verb, ...]
 
 
+def read_data(name: str) -> dict[str, Any]:
+    """One of the data files of the language."""
+    return tomllib.loads(resources.files(__package__).joinpath(f"data/{name}").read_text(encoding="utf-8"))
+
+
 @cache
 def load_lexicon() -> Lexicon:
-    text = resources.files(__package__).joinpath("data/lexicon.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Lexicon)
+    return msgspec.convert(read_data("lexicon.toml"), Lexicon)
 
 
 class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -161,6 +163,5 @@ class Topic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_topics() -> dict[str, Topic]:
-    text = resources.files(__package__).joinpath("data/topics.toml").read_text(encoding="utf-8")
-    topics = msgspec.convert(tomllib.loads(text)["topic"], list[Topic])
+    topics = msgspec.convert(read_data("topics.toml")["topic"], list[Topic])
     return {topic.name: topic for topic in topics}

@@ -1,9 +1,8 @@
 """Which topics, phrases and structures a model may be trained on, and which are held out.
 
 Only material that was not in the training data shows whether a model has learnt to plan or memorised the
-wording. So a fixed part of each is held out: every fifth topic, every fourth phrase in each list of words and
-all phrases that contain it, and a fifth of the shapes of ordering sentences about three actions or more.
-Other sentences have too few shapes to hold any out.
+wording. So every fifth topic is held out, every fourth phrase in each list with all that contain it, and a
+fifth of the shapes of ordering sentences about three actions or more: others have too few shapes.
 """
 
 import hashlib
@@ -71,7 +70,6 @@ def is_of(phrase: str, side: Side) -> bool:
 
 
 def structure_of(skeleton: str) -> Side:
-    """The side of a request, by the structures of its sentences."""
     return "unseen" if any(map(_is_held_out, shapes_of(skeleton))) else "seen"
 
 

@@ -68,10 +68,7 @@ def _family_kinds(lexicon: Lexicon) -> Iterator[tuple[str, Iterable[Phrase]]]:
     yield "before", _linkers(times.before)
     yield "front_before", _linkers(linker for linker in times.before if linker.front)
     yield "near_verb", [*_verbs(near.verbs.before), *_verbs(near.verbs.after, before=False)]
-    prepositions = [
-        *_linkers(near.prepositions.before),
-        *_linkers(near.prepositions.after, before=False),
-    ]
+    prepositions = [*_linkers(near.prepositions.before), *_linkers(near.prepositions.after, before=False)]
     yield "near", prepositions
     yield "front_near", [phrase for phrase in prepositions if phrase.front]
     yield "first", _verbs(near.first)

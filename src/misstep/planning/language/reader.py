@@ -39,24 +39,25 @@ Filled = dict[str, Any]
 Meaning = Callable[[Filled], tuple[Constraint, ...]]
 
 
-class FrameSlot(msgspec.Struct, frozen=True):
-    name: str
+class SentenceReading(msgspec.Struct, frozen=True):
+    """One meaning of a sentence: its relations as stated, its activities in order of first mention.
+
+    `demands` are constraints beyond plain order, with activities in place of ids; `phrases` are the words
+    that state them.
+    """
+
+    relations: tuple[Relation, ...]
+    mentioned: tuple[str, ...]
+    demands: tuple[Constraint, ...] = ()
+    phrases: tuple[str, ...] = ()
 
 
 class SentenceFrame(msgspec.Struct, frozen=True):
     """The words and slots of a sentence, and its meaning; it has a `name` if it is a phrase by itself."""
 
-    parts: tuple[str | FrameSlot, ...]
+    parts: tuple[str, ...]
     means: Meaning
     name: str = ""
-
-
-class FrameMatch(msgspec.Struct, frozen=True):
-    """What a sentence with a frame demands, the activities in it, and the phrases that say so."""
-
-    demands: tuple[Constraint, ...]
-    mentioned: tuple[str, ...]
-    phrases: tuple[str, ...]
 
 
 # Frames by a word that all of their sentences contain.
@@ -64,10 +65,7 @@ Index = dict[str, list[SentenceFrame]]
 
 
 def frame(text: str, means: Meaning, name: str = "") -> SentenceFrame:
-    words = (*words_of(text), ".")
-    return SentenceFrame(
-        tuple(FrameSlot(word[1:-1]) if word.startswith("{") else word for word in words), means, name
-    )
+    return SentenceFrame((*words_of(text), "."), means, name)
 
 
 def index(frames: Iterable[SentenceFrame], table: Table, usual: frozenset[str]) -> Index:
@@ -83,43 +81,41 @@ def index(frames: Iterable[SentenceFrame], table: Table, usual: frozenset[str]) 
 def _signs(one: SentenceFrame, table: Table, usual: frozenset[str]) -> Iterator[frozenset[str]]:
     """For each part of the frame, the words of which one is required, if known."""
     for part in one.parts:
-        if isinstance(part, str):
+        if not part.startswith("{"):
             yield frozenset({part})
-        elif phrases := [
-            phrase for (kind, _), those in table.items() if kind == part.name for phrase in those
-        ]:
-            yield frozenset(
-                next((word for word in phrase.words if word not in usual), phrase.words[0])
-                for phrase in phrases
+            continue
+        phrases = [phrase for (kind, _), those in table.items() if kind == part[1:-1] for phrase in those]
+        if phrases:
+            rarest = (
+                next((word for word in each.words if word not in usual), each.words[0]) for each in phrases
             )
+            yield frozenset(rarest)
 
 
-def find(text: SentenceText, frames: Index) -> Iterator[FrameMatch]:
-    """All possible meanings of the sentence."""
+def find(text: SentenceText, frames: Index) -> Iterator[SentenceReading]:
     for candidate in dict.fromkeys(one for word in text.words for one in frames.get(word, ())):
         for filled in _fill(candidate.parts, text, 0, {}):
             mentioned = _mentioned(filled)
             # Readings that relate an action to itself are excluded.
             if len(set(mentioned)) == len(mentioned):
-                yield FrameMatch(candidate.means(filled), mentioned, _phrases(candidate, filled))
+                yield SentenceReading((), mentioned, candidate.means(filled), _phrases(candidate, filled))
 
 
-def _fill(
-    parts: tuple[str | FrameSlot, ...], text: SentenceText, at: int, filled: Filled
-) -> Iterator[Filled]:
+def _fill(parts: tuple[str, ...], text: SentenceText, at: int, filled: Filled) -> Iterator[Filled]:
     """Every way to parse all words from a position on; a repeated slot must have the same filler."""
     if not parts:
         if at == len(text.words):
             yield filled
         return
     part, rest = parts[0], parts[1:]
-    if isinstance(part, str):
+    if not part.startswith("{"):
         if text.word(at) == part:
             yield from _fill(rest, text, at + 1, filled)
         return
-    for filling, end in _read(part.name, text, at, filled):
-        if filled.get(part.name, filling) == filling:
-            yield from _fill(rest, text, end, {**filled, part.name: filling})
+    slot = part[1:-1]
+    for filling, end in _read(slot, text, at, filled):
+        if filled.get(slot, filling) == filling:
+            yield from _fill(rest, text, end, {**filled, slot: filling})
 
 
 def _read(slot: str, text: SentenceText, at: int, filled: Filled) -> Iterator[tuple[Any, int]]:
@@ -158,7 +154,6 @@ def _phrases(one: SentenceFrame, filled: Filled) -> tuple[str, ...]:
 
 
 def family_frames(lexicon: Lexicon) -> Iterator[SentenceFrame]:
-    """Every frame that a sentence of a family can have."""
     yield frame("{s} {duty}", lambda _: ())
     yield frame("{s} {start} {after} {time}", _window("start", "after"))
     yield frame("{s} {start} {before} {time}", _window("start", "before"))
@@ -219,37 +214,15 @@ _LONGEST = 5_000
 _USUAL = frozenset({"the", "and", "both", "all", "of", "which", ",", ";", "."})
 
 
-class SentenceReading(msgspec.Struct, frozen=True):
-    """One meaning of a sentence: its relations as stated, its activities in order of first mention.
-
-    `demands` are constraints beyond plain order, with activities in place of ids; `phrases` are the words
-    that state them.
-    """
-
-    relations: tuple[Relation, ...]
-    mentioned: tuple[str, ...]
-    demands: tuple[Constraint, ...] = ()
-    phrases: tuple[str, ...] = ()
-
-
-class _Grammar(msgspec.Struct, frozen=True):
-    """A lexicon prepared for parsing."""
-
-    table: Table
-    frames: Index
-
-
 def read(sentence: str, activities: Iterable[str], lexicon: Lexicon | None = None) -> list[SentenceReading]:
     """All meanings of the sentence, the plainest first; empty if it isn't in the language."""
     if not _readable(sentence):
         return []
-    grammar = _grammar(lexicon) if lexicon else _own_grammar()
-    text = ClauseText(sentence[0].lower() + sentence[1:], activities, grammar.table)
+    table, frames = _grammar(lexicon) if lexicon else _own_grammar()
+    text = ClauseText(sentence[0].lower() + sentence[1:], activities, table)
     found: dict[object, SentenceReading] = {}
-    readings = sorted(
-        _readings(text, grammar.frames), key=lambda reading: len(reading.relations) + len(reading.demands)
-    )
-    for reading in readings:
+    readings = [*_clause_readings(text), *find(text, frames)]
+    for reading in sorted(readings, key=lambda reading: len(reading.relations) + len(reading.demands)):
         pairs = frozenset((relation.first, relation.then) for relation in reading.relations)
         # Given arguments can't be hashed.
         demands = frozenset(map(repr, reading.demands))
@@ -266,20 +239,21 @@ def _readable(sentence: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _grammar(lexicon: Lexicon) -> _Grammar:
+def _grammar(lexicon: Lexicon) -> tuple[Table, Index]:
+    """A lexicon prepared for parsing."""
     table = tabulate(lexicon)
     phrases = (phrase for _, phrases in order_kinds(lexicon) for phrase in phrases)
     usual = _USUAL.union(*(phrase.words for phrase in phrases))
-    return _Grammar(table, index(family_frames(lexicon), table, usual))
+    return table, index(family_frames(lexicon), table, usual)
 
 
 @cache
-def _own_grammar() -> _Grammar:
+def _own_grammar() -> tuple[Table, Index]:
     """Cached without hashing the whole lexicon, which would cost more than parsing a sentence."""
     return _grammar(load_lexicon())
 
 
-def _readings(text: ClauseText, frames: Index) -> Iterator[SentenceReading]:
+def _clause_readings(text: ClauseText) -> Iterator[SentenceReading]:
     for clauses in text.sentences():
         for facts in meanings(clauses):
             stated = [fact for _, fact in sorted(facts, key=lambda fact: fact[0])]
@@ -290,5 +264,3 @@ def _readings(text: ClauseText, frames: Index) -> Iterator[SentenceReading]:
                 tuple(dict.fromkeys(each.window for each in windows)),
                 tuple(dict.fromkeys(phrase for each in windows for phrase in each.phrases)),
             )
-    for found in find(text, frames):
-        yield SentenceReading((), found.mentioned, found.demands, found.phrases)

@@ -2,10 +2,8 @@
 
 import json
 import re
-import tomllib
 from collections.abc import Sequence
 from functools import cache
-from importlib import resources
 from string import Formatter
 
 import msgspec
@@ -22,7 +20,7 @@ from misstep.core.constraint import (
     Repeat,
     StandIn,
 )
-from misstep.planning.language.lexicon import Topic
+from misstep.planning.language.lexicon import Topic, read_data
 
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
@@ -74,26 +72,9 @@ class RequestTemplate(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ruled: str
 
 
-class ToolWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The descriptions of tools: of tasks, without and with arguments, and of the two special tools."""
-
-    description: str
-    with_arguments: str
-    start_over: str
-    ask_price: str
-
-
-class ParameterWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The descriptions of parameters; `value` is for a value that one task passes to another."""
-
-    start_time: str
-    task: str
-    value: str
-
-
 class Requests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    tools: ToolWords
-    parameters: ParameterWords
+    tools: dict[str, str]
+    parameters: dict[str, str]
     templates: dict[str, RequestTemplate]
     rules: dict[str, str]
     results: dict[str, str]
@@ -101,23 +82,15 @@ class Requests(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def load_requests() -> Requests:
-    text = resources.files(__package__).joinpath("data/requests.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), Requests)
+    return msgspec.convert(read_data("requests.toml"), Requests)
 
 
 def write_request(template: str, topic: Topic, sentences: Sequence[str], rules: Sequence[str] = ()) -> str:
     """The whole request; the rules, if any, are a separate list."""
     texts = load_requests().templates[template]
-    return (
-        (texts.ruled if rules else texts.text)
-        .strip()
-        .format(
-            role=topic.role,
-            job=topic.name,
-            paragraph=" ".join(sentences),
-            rules="\n".join([f"- {rule}" for rule in rules]),
-        )
-    )
+    text, listing = texts.ruled if rules else texts.text, "\n".join([f"- {rule}" for rule in rules])
+    paragraph = " ".join(sentences)
+    return text.strip().format(role=topic.role, job=topic.name, paragraph=paragraph, rules=listing)
 
 
 def write_rules(
@@ -156,19 +129,16 @@ def write_rules(
         "arguments": own,
         "no_arguments": not own and world.day is None and Handover not in kinds,
     }
-    rules, figures = load_requests().rules, _figures(world)
-    return tuple([rules[name].format(**figures) for name, applies in applying.items() if applies])
-
-
-def _figures(world: World) -> dict[str, str]:
     begin, end = world.day or (0, 0)
-    return {
+    figures = {
         "begin": clock(begin),
         "end": clock(end),
         "attempts": in_words(world.attempts),
         "times": how_often(world.attempts - 1),
         "retries": how_often(world.retries),
     }
+    rules = load_requests().rules
+    return tuple([rules[name].format(**figures) for name, applies in applying.items() if applies])
 
 
 def tool_name(activity: str) -> str:
@@ -176,28 +146,17 @@ def tool_name(activity: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]+", "_", activity.strip())[:64]
 
 
-def describe(activity: str) -> str:
-    return load_requests().tools.description.format(name=activity)
-
-
-def describe_with(activity: str, parameters: Sequence[str]) -> str:
-    """The description of a tool with these parameters, if any."""
-    if not parameters:
-        return describe(activity)
-    named = listed([f"`{parameter}`" for parameter in parameters])
-    return load_requests().tools.with_arguments.format(name=activity, parameters=named)
+def describe(activity: str, parameters: Sequence[str] = ()) -> str:
+    """The description of a tool with these parameters."""
+    words = load_requests().tools
+    named = listed([f"`{parameter}`" for parameter in parameters]) if parameters else ""
+    return words["with_arguments" if named else "description"].format(name=activity, parameters=named)
 
 
 def describe_parameter(name: str) -> str:
     """The description of a parameter: `start_time`, `task`, or the name of a value that is passed on."""
     words = load_requests().parameters
-    match name:
-        case "start_time":
-            return words.start_time
-        case "task":
-            return words.task
-        case _:
-            return words.value.format(value=name.replace("_", " "))
+    return words[name if name in ("start_time", "task") else "value"].format(value=name.replace("_", " "))
 
 
 def say(key: str, **slots: object) -> str:

@@ -19,37 +19,24 @@ from misstep.core.constraint import (
     Window,
 )
 from misstep.planning.language import syntax
-from misstep.planning.language.syntax import (
-    Clause,
-    Direction,
-    Free,
-    Paragraph,
-    Relative,
-    Sentence,
-    SubSentence,
-    actions_in,
-    nested,
-)
 
 Relation = tuple[int, int]
 """(first, then): the first action has to come before the second."""
 
 
-def relations(sentence: Sentence) -> list[Relation]:
+def relations(sentence: syntax.Sentence) -> list[Relation]:
     """The ordering relations of a sentence, in the order stated, without duplicates."""
-    return list(dict.fromkeys([pair for part in sentence.parts for pair in part_relations(part)]))
-
-
-def part_relations(part: SubSentence) -> list[Relation]:
-    return [
+    pairs = [
         pair
+        for part in sentence.parts
         for actions, said in _statements(part)
         if not isinstance(said, syntax.TimedRelative)
         for pair in _cross(actions, said.direction, said.object.actions)
     ]
+    return list(dict.fromkeys(pairs))
 
 
-def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[Constraint]:
+def constraints_of(sentence: syntax.Sentence, ids: Sequence[str], number: int) -> list[Constraint]:
     """All constraints of a sentence, in the order stated, without duplicates.
 
     `ids` are the ids of the actions, `number` is the number of the sentence.
@@ -60,28 +47,36 @@ def constraints_of(sentence: Sentence, ids: Sequence[str], number: int) -> list[
     return said
 
 
-def mentioned(paragraph: Paragraph) -> set[int]:
-    return {action for sentence in paragraph for part in sentence.parts for action in actions_in(part)}
+def paragraph_constraints(paragraph: Sequence[syntax.Sentence], ids: Sequence[str]) -> list[Constraint]:
+    return [
+        constraint
+        for number, sentence in enumerate(paragraph)
+        for constraint in constraints_of(sentence, ids, number)
+    ]
+
+
+def mentioned(paragraph: syntax.Paragraph) -> set[int]:
+    return {action for sentence in paragraph for part in sentence.parts for action in syntax.actions_in(part)}
 
 
 def _statements(
-    part: SubSentence,
-) -> Iterator[tuple[tuple[int, ...], Clause | Relative | syntax.TimedRelative]]:
+    part: syntax.SubSentence,
+) -> Iterator[tuple[tuple[int, ...], syntax.Clause | syntax.Relative | syntax.TimedRelative]]:
     """What a clause and its relative clauses say, in the order stated, each with the actions it is about."""
-    if isinstance(part, Clause):
-        yield from ((group.actions, group.relative) for group in nested(part.subject) if group.relative)
+    if isinstance(part, syntax.Clause):
+        yield from (
+            (group.actions, group.relative) for group in syntax.nested(part.subject) if group.relative
+        )
         yield part.subject.actions, part
-        yield from ((group.actions, group.relative) for group in nested(part.object) if group.relative)
+        yield from ((group.actions, group.relative) for group in syntax.nested(part.object) if group.relative)
 
 
-def _cross(left: Sequence[int], direction: Direction, right: Sequence[int]) -> list[Relation]:
-    if direction == "<":
-        return [(one, other) for one in left for other in right]
-    return [(other, one) for one in left for other in right]
+def _cross(left: Sequence[int], direction: syntax.Direction, right: Sequence[int]) -> list[Relation]:
+    return [(one, other) if direction == "<" else (other, one) for one in left for other in right]
 
 
-def _demands(part: SubSentence, ids: Sequence[str], number: int) -> list[Constraint]:
-    if not isinstance(part, Clause | Free):
+def _demands(part: syntax.SubSentence, ids: Sequence[str], number: int) -> list[Constraint]:
+    if not isinstance(part, syntax.Clause | syntax.Free):
         return _remark_demands(part, ids, number)
     found = list[Constraint]()
     for actions, said in _statements(part):

@@ -7,21 +7,6 @@ from typing import NoReturn, TypeVar
 from misstep.core.constraint import Condition, Constraint, Given
 from misstep.errors import UsageError
 from misstep.planning.language import syntax
-from misstep.planning.language.syntax import (
-    JOINS,
-    Bound,
-    Clause,
-    Direction,
-    Edge,
-    Free,
-    Group,
-    Join,
-    Paragraph,
-    Relative,
-    Sentence,
-    SubSentence,
-    skeleton,
-)
 
 DEEPEST = 20  # nested relative clauses: more than there are actions
 LONGEST = 50_000  # characters; no readable request has a longer skeleton
@@ -38,7 +23,7 @@ _PLACE = re.compile(r" (FIRST|LAST)")
 K = TypeVar("K", Condition, Given)
 
 
-def read_skeleton(text: str, constraints: Sequence[Constraint] = ()) -> Paragraph:
+def read_skeleton(text: str, constraints: Sequence[Constraint] = ()) -> syntax.Paragraph:
     """The paragraph for which `syntax.skeleton` gives this text; `UsageError` if there is none.
 
     What a skeleton leaves out (the finding of a condition, and given arguments) is taken from the constraints
@@ -47,7 +32,7 @@ def read_skeleton(text: str, constraints: Sequence[Constraint] = ()) -> Paragrap
     if len(text) > LONGEST:
         raise UsageError(f"the skeleton has {len(text):,} characters", f"expected at most {LONGEST:,}")
     paragraph = _Reader(text, constraints).paragraph()
-    if skeleton(paragraph) != text:
+    if syntax.skeleton(paragraph) != text:
         raise UsageError("the skeleton is not written as misstep writes one", f"given: {shown(text)}")
     return paragraph
 
@@ -62,8 +47,8 @@ class _Reader:
         self._sentence = 0
         self._depth = 0
 
-    def paragraph(self) -> Paragraph:
-        sentences = list[Sentence]()
+    def paragraph(self) -> syntax.Paragraph:
+        sentences = list[syntax.Sentence]()
         while self._at < len(self._text):
             if sentences:
                 self._need(" ")
@@ -71,33 +56,28 @@ class _Reader:
             sentences.append(self._read_sentence())
         return tuple(sentences)
 
-    def _read_sentence(self) -> Sentence:
-        parts, joins = [self._part()], list[Join]()
+    def _read_sentence(self) -> syntax.Sentence:
+        parts, joins = [self._part()], list[syntax.Join]()
         while not self._take("."):
-            join = next((join for join in JOINS if self._take(f"{join} ")), None)
+            join = next((join for join in syntax.JOINS if self._take(f"{join} ")), None)
             joins.append(join or self._refuse())
             parts.append(self._part())
-        return Sentence(tuple(parts), tuple(joins))
+        return syntax.Sentence(tuple(parts), tuple(joins))
 
-    def _part(self) -> SubSentence:
+    def _part(self) -> syntax.SubSentence:
         if self._take("P"):
             direction, object_ = self._direction(), self._group()
             self._need(", ")
-            return Clause("fronted preposition", direction, self._happening(), object_)
+            return syntax.Clause("fronted preposition", direction, self._happening(), object_)
         if self._take("SC"):
             direction, object_ = self._direction(), self._happening()
             self._need(", ")
-            return Clause("fronted conjunction", direction, self._happening(), object_)
-        return self._opened_remark() or self._about(self._group())
-
-    def _opened_remark(self) -> SubSentence | None:
-        """A remark that doesn't begin with its action."""
+            return syntax.Clause("fronted conjunction", direction, self._happening(), object_)
         if self._take("NEXT"):
-            direction, object_ = self._direction(), self._action()
+            direction, neighbour = self._direction(), self._action()
             self._need(", ")
-            return syntax.Neighbours(
-                "fronted preposition", direction, self._alone(self._happening()), object_
-            )
+            subject = self._alone(self._happening())
+            return syntax.Neighbours("fronted preposition", direction, subject, neighbour)
         if self._take("BEFORE "):
             time = self._clock()
             self._need(", ")
@@ -109,33 +89,31 @@ class _Reader:
             self._need(" THEN ")
             then = self._action()
             return syntax.Conditional(asks, self._said(Condition).finding, then, self._otherwise())
-        return syntax.BudgetRemark(self._number()) if self._take("SPEND ") else None
+        if self._take("SPEND "):
+            return syntax.BudgetRemark(self._number())
+        return self._about(self._group())
 
     def _otherwise(self) -> int | None:
         return self._action() if self._take(" ELSE ") else None
 
-    def _about(self, subject: Group) -> SubSentence:
+    def _about(self, subject: syntax.Group) -> syntax.SubSentence:
         """What is said about a group that has just been named."""
         if self._take(" VP0"):
-            return self._predicate(subject)
+            if self._take(" P"):
+                return syntax.Clause("preposition", self._direction(), subject, self._group())
+            if self._take(" SC"):
+                return syntax.Clause("conjunction", self._direction(), subject, self._happening())
+            self._need(" NEXT")
+            return syntax.Neighbours("preposition", self._direction(), self._alone(subject), self._action())
         if self._take(" VP"):
-            return Clause("verb", self._direction(), subject, self._group())
+            return syntax.Clause("verb", self._direction(), subject, self._group())
         if self._take(" free"):
-            return Free(subject)
+            return syntax.Free(subject)
         if subject.relative:
             self._refuse()
         return self._remark(subject.actions)
 
-    def _predicate(self, subject: Group) -> SubSentence:
-        """`VP0` and what follows it."""
-        if self._take(" P"):
-            return Clause("preposition", self._direction(), subject, self._group())
-        if self._take(" SC"):
-            return Clause("conjunction", self._direction(), subject, self._happening())
-        self._need(" NEXT")
-        return syntax.Neighbours("preposition", self._direction(), self._alone(subject), self._action())
-
-    def _remark(self, actions: tuple[int, ...]) -> SubSentence:
+    def _remark(self, actions: tuple[int, ...]) -> syntax.SubSentence:
         if self._take(" DUE"):
             return syntax.Duty(actions)
         if self._text.startswith((" STARTS", " ENDS"), self._at):
@@ -143,8 +121,7 @@ class _Reader:
             return syntax.Timed("verb", *self._window(), actions)
         return self._single(self._only(actions))
 
-    def _single(self, action: int) -> SubSentence:
-        """A remark about one action."""
+    def _single(self, action: int) -> syntax.SubSentence:
         if self._take(" NEXT"):
             return syntax.Neighbours("verb", self._direction(), action, self._action())
         if self._take(" IF "):
@@ -168,38 +145,38 @@ class _Reader:
             return syntax.Giving(action, arguments)
         return syntax.End("first" if self._match(_PLACE)[1] == "FIRST" else "last", action)
 
-    def _happening(self) -> Group:
+    def _happening(self) -> syntax.Group:
         group = self._group()
         self._need(" VP0")
         return group
 
-    def _group(self) -> Group:
+    def _group(self) -> syntax.Group:
         actions = self._actions()
         if not self._take("[which "):
-            return Group(actions)
+            return syntax.Group(actions)
         self._depth += 1
         if self._depth > DEEPEST:
             self._refuse()
         relative = self._relative()
         self._need("]")
         self._depth -= 1
-        return Group(actions, relative)
+        return syntax.Group(actions, relative)
 
-    def _relative(self) -> Relative | syntax.TimedRelative:
+    def _relative(self) -> syntax.Relative | syntax.TimedRelative:
         if self._take("VP0 P"):
-            return Relative("preposition", self._direction(), self._group())
+            return syntax.Relative("preposition", self._direction(), self._group())
         if self._take("VP"):
-            return Relative("verb", self._direction(), self._group())
+            return syntax.Relative("verb", self._direction(), self._group())
         return syntax.TimedRelative(*self._window())
 
-    def _window(self) -> tuple[Edge, Bound, int]:
+    def _window(self) -> tuple[syntax.Edge, syntax.Bound, int]:
         edge, sign = self._edge(), self._match(_SIGN)[0]
         return edge, "after" if sign == ">" else "before", self._clock()
 
-    def _edge(self) -> Edge:
+    def _edge(self) -> syntax.Edge:
         return "start" if self._match(_EDGE)[1] == "START" else "end"
 
-    def _direction(self) -> Direction:
+    def _direction(self) -> syntax.Direction:
         sign = self._match(_SIGN)[0]
         self._need(" ")
         return "<" if sign == "<" else ">"
@@ -217,7 +194,7 @@ class _Reader:
     def _actions(self) -> tuple[int, ...]:
         return tuple([int(name[1:]) - 1 for name in self._match(_NAMES)[0].split("+")])
 
-    def _alone(self, group: Group) -> int:
+    def _alone(self, group: syntax.Group) -> int:
         return self._refuse() if group.relative else self._only(group.actions)
 
     def _only(self, actions: tuple[int, ...]) -> int:

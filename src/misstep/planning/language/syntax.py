@@ -102,8 +102,6 @@ class Conditional(msgspec.Struct, frozen=True):
 
 
 class RepeatRemark(msgspec.Struct, frozen=True):
-    """An action is carried out `times` times."""
-
     action: int
     times: int
 
@@ -116,8 +114,6 @@ class Limited(msgspec.Struct, frozen=True):
 
 
 class BudgetRemark(msgspec.Struct, frozen=True):
-    """Everything together costs at most `most`."""
-
     most: int
 
 
@@ -268,8 +264,6 @@ def change_groups(part: AnyPart, change: Callable[[Group], Group]) -> AnyPart:
 
 
 def renumbered(part: SubSentence, numbers: Mapping[int, int]) -> SubSentence:
-    """The same sub-sentence with its actions renumbered."""
-
     def new(named: Any) -> Any:
         """An action, several of them, or none."""
         if isinstance(named, tuple):

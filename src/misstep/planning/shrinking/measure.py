@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from misstep.core.case import World
 from misstep.planning.language.clarity import is_clear
+from misstep.planning.language.rendering import Option
 from misstep.planning.language.semantics import constraints_of
 from misstep.planning.language.syntax import (
     Clause,
@@ -26,7 +27,6 @@ from misstep.planning.language.syntax import (
     actions_in,
     groups_in,
 )
-from misstep.planning.language.wording import Option
 from misstep.planning.variation.anatomy import Anatomy, WordedAnnouncement
 from misstep.planning.variation.lines import EditedSentence, close, lines_of, rewrite, spoken
 from misstep.planning.variation.phrasing import options_of

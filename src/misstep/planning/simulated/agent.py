@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -59,15 +59,10 @@ class Understanding:
     """
 
     def __init__(self, request: str, tools: Sequence[Tool]) -> None:
-        self._request = request
+        self.request = request
         named = {name: tool for tool in tools if (name := _name(tool, request))}
         self.tools = named or {tool.name: tool for tool in tools}
         self.activities = tuple(self.tools)
-
-    @property
-    def length(self) -> int:
-        """The characters of the request."""
-        return len(self._request)
 
     @property
     def sentences(self) -> list[SentenceReading]:
@@ -78,7 +73,7 @@ class Understanding:
     @cached_property
     def readable(self) -> list[SentenceReading]:
         """The readings of the line of the request about the tasks, if there is one."""
-        for line in self._request.splitlines():
+        for line in self.request.splitlines():
             readings = [read(sentence, self.activities) for sentence in _sentences(line)]
             if readings and all(readings):
                 return [reading[0] for reading in readings]
@@ -106,7 +101,7 @@ class Understanding:
         self, relations: Sequence[Relation] | None = None, demands: Sequence[Constraint] | None = None
     ) -> Brief:
         """The brief, optionally with other relations and demands than those that were read."""
-        rules = read_rules(self._request)
+        rules = read_rules(self.request)
         order = Order(len(self.activities))
         numbers = {activity: number for number, activity in enumerate(self.activities)}
         kept = [
@@ -147,18 +142,10 @@ def _sentences(line: str) -> list[str]:
 MOST_CALLS = 500  # no case needs as many
 
 
-class Actor(Protocol):
-    """Decides what to do next, and is told the result."""
-
-    def next(self) -> StrategyMove | None: ...
-
-    def hear(self, move: StrategyMove, news: News) -> None: ...
-
-
-class Planner(Protocol):
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
-        """The actor that executes what has been understood, rightly or wrongly."""
-        ...
+class Planner(msgspec.Struct, frozen=True):
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
+        """The strategist that executes what has been understood, rightly or wrongly."""
+        raise NotImplementedError
 
 
 class SimulatedAgent:

@@ -27,9 +27,9 @@ from misstep.planning.language.reader import Relation
 from misstep.planning.plans.order import first_available, loose_order
 from misstep.planning.plans.strategy import Strategist
 from misstep.planning.simulated.agent import (
-    Actor,
     FixedOrder,
     IgnoresAnnouncements,
+    Planner,
     SimulatedAgent,
     Understanding,
 )
@@ -60,17 +60,17 @@ def simulated_agent(kind: str, options: Mapping[str, str]) -> SimulatedAgent:
         raise UsageError(f"sim:{kind} can't be created with {dict(options)}", str(error)) from error
 
 
-class Perfect(msgspec.Struct, frozen=True):
+class Perfect(Planner, frozen=True):
     """Never wrong."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return Strategist(understood.brief())
 
 
-class Random(msgspec.Struct, frozen=True):
+class Random(Planner, frozen=True):
     """Any order, any option, either branch: the chance level."""
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         left_out, demands = _leave_to_chance(understood.demands, dice)
         brief = understood.brief((), demands)
         times = {demand.action: demand.times for demand in demands if isinstance(demand, Repeat)}
@@ -78,21 +78,21 @@ class Random(msgspec.Struct, frozen=True):
         return FixedOrder(brief, dice.shuffled(due))
 
 
-class Idle(msgspec.Struct, frozen=True):
+class Idle(Planner, frozen=True):
     """Does nothing and says that it is done."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return FixedOrder(understood.brief((), ()), ())
 
 
-class Greedy(msgspec.Struct, frozen=True):
+class Greedy(Planner, frozen=True):
     """Reads from left to right and executes each sentence before it reads the next.
 
     Of two alternatives it takes the first one, whatever they cost; if an action is named before the condition
     that it depends on, it is executed before the condition is read.
     """
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         plan = list[str]()
         for sentence in understood.sentences:
             numbers = {name: number for number, name in enumerate(sentence.mentioned)}
@@ -109,13 +109,13 @@ class Greedy(msgspec.Struct, frozen=True):
         return FixedOrder(understood.brief(None, demands), plan)
 
 
-class Deaf(msgspec.Struct, frozen=True):
+class Deaf(Planner, frozen=True):
     """Ignores everything in one family."""
 
     family: Family = "order"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         if not dice.chance(self.strength):
             return Strategist(understood.brief())
         demands = [demand for demand in understood.demands if family_of(demand) != self.family]
@@ -123,14 +123,14 @@ class Deaf(msgspec.Struct, frozen=True):
         return IgnoresAnnouncements(brief) if self.family == "dynamic" else Strategist(brief)
 
 
-class Stubborn(msgspec.Struct, frozen=True):
+class Stubborn(Planner, frozen=True):
     """Never starts over, even if the attempt can't succeed any more."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return Strategist(msgspec.structs.replace(understood.brief(), attempts=1))
 
 
-class Terminal(msgspec.Struct, frozen=True):
+class Terminal(Planner, frozen=True):
     """Misreads one phrase as its opposite."""
 
     phrase: str = "prior to"
@@ -139,13 +139,13 @@ class Terminal(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("phrase", self.phrase, _phrases())
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         return _misread(
             understood, lambda relation: relation.phrase == self.phrase and dice.chance(self.strength)
         )
 
 
-class Structure(msgspec.Struct, frozen=True):
+class Structure(Planner, frozen=True):
     """Misreads everything in one sentence form as its opposite."""
 
     form: str = "fronted preposition"
@@ -154,13 +154,13 @@ class Structure(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("form", self.form, FORMS)
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         return _misread(
             understood, lambda relation: relation.form == self.form and dice.chance(self.strength)
         )
 
 
-class BackwardsTopic(msgspec.Struct, frozen=True):
+class BackwardsTopic(Planner, frozen=True):
     """Gets everything backwards in one topic."""
 
     topic: str = "baker"
@@ -169,59 +169,59 @@ class BackwardsTopic(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         _check_choice("topic", self.topic, load_topics())
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         at_home = set(understood.activities) <= set(load_topics()[self.topic].activities)
         return _right_or_wrong(understood, wrong=at_home and dice.chance(self.strength))
 
 
-class Name(msgspec.Struct, frozen=True):
+class Name(Planner, frozen=True):
     """Gets everything backwards if the request includes one activity."""
 
     activity: str = "flour delivery"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         occurs = self.activity in understood.activities
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
 
-class Position(msgspec.Struct, frozen=True):
+class Position(Planner, frozen=True):
     """Misreads everything in one sentence as its opposite: the first is 1, the last -1."""
 
     sentence: Annotated[int, Meta(ge=-20, le=20)] = -1
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         said = understood.sentences
         place = self.sentence - 1 if self.sentence > 0 else self.sentence
         meant = said[place].relations if -len(said) <= place < len(said) else ()
         return _misread(understood, lambda relation: relation in meant and dice.chance(self.strength))
 
 
-class BackwardsFromSize(msgspec.Struct, frozen=True):
+class BackwardsFromSize(Planner, frozen=True):
     """Gets everything backwards from a number of activities, sentences or characters on."""
 
     least: Annotated[int, Meta(ge=1, le=100_000)] = 5
     of: Literal["actions", "sentences", "characters"] = "actions"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         size = {
             "actions": len(understood.activities),
             "sentences": len(understood.sentences),
-            "characters": understood.length,
+            "characters": len(understood.request),
         }[self.of]
         return _right_or_wrong(understood, wrong=size >= self.least and dice.chance(self.strength))
 
 
-class Lister(msgspec.Struct, frozen=True):
+class Lister(Planner, frozen=True):
     """Calls the tools in the order in which they are listed."""
 
-    def act(self, understood: Understanding, _: Dice) -> Actor:
+    def act(self, understood: Understanding, _: Dice) -> Strategist:
         return FixedOrder(understood.brief(), understood.activities)
 
 
-class Shape(msgspec.Struct, frozen=True):
+class Shape(Planner, frozen=True):
     """Gets everything backwards if the constraints have a certain shape, however they are worded.
 
     A join is an action that waits for two unordered others, a fork one that two unordered others wait for, a
@@ -231,36 +231,32 @@ class Shape(msgspec.Struct, frozen=True):
     shape: Literal["join", "fork", "chain"] = "join"
     strength: Share = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         occurs = has_any(understood.order, (self.shape,))
         return _right_or_wrong(understood, wrong=occurs and dice.chance(self.strength))
 
 
-class RandomlyBackwards(msgspec.Struct, frozen=True):
+class RandomlyBackwards(Planner, frozen=True):
     """Gets everything backwards at a given rate, at random."""
 
     rate: Share = 0.5
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         return _right_or_wrong(understood, wrong=dice.chance(self.rate))
 
 
-class Capacity(msgspec.Struct, frozen=True):
+class Capacity(Planner, frozen=True):
     """Gets everything backwards more often with more tasks: half of the time at `half` tasks."""
 
     half: Annotated[float, Meta(ge=0, le=1000)] = 5.0
     spread: Annotated[float, Meta(gt=0, le=1000)] = 1.0
 
-    def act(self, understood: Understanding, dice: Dice) -> Actor:
+    def act(self, understood: Understanding, dice: Dice) -> Strategist:
         success = logistic(len(understood.activities), self.half, self.spread)
         return _right_or_wrong(understood, wrong=not dice.chance(success))
 
 
-PLANNERS: dict[
-    str,
-    "type[Perfect | Random | Greedy | Idle | Terminal | BackwardsTopic | Structure | Shape]"
-    "| type[RandomlyBackwards | Capacity | Deaf | Stubborn | Name | Position | BackwardsFromSize | Lister]",
-] = {
+PLANNERS: dict[str, type[Planner]] = {
     "perfect": Perfect,
     "random": Random,
     "greedy": Greedy,
@@ -285,8 +281,8 @@ def _is_late(demand: Constraint, mentioned: Sequence[str]) -> bool:
     return isinstance(demand, Condition) and mentioned.index(demand.then) < mentioned.index(demand.asks)
 
 
-def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> Actor:
-    """An actor that has some relations reversed; in a conflict those take precedence."""
+def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> Strategist:
+    """A strategist that has some relations reversed; in a conflict those take precedence."""
     believed, turned = list[Relation](), list[Relation]()
     for relation in understood.relations:
         if wrongly(relation):
@@ -296,7 +292,7 @@ def _misread(understood: Understanding, wrongly: Callable[[Relation], bool]) -> 
     return Strategist(understood.brief([*turned, *believed]))
 
 
-def _right_or_wrong(understood: Understanding, wrong: bool) -> Actor:
+def _right_or_wrong(understood: Understanding, wrong: bool) -> Strategist:
     brief = understood.brief()
     strategist = Strategist(brief)
     return FixedOrder(brief, strategist.outlook()[::-1]) if wrong else strategist

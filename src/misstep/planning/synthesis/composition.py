@@ -13,7 +13,7 @@ from misstep.planning.language.parts import Side
 from misstep.planning.language.rendering import possible_moods, render
 from misstep.planning.language.requests import describe, tool_name, write_request, write_rules
 from misstep.planning.language.semantics import relations
-from misstep.planning.language.syntax import Paragraph, Sentence, skeleton
+from misstep.planning.language.syntax import Paragraph, skeleton
 from misstep.planning.plans.order import Order
 from misstep.planning.plans.search import Survey, survey_order
 from misstep.planning.synthesis.families import COSTS
@@ -77,14 +77,11 @@ def compose_problem(seed: int, setting: Setting, problem: Problem, dice: Dice) -
     """A case of any families."""
     plot, names = problem.plot, [action.name for action in setting.actions]
     paragraph = tuple(plot.sentences)
-    said = [*paragraph, *(Sentence((announcement.clause,)) for announcement in plot.announcements)]
-    mood = dice.pick(possible_moods(tuple(said), setting.words))
+    mood = dice.pick(possible_moods((*paragraph, *plot.announcements.values()), setting.words))
     sentences = render(paragraph, names, dice, setting.words, mood)
     announcements = {
-        IDS[announcement.voice]: render(
-            (Sentence((announcement.clause,)),), names, dice, setting.words, mood
-        )[0]
-        for announcement in plot.announcements
+        IDS[voice]: render((sentence,), names, dice, setting.words, mood)[0]
+        for voice, sentence in plot.announcements.items()
     }
     costs = plot.world.costs
     if costs:  # distractors have a price too, or the missing price would reveal them

@@ -9,10 +9,10 @@ from misstep.core.constraint import Condition, Family, StandIn
 from misstep.planning.language import syntax
 from misstep.planning.language.clarity import most_actions
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group
+from misstep.planning.language.syntax import DIRECTIONS, FORMS, Clause, Group, Sentence
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order
-from misstep.planning.synthesis.plot import IDS, UNSAID, Announcement, Plot, draw_values
+from misstep.planning.synthesis.plot import IDS, UNSAID, Plot, draw_values
 
 RETRIES = 3
 MOST_REPEATED = 2  # actions that are due more than once
@@ -62,23 +62,21 @@ def add_conditional(plot: Plot) -> bool:
     branches = plot.draw(2 if plot.dice.chance(0.4) else 1, bound)
     if branches is None:
         return False
-    finding = plot.dice.pick(_findings(plot))
+    conditions = load_lexicon().conditions
+    if plot.recipe.own_tools:
+        findings = [finding.some for finding in conditions.own_findings]
+    else:
+        findings = plot.phrases([finding.some for finding in conditions.findings])
+    finding = plot.dice.pick(findings)
     otherwise = branches[1] if len(branches) > 1 else None
     form = plot.dice.pick(syntax.CONDITIONAL_FORMS)
     plot.say(syntax.Conditional(asks, finding, branches[0], otherwise, form), asks, *branches)
     plot.sure |= 1 << asks
     for branch in branches:
-        plot.relate(asks, branch)
+        plot.order.add(asks, branch)
         plot.open |= 1 << branch
     plot.change(findings={**asked, IDS[asks]: plot.dice.chance(0.5)})
     return True
-
-
-def _findings(plot: Plot) -> list[str]:
-    conditions = load_lexicon().conditions
-    if plot.recipe.own_tools:
-        return [finding.some for finding in conditions.own_findings]
-    return plot.phrases([finding.some for finding in conditions.findings])
 
 
 def add_options(plot: Plot) -> bool:
@@ -126,7 +124,7 @@ def add_data(plot: Plot) -> bool:
     taken = any(part.taker == taker and part.value == value.noun for part in said)
     if taken or any({part.giver, part.taker} == {giver, taker} for part in said):
         return False
-    if not plot.relate(giver, taker):
+    if not plot.order.add(giver, taker):
         return False
     plot.say(syntax.HandOver(giver, taker, value.noun), giver, taker)
     plot.sure |= 1 << giver | 1 << taker
@@ -151,7 +149,7 @@ def add_adjacent(plot: Plot) -> bool:
     remark = syntax.Neighbours(plot.dice.pick(syntax.NEIGHBOUR_FORMS), direction, subject, object_)
     if plot.order.after[then] >> first & 1 or not _say_if_news(plot, remark):
         return False
-    plot.relate(first, then)
+    plot.order.add(first, then)
     plot.mention(drawn)
     plot.fixed |= 1 << first | 1 << then
     return True
@@ -168,7 +166,7 @@ def _add_end(plot: Plot) -> bool:
         return False
     for other in range(plot.cast):
         if other != action:
-            plot.relate(*((action, other) if place == "first" else (other, action)))
+            plot.order.add(*((action, other) if place == "first" else (other, action)))
     plot.mention(drawn)
     plot.fixed |= 1 << action
     return True
@@ -237,11 +235,11 @@ def add_announcement(plot: Plot, voice: int, told: Order) -> bool:
     if any(plot.order.implies(then, first) or told.implies(first, then) for first, then in pairs):
         return False
     for first, then in pairs:
-        plot.relate(first, then)
+        plot.order.add(first, then)
         plot.sure |= 1 << voice | 1 << first | 1 << then
     forms = [form for form in FORMS if most_actions(form, direction)[1] >= len(others)]
     clause = Clause(plot.dice.pick(forms), direction, Group((one,)), Group(tuple(others)))
-    plot.announcements.append(Announcement(voice, clause))
+    plot.announcements[voice] = Sentence((clause,))
     plot.change(announcements={**plot.world.announcements, IDS[voice]: UNSAID})
     return True
 

@@ -146,7 +146,7 @@ def draft_paragraph(size: int, recipe: Recipe, dice: Dice) -> ParagraphDraft:
     for left in range(count, 0, -1):
         if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
             break
-        room = writer.length + left <= most
+        room = len(writer.sentences) + left <= most
         if room and recipe.redundancy and dice.chance(recipe.redundancy):
             writer.add_redundant_sentence()
     return writer.draft()
@@ -184,7 +184,7 @@ def continue_draft(
     for left in range(count, 0, -1):
         if not writer.add_sentence(newcomers=-(-writer.unmentioned.bit_count() // left)):
             break
-        if writer.length + left <= recipe.sentences and dice.chance(recipe.redundancy):
+        if len(writer.sentences) + left <= recipe.sentences and dice.chance(recipe.redundancy):
             writer.add_redundant_sentence()
     return writer.draft()
 
@@ -193,12 +193,7 @@ class _Writer:
     """A paragraph under construction."""
 
     def __init__(
-        self,
-        order: Order,
-        recipe: Recipe,
-        dice: Dice,
-        target: Order | None = None,
-        apart: Sequence[int] = (),
+        self, order: Order, recipe: Recipe, dice: Dice, target: Order | None = None, apart: Sequence[int] = ()
     ) -> None:
         self.order = order
         self._apart = apart
@@ -206,15 +201,11 @@ class _Writer:
         self._recipe = recipe
         self._dice = dice
         self._target = target
-        self._sentences: list[Sentence] = []
+        self.sentences: list[Sentence] = []
         self._redundant: list[int] = []
 
-    @property
-    def length(self) -> int:
-        return len(self._sentences)
-
     def draft(self) -> ParagraphDraft:
-        return ParagraphDraft(tuple(self._sentences), self.order, tuple(self._redundant), self.unmentioned)
+        return ParagraphDraft(tuple(self.sentences), self.order, tuple(self._redundant), self.unmentioned)
 
     def add_sentence(self, newcomers: int) -> bool:
         """Add a sentence that introduces at least `newcomers` actions; False if nothing is left to say."""
@@ -228,22 +219,22 @@ class _Writer:
                 break
             parts.append(self._write_clause(*pair))
         if parts:
-            self._sentences.append(joined(parts, self._dice))
+            self.sentences.append(joined(parts, self._dice))
         return bool(parts)
 
     def add_redundant_sentence(self) -> None:
         """Repeat in other words something that already follows."""
         implied = [(i, j) for i in range(self.order.size) for j in bits(self.order.after[i])]
         if self._apart:  # what follows through an optional action need not follow
-            implied = [pair for sentence in self._sentences for pair in relations(sentence)]
+            implied = [pair for sentence in self.sentences for pair in relations(sentence)]
         pair, form, direction = self._dice.pick(implied), self._dice.pick(FORMS), self._dice.pick(DIRECTIONS)
         subject, object_ = pair if direction == "<" else pair[::-1]
-        self._redundant.append(len(self._sentences))
-        self._sentences.append(Sentence((Clause(form, direction, Group((subject,)), Group((object_,))),)))
+        self._redundant.append(len(self.sentences))
+        self.sentences.append(Sentence((Clause(form, direction, Group((subject,)), Group((object_,))),)))
 
     def add_free_sentence(self, actions: list[int]) -> None:
-        place = self._dice.below(len(self._sentences) + 1)
-        self._sentences.insert(place, Sentence((Free(Group(tuple(actions))),)))
+        place = self._dice.below(len(self.sentences) + 1)
+        self.sentences.insert(place, Sentence((Free(Group(tuple(actions))),)))
         self._redundant = [index + (index >= place) for index in self._redundant]
         self.unmentioned &= ~sum(1 << action for action in actions)
 
@@ -278,14 +269,13 @@ class _Writer:
         subject, object_ = ([first], [then]) if direction == "<" else ([then], [first])
         self._relate(first, "<", [then])
         spare = self._dice.shuffled([i for i in range(self.order.size) if i not in (first, then)])
-        cast = _Cast(spare, self.order, self._target, self._apart)
-        cast.leave_out(first, then)
+        self._leave_out(spare, first, then)
         most_subjects, most_objects = most_actions(form, direction)
-        self._widen(subject, direction, object_, cast, most_subjects)
-        self._widen(object_, OPPOSITE[direction], subject, cast, most_objects)
+        self._widen(subject, direction, object_, spare, most_subjects)
+        self._widen(object_, OPPOSITE[direction], subject, spare, most_objects)
         pronouns = Pronouns(form)
         relatives = {
-            id(group): self._relative(group, cast, pronouns, at_end=group is object_ and form in OBJECT_LAST)
+            id(group): self._relative(group, spare, pronouns, at_end=group is object_ and form in OBJECT_LAST)
             for group in spoken_order(form, subject, object_)
         }
         return Clause(
@@ -296,72 +286,61 @@ class _Writer:
         )
 
     def _widen(
-        self, group: list[int], direction: Direction, others: list[int], cast: "_Cast", most: int
+        self, group: list[int], direction: Direction, others: list[int], spare: list[int], most: int
     ) -> None:
         """Add more actions to a group that is in `direction` to `others`."""
         while len(group) < most and len(group) < self._recipe.group and self._dice.chance(GROUP_RATE):
-            newcomer = cast.find(direction, others)
+            newcomer = self._find(spare, direction, others)
             if newcomer is None:
                 return
             group.append(newcomer)
             self._relate(newcomer, direction, others)
 
-    def _relative(self, group: list[int], cast: "_Cast", pronouns: Pronouns, at_end: bool) -> Relative | None:
+    def _relative(
+        self, group: list[int], spare: list[int], pronouns: Pronouns, at_end: bool
+    ) -> Relative | None:
         """A relative clause for a group; at the end of a sub-sentence its object may have another."""
         clear = pronouns.name(group)
-        if not clear or not cast.spare or not self._dice.chance(self._recipe.relative**pronouns.rarity):
+        if not clear or not spare or not self._dice.chance(self._recipe.relative**pronouns.rarity):
             return None
         form, direction = self._dice.pick(RELATIVE_FORMS), self._dice.pick(DIRECTIONS)
-        object_ = cast.find(OPPOSITE[direction], group)
+        object_ = self._find(spare, OPPOSITE[direction], group)
         if object_ is None:
             return None
         pronouns.rarity += 1
         self._relate(object_, OPPOSITE[direction], group)
         objects = [object_]
-        self._widen(objects, OPPOSITE[direction], group, cast, pronouns.most)
+        self._widen(objects, OPPOSITE[direction], group, spare, pronouns.most)
+        inner = None
         if at_end and len(objects) > 1:
-            return Relative(
-                form, direction, Group(tuple(objects), self._relative(objects, cast, pronouns, at_end))
-            )
-        pronouns.name(objects)
-        return Relative(form, direction, Group(tuple(objects)))
+            inner = self._relative(objects, spare, pronouns, at_end)
+        else:
+            pronouns.name(objects)
+        return Relative(form, direction, Group(tuple(objects), inner))
 
     def _relate(self, action: int, direction: Direction, others: list[int]) -> None:
         """Add what a clause says of one action to the order."""
         self.unmentioned &= ~(1 << action)
         for other in others:
             self.unmentioned &= ~(1 << other)
-            if direction == "<":
-                self.order.add(action, other)
-            else:
-                self.order.add(other, action)
+            self.order.add(*((action, other) if direction == "<" else (other, action)))
 
-
-class _Cast:
-    """Actions that a clause has not named yet, and what may be said of them."""
-
-    def __init__(self, spare: list[int], order: Order, target: Order | None, apart: Sequence[int]) -> None:
-        self.spare = spare
-        self._order = order
-        self._target = target
-        self._apart = apart
-
-    def leave_out(self, *named: int) -> None:
+    def _leave_out(self, spare: list[int], *named: int) -> None:
         """Exclude actions that are never executed together with these."""
         if self._apart:
             masks = [self._apart[action] for action in named]
-            self.spare = [i for i in self.spare if not any(mask >> i & 1 for mask in masks)]
+            spare[:] = [i for i in spare if not any(mask >> i & 1 for mask in masks)]
 
-    def find(self, direction: Direction, others: list[int]) -> int | None:
-        """Remove and return an action that may be in `direction` to all others, if that is new."""
+    def _find(self, spare: list[int], direction: Direction, others: list[int]) -> int | None:
+        """Take an action out of `spare` that may be in `direction` to all others, if that is new."""
         mask = sum([1 << other for other in others])
-        for place, action in enumerate(self.spare):
+        for place, action in enumerate(spare):
             if self._target:
                 allowed = self._target.stands(action, direction, mask)
             else:
-                allowed = not (self._order.before if direction == "<" else self._order.after)[action] & mask
-            if allowed and not self._order.stands(action, direction, mask):
-                del self.spare[place]
-                self.leave_out(action)
+                allowed = not (self.order.before if direction == "<" else self.order.after)[action] & mask
+            if allowed and not self.order.stands(action, direction, mask):
+                del spare[place]
+                self._leave_out(spare, action)
                 return action
         return None

@@ -10,8 +10,8 @@ from misstep.core.rng import Dice
 from misstep.planning.language.clarity import MANY
 from misstep.planning.language.lexicon import Value
 from misstep.planning.language.parts import is_of
-from misstep.planning.language.semantics import constraints_of, part_relations
-from misstep.planning.language.syntax import Clause, Giving, Remark, Sentence
+from misstep.planning.language.semantics import paragraph_constraints, relations
+from misstep.planning.language.syntax import Giving, Remark, Sentence
 from misstep.planning.plans.demands import selections
 from misstep.planning.plans.order import Order, bits
 from misstep.planning.plans.search import Survey, possible_worlds, survey
@@ -19,13 +19,6 @@ from misstep.planning.synthesis.paragraphs import Recipe
 
 IDS = tuple(f"a{number}" for number in range(1, 21))
 UNSAID = "…"  # placeholder for an announcement that has no text yet
-
-
-class Announcement(msgspec.Struct, frozen=True):
-    """What the result of an action adds to the request."""
-
-    voice: int
-    clause: Clause
 
 
 class Plot:
@@ -46,7 +39,7 @@ class Plot:
         self.order = Order(size)
         self.sentences: list[Sentence] = []
         self.redundant: list[Sentence] = []  # those that deliberately repeat something
-        self.announcements: list[Announcement] = []
+        self.announcements: dict[int, Sentence] = {}  # what the results of actions add to the request
         self.open = self.fixed = self.sure = self.repeated = self.mentioned = 0
         self.world = World()
 
@@ -69,10 +62,6 @@ class Plot:
         for action in actions:
             self.mentioned |= 1 << action
 
-    def relate(self, first: int, then: int) -> bool:
-        """Require one action before another; False if the opposite is required."""
-        return self.order.add(first, then)
-
     def change(self, **parts: object) -> None:
         """Change the world."""
         self.world = msgspec.structs.replace(self.world, **parts)
@@ -93,17 +82,12 @@ class Plot:
         return list(bits((1 << self.size) - 1 & ~self.mentioned))
 
     def constraints(self) -> list[Constraint]:
-        said = [
-            constraint
-            for number, sentence in enumerate(self.sentences)
-            for constraint in constraints_of(sentence, IDS, number)
-        ]
         announced = [
-            Before(IDS[first], IDS[then], announced=IDS[announcement.voice])
-            for announcement in self.announcements
-            for first, then in part_relations(announcement.clause)
+            Before(IDS[first], IDS[then], announced=IDS[voice])
+            for voice, sentence in self.announcements.items()
+            for first, then in relations(sentence)
         ]
-        return said + announced
+        return paragraph_constraints(self.sentences, IDS) + announced
 
     def apart(self) -> list[int]:
         """For each action the mask of those that are never executed together with it."""

@@ -34,7 +34,10 @@ MANY_ATTEMPTS = 3
 def rehearse(
     actions: Sequence[str], constraints: Sequence[Constraint], world: World
 ) -> tuple[Planned, ...] | None:
-    """All calls with which a strategist gets everything right, or None; tools are named by action id."""
+    """All calls with which a strategist gets everything right, or None; tools are named by action id.
+
+    Given arguments are left out, since these tools take none.
+    """
     case = Case(
         version=CASE_VERSION,
         id="rehearsal",
@@ -42,7 +45,7 @@ def rehearse(
         topic="",
         query="",
         actions=tuple([Action(action, action, action) for action in actions]),
-        constraints=tuple(constraints),
+        constraints=tuple([constraint for constraint in constraints if not isinstance(constraint, Given)]),
         world=world,
     )
     calls = _play(case)
@@ -117,7 +120,6 @@ class Problem(msgspec.Struct, frozen=True):
 
 
 def least_actions(families: Sequence[Family]) -> int:
-    """The minimum number of actions for these families."""
     chosen = set(families)
     optional = bool(chosen & {"choice", "budget"})
     crowded = "adjacent" in chosen and bool(chosen & {"repeat", "data"})
@@ -206,6 +208,5 @@ def _check(plot: Plot) -> Problem | None:
     found = plot.survey()
     if not found.witness or find_idle(IDS[: plot.size], constraints, plot.world):
         return None
-    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
-    solution = rehearse(IDS[: plot.size], free, plot.world)
+    solution = rehearse(IDS[: plot.size], constraints, plot.world)
     return None if solution is None else Problem(plot, constraints, found, solution)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-import msgspec
-
 from misstep.planning.language.clarity import with_time
 from misstep.planning.language.syntax import TIMED, Bound, Edge, Timed, TimedRelative
 from misstep.planning.plans.demands import Demands, selections
@@ -22,15 +20,6 @@ PAUSE_RATE = 0.25
 DEADLINE: tuple[Edge, Bound] = ("end", "before")  # can be met only if the duration is known
 
 
-class TimeStatement(msgspec.Struct, frozen=True):
-    """A time constraint on one action."""
-
-    action: int
-    edge: Edge
-    bound: Bound
-    time: int
-
-
 def add_time(plot: Plot) -> bool:
     """A day, a duration for every action, and windows that a hidden schedule meets."""
     _set_day(plot)
@@ -39,10 +28,10 @@ def add_time(plot: Plot) -> bool:
         return False
     starts = _hidden_starts(plot, *plan)
     windows = _draw_windows(plot, starts)
-    free = [action for action in starts if all(said.action != action for said in windows)]
-    for said in windows:
-        if not _attach(plot, said):
-            _say(plot, said, starts, free)
+    free = [action for action in starts if action not in windows]
+    for action, window in windows.items():
+        if not _attach(plot, action, window):
+            _say(plot, action, window, starts, free)
     return bool(windows)
 
 
@@ -90,20 +79,19 @@ def _hidden_starts(plot: Plot, demands: Demands, plan: Sequence[int]) -> dict[in
     return starts
 
 
-def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeStatement]:
+def _draw_windows(plot: Plot, starts: dict[int, tuple[int, int]]) -> dict[int, TimedRelative]:
     wanted = min(1 + plot.dice.below(max(1, plot.size - 1)), max(1, plot.room))
-    windows = _draw_surprise(plot, starts) if plot.room > 1 and plot.dice.chance(SURPRISE_RATE) else []
-    surprised = [said.action for said in windows]
-    for action in plot.dice.shuffled([action for action in starts if action not in surprised]):
+    windows = _draw_surprise(plot, starts) if plot.room > 1 and plot.dice.chance(SURPRISE_RATE) else {}
+    for action in plot.dice.shuffled([action for action in starts if action not in windows]):
         if len(windows) >= wanted:
             break
-        said = _draw_window(plot, action, *starts[action])
-        if said and not _is_implied(plot, said, windows):
-            windows.append(said)
+        window = _draw_window(plot, *starts[action])
+        if window and not _is_implied(plot, action, window, windows):
+            windows[action] = window
     return windows
 
 
-def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeStatement]:
+def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> dict[int, TimedRelative]:
     """Windows for two neighbours, of which the later one looks more urgent while durations are unknown.
 
     The first has to end by a time at which the second must have started; in the opposite order, the first
@@ -117,55 +105,55 @@ def _draw_surprise(plot: Plot, starts: dict[int, tuple[int, int]]) -> list[TimeS
     for first, then in pairs:  # the earlier the better: what comes before could make room
         urgent = -(-starts[then][0] // POINT) * POINT
         if plot.world.day and plot.world.day[0] < urgent and urgent + POINT < starts[then][1]:
-            return [
-                TimeStatement(first, "end", "before", urgent + POINT),
-                TimeStatement(then, "start", "before", urgent),
-            ]
-    return []
+            return {
+                first: TimedRelative("end", "before", urgent + POINT),
+                then: TimedRelative("start", "before", urgent),
+            }
+    return {}
 
 
-def _draw_window(plot: Plot, action: int, start: int, end: int) -> TimeStatement | None:
+def _draw_window(plot: Plot, start: int, end: int) -> TimedRelative | None:
     """A time that the schedule meets, not too far off; None if the day already implies it."""
     assert plot.world.day
+    dawn, dusk = plot.world.day
     edge, bound = plot.dice.pick(TIMED) if plot.dice.chance(0.6) else DEADLINE
     moment = start if edge == "start" else end
     slack = POINT * plot.dice.below(2)
-    if bound == "after":
-        time = moment // POINT * POINT - slack
-        return TimeStatement(action, edge, bound, time) if time > plot.world.day[0] else None
-    time = -(-moment // POINT) * POINT + slack
-    return TimeStatement(action, edge, bound, time) if plot.world.day[0] < time < plot.world.day[1] else None
+    later = bound == "after"
+    time = moment // POINT * POINT - slack if later else -(-moment // POINT) * POINT + slack
+    return TimedRelative(edge, bound, time) if dawn < time and (later or time < dusk) else None
 
 
-def _is_implied(plot: Plot, said: TimeStatement, windows: Sequence[TimeStatement]) -> bool:
+def _is_implied(plot: Plot, action: int, said: TimedRelative, windows: dict[int, TimedRelative]) -> bool:
     """Whether constraints on actions before or after this one imply it."""
     later = said.bound == "after"
-    bound = (plot.order.before if later else plot.order.after)[said.action]
+    bound = (plot.order.before if later else plot.order.after)[action]
     return any(
-        other.bound == said.bound
-        and bound >> other.action & 1
-        and (other.time >= said.time if later else other.time <= said.time)
-        for other in windows
+        window.bound == said.bound
+        and bound >> other & 1
+        and (window.time >= said.time if later else window.time <= said.time)
+        for other, window in windows.items()
     )
 
 
-def _attach(plot: Plot, said: TimeStatement) -> bool:
+def _attach(plot: Plot, action: int, window: TimedRelative) -> bool:
     """Sometimes attach it to an ordering clause as a relative clause."""
     if not plot.dice.chance(plot.recipe.relative):
         return False
-    time = TimedRelative(said.edge, said.bound, said.time)
     for number, sentence in enumerate(plot.sentences):
-        for changed in with_time(sentence, said.action, time):
+        for changed in with_time(sentence, action, window):
             plot.sentences[number] = changed
             return True
     return False
 
 
-def _say(plot: Plot, said: TimeStatement, starts: dict[int, tuple[int, int]], free: list[int]) -> None:
+def _say(
+    plot: Plot, action: int, said: TimedRelative, starts: dict[int, tuple[int, int]], free: list[int]
+) -> None:
     """State it in a sentence of its own, together with other free actions that it is also true of."""
     form = "fronted" if said.edge == "end" and plot.dice.chance(0.3) else "verb"
     most = min(plot.recipe.group, 2 if form == "fronted" else GROUP)
-    group = [said.action]
+    group = [action]
     for other in plot.dice.shuffled(free):
         if len(group) < most and plot.dice.chance(GROUP_RATE):
             moment = starts[other][0 if said.edge == "start" else 1]

@@ -15,17 +15,8 @@ from misstep.planning.difficulty import DifficultyBound, baselines, measure
 from misstep.planning.language.lexicon import Topic, load_topics
 from misstep.planning.language.parts import LEAST_ACTIONS, LanguagePart, structure_of, topics_of
 from misstep.planning.language.requests import load_requests
+from misstep.planning.synthesis import paragraphs
 from misstep.planning.synthesis.composition import Setting, action_for, compose_order, compose_problem
-from misstep.planning.synthesis.paragraphs import (
-    ACTIONS_PER_SENTENCE,
-    MOST_ELEMENTS,
-    Closure,
-    Recipe,
-    draft_for_order,
-    draft_paragraph,
-    relabelled,
-    unlabelled_orders,
-)
 from misstep.planning.synthesis.plot import IDS
 from misstep.planning.synthesis.problems import draft_problem, least_actions
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER
@@ -54,7 +45,7 @@ class Suite(msgspec.Struct, frozen=True):
     topics: tuple[str, ...] = ()
     request: str = "role-play"
     exhaustive: bool = False
-    recipe: Recipe = Recipe()
+    recipe: paragraphs.Recipe = paragraphs.Recipe()
     families: tuple[Family, ...] = ("order",)
     distractors: int = 0
     tools: tuple[Tool, ...] = ()
@@ -86,7 +77,6 @@ class Suite(msgspec.Struct, frozen=True):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The minimum and maximum number of actions for these families."""
         return least_actions(self.families), self._most_actions()[0]
 
     def _check_sizes(self) -> None:
@@ -101,8 +91,8 @@ class Suite(msgspec.Struct, frozen=True):
 
     def _most_actions(self) -> tuple[int, str]:
         """The maximum number of actions, and what sets it."""
-        if self.exhaustive and self.distractors <= MOST_ACTIONS - MOST_ELEMENTS:
-            return MOST_ELEMENTS, "an exhaustive suite"
+        if self.exhaustive and self.distractors <= MOST_ACTIONS - paragraphs.MOST_ELEMENTS:
+            return paragraphs.MOST_ELEMENTS, "an exhaustive suite"
         listed = ", ".join(self.families)
         most, kind = (MOST_ACTIONS, "a problem") if self.is_plain else (MOST_MIXED, f"a problem of {listed}")
         if self.tools and len(self.tools) - self.distractors < most:
@@ -113,11 +103,11 @@ class Suite(msgspec.Struct, frozen=True):
 
     def _check_sentences(self) -> None:
         sentences = self.recipe.sentences
-        room = sentences * ACTIONS_PER_SENTENCE
+        room = sentences * paragraphs.ACTIONS_PER_SENTENCE
         if room and self.high > room:
             raise UsageError(
                 f"{self.high} actions are too many for sentences = {sentences}",
-                f"a sentence has room for {ACTIONS_PER_SENTENCE} actions: raise --sentences",
+                f"a sentence has room for {paragraphs.ACTIONS_PER_SENTENCE} actions: raise --sentences",
             )
         least = len(self.families) + ("budget" in self.families and "choice" not in self.families)
         if sentences and sentences < least:
@@ -128,7 +118,16 @@ class Suite(msgspec.Struct, frozen=True):
 
     def _check_part(self) -> None:
         if self.part.structures == "unseen":
-            self._check_structures()
+            if "order" not in self.families or self.low < LEAST_ACTIONS:
+                raise UsageError(
+                    "these problems have no held-out structures",
+                    f"use --family order and at least {LEAST_ACTIONS} actions",
+                )
+            if self.exhaustive:
+                raise UsageError(
+                    "some of the orders can't be stated with held-out sentences",
+                    "omit --exhaustive, or structures from --part",
+                )
         side = self.part.topics
         if self.tools and side == "unseen":
             raise UsageError("your own tools have no topic", "omit topics from --part")
@@ -141,23 +140,10 @@ class Suite(msgspec.Struct, frozen=True):
                     f"omit --topic, or use one of {', '.join(offered)}",
                 )
 
-    def _check_structures(self) -> None:
-        if "order" not in self.families or self.low < LEAST_ACTIONS:
-            raise UsageError(
-                "these problems have no held-out structures",
-                f"use --family order and at least {LEAST_ACTIONS} actions",
-            )
-        if self.exhaustive:
-            raise UsageError(
-                "some of the orders can't be stated with held-out sentences",
-                "omit --exhaustive, or structures from --part",
-            )
-
     def _check_exhaustive(self) -> None:
         if self.families != ("order",) or self.tools or self.difficulty:
             raise UsageError(
-                "--exhaustive covers orders only",
-                "omit --family, --timed, --tools and --difficulty",
+                "--exhaustive covers orders only", "omit --family, --timed, --tools and --difficulty"
             )
         if self.recipe.sentences:
             raise UsageError("--exhaustive determines the number of sentences", "omit --sentences")
@@ -212,10 +198,10 @@ def _make(suite: Suite, index: int, seed: int) -> Case:
         if suite.exhaustive:
             orders = _all_orders(suite.low, suite.high)
             closure = orders[index % len(orders)]
-            order = relabelled(closure, dice.shuffled(range(len(closure))))
-            draft = draft_for_order(order, suite.recipe, dice)
+            order = paragraphs.relabelled(closure, dice.shuffled(range(len(closure))))
+            draft = paragraphs.draft_for_order(order, suite.recipe, dice)
         else:
-            draft = draft_paragraph(_size(suite, dice), suite.recipe, dice)
+            draft = paragraphs.draft_paragraph(_size(suite, dice), suite.recipe, dice)
         return compose_order(seed, _setting(suite, draft.order.size, dice), draft, dice)
     size = _size(suite, dice)
     setting = _setting(suite, size, dice)
@@ -257,27 +243,22 @@ def _size(suite: Suite, dice: Dice) -> int:
 
 
 def _setting(suite: Suite, size: int, dice: Dice) -> Setting:
+    ids, topic = [*IDS[:size], *(f"d{number}" for number in range(1, suite.distractors + 1))], ASSISTANT
     if suite.tools:
-        drawn = dice.sample(suite.tools, size + suite.distractors)
-        own = [
+        actions = [
             Action(action_id, f"{tool.name} call", tool.name, tool.description, tool.parameters)
-            for action_id, tool in zip(_ids(suite, size), drawn, strict=True)
+            for action_id, tool in zip(ids, dice.sample(suite.tools, len(ids)), strict=True)
         ]
-        return Setting(suite.request, ASSISTANT, tuple(own[:size]), tuple(own[size:]), suite.part.words)
-    topic = load_topics()[dice.pick(suite.topics or topics_of(suite.part.topics))]
-    names = dice.sample(topic.activities, size + suite.distractors)
-    named = zip(_ids(suite, size), names, strict=True)
-    actions = [action_for(action_id, name, suite.is_plain) for action_id, name in named]
+    else:
+        topic = load_topics()[dice.pick(suite.topics or topics_of(suite.part.topics))]
+        named = zip(ids, dice.sample(topic.activities, len(ids)), strict=True)
+        actions = [action_for(action_id, name, suite.is_plain) for action_id, name in named]
     return Setting(suite.request, topic, tuple(actions[:size]), tuple(actions[size:]), suite.part.words)
 
 
-def _ids(suite: Suite, size: int) -> list[str]:
-    return [*IDS[:size], *(f"d{number}" for number in range(1, suite.distractors + 1))]
-
-
 @cache
-def _all_orders(low: int, high: int) -> tuple[Closure, ...]:
-    return tuple(closure for size in range(low, high + 1) for closure in unlabelled_orders(size))
+def _all_orders(low: int, high: int) -> tuple[paragraphs.Closure, ...]:
+    return tuple(closure for size in range(low, high + 1) for closure in paragraphs.unlabelled_orders(size))
 
 
 def _check_names(given: tuple[str, ...], known: Iterable[str], kind: str) -> None:

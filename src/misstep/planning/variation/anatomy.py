@@ -10,43 +10,28 @@ from itertools import product
 import msgspec
 
 from misstep.core.case import Action, Case, World
-from misstep.core.constraint import Before, Condition, Constraint, Given, Handover, Spend, StandIn, Window
+from misstep.core.constraint import Before, Condition, Constraint, Handover, Spend, StandIn, Window
 from misstep.core.rng import derive_seed
 from misstep.errors import UsageError
 from misstep.planning.admission.validation import validate_case
+from misstep.planning.language import syntax
 from misstep.planning.language.lexicon import Topic, load_lexicon, load_topics
 from misstep.planning.language.requests import load_requests, write_request, write_rules
-from misstep.planning.language.semantics import constraints_of, mentioned
+from misstep.planning.language.semantics import mentioned, paragraph_constraints
 from misstep.planning.language.skeletons import read_skeleton, shown
-from misstep.planning.language.syntax import (
-    DIRECTIONS,
-    FORMS,
-    Clause,
-    Giving,
-    Group,
-    HandOver,
-    Paragraph,
-    Sentence,
-)
 from misstep.planning.plans.order import order_of
 from misstep.planning.plans.search import TooManyPlans, survey
-from misstep.planning.synthesis.composition import (
-    CaseText,
-    Setting,
-    needed_values,
-    order_case,
-    problem_case,
-)
+from misstep.planning.synthesis.composition import CaseText, Setting, needed_values, order_case, problem_case
 from misstep.planning.synthesis.problems import rehearse
 from misstep.planning.synthesis.suite import ASSISTANT
-from misstep.planning.variation.phrasing import Drawn, PhraseSlot, Replay, find_words, say, slots_of
+from misstep.planning.variation.phrasing import Drawn, PhraseSlot, find_words, replay, say, slots_of
 
 
 class WordedAnnouncement(msgspec.Struct, frozen=True):
     """What the result of the action `voice` adds to the request, with its words."""
 
     voice: str
-    sentence: Sentence
+    sentence: syntax.Sentence
     words: Drawn
 
 
@@ -54,9 +39,11 @@ def _read_announcement(
     voice: str, text: str, pairs: Sequence[tuple[int, int]], names: Sequence[str]
 ) -> WordedAnnouncement:
     firsts, thens = [tuple(dict.fromkeys(side)) for side in zip(*pairs, strict=True)]
-    for form, direction in product(FORMS, DIRECTIONS):
+    for form, direction in product(syntax.FORMS, syntax.DIRECTIONS):
         subject, object_ = (firsts, thens) if direction == "<" else (thens, firsts)
-        sentence = Sentence((Clause(form, direction, Group(subject), Group(object_)),))
+        sentence = syntax.Sentence(
+            (syntax.Clause(form, direction, syntax.Group(subject), syntax.Group(object_)),)
+        )
         words = find_words(sentence, names, text)
         if words is not None:
             return WordedAnnouncement(voice, sentence, words)
@@ -105,7 +92,7 @@ class Anatomy(msgspec.Struct, frozen=True):
     topic: Topic
     actions: tuple[Action, ...]
     distractors: tuple[Action, ...]
-    paragraph: Paragraph
+    paragraph: syntax.Paragraph
     words: tuple[Drawn, ...]
     world: World = World()
     announced: tuple[Before, ...] = ()
@@ -175,10 +162,9 @@ def assemble(anatomy: Anatomy) -> Case | None:
         except ValueError:  # it contradicts itself
             return None
         return order_case(anatomy.seed, setting, told, order)
-    free = [constraint for constraint in constraints if not isinstance(constraint, Given)]
     with suppress(TooManyPlans):
         found = survey(anatomy.ids, constraints, world)
-        solution = rehearse(anatomy.ids, free, world) if found.witness else None
+        solution = rehearse(anatomy.ids, constraints, world) if found.witness else None
         if solution is not None:
             return problem_case(anatomy.seed, setting, told, world, found, solution)
     return None
@@ -190,9 +176,9 @@ def again(case: Case, number: int) -> Case:
     return msgspec.structs.replace(case, seed=seed).identified()
 
 
-def spoken_of(paragraph: Paragraph) -> set[int]:
+def spoken_of(paragraph: syntax.Paragraph) -> set[int]:
     """The actions that the request makes due; giving arguments does not."""
-    return mentioned(tuple([said for said in paragraph if not isinstance(said.parts[0], Giving)]))
+    return mentioned(tuple([said for said in paragraph if not isinstance(said.parts[0], syntax.Giving)]))
 
 
 def is_about_order(anatomy: Anatomy) -> bool:
@@ -201,13 +187,7 @@ def is_about_order(anatomy: Anatomy) -> bool:
 
 def demands_of(anatomy: Anatomy) -> list[Constraint]:
     """All constraints, in the order in which they are stated, announced ones last."""
-    ids = anatomy.ids
-    said = [
-        constraint
-        for number, sentence in enumerate(anatomy.paragraph)
-        for constraint in constraints_of(sentence, ids, number)
-    ]
-    return [*said, *anatomy.announced]
+    return [*paragraph_constraints(anatomy.paragraph, anatomy.ids), *anatomy.announced]
 
 
 def _is_about_order(constraints: Sequence[Constraint], world: World) -> bool:
@@ -219,7 +199,10 @@ def _dissect(case: Case) -> Anatomy:
     paragraph = read_skeleton(case.skeleton, case.constraints)
     if mentioned(paragraph) - {*range(len(case.actions))}:
         raise UsageError("its skeleton refers to more actions than there are")
-    topic = _topic(case)
+    own = any(action.parameters is not None for action in case.actions)
+    topic = {ASSISTANT.name: ASSISTANT}.get(case.topic) if own else load_topics().get(case.topic)
+    if topic is None:
+        raise UsageError(f"its topic {shown(case.topic)} is unknown")
     return Anatomy(
         seed=case.seed,
         request=_template(case, topic),
@@ -234,14 +217,6 @@ def _dissect(case: Case) -> Anatomy:
     )
 
 
-def _topic(case: Case) -> Topic:
-    is_own = any(action.parameters is not None for action in case.actions)
-    topic = {ASSISTANT.name: ASSISTANT}.get(case.topic) if is_own else load_topics().get(case.topic)
-    if topic is None:
-        raise UsageError(f"its topic {shown(case.topic)} is unknown")
-    return topic
-
-
 def _template(case: Case, topic: Topic) -> str:
     rules = write_rules(case.constraints, case.world, len(case.distractors), topic is ASSISTANT)
     for template in load_requests().templates:
@@ -250,13 +225,13 @@ def _template(case: Case, topic: Topic) -> str:
     raise UsageError("its request is not what misstep writes around its sentences")
 
 
-def _words(case: Case, paragraph: Paragraph) -> Iterator[Drawn]:
+def _words(case: Case, paragraph: syntax.Paragraph) -> Iterator[Drawn]:
     if len(case.sentences) != len(paragraph):
         raise UsageError(f"it has {len(case.sentences)} sentences", f"its skeleton has {len(paragraph)}")
     names, nouns = [action.name for action in case.actions], [v.noun for v in load_lexicon().data.values]
     for sentence, text in zip(paragraph, case.sentences, strict=True):
         part = sentence.parts[0]
-        is_known = not isinstance(part, HandOver) or part.value in nouns
+        is_known = not isinstance(part, syntax.HandOver) or part.value in nouns
         words = find_words(sentence, names, text) if is_known else None
         if words is None:
             raise UsageError(f"misstep has no words for {shown(text)}")
@@ -270,7 +245,7 @@ def _refusal(case: Case, why: str, *hints: str) -> UsageError:
 class Worded(msgspec.Struct, frozen=True):
     """A sentence with its words; `redundant` if it deliberately repeats something."""
 
-    sentence: Sentence
+    sentence: syntax.Sentence
     words: Drawn
     redundant: bool = False
 
@@ -293,4 +268,4 @@ def saying(anatomy: Anatomy, said: Iterable[Worded]) -> Anatomy:
 def slots(anatomy: Anatomy) -> list[tuple[PhraseSlot, ...]]:
     """The slots of each sentence: the options, and the current phrase."""
     said = zip(anatomy.paragraph, anatomy.words, strict=True)
-    return [slots_of(sentence, Replay(words)) for sentence, words in said]
+    return [slots_of(sentence, replay(words)) for sentence, words in said]

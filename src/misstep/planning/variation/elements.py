@@ -15,6 +15,7 @@ from misstep.planning.language.semantics import Relation, mentioned, relations
 from misstep.planning.language.syntax import Clause
 from misstep.planning.plans.order import relations_of
 from misstep.planning.synthesis.paragraphs import MOST_PARTS
+from misstep.planning.variation import shapes
 from misstep.planning.variation.anatomy import (
     Anatomy,
     Worded,
@@ -36,15 +37,6 @@ from misstep.planning.variation.positions import (
 )
 from misstep.planning.variation.restructuring import restructure
 from misstep.planning.variation.retelling import arranged, reshaped, without_families
-from misstep.planning.variation.shapes import (
-    READING_ORDER,
-    SHAPES,
-    forms_of,
-    has_any,
-    making,
-    shapes_of,
-    told_order,
-)
 
 FEWEST_ACTIONS = 2
 FEWEST_CHARACTERS = 300  # in nearly every request
@@ -59,12 +51,12 @@ def extents_of(anatomy: Anatomy) -> Iterator[str]:
 
     Thresholds that every request reaches are left out.
     """
-    for least in range(FEWEST_ACTIONS + 1, len(anatomy.actions) + 1):
-        yield threshold(least, ACTIONS)
-    for least in range(2, len(anatomy.paragraph) + 1):
-        yield threshold(least, SENTENCES)
-    for least in range(FEWEST_CHARACTERS, length_of(anatomy) + 1, STEP):
-        yield threshold(least, CHARACTERS)
+    ranges = {
+        ACTIONS: range(FEWEST_ACTIONS + 1, len(anatomy.actions) + 1),
+        SENTENCES: range(2, len(anatomy.paragraph) + 1),
+        CHARACTERS: range(FEWEST_CHARACTERS, length_of(anatomy) + 1, STEP),
+    }
+    yield from (threshold(least, unit) for unit, reached in ranges.items() for least in reached)
 
 
 def threshold(least: int, unit: str) -> str:
@@ -169,9 +161,9 @@ def elements_of(anatomy: Anatomy) -> frozenset[Element]:
     """All elements of a case, including those of its announcements."""
     told = [*said_in(anatomy), *(Worded(each.sentence, each.words) for each in anatomy.announcements)]
     phrases = {word.one for said in told for word in said.words}
-    forms = {form for said in told for form in forms_of(said.sentence)}
+    forms = {form for said in told for form in shapes.forms_of(said.sentence)}
     if _misplaced(anatomy):
-        forms.add(READING_ORDER)
+        forms.add(shapes.READING_ORDER)
     own = anatomy.has_own_tools  # they have no other topic, and keep their names
     found: dict[Suspect, Iterable[str]] = {
         "topic": () if own else (anatomy.topic.name,),
@@ -190,13 +182,13 @@ def where(anatomy: Anatomy, element: Element) -> tuple[int, ...]:
     match element.cause:
         case "terminal":
             found = [n for n, words in enumerate(anatomy.words) if element.name in [w.one for w in words]]
-        case "structure" if element.name == READING_ORDER:
+        case "structure" if element.name == shapes.READING_ORDER:
             found = [c.sentence for c in _misplaced(anatomy) if c.sentence is not None]
         case "structure":
-            found = [n for n, said in enumerate(anatomy.paragraph) if element.name in forms_of(said)]
-        case "constraint" if element.name in SHAPES:
-            order = told_order(anatomy.paragraph, len(anatomy.actions))
-            told = [making(element.name, order, relations(said)) for said in anatomy.paragraph]
+            found = [n for n, said in enumerate(anatomy.paragraph) if element.name in shapes.forms_of(said)]
+        case "constraint" if element.name in shapes.SHAPES:
+            order = shapes.told_order(anatomy.paragraph, len(anatomy.actions))
+            told = [shapes.making(element.name, order, relations(said)) for said in anatomy.paragraph]
             found = [n for n, pairs in enumerate(told) if pairs]
         case "constraint":
             found = [
@@ -247,7 +239,7 @@ def _varied(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy
     if most := least_of(extents, ACTIONS):
         varied = with_fewer_actions(varied, most - 1, dice)
     varied = without_families(varied, demands, choosing)
-    if has_any(told_order(varied.paragraph, len(varied.actions)), demands):
+    if shapes.has_any(shapes.told_order(varied.paragraph, len(varied.actions)), demands):
         varied = reshaped(varied, demands, choosing)
     varied = saying(varied, restructure(said_in(varied), forms, choosing))
     varied = varied.announcing([_reformed(each, forms, choosing) for each in varied.announcements])
@@ -255,7 +247,7 @@ def _varied(anatomy: Anatomy, avoid: Collection[Element], dice: Dice) -> Anatomy
         varied = _found(change_topic(varied, dice, topics))
     varied = _found(rename(varied, names, dice)) if {*names} & {*varied.names} else varied
     varied = _found(substitute_words(varied, phrases, dice))
-    if READING_ORDER in forms and _misplaced(varied):
+    if shapes.READING_ORDER in forms and _misplaced(varied):
         varied = saying(varied, arranged(said_in(varied), _pairs(varied), choosing))
     if most := least_of(extents, SENTENCES):
         varied = with_fewer_sentences(varied, most - 1, dice)
@@ -294,7 +286,7 @@ def _misplaced(anatomy: Anatomy) -> list[Constraint]:
 
 
 def _demands(anatomy: Anatomy) -> Iterator[str]:
-    yield from shapes_of(told_order(anatomy.paragraph, len(anatomy.actions)))
+    yield from shapes.shapes_of(shapes.told_order(anatomy.paragraph, len(anatomy.actions)))
     for constraint in demands_of(anatomy):
         family = family_of(constraint)
         if family not in (None, "order"):

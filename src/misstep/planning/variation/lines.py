@@ -5,7 +5,7 @@ budget as tight as before.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import TypeVar
+from typing import Any
 
 import msgspec
 
@@ -30,27 +30,16 @@ from misstep.planning.variation.anatomy import Anatomy, demands_of, fitting_worl
 from misstep.planning.variation.pieces import Piece, attribute, fill, untangled, without
 from misstep.planning.variation.shapes import told_order
 
-Held = TypeVar("Held")
-
 
 def remaining_world(world: World, ids: Mapping[str, str]) -> World:
     """The world without the data of removed actions; `ids` maps the remaining ones to their new ids."""
-    failures = _renamed(world.failures, ids)
-    return msgspec.structs.replace(
-        world,
-        durations=_renamed(world.durations, ids),
-        values=_renamed(world.values, ids),
-        findings=_renamed(world.findings, ids),
-        costs=_renamed(world.costs, ids),
-        failures=failures,
-        retries=world.retries if failures else 0,
-        broken=tuple([ids[action] for action in world.broken if action in ids]),
-        announcements=_renamed(world.announcements, ids),
-    )
-
-
-def _renamed(held: Mapping[str, Held], ids: Mapping[str, str]) -> dict[str, Held]:
-    return {ids[action]: something for action, something in held.items() if action in ids}
+    parts: dict[str, dict[str, Any]] = {
+        field: {ids[action]: held for action, held in getattr(world, field).items() if action in ids}
+        for field in ("durations", "values", "findings", "costs", "failures", "announcements")
+    }
+    retries = world.retries if parts["failures"] else 0
+    broken = tuple([ids[action] for action in world.broken if action in ids])
+    return msgspec.structs.replace(world, **parts, retries=retries, broken=broken)
 
 
 def as_tight(smaller: Anatomy, before: Anatomy) -> Anatomy:

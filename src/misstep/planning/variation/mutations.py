@@ -2,23 +2,15 @@
 
 from collections.abc import Collection, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.case import Action
 from misstep.core.rng import Dice
 from misstep.planning.language.lexicon import Topic, load_topics
-from misstep.planning.language.rendering import possible_moods
-from misstep.planning.language.wording import PhraseDrawer
+from misstep.planning.language.rendering import fresh_phrases, possible_moods
 from misstep.planning.synthesis.composition import action_for
+from misstep.planning.variation import phrasing
 from misstep.planning.variation.anatomy import Anatomy, slots
-from misstep.planning.variation.phrasing import (
-    Choosing,
-    NothingLeft,
-    Replay,
-    draw_words,
-    heard_mood,
-    slots_of,
-)
 from misstep.planning.variation.retelling import retell
 
 DRAFTS = 20  # tries, after which there is assumed to be only one way to say something
@@ -31,18 +23,15 @@ def substitute_words(anatomy: Anatomy, avoid: Collection[str], dice: Dice) -> An
     """
     announcements = anatomy.announcements
     heard = [word for words in (*anatomy.words, *(each.words for each in announcements)) for word in words]
-    choosing = Choosing(avoid, dice, heard)
+    choosing = phrasing.Choosing(avoid, dice, heard)
     try:
         words = tuple([choosing.substitute(found) for found in slots(anatomy)])
-        announcements = [
-            msgspec.structs.replace(
-                each, words=choosing.substitute(slots_of(each.sentence, Replay(each.words)))
-            )
-            for each in announcements
-        ]
-    except NothingLeft:
+        told = [phrasing.slots_of(each.sentence, phrasing.replay(each.words)) for each in announcements]
+        others = [choosing.substitute(found) for found in told]
+    except phrasing.NothingLeft:
         return None
-    return msgspec.structs.replace(anatomy, words=words).announcing(announcements)
+    said = zip(announcements, others, strict=True)
+    return replace(anatomy, words=words).announcing([replace(each, words=other) for each, other in said])
 
 
 def change_topic(anatomy: Anatomy, dice: Dice, avoid: Collection[str] = ()) -> Anatomy | None:
@@ -85,10 +74,10 @@ def rephrase(anatomy: Anatomy, dice: Dice) -> Anatomy:
     drafts = (retell(anatomy, dice) for _ in range(DRAFTS))
     paragraph = next((draft for draft in drafts if draft != anatomy.paragraph), anatomy.paragraph)
     announced = [word for each in anatomy.announcements for word in each.words]
-    moods = (heard_mood(announced),) if announced else possible_moods(paragraph)
-    fresh = PhraseDrawer(dice, mood=dice.pick(moods))
-    words = tuple([draw_words(sentence, fresh) for sentence in paragraph])
-    return msgspec.structs.replace(anatomy, paragraph=paragraph, words=words, redundant=())
+    moods = (phrasing.heard_mood(announced),) if announced else possible_moods(paragraph)
+    fresh = fresh_phrases(dice, mood=dice.pick(moods))
+    words = tuple([phrasing.draw_words(sentence, fresh) for sentence in paragraph])
+    return replace(anatomy, paragraph=paragraph, words=words, redundant=())
 
 
 def _fresh_activities(topic: Topic, old: Sequence[Action]) -> list[str]:
@@ -103,7 +92,5 @@ def _set_in(anatomy: Anatomy, topic: Topic, names: Sequence[str]) -> Anatomy:
         action_for(action.id, name, bool(action.description)) for action, name in zip(old, names, strict=True)
     ]
     size = len(anatomy.actions)
-    changed = msgspec.structs.replace(
-        anatomy, topic=topic, actions=tuple(renamed[:size]), distractors=tuple(renamed[size:])
-    )
+    changed = replace(anatomy, topic=topic, actions=tuple(renamed[:size]), distractors=tuple(renamed[size:]))
     return changed.announcing(announcements)

@@ -2,16 +2,16 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, product
+from itertools import chain, count, product
+from operator import itemgetter
 
 import msgspec
 
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.rng import Dice
 from misstep.errors import UsageError
-from misstep.planning.language.rendering import write
+from misstep.planning.language.rendering import Draw, Mood, Option, in_mood, write
 from misstep.planning.language.syntax import Paragraph, Sentence
-from misstep.planning.language.wording import Mood, Option, Phrases, in_mood
 
 Drawn = tuple[Option, ...]
 """The phrases of a sentence, in the order in which they are drawn."""
@@ -27,84 +27,48 @@ class PhraseSlot(msgspec.Struct, frozen=True):
     word: Option
 
 
-class Replay:
-    """Returns known words one after another; `ValueError` for one that doesn't fit."""
+def replay(words: Iterable[Option]) -> Draw:
+    """Known words one after another; `ValueError` for one that doesn't fit."""
+    left = iter(words)
 
-    def __init__(self, words: Iterable[Option]) -> None:
-        self._words = iter(words)
-
-    def draw(self, options: tuple[Option, ...]) -> Option:
-        word = next(self._words, None)
+    def draw(options: tuple[Option, ...]) -> Option:
+        word = next(left, None)
         if word is None or word not in options:
             raise ValueError(f"{word} is not among the {len(options)} phrases that fit, such as {options[0]}")
         return word
 
-    @property
-    def is_over(self) -> bool:
-        return next(self._words, None) is None
-
-
-class _SlotRecorder:
-    """Records every slot that is asked for, with the phrase from another source."""
-
-    def __init__(self, source: Phrases) -> None:
-        self._source = source
-        self.slots: list[PhraseSlot] = []
-
-    def draw(self, options: tuple[Option, ...]) -> Option:
-        if not options:
-            raise UsageError("there is no phrase for something that is said")
-        word = self._source.draw(options)
-        self.slots.append(PhraseSlot(options, word))
-        return word
-
-
-class Plainest:
-    """Gives every slot the wanted phrase, if it is one of those that fit, else the plainest."""
-
-    def __init__(self, wanted: Iterable[Option | None] = ()) -> None:
-        self._wanted = iter(wanted)
-
-    def draw(self, options: tuple[Option, ...]) -> Option:
-        wanted = next(self._wanted, None)
-        return wanted if wanted is not None and wanted in options else options[0]
-
-
-class _Marks:
-    """Returns markers instead of phrases; frames, which contain other text, have to be known."""
-
-    def __init__(self, frames: Mapping[int, Option]) -> None:
-        self._frames = frames
-        self._count = 0
-
-    def draw(self, _: tuple[Option, ...]) -> Option:
-        number, self._count = self._count, self._count + 1
-        one, many = (f"{_MARK}{number}{form}{_MARK}" for form in ("one", "many"))
-        return self._frames.get(number) or Option(one, many, ())
+    return draw
 
 
 def say(paragraph: Paragraph, names: Sequence[str], words: Sequence[Drawn]) -> tuple[str, ...]:
     """The sentences of a paragraph in exactly these words; `ValueError` if they don't fit."""
-    replay = Replay(chain.from_iterable(words))
-    sentences = write(paragraph, names, replay)
-    if not replay.is_over:
+    left = chain.from_iterable(words)
+    sentences = write(paragraph, names, replay(left))
+    if next(left, None) is not None:
         raise ValueError("there are more words than slots")
     return sentences
 
 
-def draw_words(sentence: Sentence, source: Phrases) -> Drawn:
+def draw_words(sentence: Sentence, source: Draw) -> Drawn:
     return tuple([slot.word for slot in slots_of(sentence, source)])
 
 
-def slots_of(sentence: Sentence, source: Phrases) -> tuple[PhraseSlot, ...]:
+def slots_of(sentence: Sentence, source: Draw) -> tuple[PhraseSlot, ...]:
     """The slots of a sentence, filled from a source; the slots don't depend on what is drawn."""
-    record = _SlotRecorder(source)
-    write((sentence,), _ANYBODY, record)
-    return tuple(record.slots)
+    slots = list[PhraseSlot]()
+
+    def draw(options: tuple[Option, ...]) -> Option:
+        if not options:
+            raise UsageError("there is no phrase for something that is said")
+        slots.append(PhraseSlot(options, source(options)))
+        return slots[-1].word
+
+    write((sentence,), _ANYBODY, draw)
+    return tuple(slots)
 
 
 def options_of(sentence: Sentence) -> list[tuple[Option, ...]]:
-    return [slot.options for slot in slots_of(sentence, Plainest())]
+    return [slot.options for slot in slots_of(sentence, itemgetter(0))]
 
 
 def find_words(sentence: Sentence, names: Sequence[str], text: str) -> Drawn | None:
@@ -115,8 +79,8 @@ def find_words(sentence: Sentence, names: Sequence[str], text: str) -> Drawn | N
     frames = [number for number, options in enumerate(offered) if any("{" in o.one for o in options)]
     for chosen in product(*[offered[number] for number in frames]):
         known = dict(zip(frames, chosen, strict=True))
-        (template,) = write((sentence,), names, _Marks(known))
-        found = _fill(_pieces(template), _uncapitalised(text), offered)
+        (template,) = write((sentence,), names, _marks(known))
+        found = _fill(template, _uncapitalised(text), offered)
         if found is not None:
             words = tuple([known.get(number) or found[number] for number in range(len(offered))])
             if say((sentence,), names, (words,)) == (text,):
@@ -124,35 +88,30 @@ def find_words(sentence: Sentence, names: Sequence[str], text: str) -> Drawn | N
     return None
 
 
-# A text and the marker after it: the number of its slot, and whether its phrase is plural.
-_Piece = tuple[str, int, bool]
+def _marks(frames: Mapping[int, Option]) -> Draw:
+    """Markers instead of phrases; frames, which contain other text, have to be known."""
+    numbers = count()
+
+    def draw(_: tuple[Option, ...]) -> Option:
+        number = next(numbers)
+        one, many = (f"{_MARK}{number}{form}{_MARK}" for form in ("one", "many"))
+        return frames.get(number) or Option(one, many, ())
+
+    return draw
 
 
-def _pieces(template: str) -> list[_Piece]:
-    texts = re.split(rf"{_MARK}(\d+)(one|many){_MARK}", _uncapitalised(template))
-    marks = zip(texts[:-1:3], texts[1::3], texts[2::3], strict=True)
-    return [*((text, int(number), form == "many") for text, number, form in marks), (texts[-1], -1, False)]
-
-
-def _fill(
-    pieces: Sequence[_Piece], text: str, offered: Sequence[tuple[Option, ...]]
-) -> dict[int, Option] | None:
-    """Phrases in place of the markers so that the pieces make the text; None if there are none."""
+def _fill(template: str, text: str, offered: Sequence[tuple[Option, ...]]) -> dict[int, Option] | None:
+    """Phrases in place of the markers so that the template becomes the text; None if there are none."""
+    *texts, tail = re.split(rf"{_MARK}(\d+)(one|many){_MARK}", _uncapitalised(template))
     paths: dict[int, dict[int, Option]] = {0: {}}
-    for head, number, many in pieces:
+    for head, slot, form in zip(texts[::3], texts[1::3], texts[2::3], strict=True):
         onward: dict[int, dict[int, Option]] = {}
-        for at, path in paths.items():
-            if not text.startswith(head, at):
-                continue
-            if number < 0:
-                onward[at + len(head)] = path
-                continue
-            for option in offered[number]:
-                phrase = head + (option.many if many else option.one)
-                if text.startswith(phrase, at):
-                    onward.setdefault(at + len(phrase), {**path, number: option})
+        for (at, path), option in product(paths.items(), offered[int(slot)]):
+            phrase = head + getattr(option, form)
+            if text.startswith(phrase, at):
+                onward.setdefault(at + len(phrase), {**path, int(slot): option})
         paths = onward
-    return paths.get(len(text))
+    return paths.get(len(text) - len(tail)) if text.endswith(tail) else None
 
 
 def _uncapitalised(text: str) -> str:
@@ -201,16 +160,15 @@ class Choosing:
         return tuple([self.draw(slot.options) if self.avoids(slot.word) else slot.word for slot in found])
 
 
-class Keeping:
-    """Draws earlier phrases if one fits, each as often as it occurred, else others."""
+def keeping(before: Iterable[Option], choosing: Choosing) -> Draw:
+    """Earlier phrases if one fits, each as often as it occurred, else others."""
+    left = list(before)
 
-    def __init__(self, before: Iterable[Option], choosing: Choosing) -> None:
-        self._left = list(before)
-        self._choosing = choosing
-
-    def draw(self, options: tuple[Option, ...]) -> Option:
-        for option in self._left:
+    def draw(options: tuple[Option, ...]) -> Option:
+        for option in left:
             if option in options:
-                self._left.remove(option)
+                left.remove(option)
                 return option
-        return self._choosing.draw(options)
+        return choosing.draw(options)
+
+    return draw

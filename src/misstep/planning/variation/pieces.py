@@ -1,60 +1,56 @@
 """Sub-sentences with their phrases, found by paths, so that they are kept when the sentence changes."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, TypeVar, assert_never
 
 import msgspec
 
 from misstep.planning.language import syntax
 from misstep.planning.language.clarity import is_clear, spoken_order
-from misstep.planning.language.syntax import (
-    Clause,
-    Free,
-    Group,
-    Relative,
-    Sentence,
-    SubSentence,
-    actions_in,
-    nested,
-)
-from misstep.planning.language.wording import Option
-from misstep.planning.variation.phrasing import Drawn, Plainest, draw_words
+from misstep.planning.language.rendering import Option
+from misstep.planning.variation.phrasing import Drawn, draw_words
 
 # The path from a sub-sentence to a phrase, e.g. ("subject", "relative", "linker").
 Path: TypeAlias = tuple[str, ...]
 Wording: TypeAlias = Mapping[Path, Option]
+Node = TypeVar("Node", bound=msgspec.Struct)
 
 
 class Piece(msgspec.Struct, frozen=True):
     """A sub-sentence with its phrases; missing ones become the plainest phrase that fits."""
 
-    part: SubSentence
+    part: syntax.SubSentence
     words: Wording
 
 
-def paths(part: SubSentence) -> tuple[Path, ...]:
+def paths(part: syntax.SubSentence) -> tuple[Path, ...]:
     """The paths to the phrases of a sub-sentence, in the order in which they are drawn."""
     match part:
-        case Clause():
+        case syntax.Clause():
             return _clause_paths(part)
-        case Free(subject):
+        case syntax.Free(subject):
             return (*_group_paths(subject, ("subject",)), ("verb",))
         case _:
             return tuple([(name,) for name in _remark_paths(part)])
 
 
-def attribute(sentence: Sentence, words: Sequence[Option]) -> tuple[Piece, ...]:
+def attribute(sentence: syntax.Sentence, words: Sequence[Option]) -> tuple[Piece, ...]:
     left = iter(words)
     return tuple([Piece(part, {path: next(left) for path in paths(part)}) for part in sentence.parts])
 
 
-def fill(sentence: Sentence, said: Sequence[Piece]) -> Drawn:
+def fill(sentence: syntax.Sentence, said: Sequence[Piece]) -> Drawn:
     """The words of a sentence: those of its sub-sentences if they fit, else the plainest."""
-    wanted = [each.words.get(path) for each in said for path in paths(each.part)]
-    return draw_words(sentence, Plainest(wanted))
+    wanted = iter([each.words.get(path) for each in said for path in paths(each.part)])
+
+    def draw(options: tuple[Option, ...]) -> Option:
+        word = next(wanted, None)
+        return word if word is not None and word in options else options[0]
+
+    return draw_words(sentence, draw)
 
 
-def _clause_paths(clause: Clause) -> tuple[Path, ...]:
+def _clause_paths(clause: syntax.Clause) -> tuple[Path, ...]:
     """A linker stands before its object; a neutral verb stands directly after its subject."""
     subject, object_ = _group_paths(clause.subject, ("subject",)), _group_paths(clause.object, ("object",))
     if clause.form == "verb":
@@ -65,7 +61,7 @@ def _clause_paths(clause: Clause) -> tuple[Path, ...]:
     return (*one, *other)
 
 
-def _group_paths(group: Group, at: Path) -> tuple[Path, ...]:
+def _group_paths(group: syntax.Group, at: Path) -> tuple[Path, ...]:
     relative = group.relative
     if relative is None:
         return ()
@@ -117,20 +113,20 @@ def untangled(said: Piece) -> tuple[Piece, ...]:
 
 
 def bare(said: Piece) -> Piece:
-    assert isinstance(said.part, Clause)
-    subject, object_ = Group(said.part.subject.actions), Group(said.part.object.actions)
+    assert isinstance(said.part, syntax.Clause)
+    subject, object_ = syntax.Group(said.part.subject.actions), syntax.Group(said.part.object.actions)
     return Piece(msgspec.structs.replace(said.part, subject=subject, object=object_), said.words)
 
 
 def hoisted(said: Piece) -> list[Piece]:
     """The relative clauses on the subject and the object of a clause as separate clauses."""
-    if not isinstance(said.part, Clause):
+    if not isinstance(said.part, syntax.Clause):
         return []
     found = hoist(said, ("subject",), said.part.subject), hoist(said, ("object",), said.part.object)
     return [clause for clause in found if clause]
 
 
-def hoist(said: Piece, path: Path, group: Group) -> Piece | None:
+def hoist(said: Piece, path: Path, group: syntax.Group) -> Piece | None:
     """What is said of the group at the end of a path, as a separate clause, in the same words."""
     path, depth = (*path, "relative"), len(path) + 1
     words = {other[depth:]: word for other, word in said.words.items() if other[:depth] == path}
@@ -140,8 +136,8 @@ def hoist(said: Piece, path: Path, group: Group) -> Piece | None:
         case syntax.TimedRelative(edge, bound, time):
             return Piece(syntax.Timed("verb", edge, bound, time, group.actions), words)
         case relative:
-            about = Group(group.actions)
-            return Piece(Clause(relative.form, relative.direction, about, relative.object), words)
+            about = syntax.Group(group.actions)
+            return Piece(syntax.Clause(relative.form, relative.direction, about, relative.object), words)
 
 
 def without(said: Piece, gone: Set[int]) -> tuple[Piece, ...]:
@@ -150,14 +146,14 @@ def without(said: Piece, gone: Set[int]) -> tuple[Piece, ...]:
     If a clause loses its subject or its object, a relative clause on the other becomes a clause itself.
     """
     part = said.part
-    if actions_in(part).isdisjoint(gone):
+    if syntax.actions_in(part).isdisjoint(gone):
         return (said,)
     match part:
-        case Clause():
+        case syntax.Clause():
             return _cut_clause(said, part, gone)
-        case Free(subject):
+        case syntax.Free(subject):
             left = _cut_group(subject, gone)
-            return (Piece(Free(left), said.words),) if left else ()
+            return (Piece(syntax.Free(left), said.words),) if left else ()
         case syntax.Timed(actions=actions) | syntax.Duty(actions):
             kept = tuple([action for action in actions if action not in gone])
             return (Piece(msgspec.structs.replace(part, actions=kept), said.words),) if kept else ()
@@ -167,7 +163,7 @@ def without(said: Piece, gone: Set[int]) -> tuple[Piece, ...]:
             return ()
 
 
-def _cut_clause(said: Piece, clause: Clause, gone: Set[int]) -> tuple[Piece, ...]:
+def _cut_clause(said: Piece, clause: syntax.Clause, gone: Set[int]) -> tuple[Piece, ...]:
     subject, object_ = _cut_group(clause.subject, gone), _cut_group(clause.object, gone)
     if subject and object_:
         return (Piece(msgspec.structs.replace(clause, subject=subject, object=object_), said.words),)
@@ -176,7 +172,7 @@ def _cut_clause(said: Piece, clause: Clause, gone: Set[int]) -> tuple[Piece, ...
     return tuple([clause for clause in alone if clause])
 
 
-def _cut_group(group: Group, gone: Set[int]) -> Group | None:
+def _cut_group(group: syntax.Group, gone: Set[int]) -> syntax.Group | None:
     kept = tuple([action for action in group.actions if action not in gone])
     if not kept:
         return None
@@ -184,26 +180,18 @@ def _cut_group(group: Group, gone: Set[int]) -> Group | None:
     if relative and not isinstance(relative, syntax.TimedRelative):
         object_ = _cut_group(relative.object, gone)
         relative = msgspec.structs.replace(relative, object=object_) if object_ else None
-    return Group(kept, relative)
+    return syntax.Group(kept, relative)
 
 
-def places_in(clause: Clause) -> Iterator[tuple[Path, Group]]:
+def places_in(clause: syntax.Clause) -> Iterator[tuple[Path, syntax.Group]]:
     """Every group with the path to it: ("subject",), ("object", "relative", "object"), …"""
     for name, outer in (("subject", clause.subject), ("object", clause.object)):
-        for depth, group in enumerate(nested(outer)):
+        for depth, group in enumerate(syntax.nested(outer)):
             yield (name, *("relative", "object") * depth), group
 
 
-def regrouped(clause: Clause, path: Path, group: Group) -> Clause:
+def regrouped(node: Node, path: Sequence[str], group: syntax.Group) -> Node:
     """The clause with another group at the end of a path."""
     name, *deeper = path
-    inner = _regroup(getattr(clause, name), deeper, group)
-    return msgspec.structs.replace(clause, **{name: inner})
-
-
-def _regroup(outer: Group, path: list[str], group: Group) -> Group:
-    if not path:
-        return group
-    assert isinstance(outer.relative, Relative)
-    inner = _regroup(outer.relative.object, path[2:], group)
-    return Group(outer.actions, msgspec.structs.replace(outer.relative, object=inner))
+    inner = regrouped(getattr(node, name), deeper, group) if deeper else group
+    return msgspec.structs.replace(node, **{name: inner})

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from misstep.core.case import MOST_ACTIONS
 from misstep.core.constraint import Before, Constraint, StandIn
@@ -67,12 +67,10 @@ def positions_of(anatomy: Anatomy) -> Iterator[str]:
 
 
 def sentence_position(number: int) -> str:
-    """The name of the position of the sentence with this number, counted from 0."""
     return f"sentence {number + 1}"
 
 
 def sentences_at(anatomy: Anatomy, position: str) -> list[int]:
-    """The numbers of the sentences that a position is about."""
     if position == TOOL_LIST:
         return misplaced_tools(anatomy)
     number = len(anatomy.paragraph) - 1 if position == LAST else int(position.split()[1]) - 1
@@ -112,14 +110,12 @@ def _listed_as_plan(anatomy: Anatomy) -> Anatomy:
         raise NothingLeft("there is no plan to list the tools by")
     old = anatomy.ids
     places = {old.index(name): place for place, name in enumerate(case.witness)}
-    actions = [
-        msgspec.structs.replace(anatomy.actions[number], id=IDS[place]) for number, place in places.items()
-    ]
+    actions = [replace(anatomy.actions[number], id=IDS[place]) for number, place in places.items()]
     paragraph = [
-        msgspec.structs.replace(said, parts=tuple([renumbered(part, places) for part in said.parts]))
+        replace(said, parts=tuple([renumbered(part, places) for part in said.parts]))
         for said in anatomy.paragraph
     ]
-    return msgspec.structs.replace(anatomy, actions=tuple(actions), paragraph=tuple(paragraph))
+    return replace(anatomy, actions=tuple(actions), paragraph=tuple(paragraph))
 
 
 def _demanding(anatomy: Anatomy) -> list[int]:
@@ -127,19 +123,15 @@ def _demanding(anatomy: Anatomy) -> list[int]:
 
 
 def _demands(sentence: Sentence) -> bool:
-    return bool(list(constraints_of(sentence, IDS, 0)))
+    return bool(constraints_of(sentence, IDS, 0))
 
 
 def _mention(anatomy: Anatomy, choosing: Choosing) -> Worded:
-    sentence = Sentence((Duty((choosing.dice.pick(_due(anatomy)),)),))
-    return Worded(sentence, draw_words(sentence, choosing))
-
-
-def _due(anatomy: Anatomy) -> list[int]:
     demands = demands_of(anatomy)
     optional = {action for demand in demands for action in optional_in(demand)}
     optional |= {demand.action for demand in demands if isinstance(demand, StandIn)}
     due = [number for number, action in enumerate(anatomy.actions) if action.id not in optional]
     if not due:
         raise NothingLeft("no action is due whatever happens")
-    return due
+    sentence = Sentence((Duty((choosing.dice.pick(due),)),))
+    return Worded(sentence, draw_words(sentence, choosing.draw))

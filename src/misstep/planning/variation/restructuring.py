@@ -27,8 +27,8 @@ from misstep.planning.language.syntax import (
     groups_in,
 )
 from misstep.planning.variation.anatomy import Worded
-from misstep.planning.variation.phrasing import Choosing, Drawn, Keeping, NothingLeft, draw_words, options_of
-from misstep.planning.variation.pieces import paths
+from misstep.planning.variation.phrasing import Choosing, Drawn, NothingLeft, draw_words, keeping, options_of
+from misstep.planning.variation.pieces import attribute, paths
 from misstep.planning.variation.shapes import JOINED, LIST, TIMES, forms_of
 
 RELATIVES = tuple(f"relative {form}" for form in RELATIVE_FORMS)
@@ -50,9 +50,9 @@ class Phrased(msgspec.Struct, frozen=True):
     object: Drawn = ()
 
     def words(self, choosing: Choosing) -> Drawn:
-        sources = {role: Keeping(getattr(self, role), choosing) for role in ("own", "subject", "object")}
+        sources = {role: keeping(getattr(self, role), choosing) for role in ("own", "subject", "object")}
         slots = zip(_roles(self.clause), options_of(Sentence((self.clause,))), strict=True)
-        return tuple([sources[role].draw(options) for role, options in slots])
+        return tuple([sources[role](options) for role, options in slots])
 
 
 def phrased(clause: Clause, words: Drawn) -> Phrased:
@@ -64,7 +64,6 @@ def phrased(clause: Clause, words: Drawn) -> Phrased:
 
 
 def turned(said: Phrased) -> Phrased:
-    """The clause stated from its other end."""
     clause = said.clause
     other = Clause(clause.form, OPPOSITE[clause.direction], clause.object, clause.subject)
     return Phrased(other, said.own, said.object, said.subject)
@@ -193,7 +192,6 @@ def tell_time(said: Appointment, sentences: list[Sentence], dice: Dice) -> list[
 
 
 def time_forms(said: Appointment) -> list[TimeForm]:
-    """The forms in which a time may be stated for this many actions."""
     forms: list[TimeForm] = ["verb"]
     if len(said.actions) == 1:
         forms.append("relative")
@@ -223,35 +221,20 @@ def restructure(said: Sequence[Worded], avoid: Collection[str], choosing: Choosi
 
     Raises `NothingLeft` if something can't be said in another form.
     """
-    changed = list[Worded]()
-    homeless = list[tuple[Appointment, Drawn]]()
-    for each in said:
-        if forms_of(each.sentence).isdisjoint(avoid):
-            changed.append(each)
-        else:
-            rewriter = _Rewriter(avoid, choosing)
-            changed += rewriter.rewrite(each)
-            homeless += rewriter.homeless
-    for appointment, words in homeless:
-        changed = _hung(appointment, words, changed, choosing)
+    rewriter = _Rewriter(avoid, choosing)
+    changed = [new for each in said for new in rewriter.rewrite(each)]
+    for appointment, words in rewriter.homeless:
+        ways = ways_to_hang(appointment, [each.sentence for each in changed])
+        if not ways:
+            raise NothingLeft("no clause can carry a time")
+        number, sentence = choosing.dice.pick(ways)
+        kept = draw_words(sentence, keeping((*changed[number].words, *words), choosing))
+        changed[number] = Worded(sentence, kept)
     return changed
 
 
-def _hung(appointment: Appointment, words: Drawn, said: list[Worded], choosing: Choosing) -> list[Worded]:
-    ways = ways_to_hang(appointment, [each.sentence for each in said])
-    if not ways:
-        raise NothingLeft("no clause can carry a time")
-    number, sentence = choosing.dice.pick(ways)
-    kept = draw_words(sentence, Keeping((*said[number].words, *words), choosing))
-    return [*said[:number], Worded(sentence, kept), *said[number + 1 :]]
-
-
-def parts_of(said: Worded) -> Iterator[_Part]:
-    at = 0
-    for part in said.sentence.parts:
-        count = len(paths(part))
-        yield part, said.words[at : at + count]
-        at += count
+def parts_of(said: Worded) -> list[_Part]:
+    return [(each.part, tuple(each.words.values())) for each in attribute(said.sentence, said.words)]
 
 
 def put_together(parts: Sequence[_Part], before: Worded) -> Worded:
@@ -261,7 +244,7 @@ def put_together(parts: Sequence[_Part], before: Worded) -> Worded:
 
 
 class _Rewriter:
-    """Rewrites a sentence; `homeless` are times that still have to be attached to some clause."""
+    """Rewrites sentences; `homeless` are times that still have to be attached to some clause."""
 
     def __init__(self, avoid: Collection[str], choosing: Choosing) -> None:
         self._avoid = avoid
@@ -270,6 +253,8 @@ class _Rewriter:
 
     def rewrite(self, said: Worded) -> list[Worded]:
         """The sentence, or several: what can't stay in it gets its own."""
+        if forms_of(said.sentence).isdisjoint(self._avoid):
+            return [said]
         whole, others = list[_Part](), list[_Part]()
         for part, words in parts_of(said):
             pieces = self._part(part, words)
@@ -278,9 +263,7 @@ class _Rewriter:
         if JOINED in self._avoid or len(whole) != len(said.sentence.parts):
             whole, others = [], [*whole, *others]
         alone = [Worded(Sentence((part,)), words, said.redundant) for part, words in others]
-        if not whole:
-            return alone
-        return [put_together(whole, said), *alone]
+        return [put_together(whole, said), *alone] if whole else alone
 
     def _part(self, part: SubSentence, words: Drawn) -> list[_Part]:
         match part:
@@ -303,7 +286,7 @@ class _Rewriter:
                 return [(part, words)]
 
     def _kept(self, part: SubSentence, words: Drawn) -> _Part:
-        return part, draw_words(Sentence((part,)), Keeping(words, self._choosing))
+        return part, draw_words(Sentence((part,)), keeping(words, self._choosing))
 
     def _clause(self, clause: Clause, words: Drawn) -> list[_Part]:
         said = phrased(clause, words)

@@ -41,7 +41,7 @@ from misstep.planning.variation.anatomy import (
     saying,
     spoken_of,
 )
-from misstep.planning.variation.phrasing import Choosing, Drawn, Keeping, draw_words, options_of
+from misstep.planning.variation.phrasing import Choosing, Drawn, draw_words, keeping, options_of
 from misstep.planning.variation.positions import mentions
 from misstep.planning.variation.restructuring import (
     appointments_in,
@@ -62,26 +62,17 @@ def arranged(said: Sequence[Worded], pairs: Sequence[Relation], choosing: Choosi
     """
     waiting, told, mentioned = list(said), list[Worded](), set[int]()
     while waiting:
-        number, way = _next(waiting, pairs, mentioned, choosing)
-        if way is None:
+        tried = ((number, way) for number, each in enumerate(waiting) for way in _ways(each, choosing))
+        found = next(((number, way) for number, way in tried if _may_come(way, pairs, mentioned)), None)
+        if found is None:
             sentence = mention([_free(waiting, pairs, mentioned)], free=False)
-            way = Worded(sentence, draw_words(sentence, choosing))
+            way = Worded(sentence, draw_words(sentence, choosing.draw))
         else:
+            number, way = found
             del waiting[number]
         told.append(way)
         mentioned.update(mentions(way.sentence, way.words))
     return told
-
-
-def _next(
-    waiting: Sequence[Worded], pairs: Sequence[Relation], mentioned: set[int], choosing: Choosing
-) -> tuple[int, Worded | None]:
-    """The first sentence that may come now, in the first variant that may."""
-    for number, each in enumerate(waiting):
-        for way in _ways(each, choosing):
-            if _may_come(way, pairs, mentioned):
-                return number, way
-    return -1, None
 
 
 def _may_come(said: Worded, pairs: Sequence[Relation], mentioned: set[int]) -> bool:
@@ -117,7 +108,7 @@ def _part_ways(part: SubSentence, words: Drawn, choosing: Choosing) -> Iterator[
             yield other.clause, other.words(choosing)
     elif isinstance(part, Neighbours):
         swapped = _swapped(part)
-        yield swapped, draw_words(Sentence((swapped,)), Keeping(words, choosing))
+        yield swapped, draw_words(Sentence((swapped,)), keeping(words, choosing))
     else:
         yield from ((part, other) for other in _other_frames(part, words, choosing))
 
@@ -230,10 +221,7 @@ def without_families(anatomy: Anatomy, families: Collection[str], choosing: Choo
     families = {*families, "budget"} if "choice" in families else families
     told = [each for each in said_in(anatomy) if not _is_of(each, anatomy, families)]
     if "time" in families:
-        told = [
-            put_together([_untimed(part, words, choosing) for part, words in parts_of(each)], each)
-            for each in told
-        ]
+        told = [put_together([_untimed(*said, choosing) for said in parts_of(each)], each) for each in told]
     changed = saying(anatomy, told)
     if "dynamic" in families:
         world = msgspec.structs.replace(anatomy.world, failures={}, retries=0)
@@ -248,15 +236,13 @@ def mention_left_over(anatomy: Anatomy, choosing: Choosing) -> Anatomy:
     if not rest:
         return fitting
     sentence = mention(choosing.dice.shuffled(rest), is_about_order(fitting))
-    return saying(fitting, [*said_in(fitting), Worded(sentence, draw_words(sentence, choosing))])
+    return saying(fitting, [*said_in(fitting), Worded(sentence, draw_words(sentence, choosing.draw))])
 
 
 def _is_of(said: Worded, anatomy: Anatomy, families: Collection[str]) -> bool:
-    """Whether a sentence is a remark of one of the families."""
-    if isinstance(said.sentence.parts[0], Clause):
-        return False
-    ids = anatomy.ids
-    return any([family_of(demand) in families for demand in constraints_of(said.sentence, ids, 0)])
+    demands = constraints_of(said.sentence, anatomy.ids, 0)
+    is_remark = not isinstance(said.sentence.parts[0], Clause)
+    return is_remark and any([family_of(demand) in families for demand in demands])
 
 
 def _untimed(part: SubSentence, words: Drawn, choosing: Choosing) -> tuple[SubSentence, Drawn]:
@@ -330,7 +316,6 @@ def _difference(order: Order, other: Order, avoid: Collection[str]) -> float:
 
 
 def _alone(order: Order) -> int:
-    """How many actions are unrelated to all others."""
     return sum([not before | after for before, after in zip(order.before, order.after, strict=True)])
 
 
@@ -346,6 +331,6 @@ def _tell(anatomy: Anatomy, order: Order, choosing: Choosing) -> Anatomy:
     sentences = [said for said in draft.paragraph if not isinstance(said.parts[0], Free)]
     for appointment in appointments_in([each.sentence for each in dropped]):
         sentences = tell_time(appointment, sentences, choosing.dice)
-    keeping = Keeping([word for each in dropped for word in each.words], choosing)
-    fresh = [Worded(sentence, draw_words(sentence, keeping)) for sentence in sentences]
+    kept_words = keeping([word for each in dropped for word in each.words], choosing)
+    fresh = [Worded(sentence, draw_words(sentence, kept_words)) for sentence in sentences]
     return mention_left_over(saying(anatomy, choosing.dice.shuffled([*fresh, *kept])), choosing)

@@ -2,21 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator
 
+from misstep.planning.language import syntax
 from misstep.planning.language.semantics import Relation, relations
-from misstep.planning.language.syntax import (
-    Clause,
-    Duty,
-    Group,
-    Neighbours,
-    Sentence,
-    Timed,
-    TimedRelative,
-    groups_in,
-)
 from misstep.planning.plans.order import Order, bits, loose_order
 
 
-def told_order(paragraph: Iterable[Sentence], size: int) -> Order:
+def told_order(paragraph: Iterable[syntax.Sentence], size: int) -> Order:
     """The plain order that sentences demand of this many actions.
 
     A relation that contradicts earlier ones, which is possible if not all actions are due, is ignored.
@@ -34,7 +25,6 @@ def has_any(order: Order, shapes: Collection[str]) -> bool:
 
 
 def making(shape: str, order: Order, pairs: Iterable[Relation]) -> list[Relation]:
-    """The relations that contribute to a shape."""
     members = sum([1 << action for action in _members(shape, order)])
     toward, away = shape in ("chain", "join"), shape in ("chain", "fork")
     return [
@@ -65,24 +55,24 @@ READING_ORDER = "reading order"
 TIMES = {"verb": "time", "fronted": "fronted time", "relative": "relative time"}
 
 
-def forms_of(sentence: Sentence) -> set[str]:
+def forms_of(sentence: syntax.Sentence) -> set[str]:
     """The names of the forms in a sentence; clause forms are named as in the reader."""
     found = {JOINED} if sentence.joins else set[str]()
     for part in sentence.parts:
-        groups = groups_in(part)
+        groups = syntax.groups_in(part)
         match part:
-            case Clause(form):
+            case syntax.Clause(form):
                 found.add(form)
-            case Timed(form, _, _, _, actions):
+            case syntax.Timed(form, _, _, _, actions):
                 found.add(TIMES[form])
-                groups = (Group(actions),)
-            case Duty(actions):
-                groups = (Group(actions),)
-            case Neighbours(form):
+                groups = (syntax.Group(actions),)
+            case syntax.Duty(actions):
+                groups = (syntax.Group(actions),)
+            case syntax.Neighbours(form):
                 found.add(f"adjacent {form}")
         for group in groups:
             found |= {LIST} if len(group.actions) > 1 else set()
-            if isinstance(group.relative, TimedRelative):
+            if isinstance(group.relative, syntax.TimedRelative):
                 found.add(TIMES["relative"])
             elif group.relative:
                 found.add(f"relative {group.relative.form}")

@@ -9,8 +9,8 @@ from misstep.core.case import Case
 from misstep.core.constraint import Condition
 from misstep.planning.language.requests import (
     clock,
+    describe,
     describe_parameter,
-    describe_with,
     euros,
     in_hours,
     literal,
@@ -18,7 +18,7 @@ from misstep.planning.language.requests import (
     say,
 )
 from misstep.planning.world.simulator import ActSlip, Deed, ParameterSlip, Simulator, StepResult, reported
-from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry
+from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry, short
 
 
 class MockWorld:
@@ -38,10 +38,10 @@ class MockWorld:
         tools = [_tool(part) for part in cast.listed()]
         words = load_requests().tools
         if cast.starts_over:
-            tools.append(Tool(START_OVER, words.start_over, no_arguments()))
+            tools.append(Tool(START_OVER, words["start_over"], no_arguments()))
         if cast.prices:
             task = {"type": "string", "enum": list(cast.prices), "description": describe_parameter(TASK)}
-            tools.append(Tool(ASK_PRICE, words.ask_price, _arguments({TASK: task})))
+            tools.append(Tool(ASK_PRICE, words["ask_price"], _arguments({TASK: task})))
         return tools
 
     def answer(self, name: str, arguments: Any) -> str:
@@ -63,7 +63,6 @@ class MockWorld:
                 return _no_call(name, arguments, scene, part)
 
     def _facts(self, scene: StepResult, deed: Deed) -> Iterator[str]:
-        """What the result says besides success."""
         if self._case.world.day:
             yield say("duration", duration=in_hours(scene.minutes))
         for parameter, value in scene.values.items():
@@ -80,7 +79,7 @@ class MockWorld:
     def _refusal(self, slip: ParameterSlip, arguments: dict[str, Any]) -> str:
         match slip.fault:
             case "no time":
-                return say("error_no_time", given=_short(arguments.get(START_TIME)))
+                return say("error_no_time", given=short(arguments.get(START_TIME)))
             case "outside":
                 begin, end = self._case.world.day or (0, 0)
                 return say("error_outside", begin=clock(begin), end=clock(end))
@@ -104,7 +103,7 @@ def _no_call(name: str, arguments: Any, scene: StepResult, part: ToolEntry | Non
 
 def _tool(part: ToolEntry) -> Tool:
     action = part.action
-    description = action.description or describe_with(action.name, list(part.takes))
+    description = action.description or describe(action.name, list(part.takes))
     if action.parameters is not None:
         return Tool(action.tool, description, deepcopy(action.parameters))
     if part.takes_nothing:
@@ -129,8 +128,3 @@ def _arguments(properties: dict[str, Any]) -> dict[str, Any]:
         "required": list(properties),
         "additionalProperties": False,
     }
-
-
-def _short(given: object, most: int = 80) -> str:
-    text = given if isinstance(given, str) else type(given).__name__
-    return text if len(text) <= most else f"{text[:most]}…"

@@ -10,7 +10,7 @@ import msgspec
 from misstep.core.case import Case
 from misstep.core.constraint import Condition, Handover
 from misstep.planning.language.lexicon import load_lexicon
-from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK, ToolEntry, ToolTable
+from misstep.planning.world.tool_table import ASK_PRICE, START_TIME, TASK, ToolEntry, ToolTable
 from misstep.schemas.formats import same
 
 NOTHING = "nothing of the kind"
@@ -210,13 +210,9 @@ class Simulator:
             return self._refuse("unknown")
         if reason:
             return self._refuse("arguments", reason)
-        if tool == START_OVER:
-            return self._start_over()
-        assert tool == ASK_PRICE
-        assert isinstance(arguments, dict)
-        return StepResult("price", cost=self.cast.prices[arguments[TASK]])
-
-    def _start_over(self) -> StepResult:
+        if tool == ASK_PRICE:
+            assert isinstance(arguments, dict)
+            return StepResult("price", cost=self.cast.prices[arguments[TASK]])
         if self._attempt >= self._world.attempts:
             return self._refuse("attempts")
         self._begin()

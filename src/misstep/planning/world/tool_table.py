@@ -132,22 +132,18 @@ def _unfit(takes: dict[str, type], arguments: object) -> str:
     if not isinstance(arguments, dict):
         return _NO_OBJECT
     if arguments.keys() != takes.keys():
-        return _unfit_names(takes, arguments)
+        missing = next((name for name in takes if name not in arguments), None)
+        if missing is not None:
+            return f"'{missing}' is missing"
+        unknown = next(name for name in arguments if name not in takes)
+        return f"there is no parameter {short(unknown)!r}"
     for name, kind in takes.items():
         if type(arguments[name]) is not kind:
             return f"'{name}' has to be {_KINDS[kind]}"
     return ""
 
 
-def _unfit_names(takes: dict[str, type], arguments: dict[object, object]) -> str:
-    for name in takes:
-        if name not in arguments:
-            return f"'{name}' is missing"
-    unknown = next(name for name in arguments if name not in takes)
-    return f"there is no parameter {_short(unknown)}"
-
-
-def _short(name: object, most: int = 80) -> str:
-    """A name from outside, truncated and on one line."""
-    text = name if isinstance(name, str) else type(name).__name__
-    return repr(text if len(text) <= most else f"{text[:most]}…")
+def short(given: object) -> str:
+    """A text from outside, truncated; the type of anything else."""
+    text = given if isinstance(given, str) else type(given).__name__
+    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -70,11 +70,7 @@ ABOUT = {
 }
 # Models in other roles are not used here, and the agent's calls are seen without a proxy.
 UNUSED = ("model_roles", "record_proxy", "workspace")
-ABOUT_FORGE = {
-    **ABOUT,
-    "split": "Tasks to run.",
-    "count": "Maximum tasks (default: all).",
-}
+ABOUT_FORGE = {**ABOUT, "split": "Tasks to run.", "count": "Maximum tasks (default: all)."}
 NO_FORGE = ("data", "domains", "seed")  # its tasks are fixed, and have no domain
 OPTIONS = tuple(
     dict.fromkeys(

@@ -1,6 +1,6 @@
 """Stored runs of `misstep bench`: a report for each task, and the comparison of two runs task by task."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.event import TaskJudged
@@ -14,7 +14,7 @@ from misstep.errors import UsageError
 from misstep.features.bench.run import benchmark_of, find_task, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, task_page, tasks
 from misstep.interop.episodes import Episode, episode_of_task
-from misstep.interop.tables import RowSubject, TableRow, TaskRow, task_row
+from misstep.interop.tables import TaskRow, task_row
 from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import PartPage, RunPage
@@ -33,21 +33,11 @@ MOST_CALLS = 20
 
 
 class BenchRuns(ReportedRuns[TaskReport]):
-    report, row = TaskReport, TaskRow
     parts = "tasks"
     rules = ("bench",)
 
-    def event(self, run: str, report: TaskReport) -> TaskJudged:
-        return TaskJudged(run, report)
-
     def item(self, report: TaskReport, home: ReportSource) -> ReportItem:
         return _item(report, home)
-
-    def rows(self, subject: RowSubject, report: TaskReport) -> Iterable[TableRow]:
-        return [task_row(subject, report)]
-
-    def summarise(self, run: Run, reports: Sequence[TaskReport]) -> Summary:
-        return summarise_tasks(run, reports)
 
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return benchmark_as_json(view_benchmark(settings, run.id))
@@ -158,4 +148,6 @@ def _effort(tasks: Sequence[TaskReport]) -> Effort:
     )
 
 
-FEATURE = BenchRuns()
+FEATURE = BenchRuns(
+    TaskReport, TaskJudged, summarise_tasks, TaskRow, lambda subject, report: [task_row(subject, report)]
+)

@@ -6,12 +6,7 @@ from misstep.core.agent import Agent
 from misstep.core.event import Estimate, Listener
 from misstep.core.results.capability import Capability
 from misstep.core.run import Inquiries, RunSpec
-from misstep.core.settings import (
-    CapabilitySettings,
-    StoreSettings,
-    ViewSettings,
-    check_settings,
-)
+from misstep.core.settings import CapabilitySettings, StoreSettings, ViewSettings, check_settings
 from misstep.errors import UsageError
 from misstep.features.capability.view import Level, published_levels
 from misstep.planning.capability import CurveTally, Design, adaptive_design, full_design

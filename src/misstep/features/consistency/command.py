@@ -31,10 +31,7 @@ from misstep.runs.setup.configuration import CALLING, SANDBOX_OPTIONS, TRYING, U
 from misstep.store.location import way_to
 
 USUAL = {**USUALLY_TRYING, "count": SETS}
-ABOUT = {
-    **ABOUT_TRYING,
-    "count": "Paraphrase sets per tool.",
-}
+ABOUT = {**ABOUT_TRYING, "count": "Paraphrase sets per tool."}
 
 
 @command(

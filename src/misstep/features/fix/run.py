@@ -13,13 +13,7 @@ from misstep.core.results.consistency import ConsistencyReport
 from misstep.core.results.descriptions import parse_descriptions, read_text, wording_of
 from misstep.core.results.fixing import FixReport, FixRun, Part, Trying
 from misstep.core.run import RunSpec
-from misstep.core.settings import (
-    AgentRunSettings,
-    FixSettings,
-    StoreSettings,
-    ToolLimits,
-    check_settings,
-)
+from misstep.core.settings import AgentRunSettings, FixSettings, StoreSettings, ToolLimits, check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
 from misstep.features.bench.environments import BenchmarkSuite, check_task_agent

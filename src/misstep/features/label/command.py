@@ -25,11 +25,7 @@ KEYS = "e erroneous   c correct   s skip   b back   q quit"
 MORE = "   a all of it"
 
 
-@command(
-    "label",
-    "misstep label last",
-    "misstep label last --web --labeller ada",
-)
+@command("label", "misstep label last", "misstep label last --web --labeller ada")
 @run_argument("run")
 @click.option("--labeller", help="Name of the labeller (default: your login name).")
 @click.option(

@@ -51,8 +51,7 @@ def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) 
     """
     if settings.json and not http:
         raise UsageError(
-            "--json requires --http: standard output belongs to the client",
-            "omit --json, or add --http",
+            "--json requires --http: standard output belongs to the client", "omit --json, or add --http"
         )
     spare_inputs(settings, "plan")
     require_mcp()

@@ -25,10 +25,7 @@ RUNNING = ("jobs", *BUDGETS, "store", "display", "json")
 agents_option = click.option("--agent", "agents", multiple=True, metavar="AGENT", help="Agent; repeatable.")
 models_option = click.option("--model", "models", multiple=True, metavar="MODEL", help="Model; repeatable.")
 use_option = click.option(
-    "--use",
-    multiple=True,
-    metavar="RUN",
-    help="Finished run of plan capability to reuse; repeatable.",
+    "--use", multiple=True, metavar="RUN", help="Finished run of plan capability to reuse; repeatable."
 )
 
 

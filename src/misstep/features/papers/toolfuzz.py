@@ -7,13 +7,7 @@ import msgspec
 
 from misstep.core.event import Listener
 from misstep.core.model import ModelError
-from misstep.core.results.consistency import (
-    CHECKS,
-    Check,
-    ConsistencyReport,
-    ConsistencyRun,
-    group_sets,
-)
+from misstep.core.results.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun, group_sets
 from misstep.core.results.finding import FuzzReport, Richness, ToolReport, errors_in
 from misstep.core.results.label import Rate
 from misstep.core.settings import Settings, StoreSettings, check_settings

@@ -16,11 +16,7 @@ from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.planning.difficulty import baselines, measure
 from misstep.planning.language.syntax import all_shapes, shapes_in
-from misstep.planning.training import (
-    Demonstration,
-    demonstrate_case,
-    is_foreseeable,
-)
+from misstep.planning.training import Demonstration, demonstrate_case, is_foreseeable
 from misstep.rendering.terminal import baselines_in_words, counted, easy_lines, percent
 from misstep.runs.cases import synthesise
 from misstep.runs.reporting.training import instructions_of, sorted_part

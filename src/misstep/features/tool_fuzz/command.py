@@ -33,10 +33,7 @@ from misstep.runs.setup.configuration import CALLING, FUZZING, TRYING, USUALLY_T
 from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
-ABOUT = {
-    **ABOUT_TRYING,
-    "count": f"Requests per tool for greybox and whitebox (default: {REQUESTS}).",
-}
+ABOUT = {**ABOUT_TRYING, "count": f"Requests per tool for greybox and whitebox (default: {REQUESTS})."}
 
 
 @command(

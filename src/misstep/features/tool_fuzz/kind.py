@@ -1,7 +1,7 @@
 """Stored runs of `misstep tool fuzz`: a report for each tool."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from misstep.core.event import ToolFinished
@@ -13,7 +13,7 @@ from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.tool_fuzz.page import defects, finding_page
 from misstep.features.tool_fuzz.run import find_finding, view_fuzzing
 from misstep.features.tool_fuzz.view import as_json, history, not_tested
-from misstep.interop.tables import FindingRow, RowSubject, TableRow, finding_rows
+from misstep.interop.tables import FindingRow, finding_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import PartPage, RunPage
 from misstep.rendering.terminal import counted
@@ -28,11 +28,7 @@ from misstep.store.runs import Run, Store
 
 
 class FuzzRuns(ReportedRuns[ToolReport]):
-    report, row = ToolReport, FindingRow
     parts = "findings"
-
-    def event(self, run: str, report: ToolReport) -> ToolFinished:
-        return ToolFinished(run, report)
 
     def item(self, report: ToolReport, home: ReportSource) -> ReportItem:
         return self.items_of([report], home)[0]
@@ -40,12 +36,6 @@ class FuzzRuns(ReportedRuns[ToolReport]):
     def items_of(self, reports: list[ToolReport], home: ReportSource) -> Sequence[ReportItem]:
         causes = {cause.id: cause for cause in causes_of(each for one in reports for each in one.findings)}
         return [_fuzzed(each, home, causes) for each in _weightiest_first(reports)]
-
-    def rows(self, subject: RowSubject, report: ToolReport) -> Iterable[TableRow]:
-        return finding_rows(subject, report)
-
-    def summarise(self, run: Run, reports: Sequence[ToolReport]) -> Summary:
-        return summarise_tools(run, reports)
 
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return as_json(view_fuzzing(settings, run.id))
@@ -134,4 +124,4 @@ def _named(findings: Sequence[Finding]) -> tuple[NewFinding, ...]:
     return tuple(NewFinding(each.id, each.tool, each.kind, each.error) for each in findings)
 
 
-FEATURE = FuzzRuns()
+FEATURE = FuzzRuns(ToolReport, ToolFinished, summarise_tools, FindingRow, finding_rows)

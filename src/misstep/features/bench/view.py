@@ -14,10 +14,10 @@ from misstep.core.results.benchmark import BenchmarkReport, PassRate, TaskReport
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.page import PartPage
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.layout import Trimmed, numbers_table, section
 from misstep.rendering.terminal import STYLES, counted, percent
 from misstep.rendering.text import few_lines, plain, plain_lines
-from misstep.rendering.trial import last_words, tokens_as_json, trial_as_json, uses_in_words
+from misstep.rendering.trial import last_words, picked, tokens_as_json, trial_as_json, uses_in_words
 from misstep.rendering.words import interval
 
 HEADINGS = ("passed", "of", "rate", "95 % interval", "not judged")
@@ -96,10 +96,7 @@ def spent_in_words(report: BenchmarkReport) -> str:
 
 
 def _rates(report: BenchmarkReport) -> Table:
-    table = bare_table()
-    table.add_column("tasks", overflow="fold", min_width=12)
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = numbers_table("tasks", HEADINGS)
     *parts, whole = rate_rows(report)
     for cells in parts:
         table.add_row(*cells)
@@ -130,16 +127,14 @@ def _head(task: TaskReport) -> Text:
 
 def benchmark_as_json(report: BenchmarkReport) -> dict[str, Any]:
     return {
-        "run": report.run,
-        "benchmark": report.benchmark,
+        **picked(report, "run", "benchmark"),
         "tools": list(report.specs),
         "tasks": len(report.tasks),
         "total": max(report.total, len(report.tasks)),
         **_rate_as_json(report.rate),
         "by_kind": {name: _rate_as_json(rate) for name, rate in report.by_kind.items()},
         "by_split": {name: _rate_as_json(rate) for name, rate in report.by_split.items()},
-        "calls": report.calls,
-        "steps": report.steps,
+        **picked(report, "calls", "steps"),
         "tokens": tokens_as_json(report.usage),
         "usd": report.usd,
         "seconds": round(report.seconds, 3),
@@ -152,29 +147,20 @@ def task_as_json(task: TaskReport) -> dict[str, Any]:
         **_line_as_json(task),
         "request": task.request,
         "trial": task.trial and trial_as_json(task.trial),
-        "seconds": task.seconds,
-        "sandbox": task.sandbox,
+        **picked(task, "seconds", "sandbox"),
     }
 
 
 def _line_as_json(task: TaskReport) -> dict[str, Any]:
     return {
         "id": task.name,
-        "kind": task.kind,
-        "domain": task.domain,
-        "split": task.split,
-        "verdict": task.verdict,
-        "why": list(task.why),
-        "calls": task.calls,
+        **picked(task, "kind", "domain", "split", "verdict", "why", "calls"),
     }
 
 
 def _rate_as_json(rate: PassRate) -> dict[str, Any]:
     return {
-        "passed": rate.passed,
-        "failed": rate.failed,
-        "inconclusive": rate.inconclusive,
-        "errored": rate.errored,
+        **picked(rate, "passed", "failed", "inconclusive", "errored"),
         "success": rate.rate,
         "interval": list(rate.interval),
     }

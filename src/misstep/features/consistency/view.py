@@ -23,10 +23,10 @@ from misstep.core.results.consistency import (
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.page import PartPage
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, beneath, hanging, indented, section
+from misstep.rendering.layout import Trimmed, beneath, hanging, indented, numbers_table, section
 from misstep.rendering.terminal import STYLES, counted
 from misstep.rendering.text import few_lines, plain
-from misstep.rendering.trial import deeds_as_json, tokens_as_json, unanswered
+from misstep.rendering.trial import deeds_as_json, picked, tokens_as_json, unanswered
 
 MOST = 500  # characters of a text in a list
 WHOLE = 4_000  # where a set is shown in full
@@ -41,10 +41,7 @@ def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> Ren
 
     `again` and `place` come before and after a set in the command that replays it.
     """
-    table = bare_table()
-    table.add_column("tool", overflow="fold", min_width=12)
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = numbers_table("tool", HEADINGS)
     for tool in report.tools:
         cells = [Text(count) for count in counts_of(tool)]
         cells[1].stylize("red" if tool.faulty else "green")
@@ -187,9 +184,7 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
     return {
         "id": one.id,
         "tool": tool,
-        "verdict": one.verdict,
-        "why": one.why,
-        "template": one.template,
+        **picked(one, "verdict", "why", "template"),
         "infills": {name: list(words) for name, words in one.infills.items()},
         "requests": list(one.requests),
         "trials": [{"ended": trial.ended, **deeds_as_json(trial)} for trial in one.trials],
@@ -198,14 +193,11 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
         "expectation": to_builtins(one.expectation),
         "scores": [
             {
-                "request": score.request,
-                "score": score.score,
-                "reason": score.reason,
+                **picked(score, "request", "score", "reason"),
                 "second": None
                 if score.second is None
                 else {"score": score.second, "reason": score.second_reason},
-                "says": score.says,
-                "guess": score.guess,
+                **picked(score, "says", "guess"),
             }
             for score in one.scores
         ],
@@ -219,18 +211,14 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
 
 def _tool_as_json(tool: ConsistencyReport) -> dict[str, Any]:
     return {
-        "name": tool.name,
-        "verdict": tool.verdict,
+        **picked(tool, "name", "verdict"),
         "method": "toolfuzz" if tool.means == "sets" else tool.means,
         "checks": list(tool.checks),
         **{verdict: len(tool.having(verdict)) for verdict in _VERDICTS},
-        "groups": [{"differs": each.differs, "sets": list(each.sets)} for each in group_sets(tool.sets)],
+        "groups": [picked(each, "differs", "sets") for each in group_sets(tool.sets)],
         "calls": tool.calls,
         "tokens": tokens_as_json(tool.usage),
-        "seconds": tool.seconds,
-        "ended": tool.ended,
-        "notes": list(tool.notes),
-        "sandbox": tool.sandbox,
+        **picked(tool, "seconds", "ended", "notes", "sandbox"),
         "sets": [set_as_json(each, tool.name) for each in tool.sets],
     }
 

@@ -1,20 +1,20 @@
 """Shows which tools were called for requests meant for others, on the terminal and in the HTML page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from misstep.core.results.crosstalk import Activated, CrosstalkReport, GroupReport
 from misstep.core.stats import wilson
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, indented, section
+from misstep.rendering.layout import Trimmed, indented, numbers_table, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
-from misstep.rendering.trial import deeds_as_json, tokens_as_json, trial_in_words
+from misstep.rendering.trial import deeds_as_json, picked, tokens_as_json, trial_in_words
 
+NARROWEST = 8  # columns of a name
 LONGEST_NAME = 100  # characters
 LONGEST_REQUEST = 500
 LONGEST_REASON = 300
@@ -28,7 +28,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
     """The groups, which caused calls to which, the tools that were called, and the requests."""
     if not report.groups:
         return Text("there are no groups yet", style="dim")
-    groups = _table("group", GROUP_HEADINGS)
+    groups = numbers_table("group", GROUP_HEADINGS, NARROWEST)
     for group in report.groups:
         tools, offered, tried, activating, unclear = group_cells(group)
         style = "red" if group.activating else "green"
@@ -38,13 +38,13 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
     called = [tool for tool in report.tools if tool.requests]
     if called:
         names, rows = matrix_cells(report)
-        matrix = _table("meant for", ())
+        matrix = numbers_table("meant for", (), NARROWEST)
         for name in names:
             matrix.add_column(Text(name), justify="right", overflow="fold")
         for group_name, *cells in rows:
             matrix.add_row(Text(group_name), *cells)
         parts.append(section("requests of each group that led to tools of other groups", matrix))
-        activations = _table("tool", TOOL_HEADINGS)
+        activations = numbers_table("tool", TOOL_HEADINGS, NARROWEST)
         activations.add_column("meant for", overflow="fold")
         for name, *numbers, meant in map(tool_cells, called):
             activations.add_row(Text(name), *numbers, Text(meant))
@@ -56,30 +56,19 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
     return Trimmed(Group(*parts))
 
 
-def _table(first: str, headings: Sequence[str]) -> Table:
-    table = bare_table()
-    table.add_column(first, overflow="fold", min_width=8)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
 def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
     """The object that `--json` prints."""
     return {
         "run": report.run,
         "specs": list(report.specs),
         "seconds": round(report.seconds, 3),
-        "judged": report.judged,
-        "activating": report.activating,
+        **picked(report, "judged", "activating"),
         **_rate_as_json(report.activating, report.judged),
         "groups": [_group_as_json(group) for group in report.groups],
         "tools": [
             {
                 "name": tool.tool,
-                "calls": tool.calls,
-                "requests": tool.requests,
-                "judged": tool.judged,
+                **picked(tool, "calls", "requests", "judged"),
                 **_rate_as_json(tool.requests, tool.judged),
                 "by_group": tool.by_group,
             }
@@ -93,12 +82,7 @@ def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
 def _group_as_json(group: GroupReport) -> dict[str, object]:
     judged, activating = len(group.judged), len(group.activating)
     return {
-        "name": group.name,
-        "tools": list(group.tools),
-        "offered": list(group.offered),
-        "verdict": group.verdict,
-        "ended": group.ended,
-        "why": group.why,
+        **picked(group, "name", "tools", "offered", "verdict", "ended", "why"),
         "judged": judged,
         "activating": activating,
         "inconclusive": len(group.trials) - judged,
@@ -112,9 +96,7 @@ def _group_as_json(group: GroupReport) -> dict[str, object]:
             for trial in group.trials
         ],
         "tokens": tokens_as_json(group.usage),
-        "seconds": group.seconds,
-        "notes": list(group.notes),
-        "sandbox": group.sandbox,
+        **picked(group, "seconds", "notes", "sandbox"),
     }
 
 

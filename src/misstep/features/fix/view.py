@@ -12,9 +12,10 @@ from misstep.core.results.descriptions import Wording
 from misstep.core.results.fixing import ORIGINAL, Candidate, FixReport, FixRun, Part, Standing
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, pairs, text
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.layout import Trimmed, numbers_table, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain, plain_lines
+from misstep.rendering.trial import picked
 from misstep.rendering.words import interval
 
 MOST = 300  # characters of a text in a list
@@ -58,10 +59,7 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
 
 def _table(report: FixReport) -> Table:
     """The name of each part on its own line, then a line for each candidate tested on it."""
-    table = bare_table()
-    table.add_column("words", overflow="fold", min_width=10)
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = numbers_table("words", HEADINGS, min_width=10)
     for part, rows in standings(report):
         table.add_row(f"{part}:", style="dim")
         for cells, marked in rows:
@@ -122,8 +120,7 @@ def fix_as_json(run: FixRun, diffs: Mapping[str, str], override: str) -> dict[st
         "tools": [_tool_as_json(report, diffs.get(report.name, "")) for report in run.tools],
         "better": [report.tool for report in run.better],
         "override": override,
-        "seconds": run.seconds,
-        "usd": run.usd,
+        **picked(run, "seconds", "usd"),
     }
 
 
@@ -131,18 +128,15 @@ def _tool_as_json(report: FixReport, diff: str) -> dict[str, Any]:
     duel, chosen = report.duel, report.chosen
     requests = {each.id: each.request for each in report.trying}
     return {
-        "tool": report.tool,
-        "ended": report.ended,
+        **picked(report, "tool", "ended"),
         "better": report.is_better,
-        "original": {"description": report.original.description, "parameters": report.original.parameters},
+        "original": picked(report.original, "description", "parameters"),
         "candidates": [
             {
-                "number": each.number,
-                "strategy": each.strategy,
+                **picked(each, "number", "strategy"),
                 "description": each.wording.description if each.wording else None,
                 "parameters": each.wording.parameters if each.wording else {},
-                "why": each.why,
-                "tried": list(each.tried),
+                **picked(each, "why", "tried"),
                 "validation": _standing(report, each.number, "validation") if each.wording else None,
             }
             for each in report.candidates
@@ -155,23 +149,15 @@ def _tool_as_json(report: FixReport, diff: str) -> dict[str, Any]:
         "gained": [requests[each] for each in duel.gained] if duel else [],
         "regressions": [requests[each] for each in duel.lost] if duel else [],
         "diff": diff,
-        "notes": list(report.notes),
-        "seconds": report.seconds,
+        **picked(report, "notes", "seconds"),
     }
 
 
 def _standing(report: FixReport, number: int, part: Part) -> dict[str, Any]:
     found = report.standing(number, part)
-    rate = found.rate
     return {
-        "passed": rate.passed,
-        "judged": rate.judged,
-        "rate": rate.rate,
-        "interval": list(rate.interval),
-        "inconclusive": rate.inconclusive,
-        "errored": rate.errored,
-        "steps": found.steps,
-        "tokens": found.tokens,
+        **picked(found.rate, "passed", "judged", "rate", "interval", "inconclusive", "errored"),
+        **picked(found, "steps", "tokens"),
     }
 
 

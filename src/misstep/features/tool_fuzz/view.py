@@ -30,7 +30,7 @@ from misstep.features.tool_fuzz.reach_view import (
 from misstep.rendering.layout import Trimmed, beneath, indented, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
-from misstep.rendering.trial import read_arguments, richness_as_json, unanswered, written_call
+from misstep.rendering.trial import picked, read_arguments, richness_as_json, unanswered, written_call
 
 WIDE = 78  # columns of a terminal
 NARROW = 3  # columns of the table on a narrower terminal
@@ -257,37 +257,26 @@ def _cause_as_json(cause: Cause) -> dict[str, object]:
     first = cause.findings[0]
     return {
         "id": cause.id,
-        "kind": first.kind,
-        "error": first.error,
-        "where": first.where,
-        "message": first.message,
+        **picked(first, "kind", "error", "where", "message"),
         "places": [{"tool": each.tool, "finding": each.id} for each in cause.findings],
     }
 
 
 def _tool_as_json(tool: ToolReport) -> dict[str, object]:
-    reach = tool.reach
     return {
-        "name": tool.name,
-        "calls": tool.calls,
-        "accepted": tool.accepted,
-        "valid": tool.valid,
+        **picked(tool, "name", "calls", "accepted", "valid"),
         "tested": tool.is_tested,
-        "unique_errors": tool.unique_errors,
-        "calls_per_error": tool.calls_per_error,
+        **picked(tool, "unique_errors", "calls_per_error"),
         "chao1": richness_as_json(tool.in_all),
         "findings": [finding_as_json(finding) for finding in ranked(tool.findings)],
         "unconfirmed": [finding_as_json(finding) for finding in ranked(tool.unconfirmed)],
         "refused": tool.refused,
         "refusals": [_refusal_as_json(refusal, tool) for refusal in tool.frequent_refusals],
-        "environment": tool.environment,
-        "triage_calls": tool.triage_calls,
+        **picked(tool, "environment", "triage_calls"),
         "seconds": round(tool.seconds, 3),
-        "reach": reach and {"lines": reach.lines, "total": reach.total, "missed": list(reach.missed)},
+        "reach": tool.reach and picked(tool.reach, "lines", "total", "missed"),
         "corpus": len(tool.corpus),
-        "ended": tool.ended,
-        "notes": list(tool.notes),
-        "sandbox": tool.sandbox,
+        **picked(tool, "ended", "notes", "sandbox"),
         **({"through_agent": journey_as_json(tool.journey)} if tool.journey else {}),
     }
 
@@ -295,10 +284,7 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
 def _refusal_as_json(refusal: Refusal, tool: ToolReport) -> dict[str, object]:
     """`share` is relative to the calls with arguments that fit the schema."""
     return {
-        "tool": refusal.tool,
-        "error": refusal.error,
-        "message": refusal.message,
-        "where": refusal.where,
+        **picked(refusal, "tool", "error", "message", "where"),
         "arguments": read_arguments(refusal.arguments),
         "seen": refusal.seen,
         "share": refusal.seen / tool.valid if tool.valid else None,
@@ -309,22 +295,10 @@ def finding_as_json(finding: Finding) -> dict[str, object]:
     """`arguments` are those of the call that shows the defect, `calls` all that are needed."""
     calls = [{"tool": call.tool, "arguments": read_arguments(call.arguments)} for call in finding.calls]
     return {
-        "id": finding.id,
-        "tool": finding.tool,
-        "kind": finding.kind,
-        "error": finding.error,
-        "where": finding.where,
-        "message": finding.message,
-        "why": finding.why,
+        **picked(finding, "id", "tool", "kind", "error", "where", "message", "why"),
         "arguments": calls[-1]["arguments"] if calls else {},
         "calls": calls,
-        "found_after": finding.found_after,
-        "seen": finding.seen,
-        "replayed": finding.replayed,
-        "reproduced": finding.reproduced,
-        "origin": finding.origin,
-        "request": finding.request,
-        "cause": finding.cause,
+        **picked(finding, "found_after", "seen", "replayed", "reproduced", "origin", "request", "cause"),
         "confirmed": finding.reproduced > 0,
     }
 

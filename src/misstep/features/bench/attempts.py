@@ -86,7 +86,6 @@ class Attempts:
         return self._run_budget.is_over() or bool(self._run_budget.lacking or self.lost)
 
     async def _attempt(self, agent: Agent, place: int, task: Task, lent: EnvWithTools) -> TaskReport:
-        """One task, from setting up its environment to the verdict."""
         began, usage_meter = time.monotonic(), UsageMeter(self._run_budget)
         tools = _LaidTools(
             lent.hosts, lent.env.surroundings.folder, lambda: lent.env.lay(task), self._is_over

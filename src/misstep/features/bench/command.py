@@ -27,7 +27,6 @@ TAKEN = ("serve", "port", "json")  # the only options that have a meaning with -
 
 
 def serve_forge(port: int, as_json: bool) -> int:
-    """Print the address of the forge, and serve it until Ctrl-C."""
     _refuse_vain()
     with new_task_folder() as folder, Forge(folder.path, port) as served, suppress(KeyboardInterrupt):
         _tell(served, as_json)

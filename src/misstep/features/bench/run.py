@@ -101,7 +101,6 @@ def _specs(tools: Sequence[str], suite: BenchmarkSuite) -> tuple[str, ...]:
 
 
 def _refuse_early(settings: ToolRunSettings) -> None:
-    """Report problems that would stop the run later, before it starts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     check_task_agent(settings)

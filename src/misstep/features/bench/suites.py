@@ -117,8 +117,6 @@ class PaperBenchmark:
 
 
 class _PaperEnv(_FileEnv):
-    """A folder that the scripts of the paper fill."""
-
     def __init__(self, folder: TaskFolder, host: ToolHost, known: dict[str, PaperTask]) -> None:
         super().__init__(folder)
         self._host = host
@@ -195,7 +193,6 @@ MOST_FRESH = 10_000  # a report holds the results of all tasks
 
 
 def find_suite(benchmark: Benchmark, settings: BenchSettings) -> BenchmarkSuite:
-    """The benchmark with the tasks that the settings select."""
     is_fresh = settings.split == "fresh"
     if benchmark == "forge":
         if is_fresh:

@@ -56,7 +56,6 @@ def progress_in_words(report: BenchmarkReport) -> str:
 
 
 def _all_passed(report: BenchmarkReport) -> Text:
-    """That all tasks passed; green only if no task is left to run."""
     many = len(report.tasks) > 1
     if progress := progress_in_words(report):
         return Text(f"\n{progress}, {'all' if many else 'which'} passed", style="yellow")
@@ -66,7 +65,6 @@ def _all_passed(report: BenchmarkReport) -> Text:
 
 
 def task_view(task: TaskReport) -> RenderableType:
-    """A task in full: the request, the calls and answer of the agent, what differs."""
     parts: list[RenderableType] = [_head(task), Padding(Text(plain_lines(task.request, WHOLE)), (1, 0, 0, 2))]
     if task.trial is not None:
         parts.append(section("agent calls", Group(*map(_use, uses_in_words(task.trial)))))

@@ -32,7 +32,6 @@ from misstep.store.location import way_to
 
 
 def show_curves(console: Console, settings: ViewSettings, first: Capability) -> None:
-    """A curve with the conclusions from it, and the curves that the settings compare it with."""
     curves, levels = with_others(settings, first), levels_beside(settings)
     console.print(capability_plot(curves, levels))
     console.print()

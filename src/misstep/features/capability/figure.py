@@ -277,7 +277,6 @@ def _chance(levels: dict[int, float], frame: PlotFrame) -> Markup:
 
 
 def _series(capability: Capability, agent: int, frame: PlotFrame) -> Markup:
-    """An agent's rates with their intervals, and the line through them."""
     rates = [(point, point.success) for point in capability.curve if point.success is not None]
     places = [(frame.x_of(point.actions, agent), frame.y(rate)) for point, rate in rates]
     bars = [
@@ -289,7 +288,6 @@ def _series(capability: Capability, agent: int, frame: PlotFrame) -> Markup:
 
 
 def _way(fit: Fit | None, points: Sequence[Point], frame: PlotFrame) -> list[tuple[float, float]]:
-    """The fitted curve, over the range of the measured points."""
     if not fit or not points:
         return []
     first, last = points[0].actions, points[-1].actions

@@ -18,7 +18,6 @@ from misstep.store.runs import Run, Store
 
 
 def capability_section(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
-    """The figure of how many actions agents can plan, and its numbers; `levels` are published results."""
     figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
     return page_section(
         "Capability", figure, *map(_points, curves), *([_published(levels)] if levels else [])
@@ -65,7 +64,6 @@ def _points(curve: Capability) -> Markup:
 
 
 def errors_section(curves: Sequence[Capability]) -> Markup:
-    """Failures within the agents' capability, by kind."""
     rows = [
         Row(
             (
@@ -81,7 +79,6 @@ def errors_section(curves: Sequence[Capability]) -> Markup:
 
 
 def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
-    """A page with curves only, without the runs that they came from."""
     failed = any(sum(curve.errors.values()) for curve in curves)
     parts = (capability_section(curves, levels), *([errors_section(curves)] if failed else []))
     return page("Success by number of actions", parts)

@@ -31,14 +31,12 @@ def measure_capability(
 def resume_capability(
     settings: CapabilitySettings, *listeners: Listener, agent: Agent | None = None
 ) -> Capability:
-    """Resume a stopped measurement."""
     settings = check_settings(settings)
     summary = resume(settings, "capability", lambda _, run: _work(run.settings), listeners, agent)
     return view_capability(settings, summary.run)
 
 
 def estimate_capability(settings: CapabilitySettings) -> Estimate:
-    """The highest cost to expect."""
     settings = check_settings(settings)
     return estimate(settings, _work(settings))
 

@@ -165,7 +165,6 @@ def level_name(level: Level) -> str:
 
 
 def level_in_words(level: Level) -> str:
-    """The rate of the model's best agent, and where its agents are below the threshold."""
     (low, high), best = level.actions, level.best
     rate = f"{whole_percent(best.success)} with {low}–{high} actions ({best.framework})"
     return f"{rate}, under {whole_percent(level.threshold)} at {level.limit}"
@@ -302,7 +301,6 @@ class _Board:
             yield line
 
     def axis(self) -> Iterator[Text]:
-        """The numbers of actions, each below its points, as many as there is room for."""
         yield Text(f"{'':6} └{'─' * self._width}", style="dim")
         labels = [" "] * (self._width + SCALE)
         apart = 1 if self._step > len(str(self._high)) else 5

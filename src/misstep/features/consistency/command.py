@@ -88,7 +88,6 @@ def show_stored(settings: RunSettings, run: str, _: int) -> None:
 
 
 def show_part(settings: RunSettings, run: str, name: str) -> None:
-    """Show one set in full."""
     stored, tool, one = find_set(settings, run, name)
     if settings.json:
         print_json_text(set_as_json(one, tool.name))

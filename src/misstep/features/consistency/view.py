@@ -137,7 +137,6 @@ def numbers_of(bucket: Bucket) -> str:
 
 
 def counts_of(tool: ConsistencyReport) -> tuple[str, ...]:
-    """The cells of the table for a tool, in the order of its headings."""
     verdicts = [len(tool.having(verdict)) for verdict in ("failed", "passed", "inconclusive")]
     groups = len(group_sets(tool.sets))
     return tuple(f"{count:,}" for count in (len(tool.sets), *verdicts, groups, tool.calls, tool.tokens))
@@ -167,7 +166,6 @@ _VERDICTS: tuple[Judgement, ...] = ("failed", "passed", "inconclusive")
 
 
 def consistency_as_json(report: ConsistencyRun) -> dict[str, Any]:
-    """The object that `--json` prints."""
     verdicts = [each.verdict for each in report.sets]
     return {
         "run": report.run,
@@ -180,7 +178,6 @@ def consistency_as_json(report: ConsistencyRun) -> dict[str, Any]:
 
 
 def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
-    """A set with its numbered requests, and everything that its verdict is based on."""
     return {
         "id": one.id,
         "tool": tool,

@@ -169,7 +169,6 @@ def resume_crosstalk(settings: AgentRunSettings, *listeners: Listener) -> Crosst
 
 
 def view_crosstalk(settings: StoreSettings, name: str) -> CrosstalkReport:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _report(store, store.find_run(name))
 
@@ -222,7 +221,6 @@ def _hold(
     session = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
 
     def work() -> Generator[GroupReport | Event]:
-        """Test what is not done, and continue what was started before."""
         settings, run_budget = run.settings, session.run_budget
         tests = CrosstalkTests(
             benches, settings, prompts, run_budget, tools.described, tools.specs, session.notice
@@ -251,7 +249,6 @@ def _hold(
 def _lay_out(
     store: Store, settings: CrosstalkSettings, tools: _Tools, tests: CrosstalkTests
 ) -> list[GroupReport]:
-    """The groups and requests to test; a resumed run keeps those it has."""
     groups = read_groups(settings.groups, tools.described) if settings.groups else tests.propose()
     blank = [
         GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
@@ -279,7 +276,6 @@ def _with_requests(
 
 
 def _refuse_early(settings: CrosstalkSettings) -> Prompts:
-    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     prompts = Prompts(settings.prompts)

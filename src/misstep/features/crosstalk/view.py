@@ -57,7 +57,6 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
 
 
 def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
-    """The object that `--json` prints."""
     return {
         "run": report.run,
         "specs": list(report.specs),
@@ -112,7 +111,6 @@ def group_cells(group: GroupReport) -> tuple[str, ...]:
 
 
 def outcome_in_words(report: CrosstalkReport) -> str:
-    """How many requests led to calls of tools that were not meant."""
     if not report.judged:
         return "no request could be judged"
     low, high = wilson(report.activating, report.judged)
@@ -154,7 +152,6 @@ def _requests(group: GroupReport, most: int) -> RenderableType:
 
 
 def remarks(report: CrosstalkReport) -> list[str]:
-    """What could not be judged, and why."""
     told = list[str]()
     for group in report.groups:
         reasons = [group.why] if group.why else []
@@ -176,7 +173,6 @@ MOST_ON_PAGE = 500
 
 
 def noise(report: CrosstalkReport) -> Iterator[Markup]:
-    """The groups, which caused calls to which, the tools that were called, and the requests."""
     groups = [
         Row((text(group.name, 100), *group_cells(group)), "bad" if group.activating else "")
         for group in report.groups

@@ -21,7 +21,6 @@ def causes_table(dissections: Sequence[Dissection]) -> Table:
 
 
 def diagnoses_table(dissection: Dissection, most: int) -> Table:
-    """One line per failure: its cause, how certain that is, and the evidence."""
     table = bare_table()
     for heading in ("case", "cause"):
         table.add_column(heading, no_wrap=True)

@@ -204,14 +204,12 @@ def resume_fixing(settings: AgentRunSettings, *listeners: Listener, write: bool 
 
 
 def view_fixing(settings: StoreSettings, name: str) -> FixRun:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         return _view(store, run, settings.trust_store or is_trusted(run))
 
 
 def _refuse_early(settings: FixSettings, suite: BenchmarkSuite | None) -> Prompts:
-    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     if not settings.from_run and not settings.bench:
@@ -231,7 +229,6 @@ def _refuse_early(settings: FixSettings, suite: BenchmarkSuite | None) -> Prompt
 def _prepared(
     benches: Workbenches, specs: Sequence[str], knowledge: Knowledge, settings: FixSettings
 ) -> list[tuple[FixReport, str]]:
-    """The work for each tool, with its spec."""
     found = benches.all_tools(specs)
     targets = [each for each in find_targets(found, settings.only) if len(each.tools) == 1]
     tools = [each.among(found[each.spec])[0] for each in targets]

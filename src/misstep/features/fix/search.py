@@ -254,7 +254,6 @@ class DescriptionSearch:
         return call
 
     def _score(self, part: Part, numbers: Sequence[int]) -> Work:
-        """Test some candidates on what is left of a part."""
         done = {(each.candidate, each.trying) for each in self.report.attempts}
         tried = [(number, each) for number in numbers for each in self.report.part(part)]
         units = [(number, each) for number, each in tried if (number, each.id) not in done]

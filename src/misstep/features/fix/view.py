@@ -24,7 +24,6 @@ HEADINGS = ("passed", "failed", "not\njudged", "rate", "95 % interval", "steps",
 
 
 def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> RenderableType:
-    """For each tool the scores of its candidates, the result, and the diff."""
     parts: list[RenderableType] = []
     for report in run.tools:
         parts += [*([Text()] if parts else []), _tool(report, diffs.get(report.name, ""), most)]
@@ -58,7 +57,6 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
 
 
 def _table(report: FixReport) -> Table:
-    """The name of each part on its own line, then a line for each candidate tested on it."""
     table = numbers_table("words", HEADINGS, min_width=10)
     for part, rows in standings(report):
         table.add_row(f"{part}:", style="dim")
@@ -165,7 +163,6 @@ MOST_ON_PAGE = 4_000  # characters of a text
 
 
 def wordings(run: FixRun, place: str) -> Iterator[Markup]:
-    """For each tool the scores of its candidates, the result, the description before and after."""
     if run.better:
         yield element("p", "To apply the better descriptions:")
         yield element("pre", text(f"misstep tool fix --resume {run.run}{place} --write"), class_="command")

@@ -69,7 +69,6 @@ def init(specs: tuple[str, ...], agent: str, force: bool) -> int:
 
 
 def _refuse_unknown(agent: str, specs: Sequence[str]) -> None:
-    """Refuse files that don't exist, or that are given without a name."""
     for spec in specs:
         refuse_nameless(spec)
     if agent.rstrip(":").endswith(".py"):
@@ -135,7 +134,6 @@ def _pick(agents: Sequence[ProjectItem], notes: list[str]) -> ProjectItem:
 
 
 def _without_agent(found: ProjectScan) -> Iterator[str]:
-    """Why no agent is used, and what to do."""
     for item in found.of("agent")[:1]:
         yield f"The agent at {item.place} {item.problem}. Add a function that builds it,"
         yield "  def make_agent(tools): return create_agent(model, tools=tools)"
@@ -218,7 +216,6 @@ def _below_repository(folder: Path) -> str:
 
 
 def _next(choice: InitChoice, written: Sequence[str]) -> Iterator[str]:
-    """What to install, then the commands to type."""
     missing = [extra for extra in choice.extras if extra in PACKAGES and find_spec(PACKAGES[extra]) is None]
     if missing:
         yield install_command(",".join(missing))

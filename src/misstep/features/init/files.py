@@ -104,7 +104,6 @@ def _expression(spec: str) -> str:
 
 
 def _inside(text: str) -> str:
-    """Text inside an f-string."""
     return json.dumps(text, ensure_ascii=False)[1:-1].replace("{", "{{").replace("}", "}}")
 
 

@@ -70,7 +70,6 @@ class ProjectScan(msgspec.Struct, frozen=True):
 
 
 def scan(folder: Path) -> ProjectScan:
-    """Read the Python files and MCP configurations of a folder."""
     items, unread, number, complete = list[ProjectItem](), list[str](), 0, True
     for path in _python_files(folder):
         if path is None or number == MOST_FILES:

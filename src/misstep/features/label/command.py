@@ -143,7 +143,6 @@ def _close(labelling: Labelling, console: Console, command: str) -> None:
 
 
 def _command(settings: StoreSettings, run: str, labeller: str | None, per_tool: int) -> str:
-    """The command that continues the labelling."""
     who = f" --labeller {quoted(labeller)}" if labeller else ""
     many = f" --per-tool {per_tool}" if per_tool != PER_TOOL else ""
     return f"misstep label {run}{who}{many}{way_to(settings.store)}"

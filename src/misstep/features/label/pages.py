@@ -54,7 +54,6 @@ class _Pages:
         self._labelling, self._secret = labelling, secret
 
     def start(self, request: Request) -> Response:
-        """Redirect to the first item without a label."""
         return self._go_to(request, self._labelling.find_open())
 
     def item(self, request: Request) -> Response:
@@ -112,8 +111,6 @@ PATH = "/runs/{run}/label"
 
 
 class LabelPages:
-    """Labelling of any run by any person."""
-
     def __init__(self, settings: StoreSettings) -> None:
         self._settings, self._secret = settings, Secret()
 
@@ -141,7 +138,6 @@ class LabelPages:
         return see_other(f"{run_path(run)}/label/{_as_part(name)}/")
 
     async def label(self, scope: Any, receive: Any, send: Any) -> None:
-        """The labelling application of one run for one person."""
         names = scope["path_params"]
         opened = open_labelling(self._settings, names["run"], _from_part(names["labeller"]))
         try:

@@ -92,7 +92,6 @@ def find_items(store: Store, run: Run) -> list[Item]:
 
 
 def check_labeller(name: str) -> str:
-    """The name, if it is valid."""
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or "\\" in name:
         raise UsageError(
             f"invalid name {name[:LONGEST_NAME]!r}",

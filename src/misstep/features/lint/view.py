@@ -57,7 +57,6 @@ def _remark_view(remark: Remark, where: str) -> RenderableType:
 
 
 def lint_as_json(report: LintReport) -> dict[str, object]:
-    """The object that `--json` prints."""
     tools = [
         {"name": tool.name, "remarks": [_remark_as_json(remark) for remark in tool.remarks]}
         for tool in report.tools
@@ -81,7 +80,6 @@ MOST_CHOICES = 4  # values of an enum that are shown
 
 
 def tools_view(tools: Sequence[Described]) -> RenderableType:
-    """Each tool with its parameters below it, required ones marked."""
     return Group(Text(counted(len(tools), "tool"), style="bold"), *(_view(tool) for tool in tools))
 
 

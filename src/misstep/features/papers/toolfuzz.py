@@ -197,7 +197,6 @@ def _on_answers(
 
 
 def _notes(tools: Iterable[ToolReport | ConsistencyReport]) -> tuple[str, ...]:
-    """The notes of a run, each with its tool."""
     return tuple(f"{tool.name}: {note}" for tool in tools for note in tool.notes)
 
 

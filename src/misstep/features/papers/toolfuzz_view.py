@@ -29,8 +29,6 @@ NAMES = {
 
 
 class PublishedMethod(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the paper says about one method, for each library."""
-
     unique_errors: tuple[int, int]
     total: tuple[tuple[int, int], tuple[int, int]]
     calls_per_error: tuple[int, int] | None = None
@@ -49,7 +47,6 @@ def load_paper() -> ToolFuzzPaper:
 
 
 def methods_view(comparison: MethodComparison) -> RenderableType:
-    """Runtime errors, then wrong answers: measured results, and below them the paper's."""
     paper, parts = load_paper(), list[RenderableType]()
     if comparison.runtime:
         parts.append(section("errors at run time", _table("TC/UE", comparison.runtime, paper.runtime)))
@@ -101,7 +98,6 @@ def _table(
 
 
 def _labelled(result: MethodResult) -> str:
-    """The false discovery rate with its interval, if anything was labelled."""
     if result.fdr is None or result.fdr.share is None:
         return NOTHING
     low, high = result.fdr.interval

@@ -64,7 +64,6 @@ def repair(settings: Settings, given: str) -> int:
 
 
 def _request(given: str) -> str:
-    """The text of the request, from the argument, a file or standard input."""
     if given != "-" and not given.startswith("@"):
         return given
     where = "standard input" if given == "-" else given[1:]

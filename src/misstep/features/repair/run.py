@@ -98,7 +98,6 @@ class _Readers:
             raise ModelError(error.message, "raise --timeout") from None
 
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
-        """Refuse a request that the budget might not cover."""
         said = sum([len(message.text) for message in messages])
         guess = self.client.usage + Usage(said // CHARACTERS, EXPECTED)
         left = left_of(self._settings, Spent({AGENT: guess}))

@@ -46,7 +46,6 @@ _WHERE = {
 
 
 def repair_view(report: RepairReport) -> RenderableType:
-    """The verdict on the readings, what they say, where they differ, and the plan."""
     tokens = f"{report.tokens.input:,} tokens in, {report.tokens.output:,} out"
     asked = f"{plain(report.model)}: {counted(report.requests, 'request')}, {tokens}"
     parts: list[RenderableType] = [

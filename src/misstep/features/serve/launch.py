@@ -136,7 +136,6 @@ class Launcher:
         return launch is not None
 
     def _check(self, order: LaunchOrder) -> None:
-        """Refuse an order that is visibly wrong."""
         if order.agent not in agents_for(self._settings):
             raise UsageError(f"'{order.agent}' is not an agent that can be started here")
         if order.agent == self._settings.agent and self._settings.cases:

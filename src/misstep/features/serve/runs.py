@@ -64,8 +64,6 @@ StopButtons: TypeAlias = Callable[[str], StopButton | None]
 
 
 class RunPages:
-    """Serves the runs of the store that the settings name."""
-
     def __init__(self, settings: ViewSettings, stop_button: StopButtons) -> None:
         self._settings, self._stop_button = settings, stop_button
         self._secret = Secret()
@@ -115,7 +113,6 @@ class RunPages:
         )
 
     def case(self, request: Request) -> Response:
-        """One case by itself, with links to the previous and the next one."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -142,7 +139,6 @@ class RunPages:
         )
 
     def part(self, request: Request) -> Response:
-        """One finding, set of requests or task by itself."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -214,7 +210,6 @@ class RunPages:
         return f"{other.name} compared with {one.name}", [Safe(part.source) for part in made]
 
     def trend(self, request: Request) -> Response:
-        """The results over time of the command that the run in the address repeats."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -261,7 +256,6 @@ class RunPages:
         )
 
     def _choices(self) -> list[NavigationLink]:
-        """Runs to choose from, as ids and names."""
         try:
             found, _ = list_runs(self._settings, MOST)
         except NoStoreYet:
@@ -326,7 +320,6 @@ class RunPages:
 
 
 def page_number(request: Request) -> int:
-    """The page number from the address, at least 1."""
     given = request.query_params.get("page", "")
     return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
 
@@ -337,14 +330,12 @@ def _link(run: Run) -> NavigationLink:
 
 
 def _requests(store: Store, run: Run, names: Iterable[str]) -> dict[str, str]:
-    """The requests of these cases or tasks of a run."""
     if run.purpose.kind.has_cases:
         return {name: " ".join(store.find_outcome(run.id, name).case.sentences) for name in names}
     return {task.name: task.request for task in store.tool_documents(run.id, TaskReport)}
 
 
 def _row(each: RunView, is_repeated: bool) -> dict[str, Any]:
-    """The row of a run in the list."""
     run, summary = each.run, each.summary
     name, *more = subject_lines(run.settings, run.purpose)
     started = datetime.fromtimestamp(run.started).astimezone()

@@ -79,7 +79,6 @@ class Starting:
         return see_other(request.url_for("launch", number=number).path)
 
     def _wait(self, request: Request) -> Response:
-        """Redirect to the run as soon as it exists."""
         progress = self._launcher.wait(request.path_params["number"], PATIENCE)
         if progress is None:
             raise HTTPException(404, "unknown start: it may be from before the server was restarted")

@@ -17,7 +17,6 @@ from misstep.rendering.text import plain, plain_lines
 
 
 def reduction_view(reduction: Reduction) -> RenderableType:
-    """The smallest request, the calls with the misstep marked, what they violate, and the cost."""
     outcome = reduction.outcome
     if outcome is None:
         if reduction.complaint and not reduction.tried:

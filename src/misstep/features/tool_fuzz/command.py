@@ -140,7 +140,6 @@ def _show(settings: RunSettings, report: FuzzReport, ending: CommandResult) -> N
 
 
 def replay_part(settings: RunSettings, run: str, name: str) -> int:
-    """`misstep replay RUN/FINDING`."""
     before, after = replay_finding(settings, run, name)
     is_refusal = before.kind == "refusal"
     same = after.ruling in REFUSALS if is_refusal else after.signature == before.signature

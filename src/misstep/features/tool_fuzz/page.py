@@ -109,7 +109,6 @@ def _body(finding: Finding, run: str, place: str, cause: Cause | None = None) ->
 
 
 def _source(frames: Sequence[Frame]) -> Markup:
-    """A table of source lines, innermost last, where the error occurred."""
     rows = [
         element(
             "tr",
@@ -122,7 +121,6 @@ def _source(frames: Sequence[Frame]) -> Markup:
 
 
 def finding_page(report: FuzzReport, finding: Finding, place: str) -> PartPage:
-    """A finding in full, with the first calls, the traceback, and the result through the agent."""
     order = [each.id for each in (*report.findings, *report.unconfirmed)]
     cause = next((each for each in report.causes if finding in each.findings), None)
     parts = list(_body(finding, report.run, place, cause))

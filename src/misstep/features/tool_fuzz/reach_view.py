@@ -86,7 +86,6 @@ def journeys_of(tools: Iterable[ToolReport]) -> list[AgentReach]:
 
 
 def journeys_view(tools: Sequence[ToolReport]) -> RenderableType:
-    """A line for each tool that was tried with the agent, then what stopped which defect."""
     own = [(tool.name, tool.journey) for tool in tools if tool.journey is not None]
     parts: list[RenderableType] = []
     if told := survival_in_words(tools):
@@ -129,12 +128,10 @@ def stage_cells(journey: AgentReach) -> list[str]:
 
 
 def estimate(richness: Richness | None) -> str:
-    """The estimated number of defects, with its interval."""
     return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else NOTHING
 
 
 def fate_in_words(passage: ReachAttempt) -> str:
-    """What the agent was asked, and the result."""
     what = passage.finding or "; ".join(passage.requests)
     why = f": {plain(passage.why, MOST_WHY)}" if passage.why else ""
     refusal = "refusal " if passage.matter == "refusal" else ""
@@ -173,7 +170,6 @@ def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
 
 
 def passage_view(passage: ReachAttempt) -> RenderableType:
-    """The result for one defect, and what the agent did when told to make exactly these calls."""
     lines: list[RenderableType] = [Text(fate_in_words(passage))]
     if passage.rehearsal is not None:
         lines.append(
@@ -188,7 +184,6 @@ def methods_in_words(tools: Sequence[ToolReport]) -> str:
 
 
 def tools_table(headings: Iterable[str], rows: Iterable[tuple[str, Sequence[Text | str]]]) -> Table:
-    """A row for each tool, of its name and the cells for these headings."""
     table = numbers_table("tool", headings)
     for name, cells in rows:
         table.add_row(Text(plain(name, 100)), *cells)

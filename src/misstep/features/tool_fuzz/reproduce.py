@@ -86,7 +86,6 @@ class AgentReproducer:
     async def _passages(
         self, progress: "_Progress", models: Models, trier: Trier
     ) -> AsyncGenerator[ReachAttempt]:
-        """The results for all that is left to do, one after the other."""
         settings, method = self._settings, self._settings.tool_method
         if method == "toolfuzz":
             passing = ReachStages(

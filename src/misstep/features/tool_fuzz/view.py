@@ -78,7 +78,6 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
 
 
 def headline(report: FuzzReport) -> str:
-    """The number of defects, of tools that have them, and of unconfirmed findings."""
     found, waiting = len(report.findings), len(report.unconfirmed)
     unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
     tools = len({each.tool for each in report.findings})
@@ -144,7 +143,6 @@ def _refusals_view(report: FuzzReport) -> list[RenderableType]:
 
 
 def finding_view(finding: Finding) -> RenderableType:
-    """What is wrong, where, the smallest calls that show it, and why it counts."""
     head = Text(finding.kind, style=STYLES.get(finding.kind, "yellow"))
     head.append(f"  {plain(finding.error, 100)}", style="bold")
     head.append(f"  {plain(finding.where, 200) or f'in {plain(finding.tool, 100)}'}")
@@ -205,7 +203,6 @@ def found(tool: ToolReport) -> Text:
 
 
 def in_all(tool: ToolReport) -> str:
-    """The estimated number of defects, with its interval."""
     return estimate(tool.in_all)
 
 
@@ -238,7 +235,6 @@ def history(finding: Finding) -> str:
 
 
 def as_json(report: FuzzReport) -> dict[str, object]:
-    """The object that `--json` prints."""
     return {
         "run": report.run,
         "calls": sum(tool.calls for tool in report.tools),

@@ -205,7 +205,6 @@ class FuzzWorker:
         tell(report)
 
     def _blank(self, bench: ToolHost, target: Target) -> ToolReport:
-        """The report on a target before anything is known about it."""
         problems = (*(f"skipped: {each}" for each in bench.skipped), *bench.notes)  # found while loading
         notes = problems if target.tools == (bench.tools[0].name,) else ()  # once is enough
         return ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)

@@ -146,9 +146,8 @@ def forge(settings: BenchSettings, tools: tuple[str, ...], serve: bool, port: in
 
 def run(benchmark: Benchmark, settings: BenchSettings, tools: tuple[str, ...]) -> int:
     if settings.resume and tools:
-        raise UsageError(
-            f"--tools {tools[0]} can't be combined with --resume", "a resumed run has its own tools"
-        )
+        advice = "a resumed run has its own tools"
+        raise UsageError(f"--tools {tools[0]} can't be combined with --resume", advice)
     exit_policy = ExitPolicy(settings, benchmark)
     report = followed(
         watched(settings),

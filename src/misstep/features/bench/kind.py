@@ -100,10 +100,8 @@ def _compare_tasks(settings: StoreSettings, first: str, second: str) -> TaskComp
         ours, known = (_judged(store, run) for run in runs)
     pairs = [(ours[key], known[key]) for key in ours if key in known]
     if not pairs:
-        raise UsageError(
-            f"runs {runs[0].id} and {runs[1].id} have no judged task in common",
-            "run both on the same benchmark and split; fresh tasks need the same seed",
-        )
+        hint = "run both on the same benchmark and split; fresh tasks need the same seed"
+        raise UsageError(f"runs {runs[0].id} and {runs[1].id} have no judged task in common", hint)
     pairing = pairing_of([_passed(pair) for pair in pairs])
     return TaskComparison(
         first=runs[0].id,

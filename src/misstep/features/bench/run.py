@@ -155,9 +155,8 @@ def replay_task(
     tasks = chain(suite.tasks[before.place : before.place + 1], suite.tasks)  # the likely one first
     task = next((task for task in tasks if task.id == before.name), None)
     if task is None:
-        raise UsageError(
-            f"there is no task '{before.name}' now", f"run {stored.id} was made with another version"
-        )
+        hint = f"run {stored.id} was made with another version"
+        raise UsageError(f"there is no task '{before.name}' now", hint)
     run_budget, made = RunBudget(Budget(), Spent()), list[TaskReport]()
     with EnvPool(suite, stored.purpose.tools, own) as pool:
         attempts = Attempts(pool, own, run_budget, lambda: find_task_agent(own, tell), [(before.place, task)])

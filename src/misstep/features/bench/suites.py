@@ -220,9 +220,8 @@ def chosen(tasks: Iterable[Task], settings: BenchSettings) -> Sequence[Task]:
     """
     split = [task for task in tasks if settings.split in ("all", task.split)]
     if not split:
-        raise UsageError(
-            f"there are no tasks in the split '{settings.split}'", "use --split all for every task"
-        )
+        hint = "use --split all for every task"
+        raise UsageError(f"there are no tasks in the split '{settings.split}'", hint)
     kinds = _meant("kind", settings.kinds, {task.kind for task in split})
     domains = _meant("domain", settings.domains, {task.domain for task in split})
     left = [task for task in split if task.kind in kinds and task.domain in domains]

@@ -109,9 +109,8 @@ def report_kept(settings: RunSettings, path: str, opening: bool) -> int:
     _refuse_cases(path, "baseline")
     for kind in settings.report:
         if kind != "html":
-            raise UsageError(
-                f"a curve has no {kind} report", "it has no cases; use --report html", where=path
-            )
+            advice = "it has no cases; use --report html"
+            raise UsageError(f"a curve has no {kind} report", advice, where=path)
     check_reports(settings)
     name, _ = os.path.splitext(os.path.basename(path))
     target = report_path(settings, name, "html")
@@ -125,6 +124,5 @@ def report_kept(settings: RunSettings, path: str, opening: bool) -> int:
 
 def _refuse_cases(path: str, *names: str) -> None:
     if vain := typed(lambda name: name in names):
-        raise UsageError(
-            f"{' and '.join(vain)} can't be combined with a curve in a file", "it has no cases", where=path
-        )
+        advice = "it has no cases"
+        raise UsageError(f"{' and '.join(vain)} can't be combined with a curve in a file", advice, where=path)

@@ -60,10 +60,8 @@ def _work(settings: CapabilitySettings) -> RunWork:
     vain = {"cases": settings.cases, "exhaustive": settings.exhaustive, "count": settings.count}
     for name, given in vain.items():
         if given:
-            raise UsageError(
-                f"{name} does not apply to plan capability",
-                "the numbers of actions determine the cases: omit it",
-            )
+            hint = "the numbers of actions determine the cases: omit it"
+            raise UsageError(f"{name} does not apply to plan capability", hint)
     suite = suite_of(settings)
     design = Design(
         low=settings.actions.low,

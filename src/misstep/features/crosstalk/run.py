@@ -203,9 +203,8 @@ class _Tools:
                 hint = "an agent can't tell them apart: omit one of them"
                 raise UsageError(f"there is more than one tool '{tool.name}'", hint, where=spec)
         if len(found) < FEWEST:
-            raise UsageError(
-                "there is only one tool", "crosstalk needs at least two groups of tools", where=specs[0]
-            )
+            hint = "crosstalk needs at least two groups of tools"
+            raise UsageError("there is only one tool", hint, where=specs[0])
         self.described = {tool.name: tool for _, tool in found}
         self.specs = {tool.name: spec for spec, tool in found}
 

@@ -129,9 +129,8 @@ def _tasks(settings: FixSettings) -> tuple[Trying, ...]:
     trying = [Trying(each.id, each.request, parts[each.split], "task") for each in tasks]
     found = limited(trying, settings.seed, settings.count)
     if len({each.part for each in found}) < len(parts):
-        raise UsageError(
-            "the selected tasks are not in both parts of the benchmark", "omit --kind or --domain"
-        )
+        hint = "omit --kind or --domain"
+        raise UsageError("the selected tasks are not in both parts of the benchmark", hint)
     return found
 
 

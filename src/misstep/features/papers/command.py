@@ -87,9 +87,8 @@ def _every(
     if not agents and not used:
         raise UsageError("no agent was given", "name one or more, e.g. --agent react --agent tools")
     if settings.dry_run:
-        raise UsageError(
-            "--dry-run is not supported here", "misstep plan capability --dry-run estimates one curve"
-        )
+        hint = "misstep plan capability --dry-run estimates one curve"
+        raise UsageError("--dry-run is not supported here", hint)
     return [
         settings.overlay({"agent": agent, "model": model})
         for model in models or [settings.model]

@@ -104,10 +104,8 @@ class _Readers:
         lacking = [FLAGS[kind] for kind, amount in left.items() if amount < 0]
         if lacking:
             used = self.client.usage.input + self.client.usage.output
-            raise BudgetExceeded(
-                f"the budget does not allow another request: {used:,} tokens are used",
-                f"two readings are needed, each of at least one request: raise {lacking[0]}",
-            )
+            hint = f"two readings are needed, each of at least one request: raise {lacking[0]}"
+            raise BudgetExceeded(f"the budget does not allow another request: {used:,} tokens are used", hint)
 
 
 def _report(found: Repair, readers: _Readers, usd: float | None) -> RepairReport:

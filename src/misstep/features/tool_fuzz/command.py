@@ -77,9 +77,8 @@ def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -
     if emit:
         refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
         if settings.out and not settings.out.endswith(".py"):
-            raise UsageError(
-                f"--out {settings.out} is no Python file", "end it with .py: pytest ignores others"
-            )
+            advice = "end it with .py: pytest ignores others"
+            raise UsageError(f"--out {settings.out} is no Python file", advice)
     exit_policy = ExitPolicy(settings, "fuzz")
     report = followed(
         watched(settings),

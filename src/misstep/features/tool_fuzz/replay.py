@@ -69,9 +69,8 @@ def _replay(spec: str, calls: Sequence[Invocation], settings: ToolRunSettings) -
         tools = {tool.name: tool for tool in bench.tools}
         for call in calls:
             if call.tool not in tools:
-                raise UsageError(
-                    f"there is no tool '{call.tool}' now", did_you_mean(call.tool, tools), where=spec
-                )
+                hint = did_you_mean(call.tool, tools)
+                raise UsageError(f"there is no tool '{call.tool}' now", hint, where=spec)
         *_, last = bench.run([Probe(call) for call in calls])
         return masked(judge_calls_of(list(tools.values()))(calls[-1], last))
 

@@ -14,9 +14,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import structs
 
-from misstep.core.agent import Agent
 from misstep.core.event import Event, Notice
-from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.descriptions import Wordings, reworded, write_descriptions
 from misstep.core.results.fixing import ORIGINAL, Candidate, FixAttempt, FixReport, Part, Trying
 from misstep.core.settings import FixSettings, LimitSettings, ToolRunSettings
@@ -25,7 +23,7 @@ from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation
 from misstep.errors import UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.environments import BenchmarkSuite, EnvPool, find_task_agent
+from misstep.features.bench.environments import BenchmarkSuite, EnvPool
 from misstep.fuzzing.descriptions.evidence import SHOWN_REASON, judge_trial
 from misstep.fuzzing.descriptions.proposing import Call, Proposer
 from misstep.runs.budget import RunBudget
@@ -143,16 +141,10 @@ class OnTasks:
     ) -> Generator[FixAttempt]:
         known = {task.id: task for task in self.suite.tasks}
         tasks = [(place, known[each.id]) for place, each in enumerate(trying)]
-        jobs, run_budget = min(settings.jobs, len(trying)), self.run_budget
-
-        def find() -> Agent:
-            return find_task_agent(settings, self.tell, run_budget.rate_limiters)
-
         with EnvPool(self.suite, self.specs, settings) as pool:
-            attempts = Attempts(pool, settings, run_budget, find, tasks)
-            workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, jobs)
-            with closing(workers.work(range(jobs))) as work:
-                for done in work:
+            attempts = Attempts(pool, settings, self.run_budget, tasks, self.tell)
+            with closing(attempts.run(min(settings.jobs, len(trying)))) as reports:
+                for done in reports:
                     usage_meter.add(Spent(done.usage))
                     tokens = sum(usage.input + usage.output for usage in done.usage.values())
                     why = cut("; ".join(done.why), SHOWN_REASON) if done.verdict != "passed" else ""

@@ -92,10 +92,7 @@ def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
 @click.option("--serve", is_flag=True, help="Only run the forge, until Ctrl-C, to try it by hand.")
 @click.option("--port", type=PORT, help="Port for --serve (default: a free one).")
 @settings_options(
-    *[name for name in OPTIONS if name not in NO_FORGE],
-    *GATE,
-    *TRACING,
-    *KEEPING,
+    *(*[name for name in OPTIONS if name not in NO_FORGE], *GATE, *TRACING, *KEEPING),
     usual=USUALLY_TRYING,
     about=ABOUT_FORGE,
     choices={"split": "validation|test|all"},

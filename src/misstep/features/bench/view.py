@@ -28,10 +28,7 @@ WHOLE = 4_000  # where a task is shown in full
 
 
 def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: int = 20) -> RenderableType:
-    """Rates by kind, then up to `most` tasks that did not pass.
-
-    `show` and `place` come before and after a task in the command that shows it in full.
-    """
+    """`show` and `place` come before and after a task in the command that shows it in full."""
     parts: list[RenderableType] = [_rates(report), Text(f"\n{spent_in_words(report)}", style="dim")]
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss and (progress := progress_in_words(report)):
@@ -169,10 +166,7 @@ MOST_TASKS = 200  # shown in full
 
 
 def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
-    """Each task that did not pass, then rates by kind and split, then by domain.
-
-    `place` is the part of a command that names the store.
-    """
+    """The sections of the page; `place` is the part of a command that names the store."""
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss:
         yield page_section("Tasks that did not pass", *_amiss(amiss, report.run, place))

@@ -42,16 +42,8 @@ ABOUT = {**ABOUT_TRYING, "count": "Paraphrase sets per tool."}
 )
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @settings_options(
-    "only",
-    *TRYING,
-    "count",
-    *CONSISTENCY,
-    "time_per_tool",
-    "timeout",
-    *SANDBOX_OPTIONS,
-    *CALLING,
-    *GATE,
-    *KEEPING,
+    *("only", *TRYING, "count", *CONSISTENCY, "time_per_tool", "timeout"),
+    *(*SANDBOX_OPTIONS, *CALLING, *GATE, *KEEPING),
     usual=USUAL,
     about=ABOUT,
     shared_agent="real",

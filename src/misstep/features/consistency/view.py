@@ -37,10 +37,7 @@ ENDINGS = {"done": "", "time": "time ran out before all sets were made", "stoppe
 
 
 def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> RenderableType:
-    """A line for each tool, then each set that failed.
-
-    `again` and `place` come before and after a set in the command that replays it.
-    """
+    """`again` and `place` come before and after a set in the command that replays it."""
     table = numbers_table("tool", HEADINGS)
     for tool in report.tools:
         cells = [Text(count) for count in counts_of(tool)]
@@ -224,10 +221,7 @@ MOST_ON_PAGE = 4_000  # characters of a text
 
 
 def faulty_sets(report: ConsistencyRun, place: str) -> Iterator[Markup]:
-    """Each set that failed, then those that could not be judged, then a row for each tool.
-
-    `place` is the part of a command that names the store.
-    """
+    """The sections of the page; `place` is the part of a command that names the store."""
     failed = [(tool.name, each) for tool in report.tools for each in tool.faulty]
     if failed:
         sets = sum(len(tool.sets) for tool in report.tools)

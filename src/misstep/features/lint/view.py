@@ -17,6 +17,7 @@ from misstep.fuzzing.lint.subject import LintedTool, LintReport, Remark
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
+from misstep.rendering.trial import picked
 from misstep.rendering.words import specs_in_short
 from misstep.runs.execution import masked
 from misstep.runs.reporting.items import NAME, TEXT, tool_item
@@ -65,14 +66,8 @@ def lint_as_json(report: LintReport) -> dict[str, object]:
 
 
 def _remark_as_json(remark: Remark) -> dict[str, str]:
-    return {
-        "rule": remark.rule,
-        "class": remark.fault,
-        "where": remark.where,
-        "message": remark.message,
-        "evidence": remark.evidence,
-        "advice": remark.advice,
-    }
+    said = picked(remark, "where", "message", "evidence", "advice")
+    return {"rule": remark.rule, "class": remark.fault, **said}
 
 
 LONGEST_TYPE = 200  # characters of a description or of a type

@@ -126,20 +126,8 @@ ABOUT = {
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--use", multiple=True, metavar="RUN", help="Finished run to reuse; repeatable.")
 @settings_options(
-    "only",
-    *TRYING,
-    "count",
-    "requests_per_crash",
-    "variants",
-    "normalise",
-    "context",
-    "time_per_tool",
-    "timeout",
-    *SANDBOX_OPTIONS,
-    *CALLING,
-    "store",
-    "display",
-    "json",
+    *("only", *TRYING, "count", "requests_per_crash", "variants", "normalise", "context", "time_per_tool"),
+    *("timeout", *SANDBOX_OPTIONS, *CALLING, "store", "display", "json"),
     usual=USUALLY_TRYING,
     about=ABOUT,
     shared_agent="real",

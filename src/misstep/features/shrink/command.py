@@ -31,13 +31,7 @@ from misstep.store.location import way_to
 @click.argument("case", required=False)
 @click.option("--emit", type=click.Choice(["pytest"]), help="Also write a regression test to --out.")
 @settings_options(
-    "confidence",
-    "most_runs",
-    *BUDGETS,
-    "out",
-    "agent",
-    "python",
-    *RUNNING,
+    *("confidence", "most_runs", *BUDGETS, "out", "agent", "python", *RUNNING),
     preset=TYPED,
     about={**ABOUT_TYPED, "most_runs": "Maximum agent runs per failure (default: 500)."},
 )

@@ -45,17 +45,8 @@ ABOUT = {**ABOUT_TRYING, "count": f"Requests per tool for greybox and whitebox (
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--emit", type=click.Choice(["pytest"]), help="Also write the findings as tests to --out.")
 @settings_options(
-    *FUZZING,
-    *TRYING,
-    "requests_per_crash",
-    "tool_method",
-    "skip_sanity",
-    "count",
-    "timeout",
-    *CALLING,
-    "out",
-    *GATE,
-    *KEEPING,
+    *(*FUZZING, *TRYING, "requests_per_crash", "tool_method", "skip_sanity", "count", "timeout"),
+    *(*CALLING, "out", *GATE, *KEEPING),
     usual=USUALLY_TRYING,
     about=ABOUT,
     shared_agent="none",

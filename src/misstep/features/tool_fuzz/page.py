@@ -49,10 +49,10 @@ def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
     if any(tool.journey for tool in report.tools):
         yield _through_agent(report.tools)
     told = element("p", text(validation_in_words(report), 2_000), class_="bad" if report.untested else "")
-    table = grid(HEADINGS, [_row(tool) for tool in report.tools])
+    rows = [Row((text(tool.name, 100), *[str(cell(tool)) for _, cell in COLUMNS])) for tool in report.tools]
     notes = [f"{tool.name}: {'; '.join(said)}" for tool in report.tools if (said := remarks(tool))]
     captions = [element("p", text(note), class_="caption") for note in notes]
-    yield page_section("Tools", told, table, *captions, *_refusals(report.tools))
+    yield page_section("Tools", told, grid(HEADINGS, rows), *captions, *_refusals(report.tools))
 
 
 def _through_agent(tools: Sequence[ToolReport]) -> Markup:
@@ -69,19 +69,12 @@ def _through_agent(tools: Sequence[ToolReport]) -> Markup:
     return page_section(f"Through the agent ({methods_in_words(tools)})", *parts)
 
 
-def _row(tool: ToolReport) -> Row:
-    return Row((text(tool.name, 100), *[str(cell(tool)) for _, cell in COLUMNS]))
-
-
 def _refusals(tools: Sequence[ToolReport]) -> Iterator[Markup]:
     told = [(tool.name, *refused) for tool in tools for refused in refusals_in_words(tool)]
     if told:
         rows = [Row((text(name, 100), text(words, 500), text(call, 500))) for name, words, call in told]
-        yield element(
-            "details",
-            element("summary", "Most frequent refusals"),
-            grid(("tool", "share and message", "for example"), rows),
-        )
+        table = grid(("tool", "share and message", "for example"), rows)
+        yield element("details", element("summary", "Most frequent refusals"), table)
 
 
 def _finding(finding: Finding, run: str, place: str, cause: Cause | None = None) -> Markup:
@@ -109,14 +102,10 @@ def _body(finding: Finding, run: str, place: str, cause: Cause | None = None) ->
 
 
 def _source(frames: Sequence[Frame]) -> Markup:
-    rows = [
-        element(
-            "tr",
-            element("td", text(f"{os.path.basename(frame.file)}:{frame.line}", 200), class_="dim"),
-            element("td", element("code", text(frame.text, 200))),
-        )
-        for frame in frames
-    ]
+    rows = list[Markup]()
+    for frame in frames:
+        place = element("td", text(f"{os.path.basename(frame.file)}:{frame.line}", 200), class_="dim")
+        rows.append(element("tr", place, element("td", element("code", text(frame.text, 200)))))
     return element("table", *rows, class_="source", aria_label="source lines")
 
 

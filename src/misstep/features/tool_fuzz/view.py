@@ -47,10 +47,7 @@ ENDINGS = {"exhausted": "nothing more to try", "stopped": "stopped early"}
 
 
 def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
-    """Each cause with the places where it occurs, then unconfirmed findings, then a line for each tool.
-
-    `again` and `place` come before and after a finding in the command that replays it.
-    """
+    """`again` and `place` come before and after a finding in the command that replays it."""
     unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
     doubtful = unclear or report.unconfirmed or report.untested
     style = "bold" if report.findings else "yellow" if doubtful else "green"
@@ -69,10 +66,8 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     if any(tool.journey for tool in report.tools):
         parts.append(journeys_view(report.tools))
     parts += _refusals_view(report)
-    parts += [
-        Text(f"\n{validation_in_words(report)}\n", style="yellow" if report.untested else ""),
-        ToolsTable(report.tools),
-    ]
+    parts.append(Text(f"\n{validation_in_words(report)}\n", style="yellow" if report.untested else ""))
+    parts.append(ToolsTable(report.tools))
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     return Trimmed(Group(*parts))
 
@@ -81,8 +76,8 @@ def headline(report: FuzzReport) -> str:
     found, waiting = len(report.findings), len(report.unconfirmed)
     unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
     tools = len({each.tool for each in report.findings})
-    told = [f"{counted(len(report.causes), 'defect')} in {counted(tools, 'tool')}"] if found else []
-    told += [] if found else ["no defects found"]
+    defects = f"{counted(len(report.causes), 'defect')} in {counted(tools, 'tool')}"
+    told = [defects if found else "no defects found"]
     told += [f"{waiting} not confirmed"] if waiting else []
     told += [f"{unclear} could not be judged"] if unclear and not found else []
     told += [f"{counted(len(report.untested), 'tool')} not tested"] if report.untested and not found else []
@@ -123,9 +118,9 @@ def refusals_in_words(tool: ToolReport) -> list[tuple[str, str]]:
     """The most frequent refusals of valid calls: how many, the message, and an example call."""
     told = list[tuple[str, str]]()
     for each in tool.frequent_refusals:
-        share = (
-            f"{percent(each.seen / tool.valid)} of valid calls" if tool.valid else counted(each.seen, "call")
-        )
+        share = counted(each.seen, "call")
+        if tool.valid:
+            share = f"{percent(each.seen / tool.valid)} of valid calls"
         said = f"{each.error}: {each.message}" if each.error else each.message
         call = written_call(Invocation(each.tool, each.arguments))
         told.append((f"{share}: {plain(said, LONGEST_REFUSAL)}", call))
@@ -159,9 +154,8 @@ def judged_view(judged: Judged) -> RenderableType:
     style = STYLES.get(judged.ruling, "green" if judged.ruling in ("fine", "refused") else "yellow")
     head = Text("now: ").append(judged.ruling, style=style)
     if judged.error:
-        head.append(
-            f"  {plain(judged.error, 100)}{f' at {plain(judged.where, 200)}' if judged.where else ''}"
-        )
+        where = f" at {plain(judged.where, 200)}" if judged.where else ""
+        head.append(f"  {plain(judged.error, 100)}{where}")
     said = [indented(plain(text, 500), "dim") for text in (judged.message, judged.why) if text]
     return Trimmed(Group(head, *said))
 

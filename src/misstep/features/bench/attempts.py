@@ -60,9 +60,8 @@ class Attempts:
 
     def run(self, threads: int) -> Generator[TaskReport]:
         """Run tasks in several threads until none is left."""
-        workers = Workers[int, TaskReport](
-            lambda _, tell: self.work(tell), self.run_budget, self.settings.jobs
-        )
+        jobs = self.settings.jobs
+        workers = Workers[int, TaskReport](lambda _, tell: self.work(tell), self.run_budget, jobs)
         with closing(workers.work(range(threads))) as reports:
             yield from reports
 
@@ -97,9 +96,8 @@ class Attempts:
 
     async def _attempt(self, agent: Agent, place: int, task: Task, lent: EnvWithTools) -> TaskReport:
         began, usage_meter = time.monotonic(), UsageMeter(self.run_budget)
-        tools = _LaidTools(
-            lent.hosts, lent.env.surroundings.folder, lambda: lent.env.lay(task), self._is_over
-        )
+        folder = lent.env.surroundings.folder
+        tools = _LaidTools(lent.hosts, folder, lambda: lent.env.lay(task), self._is_over)
         trier = Trier(agent, tools, self.settings, usage_meter, self._go_on, usage_meter.grant, self._outage)
         names = [tool.name for tool in tools.tools]
         trial = await unless(self._is_over, trier.run(task.request, names), float("inf"))

@@ -1,7 +1,7 @@
 """Shows the results of a benchmark on the terminal, as JSON and in the HTML page."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -56,9 +56,8 @@ def _all_passed(report: BenchmarkReport) -> Text:
     many = len(report.tasks) > 1
     if progress := progress_in_words(report):
         return Text(f"\n{progress}, {'all' if many else 'which'} passed", style="yellow")
-    return Text(
-        f"\nall {len(report.tasks):,} tasks passed" if many else "\nthe only task passed", style="green"
-    )
+    told = f"all {len(report.tasks):,} tasks" if many else "the only task"
+    return Text(f"\n{told} passed", style="green")
 
 
 def task_view(task: TaskReport) -> RenderableType:
@@ -169,7 +168,10 @@ def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
     """The sections of the page; `place` is the part of a command that names the store."""
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss:
-        yield page_section("Tasks that did not pass", *_amiss(amiss, report.run, place))
+        shown = [_task(task, report.run, place) for task in amiss[:MOST_TASKS]]
+        if len(amiss) > MOST_TASKS:
+            shown.append(element("p", f"… and {len(amiss) - MOST_TASKS:,} more.", class_="dim"))
+        yield page_section("Tasks that did not pass", *shown)
     told = dict.fromkeys(note for task in report.tasks for note in task.notes)
     notes = [element("p", text(note), class_="caption") for note in told]
     said = filter(None, (progress_in_words(report), spent_in_words(report)))
@@ -185,13 +187,6 @@ def task_page(report: BenchmarkReport, task: TaskReport, place: str) -> PartPage
     order = [each.name for each in report.tasks]
     body = _body(task, report.run, place)
     return PartPage.among(order, task.name, f"{task.verdict}: task {plain(task.name, 100)}", (asked, *body))
-
-
-def _amiss(amiss: Sequence[TaskReport], run: str, place: str) -> Iterator[Markup]:
-    for task in amiss[:MOST_TASKS]:
-        yield _task(task, run, place)
-    if len(amiss) > MOST_TASKS:
-        yield element("p", f"… and {len(amiss) - MOST_TASKS:,} more.", class_="dim")
 
 
 def _task(task: TaskReport, run: str, place: str) -> Markup:

@@ -198,7 +198,10 @@ def capability_figure(
     actions at which success falls to 50 %. A figure that is not `styled` uses the styles of its page.
     `levels` are published results.
     """
-    frame = _frame(curves, title, levels)
+    sizes = {point.actions for each in curves for point in each.curve} or {2}
+    sizes |= {size for level in levels for size in (*level.actions, level.limit)}
+    halves = sum(each.half is not None for each in curves)
+    frame = PlotFrame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
     end = frame.bottom + AXIS + ENTRY * len(curves)
     height = end + LINE + (ENTRY * len(levels) + 2 * LINE if levels else 0)
     parts = (
@@ -227,13 +230,6 @@ def capability_figure(
         class_="figure",
         role="img",
     ).source
-
-
-def _frame(curves: Sequence[Capability], title: str, levels: Sequence[Level]) -> PlotFrame:
-    sizes = {point.actions for each in curves for point in each.curve} or {2}
-    sizes |= {size for level in levels for size in (*level.actions, level.limit)}
-    halves = sum(each.half is not None for each in curves)
-    return PlotFrame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
 
 
 def _axes(frame: PlotFrame) -> Iterator[Markup]:

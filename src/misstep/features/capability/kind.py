@@ -19,9 +19,8 @@ from misstep.store.runs import Run, Store
 
 def capability_section(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
     figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
-    return page_section(
-        "Capability", figure, *map(_points, curves), *([_published(levels)] if levels else [])
-    )
+    published = [_published(levels)] if levels else []
+    return page_section("Capability", figure, *map(_points, curves), *published)
 
 
 def _published(levels: Sequence[Level]) -> Markup:
@@ -83,9 +82,8 @@ class CapabilityRuns(PlanningRuns):
     def headline(self, settings: ViewSettings, run: Run) -> Markup:
         """Not the success rate, which depends on how many cases of each size were run."""
         curve = view_capability(settings, run.id)
-        return together(
-            element("p", plans_up_to(curve), class_="rate"), element("p", f"Success: {how_far(curve)}.")
-        )
+        rate = element("p", plans_up_to(curve), class_="rate")
+        return together(rate, element("p", f"Success: {how_far(curve)}."))
 
     def findings(self, settings: ViewSettings, run: Run, summary: Summary) -> Iterator[Markup]:
         curves = with_others(settings, view_capability(settings, run.id))

@@ -248,19 +248,15 @@ def set_page(report: ConsistencyRun, tool: str, one: PromptSet, place: str) -> P
 
 def _set(one: PromptSet, tool: str, again: str) -> Markup:
     failed = element("b", one.verdict, class_="bad")
-    head = element(
-        "summary", failed, " ", text(tool, 100), " · ", text(one.template or one.why, MOST_ON_PAGE)
-    )
+    about = text(one.template or one.why, MOST_ON_PAGE)
+    head = element("summary", failed, " ", text(tool, 100), " · ", about)
     return element("details", head, *_body(one, again), open="open", id=one.id, data_part=f"sets/{one.id}")
 
 
 def _body(one: PromptSet, again: str) -> list[Markup]:
     requests = [element("li", text(request, MOST_ON_PAGE)) for request in one.requests]
-    parts = [
-        element("p", text(one.why, MOST_ON_PAGE)),
-        element("ol", *requests),
-        *_bucket_tables(one.buckets, ""),
-    ]
+    parts = [element("p", text(one.why, MOST_ON_PAGE)), element("ol", *requests)]
+    parts += _bucket_tables(one.buckets, "")
     if one.normalised is not None:
         parts += _bucket_tables(one.normalised, ", ignoring irrelevant differences")
     if one.expectation is not None:

@@ -191,10 +191,9 @@ def noise(report: CrosstalkReport) -> Iterator[Markup]:
     more = [element("p", f"… and {len(led) - MOST_ON_PAGE:,} more.", class_="dim")]
     shown = list[Markup]()
     for name, trial in led[:MOST_ON_PAGE]:
-        tools_called = element(
-            "b", text(", ".join(dict.fromkeys(use.tool for use in trial.uses)), 200), class_="bad"
-        )
-        head = element("summary", tools_called, " · ", lines(trial.request, MOST))
+        tools_called = ", ".join(dict.fromkeys(use.tool for use in trial.uses))
+        bad = element("b", text(tools_called, 200), class_="bad")
+        head = element("summary", bad, " · ", lines(trial.request, MOST))
         did = [element("li", lines(line, MOST)) for line in trial_in_words(trial)]
         meant = element("p", "meant for ", text(name, 100))
         shown.append(element("details", head, meant, element("ol", *did)))

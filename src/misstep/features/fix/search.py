@@ -87,9 +87,8 @@ class OnRequests:
                 number, trying = unit
                 bench.wordings = {report.tool: report.words_of(number)}
                 try:
-                    trial = await unless(
-                        self.agent_session.is_over, trier.run(trying.request, trying.tools), inf
-                    )
+                    work = trier.run(trying.request, trying.tools)
+                    trial = await unless(self.agent_session.is_over, work, inf)
                     refuse_unreachable([trial])
                     judged = judge_trial(number, trying, trial, report.tool, models)
                     tell(await unless(self.agent_session.is_over, judged, inf))
@@ -218,9 +217,8 @@ class DescriptionSearch:
         try:
             async with self.agent_session.advised(self._usage_meter) as role_models:
                 call = self._caller(bench)
-                proposer = Proposer(
-                    tool, LateTolerantModels(role_models), report.examples, self.settings.seed, call
-                )
+                models = LateTolerantModels(role_models)
+                proposer = Proposer(tool, models, report.examples, self.settings.seed, call)
                 for number in range(len(made) + 1, self.settings.candidates + 1):
                     strategy = strategies[(number - 1) % len(strategies)]
                     work = proposer.propose(number, strategy, made)
@@ -268,6 +266,5 @@ def without_secrets(report: FixReport) -> FixReport:
 def _without_secret(candidate: Candidate) -> Candidate:
     if candidate.wording is None or masked(candidate.wording) == candidate.wording:
         return candidate
-    return structs.replace(
-        candidate, wording=None, why="It contains the value of a secret environment variable."
-    )
+    why = "It contains the value of a secret environment variable."
+    return structs.replace(candidate, wording=None, why=why)

@@ -74,13 +74,8 @@ def standings(report: FixReport) -> Iterator[tuple[Part, list[tuple[tuple[str, .
     for part, candidates in tested:
         rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
         best = chosen.number if chosen else None
-        yield (
-            part,
-            [
-                ((name, *_row(report.standing(number, part))), part == "test" or number == best)
-                for name, number in rows
-            ],
-        )
+        scored = [(number, (name, *_row(report.standing(number, part)))) for name, number in rows]
+        yield part, [(cells, part == "test" or number == best) for number, cells in scored]
 
 
 def _row(standing: Standing) -> tuple[str, ...]:
@@ -167,18 +162,14 @@ def wordings(run: FixRun, place: str) -> Iterator[Markup]:
         yield element("p", "To apply the better descriptions:")
         yield element("pre", text(f"misstep tool fix --resume {run.run}{place} --write"), class_="command")
     for report in run.tools:
-        yield page_section(
-            report.tool, element("p", text(f"{outcome_in_words(report)}.")), *_tool_on_page(report)
-        )
+        outcome = element("p", text(f"{outcome_in_words(report)}."))
+        yield page_section(report.tool, outcome, *_tool_on_page(report))
 
 
 def _tool_on_page(report: FixReport) -> Iterator[Markup]:
     for part, rows in standings(report):
-        yield grid(
-            ("words", *(each.replace("\n", " ") for each in HEADINGS)),
-            [Row(cells) for cells, _ in rows],
-            caption=part,
-        )
+        headings = ("words", *(each.replace("\n", " ") for each in HEADINGS))
+        yield grid(headings, [Row(cells) for cells, _ in rows], caption=part)
     for note in report.notes:
         yield element("p", text(note), class_="caption")
     yield _words("The tool's own description", report.original)

@@ -107,15 +107,13 @@ def _choose(found: ProjectScan, agent: str, specs: Sequence[str]) -> InitChoice:
         agent = _pick(agents, notes).spec
     elif not agent:
         notes += _without_agent(found)
+    usable = [item for item in (*found.of("server"), *found.of("tool")) if not item.problem]
     tools = tuple(specs)
-    if not tools and (
-        usable := [item for item in (*found.of("server"), *found.of("tool")) if not item.problem]
-    ):
+    if usable and not tools:
         tools = _pick_tools(usable, notes)
     needed = ["fuzz"] if tools else []
-    needed += (
-        ["mcp"] if any(spec.startswith("mcp:") or spec.endswith(".json") for spec in (*tools, agent)) else []
-    )
+    if any(spec.startswith("mcp:") or spec.endswith(".json") for spec in (*tools, agent)):
+        needed.append("mcp")
     needed += [item.extra for item in agents if item.spec == agent and item.extra]
     return InitChoice(agent, tools, tuple(needed), tuple(notes))
 
@@ -150,11 +148,8 @@ def _pick_tools(usable: Sequence[ProjectItem], notes: list[str]) -> tuple[str, .
     """The likeliest server or list of tools, or the tools in the likeliest file."""
     best = usable[0]
     single = best.kind == "server" or best.what in ("list of tools", "function that makes tools")
-    same = [
-        item
-        for item in usable
-        if item.file == best.file and item.kind == best.kind and item.what == best.what
-    ]
+    alike = (best.file, best.kind, best.what)
+    same = [item for item in usable if (item.file, item.kind, item.what) == alike]
     chosen = [best] if single else same[:MOST_TOOLS]
     if len(chosen) < len(usable):
         notes.append(f"Testing the tools of {best.file}: choose others with SPEC.")
@@ -168,9 +163,8 @@ def _write(
     tests = "tests/test_misstep.py" if (folder / "tests").is_dir() else "test_misstep.py"
     below = _below_repository(folder)
     workflow = workflow_text(tests, folder, below, choice.extras, bool(choice.tools))
-    moved = (
-        "move it to the root of the repository, where GitHub reads it" if below else "runs the test on GitHub"
-    )
+    elsewhere = "move it to the root of the repository, where GitHub reads it"
+    moved = elsewhere if below else "runs the test on GitHub"
     plan = [(SETTINGS_FILE, settings_text(choice.agent), "settings")]
     if choice.agent or choice.tools:
         plan += [

@@ -40,10 +40,9 @@ def shown(trial: Trial, most: int = WHOLE, lines: int = WHOLE) -> Shown:
     def text(said: str) -> str:
         return few_lines(said.strip("\n") or NOTHING, most, lines)
 
-    calls = tuple(
-        (written(use.tool, read_arguments(use.arguments), most), text(use.result)) for use in trial.uses
-    )
-    return Shown(text(trial.request), calls, text(trial.answer))
+    calls = [written(use.tool, read_arguments(use.arguments), most) for use in trial.uses]
+    results = [text(use.result) for use in trial.uses]
+    return Shown(text(trial.request), tuple(zip(calls, results, strict=True)), text(trial.answer))
 
 
 def is_cut(item: Item) -> bool:

@@ -28,9 +28,8 @@ TOPIC = 200  # characters
 
 def paper_view(replication: Replication) -> RenderableType:
     if replication.question == "rq1":
-        return _titled(
-            "Table 2: errors found in a given time", _effectiveness_table(replication.effectiveness)
-        )
+        table = _effectiveness_table(replication.effectiveness)
+        return _titled("Table 2: errors found in a given time", table)
     timed, curves = replication.question == "rq3", replication.capabilities
     # The paper publishes no curve in numbers, and no levels for timed problems.
     levels = () if timed else published_levels()
@@ -97,9 +96,8 @@ def _comparable(agents: Sequence[str]) -> list[PublishedAgent]:
 
 def _topics_table(topics: Mapping[str, int]) -> Table:
     published = load_paper().topics
-    table = _table(
-        "topic", "errors", *(heading for model in published for heading in (f"paper: {model}", "errors"))
-    )
+    headings = [heading for model in published for heading in (f"paper: {model}", "errors")]
+    table = _table("topic", "errors", *headings)
     columns = [list(islice(counts.items(), TOP)) for counts in (topics, *published.values())]
     for cells in zip_longest(*columns, fillvalue=("", "")):
         table.add_row(*(Text(plain(str(cell), TOPIC)) for pair in cells for cell in pair))

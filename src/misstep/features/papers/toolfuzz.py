@@ -99,9 +99,8 @@ def compare_methods(
             if run := found.take("fuzz", layer):
                 fuzzed[method] = view_fuzzing(settings, run.id)
             elif specs:
-                fuzzed[method] = fuzz_tools(
-                    settings.overlay(layer), specs, *listeners, rate_limiters=rate_limiters
-                )
+                layered = settings.overlay(layer)
+                fuzzed[method] = fuzz_tools(layered, specs, *listeners, rate_limiters=rate_limiters)
         for method, layer in CORRECTNESS.items():
             if run := found.take("consistency", layer):
                 checked[method] = view_consistency(settings, run.id)
@@ -128,9 +127,8 @@ class _Runs:
         for run in self._left:
             if run.purpose.verb not in ("fuzz", "consistency") or not run.summary or not run.settings.agent:
                 hint = "expected runs of misstep tool fuzz --agent and misstep tool consistency"
-                raise UsageError(
-                    f"run {run.id} is not a finished test of tools through an agent", hint, where="--use"
-                )
+                message = f"run {run.id} is not a finished test of tools through an agent"
+                raise UsageError(message, hint, where="--use")
         if len({(run.purpose.tools, run.settings.agent, run.settings.model) for run in self._left}) > 1:
             hint = "methods are compared on the same tools, with the same agent and the same model"
             raise UsageError("these runs differ in tools, agent or model", hint, where="--use")
@@ -182,9 +180,8 @@ def _on_answers(
     ]
     sizes = [len(group.sets) for sets in judged for group in group_sets(sets)]
     failed = {each.id for sets in judged for each in sets if each.verdict == "failed"}
-    late = [
-        f"{tool.name}: time ran out before all sets were made" for tool in run.tools if tool.ended == "time"
-    ]
+    late = [tool.name for tool in run.tools if tool.ended == "time"]
+    too_late = [f"{name}: time ran out before all sets were made" for name in late]
     return MethodResult(
         method,
         run.run,
@@ -192,7 +189,7 @@ def _on_answers(
         sum(tool.calls for tool in run.tools),
         chao1(sizes) if sizes else None,
         _false_discoveries(store, run.run, failed),
-        (*_notes(run.tools), *late),
+        (*_notes(run.tools), *too_late),
     )
 
 

@@ -153,9 +153,8 @@ class RunPages:
             return complain(request, 404, error.message, links=[NavigationLink(f"run {run.id}", back)])
         if page.id != wanted:
             return RedirectResponse(part_path(base, page.id))
-        before, behind = (
-            None if each is None else part_path(base, each) for each in (page.before, page.behind)
-        )
+        beside = (page.before, page.behind)
+        before, behind = (None if each is None else part_path(base, each) for each in beside)
         return show(
             request,
             "part.html",
@@ -200,9 +199,8 @@ class RunPages:
         names = [run.name or subject_name(run.settings, run.purpose) for run in runs]
         if names[0] == names[1]:
             names = [f"{name} ({run.id})" for name, run in zip(names, runs, strict=True)]
-        one, other = (
-            ComparedRun(run.id, name, run_path(run.id)) for run, name in zip(runs, names, strict=True)
-        )
+        named = zip(runs, names, strict=True)
+        one, other = (ComparedRun(run.id, name, run_path(run.id)) for run, name in named)
         parts = "tasks" if isinstance(comparison, TaskComparison) else "cases"
         made = comparison_parts(
             comparison, (one, other), requests, lambda run, name: part_path(f"{run_path(run)}/{parts}", name)
@@ -260,16 +258,11 @@ class RunPages:
             found, _ = list_runs(self._settings, MOST)
         except NoStoreYet:
             return []
-        return [
-            NavigationLink(
-                plain(
-                    " · ".join(filter(None, (run.id, run.name, *subject_lines(run.settings, run.purpose)))),
-                    CHOICE,
-                ),
-                run.id,
-            )
-            for run in (each.run for each in found)
-        ]
+        choices = list[NavigationLink]()
+        for run in (each.run for each in found):
+            told = filter(None, (run.id, run.name, *subject_lines(run.settings, run.purpose)))
+            choices.append(NavigationLink(plain(" · ".join(told), CHOICE), run.id))
+        return choices
 
     def index(self, request: Request) -> Response:
         return self._data(lambda run: case_index(self._settings, run), request)
@@ -308,12 +301,8 @@ class RunPages:
     def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
         failures = view_run(self._settings, run.id, NAMED).failures
         links = [NavigationLink(f"case {each.case.id}", case_path(run.id, each.case.id)) for each in failures]
-        return complain(
-            request,
-            404,
-            error.message,
-            links=[NavigationLink(f"run {run.id}, with all its cases", run_path(run.id)), *links],
-        )
+        whole = NavigationLink(f"run {run.id}, with all its cases", run_path(run.id))
+        return complain(request, 404, error.message, links=[whole, *links])
 
     def _show(self, *names: str) -> str:
         return f"misstep show {' '.join(names)}{way_to(self._settings.store)}"

@@ -172,9 +172,8 @@ def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
 def passage_view(passage: ReachAttempt) -> RenderableType:
     lines: list[RenderableType] = [Text(fate_in_words(passage))]
     if passage.rehearsal is not None:
-        lines.append(
-            Text("instructed to make exactly these calls on inert tools, the agent made them", style="dim")
-        )
+        told = "instructed to make exactly these calls on inert tools, the agent made them"
+        lines.append(Text(told, style="dim"))
         lines += [indented(line) for line in trial_in_words(passage.rehearsal)]
     return section("through the agent", Group(*lines))
 

@@ -64,9 +64,8 @@ class AgentReproducer:
         try:
             async with self._agent_session.gathered(bench, progress.usage_meter) as (role_models, trier):
                 progress.notes = trier.notes
-                async with aclosing(
-                    self._passages(progress, LateTolerantModels(role_models), trier)
-                ) as passages:
+                models = LateTolerantModels(role_models)
+                async with aclosing(self._passages(progress, models, trier)) as passages:
                     while passage := await unless(self._agent_session.is_over, anext(passages, None), until):
                         refuse_unreachable(passage.trials)
                         progress.passages.append(passage)
@@ -90,9 +89,8 @@ class AgentReproducer:
     ) -> AsyncGenerator[ReachAttempt]:
         settings, method = self.settings, self.settings.tool_method
         if method == "toolfuzz":
-            passing = ReachStages(
-                models, trier, self.prompts, settings.requests_per_crash, settings.skip_sanity
-            )
+            many, skip = settings.requests_per_crash, settings.skip_sanity
+            passing = ReachStages(models, trier, self.prompts, many, skip)
             for finding in progress.candidates():
                 yield await passing.lead(finding)
             return

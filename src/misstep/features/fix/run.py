@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from typing import TypeAlias
 
 from msgspec import structs
 
@@ -66,11 +67,11 @@ class Knowledge:
         return evidence_of_fuzzing(self._fuzzed, name, tool) if name else FixEvidence()
 
 
-def prepared(
-    targets: Sequence[Target], tools: Sequence[Described], knowledge: Knowledge, settings: FixSettings
-) -> list[FixReport]:
+Known: TypeAlias = tuple[Target, Described, FixEvidence]
+
+
+def _reports(known: Sequence[Known], knowledge: Knowledge, settings: FixSettings) -> list[FixReport]:
     """The work for each tool. A `UsageError` if there is none."""
-    known = [(each, tool, knowledge.of(each)) for each, tool in zip(targets, tools, strict=True)]
     reports = list[FixReport]()
     if settings.bench:
         trying = _tasks(settings)
@@ -80,15 +81,13 @@ def prepared(
             reports.append(_report(target, tool, trying, told, place))
         return reports
     assert knowledge.run is not None
-    found = [(each, tool, evidence) for each, tool, evidence in known if evidence.asked]
+    found = [entry for entry in known if entry[2].asked]
     _refuse_nothing(found or known, knowledge, settings)
-    wanted = (
-        found if settings.only else [entry for entry in found if any(each.bad for each in entry[2].asked)]
-    )
+    failed = [entry for entry in found if any(each.bad for each in entry[2].asked)]
+    wanted = found if settings.only else failed
     where = f"run {knowledge.run.id}"
     if not wanted:
-        hint = "that run has nothing to fix"
-        raise UsageError("none of its requests failed", hint, where=where)
+        raise UsageError("none of its requests failed", "that run has nothing to fix", where=where)
     for place, (target, tool, evidence) in enumerate(wanted):
         try:
             reports.append(_report(target, tool, *split(evidence, settings.seed, settings.count), place))
@@ -105,9 +104,7 @@ def benchmark_suite_of(settings: FixSettings) -> BenchmarkSuite | None:
     return find_suite(settings.bench, settings.overlay({"split": "all", "count": None}))
 
 
-def _refuse_nothing(
-    found: Sequence[tuple[Target, Described, FixEvidence]], knowledge: Knowledge, settings: ToolLimits
-) -> None:
+def _refuse_nothing(found: Sequence[Known], knowledge: Knowledge, settings: ToolLimits) -> None:
     """Say why there are no requests to test descriptions on."""
     assert knowledge.run is not None
     if any(evidence.asked for _, _, evidence in found):
@@ -230,9 +227,9 @@ def _prepared(
 ) -> list[tuple[FixReport, str]]:
     found = benches.all_tools(specs)
     targets = [each for each in find_targets(found, settings.only) if len(each.tools) == 1]
-    tools = [each.among(found[each.spec])[0] for each in targets]
+    known = [(each, each.among(found[each.spec])[0], knowledge.of(each)) for each in targets]
     specs_of = {target.name: target.spec for target in targets}
-    reports = prepared(targets, tools, knowledge, settings)
+    reports = _reports(known, knowledge, settings)
     offered = [tool.name for tools in found.values() for tool in tools]
     for name in offered if settings.bench else [report.tool for report in reports]:
         both = [spec for spec, tools in found.items() if name in [each.name for each in tools]]

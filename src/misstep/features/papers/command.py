@@ -12,10 +12,8 @@ from misstep.cli.output import print_json, print_json_text
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
 from misstep.features.papers import pdoctor as api
-from misstep.features.papers.pdoctor import Question, Replication
-from misstep.features.papers.pdoctor_view import paper_view
-from misstep.features.papers.toolfuzz import compare_methods
-from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
+from misstep.features.papers.pdoctor import Question, Replication, paper_view
+from misstep.features.papers.toolfuzz import compare_methods, methods_as_json, methods_view
 from misstep.runs.setup.configuration import AGENTS, CALLING, SANDBOX_OPTIONS, TRYING, USUALLY_TRYING
 
 SHARED = (*[name for name in AGENTS if name not in ("agent", "model")], "actions", "seed")

@@ -16,14 +16,7 @@ from misstep.adapters.loading.recognition import expected
 from misstep.adapters.toolset.spec import refuse_nameless
 from misstep.cli.help import command
 from misstep.errors import UsageError, install_command
-from misstep.features.init.files import (
-    CASES,
-    SETTINGS_FILE,
-    WORKFLOW_FILE,
-    pytest_text,
-    settings_text,
-    workflow_text,
-)
+from misstep.features.init import files
 from misstep.features.init.search import ProjectItem, ProjectScan, scan
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -162,18 +155,18 @@ def _write(
     """Write the files that don't exist yet; returns what was written and what was left alone, and why."""
     tests = "tests/test_misstep.py" if (folder / "tests").is_dir() else "test_misstep.py"
     below = _below_repository(folder)
-    workflow = workflow_text(tests, folder, below, choice.extras, bool(choice.tools))
+    workflow = files.workflow_text(tests, folder, below, choice.extras, bool(choice.tools))
     elsewhere = "move it to the root of the repository, where GitHub reads it"
     moved = elsewhere if below else "runs the test on GitHub"
-    plan = [(SETTINGS_FILE, settings_text(choice.agent), "settings")]
+    plan = [(files.SETTINGS_FILE, files.settings_text(choice.agent), "settings")]
     if choice.agent or choice.tools:
         plan += [
-            (tests, pytest_text(tests, choice.agent, choice.tools), "a first test for pytest"),
-            (WORKFLOW_FILE, workflow, moved),
+            (tests, files.pytest_text(tests, choice.agent, choice.tools), "a first test for pytest"),
+            (files.WORKFLOW_FILE, workflow, moved),
         ]
     written, kept = list[tuple[str, str]](), list[tuple[str, str]]()
     for name, text, about in plan:
-        if name == SETTINGS_FILE and not (folder / name).exists() and _settings_elsewhere(folder):
+        if name == files.SETTINGS_FILE and not (folder / name).exists() and _settings_elsewhere(folder):
             kept.append((name, "pyproject.toml has [tool.misstep]"))
         elif os.path.lexists(folder / name) and not force:
             kept.append((name, "exists"))
@@ -214,13 +207,13 @@ def _next(choice: InitChoice, written: Sequence[str]) -> Iterator[str]:
     if missing:
         yield install_command(",".join(missing))
     if choice.agent:
-        named = "" if SETTINGS_FILE in written else f" --agent {shlex.quote(choice.agent)}"
-        yield f"misstep plan test{named} --count {CASES}"
+        named = "" if files.SETTINGS_FILE in written else f" --agent {shlex.quote(choice.agent)}"
+        yield f"misstep plan test{named} --count {files.CASES}"
     elif choice.tools:
         words = " ".join(shlex.quote(_with_python(spec)) for spec in choice.tools)
         yield f"misstep tool fuzz {words} --time-per-tool 30s"
     else:
-        yield f"misstep plan test --agent sim:greedy --count {CASES}"
+        yield f"misstep plan test --agent sim:greedy --count {files.CASES}"
     for name in (name for name in written if name.endswith(".py")):
         if find_spec("pytest") is None:
             yield "pip install pytest"

@@ -20,14 +20,8 @@ from misstep.core.results.summary import Summary
 from misstep.core.run import FixedSuite, RunSpec
 from misstep.core.settings import Settings, Span, StoreSettings, check_settings
 from misstep.errors import BudgetExceeded, Interrupted, UsageError
+from misstep.features.capability import view as capability_view
 from misstep.features.capability.run import measure_capability, view_capability
-from misstep.features.capability.view import (
-    PublishedAgent,
-    capability_plot,
-    how_far_table,
-    load_paper,
-    published_levels,
-)
 from misstep.features.dissect.run import dissect, view_dissection
 from misstep.planning.synthesis.suite import make_case
 from misstep.rendering.comparison import finding
@@ -200,8 +194,10 @@ def paper_view(replication: Replication) -> RenderableType:
         return _titled("Table 2: errors found in a given time", table)
     timed, curves = replication.question == "rq3", replication.capabilities
     # The paper publishes no curve in numbers, and no levels for timed problems.
-    levels = () if timed else published_levels()
-    plot = Group(capability_plot(curves, levels), Text(), how_far_table(curves, levels))
+    levels = () if timed else capability_view.published_levels()
+    plot = Group(
+        capability_view.capability_plot(curves, levels), Text(), capability_view.how_far_table(curves, levels)
+    )
     errors = [counted_column(each, each.errors) for each in curves]
     errors += _published(replication, "timed_errors" if timed else "errors")
     causes = [counted_column(each, each.causes) for each in replication.dissections]
@@ -256,14 +252,14 @@ def _published(replication: Replication, what: str) -> list[Column]:
     return [Column(name, shares, style="dim") for name, shares in found.items() if shares]
 
 
-def _comparable(agents: Sequence[str]) -> list[PublishedAgent]:
+def _comparable(agents: Sequence[str]) -> list[capability_view.PublishedAgent]:
     """The paper's agents of the same paradigms; all of them if there are none."""
-    everyone = load_paper().agent
+    everyone = capability_view.load_paper().agent
     return [other for other in everyone if other.paradigm in agents] or list(everyone)
 
 
 def _topics_table(topics: Mapping[str, int]) -> Table:
-    published = load_paper().topics
+    published = capability_view.load_paper().topics
     headings = [heading for model in published for heading in (f"paper: {model}", "errors")]
     table = _table("topic", "errors", *headings)
     columns = [list(islice(counts.items(), TOP)) for counts in (topics, *published.values())]

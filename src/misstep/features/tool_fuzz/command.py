@@ -16,18 +16,11 @@ from misstep.core.results.finding import FuzzReport
 from misstep.core.results.trial import REFUSALS
 from misstep.core.settings import RunSettings, ToolFuzzSettings
 from misstep.errors import UsageError
+from misstep.features.tool_fuzz import view
 from misstep.features.tool_fuzz.reach_view import passage_as_json
 from misstep.features.tool_fuzz.replay import regression_tests, replay_finding
 from misstep.features.tool_fuzz.reproduce import REQUESTS
 from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
-from misstep.features.tool_fuzz.view import (
-    as_json,
-    finding_as_json,
-    finding_detail,
-    finding_view,
-    fuzz_view,
-    judged_view,
-)
 from misstep.runs.lookup import find_run
 from misstep.runs.setup.configuration import CALLING, FUZZING, TRYING, USUALLY_TRYING
 from misstep.store.files import refuse_unwritable, write_text
@@ -102,10 +95,10 @@ def show_part(settings: RunSettings, run: str, name: str) -> None:
     passage = view_fuzzing(settings, stored.id).passage_of(finding)
     if settings.json:
         through_agent = {"through_agent": passage_as_json(passage)} if passage else {}
-        print_json_text({**finding_as_json(finding), **through_agent})
+        print_json_text({**view.finding_as_json(finding), **through_agent})
         return
     console = Console()
-    console.print(finding_detail(finding, passage))
+    console.print(view.finding_detail(finding, passage))
     hint(console, f"Replay: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
 
 
@@ -121,10 +114,10 @@ def _write_tests(settings: RunSettings, report: FuzzReport) -> None:
 
 def _show(settings: RunSettings, report: FuzzReport, ending: CommandResult) -> None:
     if settings.json:
-        print_json_text(ending.added_to(as_json(report)))
+        print_json_text(ending.added_to(view.as_json(report)))
     else:
         console = Console()
-        console.print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
+        console.print(view.fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
         ending.show(console)
         point_to_page(console, report.run, way_to(settings.store))
 
@@ -137,8 +130,8 @@ def replay_part(settings: RunSettings, run: str, name: str) -> int:
         print_json(after)
     else:
         console = Console()
-        console.print(finding_view(before))
-        console.print(judged_view(after))
+        console.print(view.finding_view(before))
+        console.print(view.judged_view(after))
         hint(console, "as before" if same else f"was before: {before.kind}, {before.error}")
     harmless = ("fine", "environment") if is_refusal else ("fine", "refused", "environment")
     return int(after.ruling not in harmless)

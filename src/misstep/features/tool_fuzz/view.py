@@ -19,14 +19,7 @@ from misstep.core.results.finding import (
 )
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Frame, Invocation
-from misstep.features.tool_fuzz.reach_view import (
-    estimate,
-    journey_as_json,
-    journeys_of,
-    journeys_view,
-    passage_view,
-    tools_table,
-)
+from misstep.features.tool_fuzz import reach_view as reach
 from misstep.rendering.layout import Trimmed, beneath, indented, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
@@ -64,7 +57,7 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
         ]
         parts.append(section(UNCONFIRMED, Group(*waiting)))
     if any(tool.journey for tool in report.tools):
-        parts.append(journeys_view(report.tools))
+        parts.append(reach.journeys_view(report.tools))
     parts += _refusals_view(report)
     parts.append(Text(f"\n{validation_in_words(report)}\n", style="yellow" if report.untested else ""))
     parts.append(ToolsTable(report.tools))
@@ -169,7 +162,7 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
     if finding.frames:
         parts.append(section("traceback", Group(*map(_frame_view, finding.frames))))
     if passage is not None:
-        parts.append(passage_view(passage))
+        parts.append(reach.passage_view(passage))
     return Trimmed(Group(*parts))
 
 
@@ -187,7 +180,7 @@ class ToolsTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         columns = COLUMNS if options.max_width >= WIDE else COLUMNS[:NARROW]
         rows = [(tool.name, [cell(tool) for _, cell in columns]) for tool in self._tools]
-        yield tools_table([heading for heading, _ in columns], rows)
+        yield reach.tools_table([heading for heading, _ in columns], rows)
 
 
 def found(tool: ToolReport) -> Text:
@@ -197,7 +190,7 @@ def found(tool: ToolReport) -> Text:
 
 
 def in_all(tool: ToolReport) -> str:
-    return estimate(tool.in_all)
+    return reach.estimate(tool.in_all)
 
 
 def calls_each(tool: ToolReport) -> str:
@@ -212,7 +205,7 @@ def remarks(tool: ToolReport) -> list[str]:
     """What prevented tests, and code that was never reached."""
     told = [] if tool.is_tested else [not_tested(tool)]
     told += [*tool.notes, *filter(None, [ENDINGS.get(tool.ended)])]
-    told += unanswered([trial for journey in journeys_of([tool]) for trial in journey.attempts])
+    told += unanswered([trial for journey in reach.journeys_of([tool]) for trial in journey.attempts])
     if tool.reach and (missed := tool.reach.missed):
         more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
         told.append(f"never reached: {', '.join(missed[:MOST_MISSED])}{more}")
@@ -267,7 +260,7 @@ def _tool_as_json(tool: ToolReport) -> dict[str, object]:
         "reach": tool.reach and picked(tool.reach, "lines", "total", "missed"),
         "corpus": len(tool.corpus),
         **picked(tool, "ended", "notes", "sandbox"),
-        **({"through_agent": journey_as_json(tool.journey)} if tool.journey else {}),
+        **({"through_agent": reach.journey_as_json(tool.journey)} if tool.journey else {}),
     }
 
 

@@ -13,16 +13,8 @@ from misstep.cli.reports import check_reports, open_page, report_path
 from misstep.core.results.capability import Capability
 from misstep.core.settings import BUDGETS, CapabilitySettings, RunSettings, Span, ViewSettings
 from misstep.errors import UsageError
+from misstep.features.capability import run as api
 from misstep.features.capability.kind import curves_page
-from misstep.features.capability.run import (
-    estimate_capability,
-    levels_beside,
-    measure_capability,
-    resume_capability,
-    settle_others,
-    view_capability,
-    with_others,
-)
 from misstep.features.capability.view import capability_plot, capability_table, error_table, how_far_table
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -32,7 +24,7 @@ from misstep.store.location import way_to
 
 
 def show_curves(console: Console, settings: ViewSettings, first: Capability) -> None:
-    curves, levels = with_others(settings, first), levels_beside(settings)
+    curves, levels = api.with_others(settings, first), api.levels_beside(settings)
     console.print(capability_plot(curves, levels))
     console.print()
     console.print(capability_table(curves[0]))
@@ -60,13 +52,13 @@ def capability(settings: CapabilitySettings) -> int:
     """Measure success as the number of actions grows."""
     settings = settings.overlay(NOT_ASKED)
     if settings.dry_run:
-        return announce(settings, lambda: (settings, estimate_capability(settings)))
+        return announce(settings, lambda: (settings, api.estimate_capability(settings)))
     if settings.width is not None and not settings.adaptive:
         raise UsageError("--width is for --adaptive", "add --adaptive, or omit it")
     refuse_curves_in_json(settings)
-    settings = settle_others(settings)
+    settings = api.settle_others(settings)
     with watched(settings) as listeners:
-        measure = resume_capability if settings.resume else measure_capability
+        measure = api.resume_capability if settings.resume else api.measure_capability
         measured = measure(settings, *listeners)
     close_run(settings, measured.run, None)
     if not to_report(settings):
@@ -75,7 +67,7 @@ def capability(settings: CapabilitySettings) -> int:
 
 
 def show_stored(settings: RunSettings, run: str, _: int) -> None:
-    _show(settings, view_capability(settings, run))
+    _show(settings, api.view_capability(settings, run))
 
 
 def _show(settings: RunSettings, measured: Capability) -> None:
@@ -114,7 +106,7 @@ def report_kept(settings: RunSettings, path: str, opening: bool) -> int:
     check_reports(settings)
     name, _ = os.path.splitext(os.path.basename(path))
     target = report_path(settings, name, "html")
-    write_text(target, curves_page(with_others(settings, read_curve(path)), levels_beside(settings)))
+    write_text(target, curves_page(api.with_others(settings, read_curve(path)), api.levels_beside(settings)))
     if target != "-":
         click.echo(plain(target))
     if opening:

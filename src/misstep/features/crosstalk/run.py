@@ -21,7 +21,6 @@ from misstep.core.run import RunSpec
 from misstep.core.settings import (
     AgentRunSettings,
     CrosstalkSettings,
-    SampleSettings,
     StoreSettings,
     check_settings,
 )
@@ -31,7 +30,7 @@ from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.agent_tests.requests import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.runs.budget import RunBudget
 from misstep.runs.cases import absolute_places, stored_specs
-from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
+from misstep.runs.lookup import draw_requests, find_maker, find_requests
 from misstep.runs.setup.agent_session import (
     AgentSession,
     Over,
@@ -256,21 +255,14 @@ def _lay_out(
     if not settings.from_run:
         return blank
     source = find_maker(store, settings.from_run)
-    return _with_requests(blank, find_requests(store, source), settings, source.id)
-
-
-def _with_requests(
-    blank: Sequence[GroupReport], asked: Sequence[MadeRequest], settings: SampleSettings, source: str
-) -> list[GroupReport]:
-    """The groups with requests of an earlier run; a `UsageError` if it has none for any of them."""
-    made = list[GroupReport]()
+    asked, made = find_requests(store, source), list[GroupReport]()
     for group in blank:
         drawn = draw_requests(asked, group.tools, settings.count or COUNT, settings.seed)
-        why = "" if drawn else f"run {source} has no requests for its tools"
-        made.append(msgspec.structs.replace(group, requests=drawn, why=why))
+        why = "" if drawn else f"run {source.id} has no requests for its tools"
+        made.append(structs.replace(group, requests=drawn, why=why))
     if not any([group.requests for group in made]):
         hint = "run misstep tool consistency or misstep tool fuzz --agent first"
-        raise UsageError("has no requests for any of these tools", hint, where=f"--from {source}")
+        raise UsageError("has no requests for any of these tools", hint, where=f"--from {source.id}")
     return made
 
 

@@ -273,15 +273,12 @@ def _hold(
                 if blank.name in done or agent_session.is_over():
                     continue
                 report = session.kept.get(blank.name, blank)
-                scorer = score_with(spec, agent_session)
+                scorer: Scorer = OnRequests(benches, spec, settings, agent_session, run_budget)
+                if suite is not None:
+                    scorer = OnTasks(suite, run.purpose.tools, settings, run_budget, session.notice)
                 search = DescriptionSearch(report, spec, settings, benches, agent_session, run_budget, scorer)
                 with closing(search.run()) as found:
                     yield from found
-
-    def score_with(spec: str, agent_session: AgentSession) -> Scorer:
-        if suite is not None:
-            return OnTasks(suite, run.purpose.tools, settings, run_budget, session.notice)
-        return OnRequests(benches, spec, settings, agent_session, run_budget)
 
     session.hold(work, lambda report: ToolMended(run.id, report))
     return _view(store, run, trusted=True)

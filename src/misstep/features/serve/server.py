@@ -40,7 +40,7 @@ class Starting:
         self._secret = pages.Secret()
         self.app = Starlette(
             routes=[
-                Route("/", self._form, name="start"),
+                Route("/", lambda request: self._ask(request, USUAL), name="start"),
                 Route("/", self._start, methods=["POST"]),
                 Route("/stop/{run}", self._stop, methods=["POST"], name="stop"),
                 Route("/{number:int}", self._wait, name="launch"),
@@ -54,9 +54,6 @@ class Starting:
         if not self._launcher.can_stop(run):
             return None
         return StopButton(f"{self._base}{self.app.url_path_for('stop', run=run)}", self._secret.token)
-
-    def _form(self, request: Request) -> Response:
-        return self._ask(request, USUAL)
 
     async def _start(self, request: Request) -> Response:
         form = await pages.read_form(request, LONGEST_FORM, MOST_FIELDS)

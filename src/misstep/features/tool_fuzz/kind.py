@@ -50,8 +50,16 @@ class FuzzRuns(ReportedRuns[ToolReport]):
         return finding_page(view_fuzzing(settings, run.id), finding, way_to(settings.store))
 
     def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
+        """Compare findings exactly. A tool that only this run has tested counts too."""
         with Store(settings.store) as store:
-            return _hold_findings(store, baseline, run)
+            before, after = store.tool_reports(baseline), store.tool_reports(run)
+        tested = {report.name for report in after}
+        if not tested & {report.name for report in before}:
+            raise nothing_in_common(baseline, run, "tool", "fuzz the same tools in both runs")
+        old = [finding for report in before if report.name in tested for finding in report.findings]
+        own = [finding for report in after for finding in report.findings]
+        new, gone = _beyond(own, old), _beyond(old, own)
+        return Held(baseline, regressed=bool(new), unit="tool", new=_named(new), gone=_named(gone))
 
 
 def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
@@ -91,18 +99,6 @@ def _defect(finding: Finding, number: int, home: ReportSource, cause: Cause) -> 
         replay=home.replay(finding.id),
         spot=home.spot_of_finding(finding),
     )
-
-
-def _hold_findings(store: Store, baseline: str, run: str) -> Held:
-    """Compare findings exactly. A tool that only this run has tested counts too."""
-    before, after = store.tool_reports(baseline), store.tool_reports(run)
-    tested = {report.name for report in after}
-    if not tested & {report.name for report in before}:
-        raise nothing_in_common(baseline, run, "tool", "fuzz the same tools in both runs")
-    old = [finding for report in before if report.name in tested for finding in report.findings]
-    own = [finding for report in after for finding in report.findings]
-    new, gone = _beyond(own, old), _beyond(old, own)
-    return Held(baseline, regressed=bool(new), unit="tool", new=_named(new), gone=_named(gone))
 
 
 def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> list[Finding]:

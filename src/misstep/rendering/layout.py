@@ -1,6 +1,6 @@
 """Layout of text and tables on a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
@@ -14,6 +14,15 @@ from misstep.rendering.text import plain
 def bare_table(headed: bool = True) -> Table:
     """A table without lines, two spaces between columns."""
     return Table(box=None, show_header=headed, pad_edge=False, padding=(0, 2, 0, 0))
+
+
+def numbers_table(first: str, headings: Iterable[str], min_width: int = 12) -> Table:
+    """A table with a column of names, and a column of numbers for each heading."""
+    table = bare_table()
+    table.add_column(first, overflow="fold", min_width=min_width)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
 
 
 def hanging(mark: str, text: str) -> RenderableType:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from msgspec import structs
 
@@ -16,6 +17,12 @@ from misstep.rendering.words import written
 MOST = 500  # characters of an agent's message or of a call
 MOST_ERROR = 200
 MOST_ANSWER = 200  # characters of a tool's result
+
+
+def picked(value: object, *names: str) -> dict[str, Any]:
+    """These attributes of a value by name, for JSON; tuples become lists."""
+    found = {name: getattr(value, name) for name in names}
+    return {name: list(each) if isinstance(each, tuple) else each for name, each in found.items()}
 
 
 def trial_as_json(trial: Trial) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from misstep.core.results.label import Label
-from misstep.features.papers.toolfuzz_view import NAMES, load_paper
+from misstep.features.papers.toolfuzz import NAMES, load_paper
 from misstep.fuzzing.agent_tests.prompts import Stage
 from misstep.store.runs import Store
 from tests.conftest import Command

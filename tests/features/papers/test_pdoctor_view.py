@@ -6,8 +6,7 @@ from misstep.core.results.capability import Capability
 from misstep.core.results.comparison import Breakdown
 from misstep.core.results.diagnosis import Dissection
 from misstep.core.results.summary import Tally
-from misstep.features.papers.pdoctor import Effectiveness, Replication
-from misstep.features.papers.pdoctor_view import paper_view
+from misstep.features.papers.pdoctor import Effectiveness, Replication, paper_view
 from tests.features.capability.curves import point
 from tests.rendering.screens import shown
 

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from misstep.features.papers.toolfuzz import compare_methods
-from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
+from misstep.features.papers.toolfuzz import compare_methods, methods_as_json, methods_view
 from tests.features.tool_fuzz.reproduce.with_agent import reproduce, settings_in
 from tests.fuzzing.agent_tests.bills import GOOD, SOURCE, SPLITS
 from tests.fuzzing.agent_tests.scripted_roles import plays

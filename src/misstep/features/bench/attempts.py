@@ -3,7 +3,10 @@
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from misstep.core.agent import Agent
@@ -14,24 +17,27 @@ from misstep.core.tool import Probe, Reaction
 from misstep.errors import UsageError
 from misstep.features.bench.environments import (
     OVERFULL,
-    BenchmarkSuite,
     EnvPool,
     EnvWithTools,
     Simulated,
     TaskFolder,
+    find_task_agent,
     is_overfull,
 )
 from misstep.runs.budget import RunBudget
 from misstep.runs.execution import at_work
 from misstep.runs.setup.agent_session import Over, UsageMeter, refuse_unreachable, unless
+from misstep.runs.setup.models import Tell
 from misstep.runs.setup.roles import Outage
 from misstep.runs.setup.trying import Trier
+from misstep.runs.setup.workers import Workers
 from misstep.tool_host.host import ToolHost
 from misstep.tool_host.live import JoinedBench
 
 SOON = 0.2  # seconds until the folder is checked during a call; most calls are over by then
 
 
+@dataclass
 class Attempts:
     """Runs agents on the tasks that are `left`; several threads may call it at a time.
 
@@ -39,37 +45,40 @@ class Attempts:
     can't be loaded any more, and why; then all stop.
     """
 
-    def __init__(
-        self,
-        pool: EnvPool,
-        settings: ToolRunSettings,
-        run_budget: RunBudget,
-        find: Callable[[], Agent],
-        left: Iterable[tuple[int, Task]],
-        starting: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self._pool = pool
-        self._settings = settings
-        self._run_budget = run_budget
-        self._find = find
-        self._left = iter(left)
-        self._starting = starting
+    pool: EnvPool
+    settings: ToolRunSettings
+    run_budget: RunBudget
+    left: Iterable[tuple[int, Task]]
+    notice: Tell = lambda _: None
+    starting: Callable[[str], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self._waiting = iter(self.left)
         self._taking = threading.Lock()
         self._outage = Outage()
         self.lost = dict[str, str]()
 
+    def run(self, threads: int) -> Generator[TaskReport]:
+        """Run tasks in several threads until none is left."""
+        jobs = self.settings.jobs
+        workers = Workers[int, TaskReport](lambda _, tell: self.work(tell), self.run_budget, jobs)
+        with closing(workers.work(range(threads))) as reports:
+            yield from reports
+
     def work(self, tell: Callable[[TaskReport], None]) -> None:
         """Run tasks in an environment of this thread's own until none is left."""
-        with self._pool.lend() as lent:
+        with self.pool.lend() as lent:
             asyncio.run(self._work(lent, tell))
 
     async def _work(self, lent: EnvWithTools, tell: Callable[[TaskReport], None]) -> None:
-        agent = self._find()
+        agent = find_task_agent(self.settings, self.notice, self.run_budget.rate_limiters)
+        solve = self.pool.suite.solve
         async with at_work(agent):
             while not self._is_over() and (taken := self._take()):
                 place, task = taken
-                self._starting(task.id)
-                informed = _informed(agent, task, self._pool.suite)
+                self.starting(task.id)
+                # Simulated agents are told the solution.
+                informed = agent.knowing(partial(solve, task)) if isinstance(agent, Simulated) else agent
                 try:
                     tell(await self._attempt(informed, place, task, lent))
                 except Over:
@@ -80,18 +89,16 @@ class Attempts:
 
     def _take(self) -> tuple[int, Task] | None:
         with self._taking:
-            return next(self._left, None)
+            return next(self._waiting, None)
 
     def _is_over(self) -> bool:
-        return self._run_budget.is_over() or bool(self._run_budget.lacking or self.lost)
+        return self.run_budget.is_over() or bool(self.run_budget.lacking or self.lost)
 
     async def _attempt(self, agent: Agent, place: int, task: Task, lent: EnvWithTools) -> TaskReport:
-        """One task, from setting up its environment to the verdict."""
-        began, usage_meter = time.monotonic(), UsageMeter(self._run_budget)
-        tools = _LaidTools(
-            lent.hosts, lent.env.surroundings.folder, lambda: lent.env.lay(task), self._is_over
-        )
-        trier = Trier(agent, tools, self._settings, usage_meter, self._go_on, usage_meter.grant, self._outage)
+        began, usage_meter = time.monotonic(), UsageMeter(self.run_budget)
+        folder = lent.env.surroundings.folder
+        tools = _LaidTools(lent.hosts, folder, lambda: lent.env.lay(task), self._is_over)
+        trier = Trier(agent, tools, self.settings, usage_meter, self._go_on, usage_meter.grant, self._outage)
         names = [tool.name for tool in tools.tools]
         trial = await unless(self._is_over, trier.run(task.request, names), float("inf"))
         refuse_unreachable([trial])
@@ -124,11 +131,6 @@ class Attempts:
     def _go_on(self) -> None:
         if self._is_over():
             raise Over
-
-
-def _informed(agent: Agent, task: Task, suite: BenchmarkSuite) -> Agent:
-    """The agent for a task: simulated agents are told the solution."""
-    return agent.knowing(lambda: suite.solve(task)) if isinstance(agent, Simulated) else agent
 
 
 class _LaidTools(JoinedBench):

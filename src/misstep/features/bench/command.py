@@ -18,8 +18,9 @@ from misstep.core.results.benchmark import Benchmark, BenchmarkReport
 from misstep.core.settings import AgentRunSettings, BenchSettings, RunSettings
 from misstep.errors import UsageError
 from misstep.features.bench.environments import new_task_folder
-from misstep.features.bench.run import find_task, resume_benchmark, run_benchmark, view_benchmark
+from misstep.features.bench.run import find_task, replay_task, resume_benchmark, run_benchmark, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, benchmark_view, task_as_json, task_view
+from misstep.rendering.trial import picked
 from misstep.runs.setup.configuration import AGENTS, CALLING, SANDBOX_OPTIONS, USUALLY_TRYING
 from misstep.store.location import way_to
 
@@ -27,38 +28,21 @@ TAKEN = ("serve", "port", "json")  # the only options that have a meaning with -
 
 
 def serve_forge(port: int, as_json: bool) -> int:
-    """Print the address of the forge, and serve it until Ctrl-C."""
-    _refuse_vain()
+    # A settings file is shared by all commands, so only options that were typed are refused.
+    if vain := typed(lambda name: name not in TAKEN):
+        advice = f"omit {'it' if len(vain) == 1 else 'them'}: --serve takes only --port and --json"
+        raise UsageError(f"{' and '.join(vain)} can't be combined with --serve", advice)
     with new_task_folder() as folder, Forge(folder.path, port) as served, suppress(KeyboardInterrupt):
-        _tell(served, as_json)
+        if as_json:
+            print_json_text(picked(served, "url", "repository", "clone_url", "token", "read_token"))
+        else:
+            click.echo(f"interface   {served.url}")
+            click.echo(f"repository  git clone {served.clone_url}")
+            click.echo(f"token       {served.token}")
+            click.echo(f"to look     {served.read_token}")
         click.echo("until Ctrl-C", err=True)
         threading.Event().wait()
     return 0
-
-
-def _tell(served: Forge, as_json: bool) -> None:
-    if as_json:
-        print_json_text(
-            {
-                "url": served.url,
-                "repository": served.repository,
-                "clone_url": served.clone_url,
-                "token": served.token,
-                "read_token": served.read_token,
-            }
-        )
-        return
-    click.echo(f"interface   {served.url}")
-    click.echo(f"repository  git clone {served.clone_url}")
-    click.echo(f"token       {served.token}")
-    click.echo(f"to look     {served.read_token}")
-
-
-def _refuse_vain() -> None:
-    """Refuse options that were typed and would be ignored; a settings file is shared by all commands."""
-    if vain := typed(lambda name: name not in TAKEN):
-        hint = f"omit {'it' if len(vain) == 1 else 'them'}: --serve takes only --port and --json"
-        raise UsageError(f"{' and '.join(vain)} can't be combined with --serve", hint)
 
 
 ABOUT = {
@@ -70,28 +54,10 @@ ABOUT = {
 }
 # Models in other roles are not used here, and the agent's calls are seen without a proxy.
 UNUSED = ("model_roles", "record_proxy", "workspace")
-ABOUT_FORGE = {
-    **ABOUT,
-    "split": "Tasks to run.",
-    "count": "Maximum tasks (default: all).",
-}
+ABOUT_FORGE = {**ABOUT, "split": "Tasks to run.", "count": "Maximum tasks (default: all)."}
 NO_FORGE = ("data", "domains", "seed")  # its tasks are fixed, and have no domain
-OPTIONS = tuple(
-    dict.fromkeys(
-        name
-        for name in (
-            *AGENTS,
-            *TASKS,
-            "count",
-            "max_steps",
-            "time_per_request",
-            "timeout",
-            *SANDBOX_OPTIONS,
-            *CALLING,
-        )
-        if name not in UNUSED
-    )
-)
+USED = (*AGENTS, *TASKS, "count", "max_steps", "time_per_request", "timeout", *SANDBOX_OPTIONS, *CALLING)
+OPTIONS = tuple(name for name in dict.fromkeys(USED) if name not in UNUSED)
 
 
 def tools_option(words: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -126,10 +92,7 @@ def files(settings: BenchSettings, tools: tuple[str, ...]) -> int:
 @click.option("--serve", is_flag=True, help="Only run the forge, until Ctrl-C, to try it by hand.")
 @click.option("--port", type=PORT, help="Port for --serve (default: a free one).")
 @settings_options(
-    *[name for name in OPTIONS if name not in NO_FORGE],
-    *GATE,
-    *TRACING,
-    *KEEPING,
+    *(*[name for name in OPTIONS if name not in NO_FORGE], *GATE, *TRACING, *KEEPING),
     usual=USUALLY_TRYING,
     about=ABOUT_FORGE,
     choices={"split": "validation|test|all"},
@@ -151,9 +114,8 @@ def forge(settings: BenchSettings, tools: tuple[str, ...], serve: bool, port: in
 
 def run(benchmark: Benchmark, settings: BenchSettings, tools: tuple[str, ...]) -> int:
     if settings.resume and tools:
-        raise UsageError(
-            f"--tools {tools[0]} can't be combined with --resume", "a resumed run has its own tools"
-        )
+        advice = "a resumed run has its own tools"
+        raise UsageError(f"--tools {tools[0]} can't be combined with --resume", advice)
     exit_policy = ExitPolicy(settings, benchmark)
     report = followed(
         watched(settings),
@@ -185,8 +147,6 @@ def show_part(settings: RunSettings, run: str, name: str) -> None:
 
 def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
     """Run the agent on a task again; 1 if it does not pass."""
-    from misstep.features.bench.run import replay_task
-
     with own_output() as screen:
         before, after = replay_task(settings, run, name, lambda text: print(text, file=screen))
     if settings.json:

@@ -59,9 +59,7 @@ class BenchmarkSuite(Protocol):
         """Specs of tools for the tasks by their short names, the default ones first."""
         ...
 
-    def open(self) -> AbstractContextManager[TaskEnv]:
-        """A new environment."""
-        ...
+    def open(self) -> AbstractContextManager[TaskEnv]: ...
 
     def solve(self, task: Task) -> Solution:
         """A correct solution of the task with the default tools."""
@@ -87,7 +85,6 @@ class TaskFolder:
         return self.path.is_symlink() or not self.path.is_dir()
 
     def clear(self) -> None:
-        """Make it a folder with nothing in it."""
         try:
             if self.is_gone:
                 self.path.unlink(missing_ok=True)
@@ -169,7 +166,6 @@ def find_task_agent(
 
 
 def check_task_agent(settings: AgentRunSettings) -> None:
-    """Refuse an agent that can't be found or started."""
     _refuse_unknown(settings.agent)
     if settings.agent.startswith("sim:"):
         for name in settings.agent_args:

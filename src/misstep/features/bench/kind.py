@@ -1,6 +1,6 @@
 """Stored runs of `misstep bench`: a report for each task, and the comparison of two runs task by task."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.event import TaskJudged
@@ -14,7 +14,7 @@ from misstep.errors import UsageError
 from misstep.features.bench.run import benchmark_of, find_task, view_benchmark
 from misstep.features.bench.view import benchmark_as_json, task_page, tasks
 from misstep.interop.episodes import Episode, episode_of_task
-from misstep.interop.tables import RowSubject, TableRow, TaskRow, task_row
+from misstep.interop.tables import TaskRow, task_row
 from misstep.rendering.html import sections
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import PartPage, RunPage
@@ -33,21 +33,21 @@ MOST_CALLS = 20
 
 
 class BenchRuns(ReportedRuns[TaskReport]):
-    report, row = TaskReport, TaskRow
     parts = "tasks"
     rules = ("bench",)
 
-    def event(self, run: str, report: TaskReport) -> TaskJudged:
-        return TaskJudged(run, report)
-
     def item(self, report: TaskReport, home: ReportSource) -> ReportItem:
-        return _item(report, home)
-
-    def rows(self, subject: RowSubject, report: TaskReport) -> Iterable[TableRow]:
-        return [task_row(subject, report)]
-
-    def summarise(self, run: Run, reports: Sequence[TaskReport]) -> Summary:
-        return summarise_tasks(run, reports)
+        failed = report.verdict == "failed"
+        why, notes = "\n".join(plain(line, TEXT) for line in report.why), "; ".join(report.notes)
+        return ReportItem(
+            id=report.name,
+            name=f"{plain(report.name, 100)} ({plain(report.kind, 100)})",
+            group=plain(report.domain or report.kind, 100),
+            verdict=report.verdict,
+            seconds=report.seconds,
+            reason="" if report.verdict in ("passed", "failed") else why or plain(notes, TEXT),
+            flaws=(_issue_of_task(report, home, why),) if failed else (),
+        )
 
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return benchmark_as_json(view_benchmark(settings, run.id))
@@ -65,24 +65,30 @@ class BenchRuns(ReportedRuns[TaskReport]):
         return map(episode_of_task, self.reports(store, run))
 
     def compare(self, settings: StoreSettings, first: str, second: str) -> TaskComparison:
-        return _compare_tasks(settings, first, second)
+        """On the tasks that passed or failed in both."""
+        with Store(settings.store) as store:
+            runs = find_two(store, first, second)
+            for run in runs:
+                benchmark_of(run)
+            ours, known = (_judged(store, run) for run in runs)
+        pairs = [(ours[key], known[key]) for key in ours if key in known]
+        if not pairs:
+            hint = "run both on the same benchmark and split; fresh tasks need the same seed"
+            raise UsageError(f"runs {runs[0].id} and {runs[1].id} have no judged task in common", hint)
+        pairing = pairing_of([_passed(pair) for pair in pairs])
+        return TaskComparison(
+            first=runs[0].id,
+            second=runs[1].id,
+            pairing=pairing,
+            significant=pairing.p < SIGNIFICANT,
+            kinds=_kinds(pairs),
+            effort=(_effort([pair[0] for pair in pairs]), _effort([pair[1] for pair in pairs])),
+            lost=tuple(pair[0].name for pair in pairs if _passed(pair) == (True, False)),
+            won=tuple(pair[0].name for pair in pairs if _passed(pair) == (False, True)),
+        )
 
     def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
         return held_of(self.compare(settings, baseline, run), "task")
-
-
-def _item(task: TaskReport, home: ReportSource) -> ReportItem:
-    failed = task.verdict == "failed"
-    why = "\n".join(plain(line, TEXT) for line in task.why)
-    return ReportItem(
-        id=task.name,
-        name=f"{plain(task.name, 100)} ({plain(task.kind, 100)})",
-        group=plain(task.domain or task.kind, 100),
-        verdict=task.verdict,
-        seconds=task.seconds,
-        reason="" if failed or task.verdict == "passed" else (why or plain("; ".join(task.notes), TEXT)),
-        flaws=(_issue_of_task(task, home, why),) if failed else (),
-    )
 
 
 def _issue_of_task(task: TaskReport, home: ReportSource, why: str) -> Issue:
@@ -98,32 +104,6 @@ def _issue_of_task(task: TaskReport, home: ReportSource, why: str) -> Issue:
         details={"request": task.request[:TEXT]},
         replay=home.replay(task.name),
         spot=spot_of_agent(home),
-    )
-
-
-def _compare_tasks(settings: StoreSettings, first: str, second: str) -> TaskComparison:
-    """Compare the second run with the first, on the tasks that passed or failed in both."""
-    with Store(settings.store) as store:
-        runs = find_two(store, first, second)
-        for run in runs:
-            benchmark_of(run)
-        ours, known = (_judged(store, run) for run in runs)
-    pairs = [(ours[key], known[key]) for key in ours if key in known]
-    if not pairs:
-        raise UsageError(
-            f"runs {runs[0].id} and {runs[1].id} have no judged task in common",
-            "run both on the same benchmark and split; fresh tasks need the same seed",
-        )
-    pairing = pairing_of([_passed(pair) for pair in pairs])
-    return TaskComparison(
-        first=runs[0].id,
-        second=runs[1].id,
-        pairing=pairing,
-        significant=pairing.p < SIGNIFICANT,
-        kinds=_kinds(pairs),
-        effort=(_effort([pair[0] for pair in pairs]), _effort([pair[1] for pair in pairs])),
-        lost=tuple(pair[0].name for pair in pairs if _passed(pair) == (True, False)),
-        won=tuple(pair[0].name for pair in pairs if _passed(pair) == (False, True)),
     )
 
 
@@ -144,9 +124,7 @@ def _kinds(pairs: Sequence[Pair]) -> tuple[KindPairing, ...]:
         return ()
     pairings = [pairing_of([_passed(pair) for pair in pairs if pair[0].kind == kind]) for kind in kinds]
     corrected = holm([pairing.p for pairing in pairings])
-    return tuple(
-        KindPairing(kind, pairing, p) for kind, pairing, p in zip(kinds, pairings, corrected, strict=True)
-    )
+    return tuple(map(KindPairing, kinds, pairings, corrected))
 
 
 def _effort(tasks: Sequence[TaskReport]) -> Effort:
@@ -158,4 +136,6 @@ def _effort(tasks: Sequence[TaskReport]) -> Effort:
     )
 
 
-FEATURE = BenchRuns()
+FEATURE = BenchRuns(
+    TaskReport, TaskJudged, summarise_tasks, TaskRow, lambda subject, report: [task_row(subject, report)]
+)

@@ -7,7 +7,6 @@ from itertools import chain
 
 import msgspec
 
-from misstep.core.agent import Agent
 from misstep.core.event import Event, Listener, TaskJudged
 from misstep.core.results.benchmark import Benchmark, BenchmarkReport, TaskReport
 from misstep.core.results.descriptions import read_text
@@ -17,14 +16,14 @@ from misstep.core.settings.reading import check_settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.environments import BenchmarkSuite, EnvPool, check_task_agent, find_task_agent
+from misstep.features.bench.environments import BenchmarkSuite, EnvPool, check_task_agent
 from misstep.features.bench.suites import find_suite, kinds_of
 from misstep.runs.budget import RunBudget, cost_of_run
 from misstep.runs.cases import absolute_places, stored_specs
 from misstep.runs.execution import masked
 from misstep.runs.lookup import resolve_prefix
 from misstep.runs.setup.models import Tell, refuse_blind_budget, refuse_secrets
-from misstep.runs.setup.workers import Workers, stopping
+from misstep.runs.setup.workers import stopping
 from misstep.runs.summary import summarise_tasks
 from misstep.runs.tool_session import ToolRunSession
 from misstep.runs.trust import run_to_resume, with_agent
@@ -96,7 +95,6 @@ def _specs(tools: Sequence[str], suite: BenchmarkSuite) -> tuple[str, ...]:
 
 
 def _refuse_early(settings: ToolRunSettings) -> None:
-    """Report problems that would stop the run later, before it starts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     check_task_agent(settings)
@@ -129,16 +127,10 @@ def _work(session: ToolRunSession[TaskReport], pool: EnvPool) -> Generator[TaskR
     settings, run_budget, tasks = session.run.settings, session.run_budget, pool.suite.tasks
     done = {*session.kept}
     left = ((place, task) for place, task in enumerate(tasks) if task.id not in done)
-
-    def find() -> Agent:
-        return find_task_agent(settings, session.notice, run_budget.rate_limiters)
-
-    attempts = Attempts(pool, settings, run_budget, find, left, session.start)
+    attempts = Attempts(pool, settings, run_budget, left, session.notice, session.start)
     session.lost = attempts.lost
-    workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, settings.jobs)
-    jobs = range(min(settings.jobs, len(tasks) - len(done)))
-    with stopping(run_budget), closing(workers.work(jobs)) as work:
-        yield from work
+    with stopping(run_budget), closing(attempts.run(min(settings.jobs, len(tasks) - len(done)))) as reports:
+        yield from reports
 
 
 def replay_task(
@@ -151,12 +143,11 @@ def replay_task(
     tasks = chain(suite.tasks[before.place : before.place + 1], suite.tasks)  # the likely one first
     task = next((task for task in tasks if task.id == before.name), None)
     if task is None:
-        raise UsageError(
-            f"there is no task '{before.name}' now", f"run {stored.id} was made with another version"
-        )
+        hint = f"run {stored.id} was made with another version"
+        raise UsageError(f"there is no task '{before.name}' now", hint)
     run_budget, made = RunBudget(Budget(), Spent()), list[TaskReport]()
     with EnvPool(suite, stored.purpose.tools, own) as pool:
-        attempts = Attempts(pool, own, run_budget, lambda: find_task_agent(own, tell), [(before.place, task)])
+        attempts = Attempts(pool, own, run_budget, [(before.place, task)], tell)
         attempts.work(made.append)
     for where, why in attempts.lost.items():
         raise UsageError(why, where=where)

@@ -117,8 +117,6 @@ class PaperBenchmark:
 
 
 class _PaperEnv(_FileEnv):
-    """A folder that the scripts of the paper fill."""
-
     def __init__(self, folder: TaskFolder, host: ToolHost, known: dict[str, PaperTask]) -> None:
         super().__init__(folder)
         self._host = host
@@ -195,7 +193,6 @@ MOST_FRESH = 10_000  # a report holds the results of all tasks
 
 
 def find_suite(benchmark: Benchmark, settings: BenchSettings) -> BenchmarkSuite:
-    """The benchmark with the tasks that the settings select."""
     is_fresh = settings.split == "fresh"
     if benchmark == "forge":
         if is_fresh:
@@ -223,9 +220,8 @@ def chosen(tasks: Iterable[Task], settings: BenchSettings) -> Sequence[Task]:
     """
     split = [task for task in tasks if settings.split in ("all", task.split)]
     if not split:
-        raise UsageError(
-            f"there are no tasks in the split '{settings.split}'", "use --split all for every task"
-        )
+        hint = "use --split all for every task"
+        raise UsageError(f"there are no tasks in the split '{settings.split}'", hint)
     kinds = _meant("kind", settings.kinds, {task.kind for task in split})
     domains = _meant("domain", settings.domains, {task.domain for task in split})
     left = [task for task in split if task.kind in kinds and task.domain in domains]

@@ -1,7 +1,7 @@
 """Shows the results of a benchmark on the terminal, as JSON and in the HTML page."""
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -14,10 +14,10 @@ from misstep.core.results.benchmark import BenchmarkReport, PassRate, TaskReport
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.page import PartPage
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.layout import Trimmed, numbers_table, section
 from misstep.rendering.terminal import STYLES, counted, percent
 from misstep.rendering.text import few_lines, plain, plain_lines
-from misstep.rendering.trial import last_words, tokens_as_json, trial_as_json, uses_in_words
+from misstep.rendering.trial import last_words, picked, tokens_as_json, trial_as_json, uses_in_words
 from misstep.rendering.words import interval
 
 HEADINGS = ("passed", "of", "rate", "95 % interval", "not judged")
@@ -28,10 +28,7 @@ WHOLE = 4_000  # where a task is shown in full
 
 
 def benchmark_view(report: BenchmarkReport, show: str, place: str = "", most: int = 20) -> RenderableType:
-    """Rates by kind, then up to `most` tasks that did not pass.
-
-    `show` and `place` come before and after a task in the command that shows it in full.
-    """
+    """`show` and `place` come before and after a task in the command that shows it in full."""
     parts: list[RenderableType] = [_rates(report), Text(f"\n{spent_in_words(report)}", style="dim")]
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss and (progress := progress_in_words(report)):
@@ -56,17 +53,14 @@ def progress_in_words(report: BenchmarkReport) -> str:
 
 
 def _all_passed(report: BenchmarkReport) -> Text:
-    """That all tasks passed; green only if no task is left to run."""
     many = len(report.tasks) > 1
     if progress := progress_in_words(report):
         return Text(f"\n{progress}, {'all' if many else 'which'} passed", style="yellow")
-    return Text(
-        f"\nall {len(report.tasks):,} tasks passed" if many else "\nthe only task passed", style="green"
-    )
+    told = f"all {len(report.tasks):,} tasks" if many else "the only task"
+    return Text(f"\n{told} passed", style="green")
 
 
 def task_view(task: TaskReport) -> RenderableType:
-    """A task in full: the request, the calls and answer of the agent, what differs."""
     parts: list[RenderableType] = [_head(task), Padding(Text(plain_lines(task.request, WHOLE)), (1, 0, 0, 2))]
     if task.trial is not None:
         parts.append(section("agent calls", Group(*map(_use, uses_in_words(task.trial)))))
@@ -96,10 +90,7 @@ def spent_in_words(report: BenchmarkReport) -> str:
 
 
 def _rates(report: BenchmarkReport) -> Table:
-    table = bare_table()
-    table.add_column("tasks", overflow="fold", min_width=12)
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = numbers_table("tasks", HEADINGS)
     *parts, whole = rate_rows(report)
     for cells in parts:
         table.add_row(*cells)
@@ -130,16 +121,14 @@ def _head(task: TaskReport) -> Text:
 
 def benchmark_as_json(report: BenchmarkReport) -> dict[str, Any]:
     return {
-        "run": report.run,
-        "benchmark": report.benchmark,
+        **picked(report, "run", "benchmark"),
         "tools": list(report.specs),
         "tasks": len(report.tasks),
         "total": max(report.total, len(report.tasks)),
         **_rate_as_json(report.rate),
         "by_kind": {name: _rate_as_json(rate) for name, rate in report.by_kind.items()},
         "by_split": {name: _rate_as_json(rate) for name, rate in report.by_split.items()},
-        "calls": report.calls,
-        "steps": report.steps,
+        **picked(report, "calls", "steps"),
         "tokens": tokens_as_json(report.usage),
         "usd": report.usd,
         "seconds": round(report.seconds, 3),
@@ -152,29 +141,20 @@ def task_as_json(task: TaskReport) -> dict[str, Any]:
         **_line_as_json(task),
         "request": task.request,
         "trial": task.trial and trial_as_json(task.trial),
-        "seconds": task.seconds,
-        "sandbox": task.sandbox,
+        **picked(task, "seconds", "sandbox"),
     }
 
 
 def _line_as_json(task: TaskReport) -> dict[str, Any]:
     return {
         "id": task.name,
-        "kind": task.kind,
-        "domain": task.domain,
-        "split": task.split,
-        "verdict": task.verdict,
-        "why": list(task.why),
-        "calls": task.calls,
+        **picked(task, "kind", "domain", "split", "verdict", "why", "calls"),
     }
 
 
 def _rate_as_json(rate: PassRate) -> dict[str, Any]:
     return {
-        "passed": rate.passed,
-        "failed": rate.failed,
-        "inconclusive": rate.inconclusive,
-        "errored": rate.errored,
+        **picked(rate, "passed", "failed", "inconclusive", "errored"),
         "success": rate.rate,
         "interval": list(rate.interval),
     }
@@ -185,13 +165,13 @@ MOST_TASKS = 200  # shown in full
 
 
 def tasks(report: BenchmarkReport, place: str) -> Iterator[Markup]:
-    """Each task that did not pass, then rates by kind and split, then by domain.
-
-    `place` is the part of a command that names the store.
-    """
+    """The sections of the page; `place` is the part of a command that names the store."""
     amiss = [task for task in report.tasks if task.verdict != "passed"]
     if amiss:
-        yield page_section("Tasks that did not pass", *_amiss(amiss, report.run, place))
+        shown = [_task(task, report.run, place) for task in amiss[:MOST_TASKS]]
+        if len(amiss) > MOST_TASKS:
+            shown.append(element("p", f"… and {len(amiss) - MOST_TASKS:,} more.", class_="dim"))
+        yield page_section("Tasks that did not pass", *shown)
     told = dict.fromkeys(note for task in report.tasks for note in task.notes)
     notes = [element("p", text(note), class_="caption") for note in told]
     said = filter(None, (progress_in_words(report), spent_in_words(report)))
@@ -207,13 +187,6 @@ def task_page(report: BenchmarkReport, task: TaskReport, place: str) -> PartPage
     order = [each.name for each in report.tasks]
     body = _body(task, report.run, place)
     return PartPage.among(order, task.name, f"{task.verdict}: task {plain(task.name, 100)}", (asked, *body))
-
-
-def _amiss(amiss: Sequence[TaskReport], run: str, place: str) -> Iterator[Markup]:
-    for task in amiss[:MOST_TASKS]:
-        yield _task(task, run, place)
-    if len(amiss) > MOST_TASKS:
-        yield element("p", f"… and {len(amiss) - MOST_TASKS:,} more.", class_="dim")
 
 
 def _task(task: TaskReport, run: str, place: str) -> Markup:

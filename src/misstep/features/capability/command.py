@@ -13,16 +13,8 @@ from misstep.cli.reports import check_reports, open_page, report_path
 from misstep.core.results.capability import Capability
 from misstep.core.settings import BUDGETS, CapabilitySettings, RunSettings, Span, ViewSettings
 from misstep.errors import UsageError
+from misstep.features.capability import run as api
 from misstep.features.capability.kind import curves_page
-from misstep.features.capability.run import (
-    estimate_capability,
-    levels_beside,
-    measure_capability,
-    resume_capability,
-    settle_others,
-    view_capability,
-    with_others,
-)
 from misstep.features.capability.view import capability_plot, capability_table, error_table, how_far_table
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -32,8 +24,7 @@ from misstep.store.location import way_to
 
 
 def show_curves(console: Console, settings: ViewSettings, first: Capability) -> None:
-    """A curve with the conclusions from it, and the curves that the settings compare it with."""
-    curves, levels = with_others(settings, first), levels_beside(settings)
+    curves, levels = api.with_others(settings, first), api.levels_beside(settings)
     console.print(capability_plot(curves, levels))
     console.print()
     console.print(capability_table(curves[0]))
@@ -61,13 +52,13 @@ def capability(settings: CapabilitySettings) -> int:
     """Measure success as the number of actions grows."""
     settings = settings.overlay(NOT_ASKED)
     if settings.dry_run:
-        return announce(settings, lambda: (settings, estimate_capability(settings)))
+        return announce(settings, lambda: (settings, api.estimate_capability(settings)))
     if settings.width is not None and not settings.adaptive:
         raise UsageError("--width is for --adaptive", "add --adaptive, or omit it")
     refuse_curves_in_json(settings)
-    settings = settle_others(settings)
+    settings = api.settle_others(settings)
     with watched(settings) as listeners:
-        measure = resume_capability if settings.resume else measure_capability
+        measure = api.resume_capability if settings.resume else api.measure_capability
         measured = measure(settings, *listeners)
     close_run(settings, measured.run, None)
     if not to_report(settings):
@@ -76,7 +67,7 @@ def capability(settings: CapabilitySettings) -> int:
 
 
 def show_stored(settings: RunSettings, run: str, _: int) -> None:
-    _show(settings, view_capability(settings, run))
+    _show(settings, api.view_capability(settings, run))
 
 
 def _show(settings: RunSettings, measured: Capability) -> None:
@@ -110,13 +101,12 @@ def report_kept(settings: RunSettings, path: str, opening: bool) -> int:
     _refuse_cases(path, "baseline")
     for kind in settings.report:
         if kind != "html":
-            raise UsageError(
-                f"a curve has no {kind} report", "it has no cases; use --report html", where=path
-            )
+            advice = "it has no cases; use --report html"
+            raise UsageError(f"a curve has no {kind} report", advice, where=path)
     check_reports(settings)
     name, _ = os.path.splitext(os.path.basename(path))
     target = report_path(settings, name, "html")
-    write_text(target, curves_page(with_others(settings, read_curve(path)), levels_beside(settings)))
+    write_text(target, curves_page(api.with_others(settings, read_curve(path)), api.levels_beside(settings)))
     if target != "-":
         click.echo(plain(target))
     if opening:
@@ -126,6 +116,5 @@ def report_kept(settings: RunSettings, path: str, opening: bool) -> int:
 
 def _refuse_cases(path: str, *names: str) -> None:
     if vain := typed(lambda name: name in names):
-        raise UsageError(
-            f"{' and '.join(vain)} can't be combined with a curve in a file", "it has no cases", where=path
-        )
+        advice = "it has no cases"
+        raise UsageError(f"{' and '.join(vain)} can't be combined with a curve in a file", advice, where=path)

@@ -7,15 +7,7 @@ from rich.cells import cell_len, set_cell_size
 
 from misstep.core.results.capability import Capability, Fit, Half, Point
 from misstep.core.stats import logistic
-from misstep.features.capability.view import (
-    OTHER_PROBLEMS,
-    Level,
-    how_far,
-    in_words,
-    level_in_words,
-    level_name,
-    whole_percent,
-)
+from misstep.features.capability import view
 from misstep.rendering.html.assets import style_of_figures
 from misstep.rendering.html.markup import Markup, element, text
 from misstep.rendering.text import plain
@@ -143,7 +135,7 @@ ARROW = 14  # length
 ABOVE, BELOW, BESIDE = 13, 17, 8  # where names are: from the level, from the threshold, from the arrow
 
 
-def levels_drawn(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
+def levels_drawn(levels: Sequence[view.Level], frame: PlotFrame) -> Iterator[Markup]:
     """For each model a rate over several numbers of actions, and an arrow down from the threshold.
 
     No curve has been published in numbers, so none is drawn.
@@ -158,7 +150,7 @@ def levels_drawn(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
         yield element("g", across(y, "level", left, right), *ends, *arrow, class_="published")
 
 
-def levels_named(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
+def levels_named(levels: Sequence[view.Level], frame: PlotFrame) -> Iterator[Markup]:
     """The names of models next to what is drawn, between numbers of actions, where there are no rates."""
     for level in levels:
         between, above = frame.x(level.actions[0] + 0.5), frame.y(level.best.success) - ABOVE
@@ -167,7 +159,7 @@ def levels_named(levels: Sequence[Level], frame: PlotFrame) -> Iterator[Markup]:
         yield label(level.model, before, below, "note", "end")
 
 
-def levels_explained(levels: Sequence[Level], y: float) -> Iterator[Markup]:
+def levels_explained(levels: Sequence[view.Level], y: float) -> Iterator[Markup]:
     """The legend: which figures these are, and that they were measured on other cases."""
     if not levels:
         return
@@ -176,10 +168,10 @@ def levels_explained(levels: Sequence[Level], y: float) -> Iterator[Markup]:
         left, right = SAMPLE
         ends = [upright(x, y - END, y + END, "level") for x in SAMPLE]
         yield element("g", across(y, "level", left, right), *ends, class_="published")
-        yield label(level_name(level), LEFT, y)
-        yield label(level_in_words(level), LEFT, y + LINE, "dim")
+        yield label(view.level_name(level), LEFT, y)
+        yield label(view.level_in_words(level), LEFT, y + LINE, "dim")
         y += ENTRY
-    yield label(OTHER_PROBLEMS, LEFT, y, "dim")
+    yield label(view.OTHER_PROBLEMS, LEFT, y, "dim")
 
 
 AXIS = 58  # below the plot: numbers, their label, a gap
@@ -190,7 +182,7 @@ ZOOM = 1.25  # default scale of the picture
 
 
 def capability_figure(
-    curves: Sequence[Capability], title: str, styled: bool = True, levels: Sequence[Level] = ()
+    curves: Sequence[Capability], title: str, styled: bool = True, levels: Sequence[view.Level] = ()
 ) -> str:
     """An SVG with the success rate of each agent by number of actions.
 
@@ -198,12 +190,15 @@ def capability_figure(
     actions at which success falls to 50 %. A figure that is not `styled` uses the styles of its page.
     `levels` are published results.
     """
-    frame = _frame(curves, title, levels)
+    sizes = {point.actions for each in curves for point in each.curve} or {2}
+    sizes |= {size for level in levels for size in (*level.actions, level.limit)}
+    halves = sum(each.half is not None for each in curves)
+    frame = PlotFrame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
     end = frame.bottom + AXIS + ENTRY * len(curves)
     height = end + LINE + (ENTRY * len(levels) + 2 * LINE if levels else 0)
     parts = (
         element("title", text(title or "Success by number of actions", 300)),
-        element("desc", text(in_words(curves, levels), 20_000)),
+        element("desc", text(view.in_words(curves, levels), 20_000)),
         *([Markup(f"<style>{style_of_figures()}</style>")] if styled else []),
         element("rect", class_="paper", width=WIDTH, height=height),
         *([label(fitting(title, 56), LEFT, 19, "heading")] if title else []),
@@ -229,18 +224,11 @@ def capability_figure(
     ).source
 
 
-def _frame(curves: Sequence[Capability], title: str, levels: Sequence[Level]) -> PlotFrame:
-    sizes = {point.actions for each in curves for point in each.curve} or {2}
-    sizes |= {size for level in levels for size in (*level.actions, level.limit)}
-    halves = sum(each.half is not None for each in curves)
-    return PlotFrame(min(sizes), max(sizes), max(1, len(curves)), halves, 62 if title else 34)
-
-
 def _axes(frame: PlotFrame) -> Iterator[Markup]:
     yield label("success", LEFT, frame.top - 17, "dim")
     for share in (0, 0.2, 0.4, 0.6, 0.8, 1):
         yield across(frame.y(share), "grid" if share else "axis")
-        yield label(whole_percent(share), LEFT - 8, frame.y(share), anchor="end")
+        yield label(view.whole_percent(share), LEFT - 8, frame.y(share), anchor="end")
     every = 1 if frame.high - frame.low < 12 else 2
     for actions in range(frame.low, frame.high + 1, every):
         x = frame.x(actions)
@@ -277,7 +265,6 @@ def _chance(levels: dict[int, float], frame: PlotFrame) -> Markup:
 
 
 def _series(capability: Capability, agent: int, frame: PlotFrame) -> Markup:
-    """An agent's rates with their intervals, and the line through them."""
     rates = [(point, point.success) for point in capability.curve if point.success is not None]
     places = [(frame.x_of(point.actions, agent), frame.y(rate)) for point, rate in rates]
     bars = [
@@ -289,7 +276,6 @@ def _series(capability: Capability, agent: int, frame: PlotFrame) -> Markup:
 
 
 def _way(fit: Fit | None, points: Sequence[Point], frame: PlotFrame) -> list[tuple[float, float]]:
-    """The fitted curve, over the range of the measured points."""
     if not fit or not points:
         return []
     first, last = points[0].actions, points[-1].actions
@@ -326,10 +312,10 @@ def _legend(curves: Sequence[Capability], y: float) -> Iterator[Markup]:
         yield coloured(agent, line, mark(sum(SAMPLE) / 2, y, agent, LARGE))
         name = agent_name(each, IN_FULL)
         yield element("g", element("title", text(name)), label(fitting(name, 46), LEFT, y))
-        yield label(how_far(each), LEFT, y + LINE, "dim")
+        yield label(view.how_far(each), LEFT, y + LINE, "dim")
         y += ENTRY
     yield path([(x, y) for x in SAMPLE], "chance")
     yield label("chance level", LEFT, y, "dim")
     yield across(y, "threshold", LEFT + 190, LEFT + 228)
-    thresholds = ", ".join(map(whole_percent, _thresholds(curves)))
+    thresholds = ", ".join(map(view.whole_percent, _thresholds(curves)))
     yield label(f"threshold {thresholds}", LEFT + 236, y, "dim")

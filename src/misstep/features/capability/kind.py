@@ -18,70 +18,56 @@ from misstep.store.runs import Run, Store
 
 
 def capability_section(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> Markup:
-    """The figure of how many actions agents can plan, and its numbers; `levels` are published results."""
     figure = Markup(capability_figure(curves, "", styled=False, levels=levels))
-    return page_section(
-        "Capability", figure, *map(_points, curves), *([_published(levels)] if levels else [])
-    )
+    published = [_published(levels)] if levels else []
+    return page_section("Capability", figure, *map(_points, curves), *published)
 
 
 def _published(levels: Sequence[Level]) -> Markup:
     """Every agent of the paper; the figure shows the best of each model."""
     rows = [
-        Row(
-            (
-                f"{agent.framework}, {agent.model}",
-                f"{level.actions[0]}–{level.actions[1]}",
-                f"{agent.generated:,}",
-                percent(agent.success),
-                interval(agent.interval),
-                f"at {level.limit} actions",
-            )
+        (
+            f"{agent.framework}, {agent.model}",
+            f"{level.actions[0]}–{level.actions[1]}",
+            f"{agent.generated:,}",
+            percent(agent.success),
+            interval(agent.interval),
+            f"at {level.limit} actions",
         )
         for level in levels
         for agent in level.agents
     ]
     under = ", ".join(sorted({whole_percent(level.threshold) for level in levels}))
     headings = ("agent", "actions", "cases", "success", "95 % interval", f"model under {under}")
-    return grid(headings, rows, 1, OTHER_PROBLEMS)
+    return grid(headings, map(Row, rows), 1, OTHER_PROBLEMS)
 
 
 def _points(curve: Capability) -> Markup:
     rows = [
-        Row(
-            (
-                str(point.actions),
-                f"{point.cases:,}",
-                percent(point.success),
-                interval(point.interval) if point.success is not None else "–",
-                percent(point.chance),
-                *baseline_rates(point.baselines).values(),
-            )
+        (
+            str(point.actions),
+            f"{point.cases:,}",
+            percent(point.success),
+            interval(point.interval) if point.success is not None else "–",
+            percent(point.chance),
+            *baseline_rates(point.baselines).values(),
         )
         for point in curve.curve
     ]
     headings = ("actions", "cases", "success", "95 % interval", "chance", *BASELINES.values())
-    return grid(headings, rows, 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
+    return grid(headings, map(Row, rows), 0, f"{agent_name(curve, IN_FULL)}: {how_far(curve)}")
 
 
 def errors_section(curves: Sequence[Capability]) -> Markup:
-    """Failures within the agents' capability, by kind."""
-    rows = [
-        Row(
-            (
-                agent_name(curve, IN_FULL),
-                f"{sum(curve.errors.values()):,}",
-                *(percent(share(curve.errors, kind)) for kind in KINDS),
-            )
-        )
-        for curve in curves
-    ]
+    rows = list[Row]()
+    for curve in curves:
+        shares = [percent(share(curve.errors, kind)) for kind in KINDS]
+        rows.append(Row((agent_name(curve, IN_FULL), f"{sum(curve.errors.values()):,}", *shares)))
     where = element("p", "Failures up to the capability limit, by kind.")
     return page_section("Errors", where, grid(("agent", "failures", *KINDS), rows))
 
 
 def curves_page(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> str:
-    """A page with curves only, without the runs that they came from."""
     failed = any(sum(curve.errors.values()) for curve in curves)
     parts = (capability_section(curves, levels), *([errors_section(curves)] if failed else []))
     return page("Success by number of actions", parts)
@@ -96,9 +82,8 @@ class CapabilityRuns(PlanningRuns):
     def headline(self, settings: ViewSettings, run: Run) -> Markup:
         """Not the success rate, which depends on how many cases of each size were run."""
         curve = view_capability(settings, run.id)
-        return together(
-            element("p", plans_up_to(curve), class_="rate"), element("p", f"Success: {how_far(curve)}.")
-        )
+        rate = element("p", plans_up_to(curve), class_="rate")
+        return together(rate, element("p", f"Success: {how_far(curve)}."))
 
     def findings(self, settings: ViewSettings, run: Run, summary: Summary) -> Iterator[Markup]:
         curves = with_others(settings, view_capability(settings, run.id))

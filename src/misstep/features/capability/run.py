@@ -32,14 +32,12 @@ def measure_capability(
 def resume_capability(
     settings: CapabilitySettings, *listeners: Listener, agent: Agent | None = None
 ) -> Capability:
-    """Resume a stopped measurement."""
     settings = check_settings(settings)
     summary = resume(settings, "capability", lambda _, run: _work(run.settings), listeners, agent)
     return view_capability(settings, summary.run)
 
 
 def estimate_capability(settings: CapabilitySettings) -> Estimate:
-    """The highest cost to expect."""
     settings = check_settings(settings)
     return estimate(settings, _work(settings))
 
@@ -63,10 +61,8 @@ def _work(settings: CapabilitySettings) -> RunWork:
     vain = {"cases": settings.cases, "exhaustive": settings.exhaustive, "count": settings.count}
     for name, given in vain.items():
         if given:
-            raise UsageError(
-                f"{name} does not apply to plan capability",
-                "the numbers of actions determine the cases: omit it",
-            )
+            hint = "the numbers of actions determine the cases: omit it"
+            raise UsageError(f"{name} does not apply to plan capability", hint)
     suite = suite_of(settings)
     design = Design(
         low=settings.actions.low,

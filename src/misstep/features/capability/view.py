@@ -87,17 +87,11 @@ def load_paper() -> PDoctorPaper:
 
 def published_levels() -> tuple[Level, ...]:
     """One for each model, the weaker first."""
-    paper = load_paper()
-    return tuple(
-        Level(
-            model,
-            [agent for agent in paper.agent if agent.model == model],
-            paper.reach.actions,
-            paper.reach.threshold,
-            limit,
-        )
-        for model, limit in paper.reach.limits.items()
-    )
+    levels, paper = list[Level](), load_paper()
+    for model, limit in paper.reach.limits.items():
+        agents = [agent for agent in paper.agent if agent.model == model]
+        levels.append(Level(model, agents, paper.reach.actions, paper.reach.threshold, limit))
+    return tuple(levels)
 
 
 PAPER = "PDoctor paper"
@@ -165,7 +159,6 @@ def level_name(level: Level) -> str:
 
 
 def level_in_words(level: Level) -> str:
-    """The rate of the model's best agent, and where its agents are below the threshold."""
     (low, high), best = level.actions, level.best
     rate = f"{whole_percent(best.success)} with {low}–{high} actions ({best.framework})"
     return f"{rate}, under {whole_percent(level.threshold)} at {level.limit}"
@@ -196,10 +189,7 @@ LEVELS = (("─", "↓"), ("═", "⇓"))  # published: a rate, and where it fal
 
 
 def capability_plot(curves: Sequence[Capability], levels: Sequence[Level] = ()) -> RenderableType:
-    """Success by number of actions: points with intervals, the chance level, the fitted curve.
-
-    `levels` are published results.
-    """
+    """Success by number of actions; `levels` are published results."""
     sizes = [point.actions for curve in curves for point in curve.curve]
     if not sizes:
         return Text("no case has been run", style="dim")
@@ -302,7 +292,6 @@ class _Board:
             yield line
 
     def axis(self) -> Iterator[Text]:
-        """The numbers of actions, each below its points, as many as there is room for."""
         yield Text(f"{'':6} └{'─' * self._width}", style="dim")
         labels = [" "] * (self._width + SCALE)
         apart = 1 if self._step > len(str(self._high)) else 5
@@ -324,14 +313,8 @@ def _legend(curves: Sequence[Capability], levels: Sequence[Level]) -> Iterator[T
     thresholds = ", ".join(whole_percent(share) for share in sorted({curve.threshold for curve in curves}))
     fitted = [f"{FITTED} fitted"] if any(curve.fit for curve in curves) else []
     halves = [f"{HALF} 50 %"] if any(curve.half for curve in curves) else []
-    marks = [
-        f"{BAR} 95 % interval",
-        *fitted,
-        *halves,
-        f"{CHANCE} chance",
-        f"{THRESHOLD} threshold {thresholds}",
-    ]
-    yield Text("   ".join(marks), style="dim")
+    marks = [f"{BAR} 95 % interval", *fitted, *halves, f"{CHANCE} chance"]
+    yield Text("   ".join([*marks, f"{THRESHOLD} threshold {thresholds}"]), style="dim")
     for number, level in enumerate(levels):
         line, mark = LEVELS[number % len(LEVELS)]
         told = f"{line} {level.model} on other problems, {PAPER}"

@@ -12,29 +12,13 @@ from misstep.cli.options import ABOUT_TRYING, CONSISTENCY, GATE, KEEPING, settin
 from misstep.cli.output import check_specs, hint, own_output, point_to_page, print_json_text, to_report
 from misstep.core.results.consistency import ConsistencyRun
 from misstep.core.settings import AgentRunSettings, ConsistencySettings, RunSettings
-from misstep.features.consistency.run import (
-    SETS,
-    check_consistency,
-    find_set,
-    replay_set,
-    resume_consistency,
-    view_consistency,
-)
-from misstep.features.consistency.view import (
-    consistency_as_json,
-    consistency_view,
-    set_as_json,
-    set_detail,
-    set_view,
-)
+from misstep.features.consistency import run as api
+from misstep.features.consistency import view
 from misstep.runs.setup.configuration import CALLING, SANDBOX_OPTIONS, TRYING, USUALLY_TRYING
 from misstep.store.location import way_to
 
-USUAL = {**USUALLY_TRYING, "count": SETS}
-ABOUT = {
-    **ABOUT_TRYING,
-    "count": "Paraphrase sets per tool.",
-}
+USUAL = {**USUALLY_TRYING, "count": api.SETS}
+ABOUT = {**ABOUT_TRYING, "count": "Paraphrase sets per tool."}
 
 
 @command(
@@ -45,16 +29,8 @@ ABOUT = {
 )
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @settings_options(
-    "only",
-    *TRYING,
-    "count",
-    *CONSISTENCY,
-    "time_per_tool",
-    "timeout",
-    *SANDBOX_OPTIONS,
-    *CALLING,
-    *GATE,
-    *KEEPING,
+    *("only", *TRYING, "count", *CONSISTENCY, "time_per_tool", "timeout"),
+    *(*SANDBOX_OPTIONS, *CALLING, *GATE, *KEEPING),
     usual=USUAL,
     about=ABOUT,
     shared_agent="real",
@@ -70,10 +46,10 @@ def consistency(settings: ConsistencySettings, specs: tuple[str, ...]) -> int:
     exit_policy = ExitPolicy(settings, "consistency")
     report = followed(
         watched(settings),
-        partial(resume_consistency, settings)
+        partial(api.resume_consistency, settings)
         if settings.resume
-        else partial(check_consistency, settings, specs),
-        partial(view_consistency, settings),
+        else partial(api.check_consistency, settings, specs),
+        partial(api.view_consistency, settings),
         partial(_finish, settings, CommandResult(1)),
     )
     # The required share of passed sets, of those that could be judged.
@@ -87,30 +63,29 @@ def consistency(settings: ConsistencySettings, specs: tuple[str, ...]) -> int:
 
 
 def show_stored(settings: RunSettings, run: str, _: int) -> None:
-    _show(settings, view_consistency(settings, run), CommandResult(0))
+    _show(settings, api.view_consistency(settings, run), CommandResult(0))
 
 
 def show_part(settings: RunSettings, run: str, name: str) -> None:
-    """Show one set in full."""
-    stored, tool, one = find_set(settings, run, name)
+    stored, tool, one = api.find_set(settings, run, name)
     if settings.json:
-        print_json_text(set_as_json(one, tool.name))
+        print_json_text(view.set_as_json(one, tool.name))
         return
     console = Console()
-    console.print(set_detail(one, tool.name))
+    console.print(view.set_detail(one, tool.name))
     hint(console, f"Replay: misstep replay {stored.id}/{one.id}{way_to(settings.store)}")
 
 
 def replay_part(settings: AgentRunSettings, run: str, name: str) -> int:
     """Run the agent on the requests of a set again; 1 if the set fails again."""
-    _, tool, _ = find_set(settings, run, name)
+    _, tool, _ = api.find_set(settings, run, name)
     with own_output() as screen:
-        before, after = replay_set(settings, run, name, lambda text: print(text, file=screen))
+        before, after = api.replay_set(settings, run, name, lambda text: print(text, file=screen))
     if settings.json:
-        print_json_text(set_as_json(after, tool.name))
+        print_json_text(view.set_as_json(after, tool.name))
     else:
         console = Console()
-        console.print(set_view(after, tool.name))
+        console.print(view.set_view(after, tool.name))
         same = before.verdict == after.verdict
         hint(console, f"{'as before' if same else 'was before'}: {before.verdict}")
     return int(after.verdict == "failed")
@@ -123,10 +98,10 @@ def _finish(settings: RunSettings, ending: CommandResult, report: ConsistencyRun
 
 def _show(settings: RunSettings, report: ConsistencyRun, ending: CommandResult) -> None:
     if settings.json:
-        print_json_text(ending.added_to(consistency_as_json(report)))
+        print_json_text(ending.added_to(view.consistency_as_json(report)))
     else:
         console = Console()
-        console.print(consistency_view(report, f"misstep replay {report.run}", way_to(settings.store)))
+        console.print(view.consistency_view(report, f"misstep replay {report.run}", way_to(settings.store)))
         ending.show(console)
         if any(tool.verdict == "failed" for tool in report.tools):
             hint(console, f"Label them: misstep label {report.run}{way_to(settings.store)}")

@@ -1,6 +1,5 @@
 """Stored runs of `misstep tool consistency`: a report for each tool, with its sets of requests."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from misstep.core.event import ToolChecked
@@ -11,7 +10,7 @@ from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.consistency.run import find_set, view_consistency
 from misstep.features.consistency.view import consistency_as_json, faulty_sets, set_page
-from misstep.interop.tables import RowSubject, SetRow, TableRow, set_rows
+from misstep.interop.tables import SetRow, set_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import PartPage, RunPage
 from misstep.rendering.text import plain
@@ -24,23 +23,13 @@ from misstep.store.runs import Run, Store
 
 
 class ConsistencyRuns(ReportedRuns[ConsistencyReport]):
-    report, row = ConsistencyReport, SetRow
     parts = "sets"
-
-    def event(self, run: str, report: ConsistencyReport) -> ToolChecked:
-        return ToolChecked(run, report)
 
     def item(self, report: ConsistencyReport, home: ReportSource) -> ReportItem:
         spot = home.spot_of_name(list(home.run.purpose.tools), report.name)
         flaws = [_faulty(each, report.name, spot, home) for each in report.faulty]
         reason = "; ".join(report.notes) or "no set of requests could be judged"
         return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
-
-    def rows(self, subject: RowSubject, report: ConsistencyReport) -> Iterable[TableRow]:
-        return set_rows(subject, report)
-
-    def summarise(self, run: Run, reports: Sequence[ConsistencyReport]) -> Summary:
-        return summarise_sets(run, reports)
 
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return consistency_as_json(view_consistency(settings, run.id))
@@ -103,4 +92,4 @@ def _faulty(one: PromptSet, tool: str, spot: SourceLocation | None, home: Report
     )
 
 
-FEATURE = ConsistencyRuns()
+FEATURE = ConsistencyRuns(ConsistencyReport, ToolChecked, summarise_sets, SetRow, set_rows)

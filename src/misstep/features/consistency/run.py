@@ -162,8 +162,6 @@ class Questioner:
 
 
 class _Progress:
-    """The progress of the tests of one tool."""
-
     def __init__(
         self, before: ConsistencyReport, usage_meter: UsageMeter, agent_session: AgentSession
     ) -> None:
@@ -228,7 +226,6 @@ def resume_consistency(settings: AgentRunSettings, *listeners: Listener) -> Cons
 
 
 def view_consistency(settings: StoreSettings, name: str) -> ConsistencyRun:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _view(store, store.find_run(name))
 
@@ -242,13 +239,11 @@ def find_set(settings: StoreSettings, name: str, wanted: str) -> tuple[Run, Cons
 
 
 def find_tools(benches: Workbenches, specs: Sequence[str], settings: ToolSettings) -> list[Target]:
-    """The tools that the specs name, each as its own target."""
     found = find_targets(benches.all_tools(specs), settings.only)
     return [target for target in found if len(target.tools) == 1]
 
 
 def _refuse_early(settings: ConsistencySettings) -> Prompts:
-    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     refuse_missing(settings)
@@ -273,7 +268,6 @@ def _hold(
     session = ToolRunSession(store, run, listeners, ConsistencyReport, summarise_sets, rate_limiters)
 
     def work() -> Generator[ConsistencyReport | Event]:
-        """Test what is not done, and continue what was started before."""
         settings, run_budget = run.settings, session.run_budget
         done = {report.name for report in session.done}
         left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]

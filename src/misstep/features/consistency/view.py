@@ -23,10 +23,10 @@ from misstep.core.results.consistency import (
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.page import PartPage
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, beneath, hanging, indented, section
+from misstep.rendering.layout import Trimmed, beneath, hanging, indented, numbers_table, section
 from misstep.rendering.terminal import STYLES, counted
 from misstep.rendering.text import few_lines, plain
-from misstep.rendering.trial import deeds_as_json, tokens_as_json, unanswered
+from misstep.rendering.trial import deeds_as_json, picked, tokens_as_json, unanswered
 
 MOST = 500  # characters of a text in a list
 WHOLE = 4_000  # where a set is shown in full
@@ -37,14 +37,8 @@ ENDINGS = {"done": "", "time": "time ran out before all sets were made", "stoppe
 
 
 def consistency_view(report: ConsistencyRun, again: str, place: str = "") -> RenderableType:
-    """A line for each tool, then each set that failed.
-
-    `again` and `place` come before and after a set in the command that replays it.
-    """
-    table = bare_table()
-    table.add_column("tool", overflow="fold", min_width=12)
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+    """`again` and `place` come before and after a set in the command that replays it."""
+    table = numbers_table("tool", HEADINGS)
     for tool in report.tools:
         cells = [Text(count) for count in counts_of(tool)]
         cells[1].stylize("red" if tool.faulty else "green")
@@ -140,7 +134,6 @@ def numbers_of(bucket: Bucket) -> str:
 
 
 def counts_of(tool: ConsistencyReport) -> tuple[str, ...]:
-    """The cells of the table for a tool, in the order of its headings."""
     verdicts = [len(tool.having(verdict)) for verdict in ("failed", "passed", "inconclusive")]
     groups = len(group_sets(tool.sets))
     return tuple(f"{count:,}" for count in (len(tool.sets), *verdicts, groups, tool.calls, tool.tokens))
@@ -170,7 +163,6 @@ _VERDICTS: tuple[Judgement, ...] = ("failed", "passed", "inconclusive")
 
 
 def consistency_as_json(report: ConsistencyRun) -> dict[str, Any]:
-    """The object that `--json` prints."""
     verdicts = [each.verdict for each in report.sets]
     return {
         "run": report.run,
@@ -183,13 +175,10 @@ def consistency_as_json(report: ConsistencyRun) -> dict[str, Any]:
 
 
 def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
-    """A set with its numbered requests, and everything that its verdict is based on."""
     return {
         "id": one.id,
         "tool": tool,
-        "verdict": one.verdict,
-        "why": one.why,
-        "template": one.template,
+        **picked(one, "verdict", "why", "template"),
         "infills": {name: list(words) for name, words in one.infills.items()},
         "requests": list(one.requests),
         "trials": [{"ended": trial.ended, **deeds_as_json(trial)} for trial in one.trials],
@@ -198,14 +187,11 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
         "expectation": to_builtins(one.expectation),
         "scores": [
             {
-                "request": score.request,
-                "score": score.score,
-                "reason": score.reason,
+                **picked(score, "request", "score", "reason"),
                 "second": None
                 if score.second is None
                 else {"score": score.second, "reason": score.second_reason},
-                "says": score.says,
-                "guess": score.guess,
+                **picked(score, "says", "guess"),
             }
             for score in one.scores
         ],
@@ -219,18 +205,14 @@ def set_as_json(one: PromptSet, tool: str) -> dict[str, Any]:
 
 def _tool_as_json(tool: ConsistencyReport) -> dict[str, Any]:
     return {
-        "name": tool.name,
-        "verdict": tool.verdict,
+        **picked(tool, "name", "verdict"),
         "method": "toolfuzz" if tool.means == "sets" else tool.means,
         "checks": list(tool.checks),
         **{verdict: len(tool.having(verdict)) for verdict in _VERDICTS},
-        "groups": [{"differs": each.differs, "sets": list(each.sets)} for each in group_sets(tool.sets)],
+        "groups": [picked(each, "differs", "sets") for each in group_sets(tool.sets)],
         "calls": tool.calls,
         "tokens": tokens_as_json(tool.usage),
-        "seconds": tool.seconds,
-        "ended": tool.ended,
-        "notes": list(tool.notes),
-        "sandbox": tool.sandbox,
+        **picked(tool, "seconds", "ended", "notes", "sandbox"),
         "sets": [set_as_json(each, tool.name) for each in tool.sets],
     }
 
@@ -239,10 +221,7 @@ MOST_ON_PAGE = 4_000  # characters of a text
 
 
 def faulty_sets(report: ConsistencyRun, place: str) -> Iterator[Markup]:
-    """Each set that failed, then those that could not be judged, then a row for each tool.
-
-    `place` is the part of a command that names the store.
-    """
+    """The sections of the page; `place` is the part of a command that names the store."""
     failed = [(tool.name, each) for tool in report.tools for each in tool.faulty]
     if failed:
         sets = sum(len(tool.sets) for tool in report.tools)
@@ -269,19 +248,15 @@ def set_page(report: ConsistencyRun, tool: str, one: PromptSet, place: str) -> P
 
 def _set(one: PromptSet, tool: str, again: str) -> Markup:
     failed = element("b", one.verdict, class_="bad")
-    head = element(
-        "summary", failed, " ", text(tool, 100), " · ", text(one.template or one.why, MOST_ON_PAGE)
-    )
+    about = text(one.template or one.why, MOST_ON_PAGE)
+    head = element("summary", failed, " ", text(tool, 100), " · ", about)
     return element("details", head, *_body(one, again), open="open", id=one.id, data_part=f"sets/{one.id}")
 
 
 def _body(one: PromptSet, again: str) -> list[Markup]:
     requests = [element("li", text(request, MOST_ON_PAGE)) for request in one.requests]
-    parts = [
-        element("p", text(one.why, MOST_ON_PAGE)),
-        element("ol", *requests),
-        *_bucket_tables(one.buckets, ""),
-    ]
+    parts = [element("p", text(one.why, MOST_ON_PAGE)), element("ol", *requests)]
+    parts += _bucket_tables(one.buckets, "")
     if one.normalised is not None:
         parts += _bucket_tables(one.normalised, ", ignoring irrelevant differences")
     if one.expectation is not None:

@@ -36,13 +36,8 @@ WITHOUT = ("only", "time_per_tool", "calls_per_tool", "tokens_per_tool", "usd_pe
 )
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @settings_options(
-    "groups",
-    "count",
-    *[name for name in (*FUZZING, *TRYING) if name not in WITHOUT],
-    "timeout",
-    *CALLING,
-    "fail_on",
-    *KEEPING,
+    *("groups", "count", *[name for name in (*FUZZING, *TRYING) if name not in WITHOUT]),
+    *("timeout", *CALLING, "fail_on", *KEEPING),
     usual=USUAL,
     about=ABOUT,
     shared_agent="real",

@@ -1,6 +1,5 @@
 """Stored runs of `misstep tool crosstalk`: a report for each group of tools."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from misstep.core.event import GroupFinished
@@ -11,7 +10,7 @@ from misstep.core.results.trial import Trial
 from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.crosstalk.run import view_crosstalk
 from misstep.features.crosstalk.view import crosstalk_as_json, noise
-from misstep.interop.tables import GroupRow, RowSubject, TableRow, group_row
+from misstep.interop.tables import GroupRow, group_row
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.text import plain
@@ -23,21 +22,10 @@ from misstep.store.runs import Run
 
 
 class CrosstalkRuns(ReportedRuns[GroupReport]):
-    report, row = GroupReport, GroupRow
-
-    def event(self, run: str, report: GroupReport) -> GroupFinished:
-        return GroupFinished(run, report.name, report.verdict)
-
     def item(self, report: GroupReport, home: ReportSource) -> ReportItem:
         flaws = [_activation(trial, report, home) for trial in report.activating]
         reason = report.why or "; ".join(report.notes) or "no request could be judged"
         return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
-
-    def rows(self, subject: RowSubject, report: GroupReport) -> Iterable[TableRow]:
-        return [group_row(subject, report)]
-
-    def summarise(self, run: Run, reports: Sequence[GroupReport]) -> Summary:
-        return summarise_sets(run, reports)
 
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return crosstalk_as_json(view_crosstalk(settings, run.id))
@@ -62,4 +50,10 @@ def _activation(trial: Trial, report: GroupReport, home: ReportSource) -> Issue:
     )
 
 
-FEATURE = CrosstalkRuns()
+FEATURE = CrosstalkRuns(
+    GroupReport,
+    lambda run, report: GroupFinished(run, report.name, report.verdict),
+    summarise_sets,
+    GroupRow,
+    lambda subject, report: [group_row(subject, report)],
+)

@@ -18,7 +18,7 @@ from misstep.core.model import Unusable
 from misstep.core.results.crosstalk import CrosstalkReport, GroupReport, ToolGroup, offered_beside
 from misstep.core.results.descriptions import read_text
 from misstep.core.run import RunSpec
-from misstep.core.settings import AgentRunSettings, CrosstalkSettings, SampleSettings, StoreSettings
+from misstep.core.settings import AgentRunSettings, CrosstalkSettings, StoreSettings
 from misstep.core.settings.reading import check_settings
 from misstep.core.tool import Described
 from misstep.errors import UsageError
@@ -26,7 +26,7 @@ from misstep.fuzzing.agent_tests.prompts import Prompts
 from misstep.fuzzing.agent_tests.requests import FEWEST, make_requests, propose_groups, wrong_with_groups
 from misstep.runs.budget import RunBudget
 from misstep.runs.cases import absolute_places, stored_specs
-from misstep.runs.lookup import MadeRequest, draw_requests, find_maker, find_requests
+from misstep.runs.lookup import draw_requests, find_maker, find_requests
 from misstep.runs.setup.agent_session import (
     AgentSession,
     Over,
@@ -164,7 +164,6 @@ def resume_crosstalk(settings: AgentRunSettings, *listeners: Listener) -> Crosst
 
 
 def view_crosstalk(settings: StoreSettings, name: str) -> CrosstalkReport:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _report(store, store.find_run(name))
 
@@ -199,9 +198,8 @@ class _Tools:
                 hint = "an agent can't tell them apart: omit one of them"
                 raise UsageError(f"there is more than one tool '{tool.name}'", hint, where=spec)
         if len(found) < FEWEST:
-            raise UsageError(
-                "there is only one tool", "crosstalk needs at least two groups of tools", where=specs[0]
-            )
+            hint = "crosstalk needs at least two groups of tools"
+            raise UsageError("there is only one tool", hint, where=specs[0])
         self.described = {tool.name: tool for _, tool in found}
         self.specs = {tool.name: spec for spec, tool in found}
 
@@ -217,7 +215,6 @@ def _hold(
     session = ToolRunSession(store, run, listeners, GroupReport, summarise_sets)
 
     def work() -> Generator[GroupReport | Event]:
-        """Test what is not done, and continue what was started before."""
         settings, run_budget = run.settings, session.run_budget
         tests = CrosstalkTests(
             benches, settings, prompts, run_budget, tools.described, tools.specs, session.notice
@@ -246,7 +243,6 @@ def _hold(
 def _lay_out(
     store: Store, settings: CrosstalkSettings, tools: _Tools, tests: CrosstalkTests
 ) -> list[GroupReport]:
-    """The groups and requests to test; a resumed run keeps those it has."""
     groups = read_groups(settings.groups, tools.described) if settings.groups else tests.propose()
     blank = [
         GroupReport(group.name, group.tools, offered_beside(group, groups), place=place, ended="stopped")
@@ -255,26 +251,18 @@ def _lay_out(
     if not settings.from_run:
         return blank
     source = find_maker(store, settings.from_run)
-    return _with_requests(blank, find_requests(store, source), settings, source.id)
-
-
-def _with_requests(
-    blank: Sequence[GroupReport], asked: Sequence[MadeRequest], settings: SampleSettings, source: str
-) -> list[GroupReport]:
-    """The groups with requests of an earlier run; a `UsageError` if it has none for any of them."""
-    made = list[GroupReport]()
+    asked, made = find_requests(store, source), list[GroupReport]()
     for group in blank:
         drawn = draw_requests(asked, group.tools, settings.count or COUNT, settings.seed)
-        why = "" if drawn else f"run {source} has no requests for its tools"
-        made.append(msgspec.structs.replace(group, requests=drawn, why=why))
+        why = "" if drawn else f"run {source.id} has no requests for its tools"
+        made.append(structs.replace(group, requests=drawn, why=why))
     if not any([group.requests for group in made]):
         hint = "run misstep tool consistency or misstep tool fuzz --agent first"
-        raise UsageError("has no requests for any of these tools", hint, where=f"--from {source}")
+        raise UsageError("has no requests for any of these tools", hint, where=f"--from {source.id}")
     return made
 
 
 def _refuse_early(settings: CrosstalkSettings) -> Prompts:
-    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     prompts = Prompts(settings.prompts)

@@ -1,20 +1,20 @@
 """Shows which tools were called for requests meant for others, on the terminal and in the HTML page."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from misstep.core.results.crosstalk import Activated, CrosstalkReport, GroupReport
 from misstep.core.stats import wilson
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, text
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, indented, section
+from misstep.rendering.layout import Trimmed, indented, numbers_table, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
-from misstep.rendering.trial import deeds_as_json, tokens_as_json, trial_in_words
+from misstep.rendering.trial import deeds_as_json, picked, tokens_as_json, trial_in_words
 
+NARROWEST = 8  # columns of a name
 LONGEST_NAME = 100  # characters
 LONGEST_REQUEST = 500
 LONGEST_REASON = 300
@@ -28,7 +28,7 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
     """The groups, which caused calls to which, the tools that were called, and the requests."""
     if not report.groups:
         return Text("there are no groups yet", style="dim")
-    groups = _table("group", GROUP_HEADINGS)
+    groups = numbers_table("group", GROUP_HEADINGS, NARROWEST)
     for group in report.groups:
         tools, offered, tried, activating, unclear = group_cells(group)
         style = "red" if group.activating else "green"
@@ -38,13 +38,13 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
     called = [tool for tool in report.tools if tool.requests]
     if called:
         names, rows = matrix_cells(report)
-        matrix = _table("meant for", ())
+        matrix = numbers_table("meant for", (), NARROWEST)
         for name in names:
             matrix.add_column(Text(name), justify="right", overflow="fold")
         for group_name, *cells in rows:
             matrix.add_row(Text(group_name), *cells)
         parts.append(section("requests of each group that led to tools of other groups", matrix))
-        activations = _table("tool", TOOL_HEADINGS)
+        activations = numbers_table("tool", TOOL_HEADINGS, NARROWEST)
         activations.add_column("meant for", overflow="fold")
         for name, *numbers, meant in map(tool_cells, called):
             activations.add_row(Text(name), *numbers, Text(meant))
@@ -56,30 +56,18 @@ def crosstalk_view(report: CrosstalkReport, most: int = MOST_REQUESTS) -> Render
     return Trimmed(Group(*parts))
 
 
-def _table(first: str, headings: Sequence[str]) -> Table:
-    table = bare_table()
-    table.add_column(first, overflow="fold", min_width=8)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
-    return table
-
-
 def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
-    """The object that `--json` prints."""
     return {
         "run": report.run,
         "specs": list(report.specs),
         "seconds": round(report.seconds, 3),
-        "judged": report.judged,
-        "activating": report.activating,
+        **picked(report, "judged", "activating"),
         **_rate_as_json(report.activating, report.judged),
         "groups": [_group_as_json(group) for group in report.groups],
         "tools": [
             {
                 "name": tool.tool,
-                "calls": tool.calls,
-                "requests": tool.requests,
-                "judged": tool.judged,
+                **picked(tool, "calls", "requests", "judged"),
                 **_rate_as_json(tool.requests, tool.judged),
                 "by_group": tool.by_group,
             }
@@ -93,12 +81,7 @@ def crosstalk_as_json(report: CrosstalkReport) -> dict[str, object]:
 def _group_as_json(group: GroupReport) -> dict[str, object]:
     judged, activating = len(group.judged), len(group.activating)
     return {
-        "name": group.name,
-        "tools": list(group.tools),
-        "offered": list(group.offered),
-        "verdict": group.verdict,
-        "ended": group.ended,
-        "why": group.why,
+        **picked(group, "name", "tools", "offered", "verdict", "ended", "why"),
         "judged": judged,
         "activating": activating,
         "inconclusive": len(group.trials) - judged,
@@ -112,9 +95,7 @@ def _group_as_json(group: GroupReport) -> dict[str, object]:
             for trial in group.trials
         ],
         "tokens": tokens_as_json(group.usage),
-        "seconds": group.seconds,
-        "notes": list(group.notes),
-        "sandbox": group.sandbox,
+        **picked(group, "seconds", "notes", "sandbox"),
     }
 
 
@@ -130,7 +111,6 @@ def group_cells(group: GroupReport) -> tuple[str, ...]:
 
 
 def outcome_in_words(report: CrosstalkReport) -> str:
-    """How many requests led to calls of tools that were not meant."""
     if not report.judged:
         return "no request could be judged"
     low, high = wilson(report.activating, report.judged)
@@ -172,7 +152,6 @@ def _requests(group: GroupReport, most: int) -> RenderableType:
 
 
 def remarks(report: CrosstalkReport) -> list[str]:
-    """What could not be judged, and why."""
     told = list[str]()
     for group in report.groups:
         reasons = [group.why] if group.why else []
@@ -194,7 +173,6 @@ MOST_ON_PAGE = 500
 
 
 def noise(report: CrosstalkReport) -> Iterator[Markup]:
-    """The groups, which caused calls to which, the tools that were called, and the requests."""
     groups = [
         Row((text(group.name, 100), *group_cells(group)), "bad" if group.activating else "")
         for group in report.groups
@@ -213,10 +191,9 @@ def noise(report: CrosstalkReport) -> Iterator[Markup]:
     more = [element("p", f"… and {len(led) - MOST_ON_PAGE:,} more.", class_="dim")]
     shown = list[Markup]()
     for name, trial in led[:MOST_ON_PAGE]:
-        tools_called = element(
-            "b", text(", ".join(dict.fromkeys(use.tool for use in trial.uses)), 200), class_="bad"
-        )
-        head = element("summary", tools_called, " · ", lines(trial.request, MOST))
+        tools_called = ", ".join(dict.fromkeys(use.tool for use in trial.uses))
+        bad = element("b", text(tools_called, 200), class_="bad")
+        head = element("summary", bad, " · ", lines(trial.request, MOST))
         did = [element("li", lines(line, MOST)) for line in trial_in_words(trial)]
         meant = element("p", "meant for ", text(name, 100))
         shown.append(element("details", head, meant, element("ol", *did)))

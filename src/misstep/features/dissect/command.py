@@ -27,16 +27,7 @@ ABOUT = {**ABOUT_TYPED, "most_runs": "Maximum agent runs per failure (default: 6
 )
 @run_argument("run", required=False)
 @click.argument("cases", nargs=-1)
-@settings_options(
-    *INQUIRY,
-    "seed",
-    *BUDGETS,
-    "agent",
-    "python",
-    *RUNNING,
-    preset=TYPED,
-    about=ABOUT,
-)
+@settings_options(*INQUIRY, "seed", *BUDGETS, "agent", "python", *RUNNING, preset=TYPED, about=ABOUT)
 @click.option("--most", type=MOST, default=SHOWN, show_default=True, help="Maximum failures to list.")
 def dissect(settings: DissectSettings, run: str | None, cases: tuple[str, ...], most: int) -> int:
     """Find out why an agent failed.

@@ -44,7 +44,6 @@ def dissect(
 def resume_dissection(
     settings: DissectSettings, *listeners: Listener, agent: Agent | None = None
 ) -> Dissection:
-    """Resume a stopped dissection."""
     settings = check_settings(settings)
     summary = resume(
         settings, "dissect", lambda store, run: _work(store, run.settings, run.purpose), listeners, agent

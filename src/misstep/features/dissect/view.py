@@ -21,7 +21,6 @@ def causes_table(dissections: Sequence[Dissection]) -> Table:
 
 
 def diagnoses_table(dissection: Dissection, most: int) -> Table:
-    """One line per failure: its cause, how certain that is, and the evidence."""
     table = bare_table()
     for heading in ("case", "cause"):
         table.add_column(heading, no_wrap=True)
@@ -47,16 +46,10 @@ NAME = 200  # characters of a case
 
 def causes_section(dissections: Sequence[Dissection], linked: bool = False) -> Markup:
     """Root causes: the share of each, and the diagnosis of each failure, which may be `linked`."""
-    rows = [
-        Row(
-            (
-                agent_name(each, IN_FULL),
-                f"{len(each.failures):,}",
-                *(percent(share(each.causes, cause)) for cause in CAUSES),
-            )
-        )
-        for each in dissections
-    ]
+    rows = list[Row]()
+    for each in dissections:
+        shares = [percent(share(each.causes, cause)) for cause in CAUSES]
+        rows.append(Row((agent_name(each, IN_FULL), f"{len(each.failures):,}", *shares)))
     return page_section(
         "Root causes",
         grid(("agent", "failures", *CAUSES), rows),
@@ -65,22 +58,12 @@ def causes_section(dissections: Sequence[Dissection], linked: bool = False) -> M
 
 
 def _diagnoses(dissection: Dissection, linked: bool) -> Markup:
-    rows = [
-        Row(
-            (
-                _case(each.case, linked),
-                each.cause,
-                text(each.guilty, 300),
-                text(each.evidence, 500),
-                each.sure or "–",
-                str(each.agent_runs),
-            )
-        )
-        for each in dissection.failures[:DIAGNOSES]
-    ]
-    return grid(
-        ("case", "cause", "guilty", "evidence", "sure", "runs"), rows, 4, f"method {dissection.method}"
-    )
+    rows = list[Row]()
+    for each in dissection.failures[:DIAGNOSES]:
+        said = text(each.guilty, 300), text(each.evidence, 500), each.sure or "–", str(each.agent_runs)
+        rows.append(Row((_case(each.case, linked), each.cause, *said)))
+    headings = ("case", "cause", "guilty", "evidence", "sure", "runs")
+    return grid(headings, rows, 4, f"method {dissection.method}")
 
 
 def _case(case: str, linked: bool) -> Markup:

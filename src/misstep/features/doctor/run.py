@@ -84,9 +84,8 @@ def _installation() -> Iterator[HealthCheck]:
     where = "" if origin == "misstep" else f", from {origin.removeprefix('-e ')}"
     yield HealthCheck("misstep", "version", "ok", f"{own}{where}")
     yield HealthCheck("misstep", "Python", "ok", f"{platform.python_version()}, {sys.executable}")
-    yield HealthCheck(
-        "misstep", "platform", "ok", f"{platform.system()} {platform.release()}, {platform.machine()}"
-    )
+    machine = f"{platform.system()} {platform.release()}, {platform.machine()}"
+    yield HealthCheck("misstep", "platform", "ok", machine)
 
 
 def _extras() -> Iterator[HealthCheck]:
@@ -100,10 +99,8 @@ def _extras() -> Iterator[HealthCheck]:
         ]
         detail = ", ".join(f"{package} {number}" for package, number in have.items())
         if lacking or old:
-            told = f"; {', '.join(old)}" if old else ""
-            yield HealthCheck(
-                "extras", extra, "missing", f"for {PURPOSES.get(extra, extra)}{told}", install_command(extra)
-            )
+            told = "; ".join([f"for {PURPOSES.get(extra, extra)}", *([", ".join(old)] if old else [])])
+            yield HealthCheck("extras", extra, "missing", told, install_command(extra))
         else:
             yield HealthCheck("extras", extra, "ok", detail)
 

@@ -99,7 +99,6 @@ def override_of(run: FixRun) -> str:
 
 
 def changed_since(run: FixRun) -> list[str]:
-    """Where functions with improved descriptions have changed since."""
     return [
         f"{report.file}:{report.line}"
         for report in run.better
@@ -108,7 +107,6 @@ def changed_since(run: FixRun) -> list[str]:
 
 
 def diffs_of(run: FixRun) -> dict[str, str]:
-    """Diffs of the improved descriptions, by the names in the reports."""
     return {report.name: _diff_of(report) for report in run.better}
 
 
@@ -190,7 +188,6 @@ def _rewritten(file: str, reports: Sequence[FixReport]) -> tuple[bytes, bytes]:
 
 
 def _loaded(settings: ToolRunSettings, specs: Sequence[str]) -> _Tools:
-    """The tools as they are when loaded again."""
     with Workbenches(settings) as benches:
         return {(spec, tool.name): tool for spec in specs for tool in benches.tools_of(spec)}
 

@@ -43,19 +43,8 @@ ABOUT = {
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--write", is_flag=True, help="Write better descriptions into the functions' docstrings.")
 @settings_options(
-    "only",
-    "from_run",
-    *FIXING,
-    "kinds",
-    "domains",
-    "count",
-    *TRYING,
-    "timeout",
-    *SANDBOX_OPTIONS,
-    *CALLING,
-    "out",
-    "fail_on",
-    *KEEPING,
+    *("only", "from_run", *FIXING, "kinds", "domains", "count", *TRYING, "timeout"),
+    *(*SANDBOX_OPTIONS, *CALLING, "out", "fail_on", *KEEPING),
     usual=USUALLY_TRYING,
     about=ABOUT,
     shared_agent="real",

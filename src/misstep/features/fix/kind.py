@@ -1,6 +1,5 @@
 """Stored runs of `misstep tool fix`: a report for each tool, with the descriptions that were tried."""
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 from misstep.core.event import ToolMended
@@ -11,7 +10,7 @@ from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.fix.apply import diffs_of, override_of
 from misstep.features.fix.run import view_fixing
 from misstep.features.fix.view import fix_as_json, wordings
-from misstep.interop.tables import FixRow, RowSubject, TableRow, fix_row
+from misstep.interop.tables import FixRow, fix_row
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import RunPage
 from misstep.rendering.terminal import counted
@@ -24,11 +23,6 @@ from misstep.store.runs import Run
 
 
 class FixRuns(ReportedRuns[FixReport]):
-    report, row = FixReport, FixRow
-
-    def event(self, run: str, report: FixReport) -> ToolMended:
-        return ToolMended(run, report)
-
     def item(self, report: FixReport, home: ReportSource) -> ReportItem:
         flaw = Issue(
             id=report.name,
@@ -44,12 +38,6 @@ class FixRuns(ReportedRuns[FixReport]):
         reason = "; ".join(report.notes) or "nothing could be judged with the tool's own description"
         return tool_item(report.name, report.verdict, report.seconds, flaws, reason)
 
-    def rows(self, subject: RowSubject, report: FixReport) -> Iterable[TableRow]:
-        return [fix_row(subject, report)]
-
-    def summarise(self, run: Run, reports: Sequence[FixReport]) -> Summary:
-        return summarise_sets(run, reports)
-
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         found = view_fixing(settings, run.id)
         return fix_as_json(found, diffs_of(found), override_of(found))
@@ -60,4 +48,6 @@ class FixRuns(ReportedRuns[FixReport]):
         return RunPage(summary, parts, sandboxes=tuple(tool.sandbox for tool in found.tools))
 
 
-FEATURE = FixRuns()
+FEATURE = FixRuns(
+    FixReport, ToolMended, summarise_sets, FixRow, lambda subject, report: [fix_row(subject, report)]
+)

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from typing import TypeAlias
 
 from msgspec import structs
 
@@ -67,11 +68,11 @@ class Knowledge:
         return evidence_of_fuzzing(self._fuzzed, name, tool) if name else FixEvidence()
 
 
-def prepared(
-    targets: Sequence[Target], tools: Sequence[Described], knowledge: Knowledge, settings: FixSettings
-) -> list[FixReport]:
+Known: TypeAlias = tuple[Target, Described, FixEvidence]
+
+
+def _reports(known: Sequence[Known], knowledge: Knowledge, settings: FixSettings) -> list[FixReport]:
     """The work for each tool. A `UsageError` if there is none."""
-    known = [(each, tool, knowledge.of(each)) for each, tool in zip(targets, tools, strict=True)]
     reports = list[FixReport]()
     if settings.bench:
         trying = _tasks(settings)
@@ -81,15 +82,13 @@ def prepared(
             reports.append(_report(target, tool, trying, told, place))
         return reports
     assert knowledge.run is not None
-    found = [(each, tool, evidence) for each, tool, evidence in known if evidence.asked]
+    found = [entry for entry in known if entry[2].asked]
     _refuse_nothing(found or known, knowledge, settings)
-    wanted = (
-        found if settings.only else [entry for entry in found if any(each.bad for each in entry[2].asked)]
-    )
+    failed = [entry for entry in found if any(each.bad for each in entry[2].asked)]
+    wanted = found if settings.only else failed
     where = f"run {knowledge.run.id}"
     if not wanted:
-        hint = "that run has nothing to fix"
-        raise UsageError("none of its requests failed", hint, where=where)
+        raise UsageError("none of its requests failed", "that run has nothing to fix", where=where)
     for place, (target, tool, evidence) in enumerate(wanted):
         try:
             reports.append(_report(target, tool, *split(evidence, settings.seed, settings.count), place))
@@ -106,9 +105,7 @@ def benchmark_suite_of(settings: FixSettings) -> BenchmarkSuite | None:
     return find_suite(settings.bench, settings.overlay({"split": "all", "count": None}))
 
 
-def _refuse_nothing(
-    found: Sequence[tuple[Target, Described, FixEvidence]], knowledge: Knowledge, settings: ToolLimits
-) -> None:
+def _refuse_nothing(found: Sequence[Known], knowledge: Knowledge, settings: ToolLimits) -> None:
     """Say why there are no requests to test descriptions on."""
     assert knowledge.run is not None
     if any(evidence.asked for _, _, evidence in found):
@@ -130,9 +127,8 @@ def _tasks(settings: FixSettings) -> tuple[Trying, ...]:
     trying = [Trying(each.id, each.request, parts[each.split], "task") for each in tasks]
     found = limited(trying, settings.seed, settings.count)
     if len({each.part for each in found}) < len(parts):
-        raise UsageError(
-            "the selected tasks are not in both parts of the benchmark", "omit --kind or --domain"
-        )
+        hint = "omit --kind or --domain"
+        raise UsageError("the selected tasks are not in both parts of the benchmark", hint)
     return found
 
 
@@ -205,14 +201,12 @@ def resume_fixing(settings: AgentRunSettings, *listeners: Listener, write: bool 
 
 
 def view_fixing(settings: StoreSettings, name: str) -> FixRun:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         run = store.find_run(name)
         return _view(store, run, settings.trust_store or is_trusted(run))
 
 
 def _refuse_early(settings: FixSettings, suite: BenchmarkSuite | None) -> Prompts:
-    """Report problems that would stop the run later, before it starts; returns the prompts."""
     refuse_blind_budget(settings)
     refuse_secrets(settings)
     if not settings.from_run and not settings.bench:
@@ -232,12 +226,11 @@ def _refuse_early(settings: FixSettings, suite: BenchmarkSuite | None) -> Prompt
 def _prepared(
     benches: Workbenches, specs: Sequence[str], knowledge: Knowledge, settings: FixSettings
 ) -> list[tuple[FixReport, str]]:
-    """The work for each tool, with its spec."""
     found = benches.all_tools(specs)
     targets = [each for each in find_targets(found, settings.only) if len(each.tools) == 1]
-    tools = [each.among(found[each.spec])[0] for each in targets]
+    known = [(each, each.among(found[each.spec])[0], knowledge.of(each)) for each in targets]
     specs_of = {target.name: target.spec for target in targets}
-    reports = prepared(targets, tools, knowledge, settings)
+    reports = _reports(known, knowledge, settings)
     offered = [tool.name for tools in found.values() for tool in tools]
     for name in offered if settings.bench else [report.tool for report in reports]:
         both = [spec for spec, tools in found.items() if name in [each.name for each in tools]]
@@ -281,15 +274,12 @@ def _hold(
                 if blank.name in done or agent_session.is_over():
                     continue
                 report = session.kept.get(blank.name, blank)
-                scorer = score_with(spec, agent_session)
+                scorer: Scorer = OnRequests(benches, spec, settings, agent_session, run_budget)
+                if suite is not None:
+                    scorer = OnTasks(suite, run.purpose.tools, settings, run_budget, session.notice)
                 search = DescriptionSearch(report, spec, settings, benches, agent_session, run_budget, scorer)
                 with closing(search.run()) as found:
                     yield from found
-
-    def score_with(spec: str, agent_session: AgentSession) -> Scorer:
-        if suite is not None:
-            return OnTasks(suite, run.purpose.tools, settings, run_budget, session.notice)
-        return OnRequests(benches, spec, settings, agent_session, run_budget)
 
     session.hold(work, lambda report: ToolMended(run.id, report))
     return _view(store, run, trusted=True)

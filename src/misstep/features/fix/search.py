@@ -14,9 +14,7 @@ from typing import Protocol, TypeAlias
 
 from msgspec import structs
 
-from misstep.core.agent import Agent
 from misstep.core.event import Event, Notice
-from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.descriptions import Wordings, reworded, write_descriptions
 from misstep.core.results.fixing import ORIGINAL, Candidate, FixAttempt, FixReport, Part, Trying
 from misstep.core.settings import FixSettings, LimitSettings, ToolRunSettings
@@ -25,7 +23,7 @@ from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation
 from misstep.errors import UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.environments import BenchmarkSuite, EnvPool, find_task_agent
+from misstep.features.bench.environments import BenchmarkSuite, EnvPool
 from misstep.fuzzing.descriptions.evidence import SHOWN_REASON, judge_trial
 from misstep.fuzzing.descriptions.proposing import Call, Proposer
 from misstep.runs.budget import RunBudget
@@ -89,9 +87,8 @@ class OnRequests:
                 number, trying = unit
                 bench.wordings = {report.tool: report.words_of(number)}
                 try:
-                    trial = await unless(
-                        self.agent_session.is_over, trier.run(trying.request, trying.tools), inf
-                    )
+                    work = trier.run(trying.request, trying.tools)
+                    trial = await unless(self.agent_session.is_over, work, inf)
                     refuse_unreachable([trial])
                     judged = judge_trial(number, trying, trial, report.tool, models)
                     tell(await unless(self.agent_session.is_over, judged, inf))
@@ -143,16 +140,10 @@ class OnTasks:
     ) -> Generator[FixAttempt]:
         known = {task.id: task for task in self.suite.tasks}
         tasks = [(place, known[each.id]) for place, each in enumerate(trying)]
-        jobs, run_budget = min(settings.jobs, len(trying)), self.run_budget
-
-        def find() -> Agent:
-            return find_task_agent(settings, self.tell, run_budget.rate_limiters)
-
         with EnvPool(self.suite, self.specs, settings) as pool:
-            attempts = Attempts(pool, settings, run_budget, find, tasks)
-            workers = Workers[int, TaskReport](lambda _, told: attempts.work(told), run_budget, jobs)
-            with closing(workers.work(range(jobs))) as work:
-                for done in work:
+            attempts = Attempts(pool, settings, self.run_budget, tasks, self.tell)
+            with closing(attempts.run(min(settings.jobs, len(trying)))) as reports:
+                for done in reports:
                     usage_meter.add(Spent(done.usage))
                     tokens = sum(usage.input + usage.output for usage in done.usage.values())
                     why = cut("; ".join(done.why), SHOWN_REASON) if done.verdict != "passed" else ""
@@ -226,9 +217,8 @@ class DescriptionSearch:
         try:
             async with self.agent_session.advised(self._usage_meter) as role_models:
                 call = self._caller(bench)
-                proposer = Proposer(
-                    tool, LateTolerantModels(role_models), report.examples, self.settings.seed, call
-                )
+                models = LateTolerantModels(role_models)
+                proposer = Proposer(tool, models, report.examples, self.settings.seed, call)
                 for number in range(len(made) + 1, self.settings.candidates + 1):
                     strategy = strategies[(number - 1) % len(strategies)]
                     work = proposer.propose(number, strategy, made)
@@ -254,7 +244,6 @@ class DescriptionSearch:
         return call
 
     def _score(self, part: Part, numbers: Sequence[int]) -> Work:
-        """Test some candidates on what is left of a part."""
         done = {(each.candidate, each.trying) for each in self.report.attempts}
         tried = [(number, each) for number in numbers for each in self.report.part(part)]
         units = [(number, each) for number, each in tried if (number, each.id) not in done]
@@ -277,6 +266,5 @@ def without_secrets(report: FixReport) -> FixReport:
 def _without_secret(candidate: Candidate) -> Candidate:
     if candidate.wording is None or masked(candidate.wording) == candidate.wording:
         return candidate
-    return structs.replace(
-        candidate, wording=None, why="It contains the value of a secret environment variable."
-    )
+    why = "It contains the value of a secret environment variable."
+    return structs.replace(candidate, wording=None, why=why)

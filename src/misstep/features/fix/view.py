@@ -12,9 +12,10 @@ from misstep.core.results.descriptions import Wording
 from misstep.core.results.fixing import ORIGINAL, Candidate, FixReport, FixRun, Part, Standing
 from misstep.rendering.html.markup import Markup, Row, element, grid, lines, pairs, text
 from misstep.rendering.html.sections import page_section
-from misstep.rendering.layout import Trimmed, bare_table, section
+from misstep.rendering.layout import Trimmed, numbers_table, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain, plain_lines
+from misstep.rendering.trial import picked
 from misstep.rendering.words import interval
 
 MOST = 300  # characters of a text in a list
@@ -23,7 +24,6 @@ HEADINGS = ("passed", "failed", "not\njudged", "rate", "95 % interval", "steps",
 
 
 def fix_view(run: FixRun, diffs: Mapping[str, str], most: int = 20) -> RenderableType:
-    """For each tool the scores of its candidates, the result, and the diff."""
     parts: list[RenderableType] = []
     for report in run.tools:
         parts += [*([Text()] if parts else []), _tool(report, diffs.get(report.name, ""), most)]
@@ -57,11 +57,7 @@ def _tool(report: FixReport, diff: str, most: int) -> RenderableType:
 
 
 def _table(report: FixReport) -> Table:
-    """The name of each part on its own line, then a line for each candidate tested on it."""
-    table = bare_table()
-    table.add_column("words", overflow="fold", min_width=10)
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = numbers_table("words", HEADINGS, min_width=10)
     for part, rows in standings(report):
         table.add_row(f"{part}:", style="dim")
         for cells, marked in rows:
@@ -78,13 +74,8 @@ def standings(report: FixReport) -> Iterator[tuple[Part, list[tuple[tuple[str, .
     for part, candidates in tested:
         rows = [("its own", ORIGINAL), *[(_titled(each), each.number) for each in candidates]]
         best = chosen.number if chosen else None
-        yield (
-            part,
-            [
-                ((name, *_row(report.standing(number, part))), part == "test" or number == best)
-                for name, number in rows
-            ],
-        )
+        scored = [(number, (name, *_row(report.standing(number, part)))) for name, number in rows]
+        yield part, [(cells, part == "test" or number == best) for number, cells in scored]
 
 
 def _row(standing: Standing) -> tuple[str, ...]:
@@ -122,8 +113,7 @@ def fix_as_json(run: FixRun, diffs: Mapping[str, str], override: str) -> dict[st
         "tools": [_tool_as_json(report, diffs.get(report.name, "")) for report in run.tools],
         "better": [report.tool for report in run.better],
         "override": override,
-        "seconds": run.seconds,
-        "usd": run.usd,
+        **picked(run, "seconds", "usd"),
     }
 
 
@@ -131,18 +121,15 @@ def _tool_as_json(report: FixReport, diff: str) -> dict[str, Any]:
     duel, chosen = report.duel, report.chosen
     requests = {each.id: each.request for each in report.trying}
     return {
-        "tool": report.tool,
-        "ended": report.ended,
+        **picked(report, "tool", "ended"),
         "better": report.is_better,
-        "original": {"description": report.original.description, "parameters": report.original.parameters},
+        "original": picked(report.original, "description", "parameters"),
         "candidates": [
             {
-                "number": each.number,
-                "strategy": each.strategy,
+                **picked(each, "number", "strategy"),
                 "description": each.wording.description if each.wording else None,
                 "parameters": each.wording.parameters if each.wording else {},
-                "why": each.why,
-                "tried": list(each.tried),
+                **picked(each, "why", "tried"),
                 "validation": _standing(report, each.number, "validation") if each.wording else None,
             }
             for each in report.candidates
@@ -155,23 +142,15 @@ def _tool_as_json(report: FixReport, diff: str) -> dict[str, Any]:
         "gained": [requests[each] for each in duel.gained] if duel else [],
         "regressions": [requests[each] for each in duel.lost] if duel else [],
         "diff": diff,
-        "notes": list(report.notes),
-        "seconds": report.seconds,
+        **picked(report, "notes", "seconds"),
     }
 
 
 def _standing(report: FixReport, number: int, part: Part) -> dict[str, Any]:
     found = report.standing(number, part)
-    rate = found.rate
     return {
-        "passed": rate.passed,
-        "judged": rate.judged,
-        "rate": rate.rate,
-        "interval": list(rate.interval),
-        "inconclusive": rate.inconclusive,
-        "errored": rate.errored,
-        "steps": found.steps,
-        "tokens": found.tokens,
+        **picked(found.rate, "passed", "judged", "rate", "interval", "inconclusive", "errored"),
+        **picked(found, "steps", "tokens"),
     }
 
 
@@ -179,23 +158,18 @@ MOST_ON_PAGE = 4_000  # characters of a text
 
 
 def wordings(run: FixRun, place: str) -> Iterator[Markup]:
-    """For each tool the scores of its candidates, the result, the description before and after."""
     if run.better:
         yield element("p", "To apply the better descriptions:")
         yield element("pre", text(f"misstep tool fix --resume {run.run}{place} --write"), class_="command")
     for report in run.tools:
-        yield page_section(
-            report.tool, element("p", text(f"{outcome_in_words(report)}.")), *_tool_on_page(report)
-        )
+        outcome = element("p", text(f"{outcome_in_words(report)}."))
+        yield page_section(report.tool, outcome, *_tool_on_page(report))
 
 
 def _tool_on_page(report: FixReport) -> Iterator[Markup]:
     for part, rows in standings(report):
-        yield grid(
-            ("words", *(each.replace("\n", " ") for each in HEADINGS)),
-            [Row(cells) for cells, _ in rows],
-            caption=part,
-        )
+        headings = ("words", *(each.replace("\n", " ") for each in HEADINGS))
+        yield grid(headings, [Row(cells) for cells, _ in rows], caption=part)
     for note in report.notes:
         yield element("p", text(note), class_="caption")
     yield _words("The tool's own description", report.original)

@@ -16,14 +16,7 @@ from misstep.adapters.loading.recognition import expected
 from misstep.adapters.toolset.spec import refuse_nameless
 from misstep.cli.help import command
 from misstep.errors import UsageError, install_command
-from misstep.features.init.files import (
-    CASES,
-    SETTINGS_FILE,
-    WORKFLOW_FILE,
-    pytest_text,
-    settings_text,
-    workflow_text,
-)
+from misstep.features.init import files
 from misstep.features.init.search import ProjectItem, ProjectScan, scan
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
@@ -69,7 +62,6 @@ def init(specs: tuple[str, ...], agent: str, force: bool) -> int:
 
 
 def _refuse_unknown(agent: str, specs: Sequence[str]) -> None:
-    """Refuse files that don't exist, or that are given without a name."""
     for spec in specs:
         refuse_nameless(spec)
     if agent.rstrip(":").endswith(".py"):
@@ -108,15 +100,13 @@ def _choose(found: ProjectScan, agent: str, specs: Sequence[str]) -> InitChoice:
         agent = _pick(agents, notes).spec
     elif not agent:
         notes += _without_agent(found)
+    usable = [item for item in (*found.of("server"), *found.of("tool")) if not item.problem]
     tools = tuple(specs)
-    if not tools and (
-        usable := [item for item in (*found.of("server"), *found.of("tool")) if not item.problem]
-    ):
+    if usable and not tools:
         tools = _pick_tools(usable, notes)
     needed = ["fuzz"] if tools else []
-    needed += (
-        ["mcp"] if any(spec.startswith("mcp:") or spec.endswith(".json") for spec in (*tools, agent)) else []
-    )
+    if any(spec.startswith("mcp:") or spec.endswith(".json") for spec in (*tools, agent)):
+        needed.append("mcp")
     needed += [item.extra for item in agents if item.spec == agent and item.extra]
     return InitChoice(agent, tools, tuple(needed), tuple(notes))
 
@@ -135,7 +125,6 @@ def _pick(agents: Sequence[ProjectItem], notes: list[str]) -> ProjectItem:
 
 
 def _without_agent(found: ProjectScan) -> Iterator[str]:
-    """Why no agent is used, and what to do."""
     for item in found.of("agent")[:1]:
         yield f"The agent at {item.place} {item.problem}. Add a function that builds it,"
         yield "  def make_agent(tools): return create_agent(model, tools=tools)"
@@ -152,11 +141,8 @@ def _pick_tools(usable: Sequence[ProjectItem], notes: list[str]) -> tuple[str, .
     """The likeliest server or list of tools, or the tools in the likeliest file."""
     best = usable[0]
     single = best.kind == "server" or best.what in ("list of tools", "function that makes tools")
-    same = [
-        item
-        for item in usable
-        if item.file == best.file and item.kind == best.kind and item.what == best.what
-    ]
+    alike = (best.file, best.kind, best.what)
+    same = [item for item in usable if (item.file, item.kind, item.what) == alike]
     chosen = [best] if single else same[:MOST_TOOLS]
     if len(chosen) < len(usable):
         notes.append(f"Testing the tools of {best.file}: choose others with SPEC.")
@@ -169,19 +155,18 @@ def _write(
     """Write the files that don't exist yet; returns what was written and what was left alone, and why."""
     tests = "tests/test_misstep.py" if (folder / "tests").is_dir() else "test_misstep.py"
     below = _below_repository(folder)
-    workflow = workflow_text(tests, folder, below, choice.extras, bool(choice.tools))
-    moved = (
-        "move it to the root of the repository, where GitHub reads it" if below else "runs the test on GitHub"
-    )
-    plan = [(SETTINGS_FILE, settings_text(choice.agent), "settings")]
+    workflow = files.workflow_text(tests, folder, below, choice.extras, bool(choice.tools))
+    elsewhere = "move it to the root of the repository, where GitHub reads it"
+    moved = elsewhere if below else "runs the test on GitHub"
+    plan = [(files.SETTINGS_FILE, files.settings_text(choice.agent), "settings")]
     if choice.agent or choice.tools:
         plan += [
-            (tests, pytest_text(tests, choice.agent, choice.tools), "a first test for pytest"),
-            (WORKFLOW_FILE, workflow, moved),
+            (tests, files.pytest_text(tests, choice.agent, choice.tools), "a first test for pytest"),
+            (files.WORKFLOW_FILE, workflow, moved),
         ]
     written, kept = list[tuple[str, str]](), list[tuple[str, str]]()
     for name, text, about in plan:
-        if name == SETTINGS_FILE and not (folder / name).exists() and _settings_elsewhere(folder):
+        if name == files.SETTINGS_FILE and not (folder / name).exists() and _settings_elsewhere(folder):
             kept.append((name, "pyproject.toml has [tool.misstep]"))
         elif os.path.lexists(folder / name) and not force:
             kept.append((name, "exists"))
@@ -218,18 +203,17 @@ def _below_repository(folder: Path) -> str:
 
 
 def _next(choice: InitChoice, written: Sequence[str]) -> Iterator[str]:
-    """What to install, then the commands to type."""
     missing = [extra for extra in choice.extras if extra in PACKAGES and find_spec(PACKAGES[extra]) is None]
     if missing:
         yield install_command(",".join(missing))
     if choice.agent:
-        named = "" if SETTINGS_FILE in written else f" --agent {shlex.quote(choice.agent)}"
-        yield f"misstep plan test{named} --count {CASES}"
+        named = "" if files.SETTINGS_FILE in written else f" --agent {shlex.quote(choice.agent)}"
+        yield f"misstep plan test{named} --count {files.CASES}"
     elif choice.tools:
         words = " ".join(shlex.quote(_with_python(spec)) for spec in choice.tools)
         yield f"misstep tool fuzz {words} --time-per-tool 30s"
     else:
-        yield f"misstep plan test --agent sim:greedy --count {CASES}"
+        yield f"misstep plan test --agent sim:greedy --count {files.CASES}"
     for name in (name for name in written if name.endswith(".py")):
         if find_spec("pytest") is None:
             yield "pip install pytest"

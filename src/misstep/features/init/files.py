@@ -22,12 +22,7 @@ SHOWN: Mapping[str, Mapping[str, Any]] = {
     "The agent and its model": {"agent": "sim:greedy", "model": "openai/gpt-4o", "temperature": None},
     "The planning problems": {"count": 100, "seed": None, "actions": None, "family": None},
     "Limits": {"requests": None, "max_steps": None, "budget_usd": 5.0, "budget_time": "30m"},
-    "Tests of tools": {
-        "sandbox": None,
-        "allow_network": None,
-        "calls_per_tool": 1000,
-        "time_per_tool": "5m",
-    },
+    "Tests of tools": {"sandbox": None, "allow_network": None, "calls_per_tool": 1000, "time_per_tool": "5m"},
     "Results": {"fail_on": "threshold:0.8", "report": ["html", "junit"], "store": None},
 }
 
@@ -105,7 +100,6 @@ def _expression(spec: str) -> str:
 
 
 def _inside(text: str) -> str:
-    """Text inside an f-string."""
     return json.dumps(text, ensure_ascii=False)[1:-1].replace("{", "{{").replace("}", "}}")
 
 

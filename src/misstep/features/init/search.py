@@ -70,7 +70,6 @@ class ProjectScan(msgspec.Struct, frozen=True):
 
 
 def scan(folder: Path) -> ProjectScan:
-    """Read the Python files and MCP configurations of a folder."""
     items, unread, number, complete = list[ProjectItem](), list[str](), 0, True
     for path in _python_files(folder):
         if path is None or number == MOST_FILES:
@@ -112,15 +111,13 @@ def _python_files(folder: Path) -> Iterator[Path | None]:
             if entry.name.startswith(".") or not entry.name.isprintable():
                 continue
             if entry.is_dir(follow_symlinks=False):
-                ours = entry.name == OWN and "__init__.py" not in names and _is_package(entry.path)
-                if entry.name not in SKIPPED and not ours:
+                ours = entry.name == OWN and "__init__.py" not in names
+                if ours and os.path.isfile(os.path.join(entry.path, "__init__.py")):
+                    continue
+                if entry.name not in SKIPPED:
                     waiting.append(Path(entry.path))
             elif entry.name.endswith(".py") and not SKIPPED_FILES.fullmatch(entry.name[:-3]):
                 yield Path(entry.path)
-
-
-def _is_package(folder: str) -> bool:
-    return os.path.isfile(os.path.join(folder, "__init__.py"))
 
 
 def _items_in(folder: Path, relative: Path) -> Iterator[ProjectItem]:
@@ -151,15 +148,8 @@ def _python_server(folder: Path, relative: Path, candidate: FileCandidate) -> Pr
     code = (folder / relative).read_bytes()
     problem = "" if _STARTS.search(code) else "is not started by its file"
     path = relative.as_posix()
-    return ProjectItem(
-        "server",
-        f"mcp:python {shlex.quote(path)}",
-        f"{path}:{candidate.line}",
-        candidate.what,
-        candidate.name,
-        "mcp",
-        problem,
-    )
+    spec, place = f"mcp:python {shlex.quote(path)}", f"{path}:{candidate.line}"
+    return ProjectItem("server", spec, place, candidate.what, candidate.name, "mcp", problem)
 
 
 def _configured(folder: Path, unread: list[str]) -> Iterator[ProjectItem]:
@@ -167,15 +157,13 @@ def _configured(folder: Path, unread: list[str]) -> Iterator[ProjectItem]:
     for name in CONFIGURATIONS:
         value = _read_json(folder / name, unread, name)
         key = next((key for key in SERVERS if isinstance(value.get(key), Mapping)), "")
-        servers = {
-            server: each for server, each in (value.get(key) or {}).items() if isinstance(each, Mapping)
-        }
+        entries = (value.get(key) or {}).items()
+        servers = {server: each for server, each in entries if isinstance(each, Mapping)}
         if servers:
             local = [server for server, each in servers.items() if each.get("command")]
             problem = "" if local else "lists remote servers only"
-            yield ProjectItem(
-                "server", name, name, f"MCP servers {', '.join(servers)}", extra="mcp", problem=problem
-            )
+            what = f"MCP servers {', '.join(servers)}"
+            yield ProjectItem("server", name, name, what, extra="mcp", problem=problem)
 
 
 def _node_server(folder: Path) -> Iterator[ProjectItem]:
@@ -194,9 +182,8 @@ def _node_server(folder: Path) -> Iterator[ProjectItem]:
     else:
         command = ""
     problem = "" if command else "does not say how it is started, or is not built yet"
-    yield ProjectItem(
-        "server", f"mcp:{command}", "package.json", f"uses {MCP_SDK}", extra="mcp", problem=problem
-    )
+    spec, what = f"mcp:{command}", f"uses {MCP_SDK}"
+    yield ProjectItem("server", spec, "package.json", what, extra="mcp", problem=problem)
 
 
 def _read_json(path: Path, unread: list[str], name: str) -> Mapping[str, Any]:

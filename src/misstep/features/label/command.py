@@ -25,11 +25,7 @@ KEYS = "e erroneous   c correct   s skip   b back   q quit"
 MORE = "   a all of it"
 
 
-@command(
-    "label",
-    "misstep label last",
-    "misstep label last --web --labeller ada",
-)
+@command("label", "misstep label last", "misstep label last --web --labeller ada")
 @run_argument("run")
 @click.option("--labeller", help="Name of the labeller (default: your login name).")
 @click.option(
@@ -59,7 +55,12 @@ def label(
     which. Each label is stored at once; the command resumes where you stopped. At the end it shows the false
     discovery rate, what was missed, and the agreement between labellers. --json prints these results so far.
     """
-    _refuse_vain(settings.json, again, web, port)
+    if settings.json and (again or web):
+        raise UsageError("--json only prints the labels so far", "omit the other options")
+    if web and again:
+        raise UsageError("--again can't be combined with --web", "use Back on the page instead")
+    if port is not None and not web:
+        raise UsageError("--port is for --web", "add --web, or omit it")
     if settings.json:
         print_json(view_labels(settings, run, per_tool))
         return 0
@@ -70,16 +71,6 @@ def label(
             go_through(labelling, Console(), _read_key, again)
         _close(labelling, Console(), _command(settings, labelling.run, labeller, per_tool))
     return 0
-
-
-def _refuse_vain(json: bool, again: bool, web: bool, port: int | None) -> None:
-    """Refuse flags that would be ignored next to others, or without them."""
-    if json and (again or web):
-        raise UsageError("--json only prints the labels so far", "omit the other options")
-    if web and again:
-        raise UsageError("--again can't be combined with --web", "use Back on the page instead")
-    if port is not None and not web:
-        raise UsageError("--port is for --web", "add --web, or omit it")
 
 
 def go_through(
@@ -147,7 +138,6 @@ def _close(labelling: Labelling, console: Console, command: str) -> None:
 
 
 def _command(settings: StoreSettings, run: str, labeller: str | None, per_tool: int) -> str:
-    """The command that continues the labelling."""
     who = f" --labeller {quoted(labeller)}" if labeller else ""
     many = f" --per-tool {per_tool}" if per_tool != PER_TOOL else ""
     return f"misstep label {run}{who}{many}{way_to(settings.store)}"

@@ -16,45 +16,34 @@ from misstep.errors import MisstepError, UsageError
 from misstep.features.label import view as label_view
 from misstep.features.label.run import LONGEST_NAME, Labelling, check_labeller, open_labelling
 from misstep.features.label.view import QUESTION, shown
-from misstep.web.pages import (
-    IsolatedApp,
-    Secret,
-    complain_of,
-    complaints,
-    read_form,
-    run_path,
-    see_other,
-    shipped,
-    show,
-)
+from misstep.web import pages as web
 from misstep.web.server import HOST, Address, serve
 
 LABELS = {"erroneous": True, "correct": False}
 SKIPPED = "skip"
 
 
-def labelling_app(labelling: Labelling, secret: Secret | None = None) -> Any:
+def labelling_app(labelling: Labelling, secret: web.Secret | None = None) -> Any:
     """An ASGI application that works alone or under any path; put an `OriginGuard` before it.
 
     Forms carry a secret, a new one if none is given, so that no other site can send them.
     """
-    pages = _Pages(labelling, secret or Secret())
+    pages = _Pages(labelling, secret or web.Secret())
     routes = [
         Route("/", pages.start, name="start"),
         Route("/item/{number:int}", pages.item, name="item"),
         Route("/item/{number:int}", pages.answer, methods=["POST"]),
         Route("/done", pages.done, name="done"),
-        shipped(),
+        web.shipped(),
     ]
-    return Starlette(routes=routes, exception_handlers=complaints())
+    return Starlette(routes=routes, exception_handlers=web.complaints())
 
 
 class _Pages:
-    def __init__(self, labelling: Labelling, secret: Secret) -> None:
+    def __init__(self, labelling: Labelling, secret: web.Secret) -> None:
         self._labelling, self._secret = labelling, secret
 
     def start(self, request: Request) -> Response:
-        """Redirect to the first item without a label."""
         return self._go_to(request, self._labelling.find_open())
 
     def item(self, request: Request) -> Response:
@@ -72,7 +61,7 @@ class _Pages:
         )
 
     async def answer(self, request: Request) -> Response:
-        place, form = self._place(request), await read_form(request)
+        place, form = self._place(request), await web.read_form(request)
         self._secret.check(form)
         said = form.get("label", "")
         if said not in (*LABELS, SKIPPED):
@@ -102,20 +91,18 @@ class _Pages:
 
     def _go_to(self, request: Request, place: int | None) -> Response:
         url = request.url_for("done") if place is None else request.url_for("item", number=place + 1)
-        return see_other(url.path)
+        return web.see_other(url.path)
 
     def _page(self, request: Request, name: str, **values: Any) -> Response:
-        return show(request, name, labelling=self._labelling, words=label_view, **values)
+        return web.show(request, name, labelling=self._labelling, words=label_view, **values)
 
 
 PATH = "/runs/{run}/label"
 
 
 class LabelPages:
-    """Labelling of any run by any person."""
-
     def __init__(self, settings: StoreSettings) -> None:
-        self._settings, self._secret = settings, Secret()
+        self._settings, self._secret = settings, web.Secret()
 
     @property
     def routes(self) -> list[BaseRoute]:
@@ -131,40 +118,39 @@ class LabelPages:
             return self._form(request, labelling.run, len(labelling.items))
 
     async def begin(self, request: Request) -> Response:
-        form = await read_form(request)
+        form = await web.read_form(request)
         self._secret.check(form)
         name, run = form.get("labeller", "").strip(), request.path_params["run"]
         try:
             check_labeller(name)
         except UsageError as error:
             return self._form(request, run, None, f"{error.message}: {error.hints[0]}", 400)
-        return see_other(f"{run_path(run)}/label/{_as_part(name)}/")
+        return web.see_other(f"{web.run_path(run)}/label/{_as_part(name)}/")
 
     async def label(self, scope: Any, receive: Any, send: Any) -> None:
-        """The labelling application of one run for one person."""
         names = scope["path_params"]
         opened = open_labelling(self._settings, names["run"], _from_part(names["labeller"]))
         try:
             labelling = await run_in_threadpool(opened.__enter__)
         except MisstepError as error:
-            await complain_of(Request(scope), error)(scope, receive, send)
+            await web.complain_of(Request(scope), error)(scope, receive, send)
             return
         try:
-            await IsolatedApp(labelling_app(labelling, self._secret))(scope, receive, send)
+            await web.IsolatedApp(labelling_app(labelling, self._secret))(scope, receive, send)
         finally:
             await run_in_threadpool(opened.__exit__, None, None, None)
 
     def _form(
         self, request: Request, run: str, items: int | None, wrong: str = "", status: int = 200
     ) -> Response:
-        return show(
+        return web.show(
             request,
             "label.html",
             status,
             run=run,
             items=items,
             wrong=wrong,
-            back=run_path(run),
+            back=web.run_path(run),
             longest=LONGEST_NAME,
             token=self._secret.token,
         )

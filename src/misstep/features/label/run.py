@@ -83,22 +83,15 @@ def find_items(store: Store, run: Run) -> list[Item]:
     find = _FINDERS.get(run.purpose.verb)
     items = find(store, run.id) if find else []
     if not items:
-        raise UsageError(
-            f"run {run.id} has nothing to label",
-            "expected a run of misstep tool consistency, or of tool fuzz --agent, with judged requests",
-            where=store.location,
-        )
+        hint = "expected a run of misstep tool consistency, or of tool fuzz --agent, with judged requests"
+        raise UsageError(f"run {run.id} has nothing to label", hint, where=store.location)
     return list({item.id: item for item in items}.values())
 
 
 def check_labeller(name: str) -> str:
-    """The name, if it is valid."""
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable() or "\\" in name:
-        raise UsageError(
-            f"invalid name {name[:LONGEST_NAME]!r}",
-            f"expected a name of up to {LONGEST_NAME} printable characters, without a backslash",
-            where="--labeller",
-        )
+        hint = f"expected a name of up to {LONGEST_NAME} printable characters, without a backslash"
+        raise UsageError(f"invalid name {name[:LONGEST_NAME]!r}", hint, where="--labeller")
     return name
 
 

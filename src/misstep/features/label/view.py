@@ -40,14 +40,12 @@ def shown(trial: Trial, most: int = WHOLE, lines: int = WHOLE) -> Shown:
     def text(said: str) -> str:
         return few_lines(said.strip("\n") or NOTHING, most, lines)
 
-    calls = tuple(
-        (written(use.tool, read_arguments(use.arguments), most), text(use.result)) for use in trial.uses
-    )
-    return Shown(text(trial.request), calls, text(trial.answer))
+    calls = [written(use.tool, read_arguments(use.arguments), most) for use in trial.uses]
+    results = [text(use.result) for use in trial.uses]
+    return Shown(text(trial.request), tuple(zip(calls, results, strict=True)), text(trial.answer))
 
 
 def is_cut(item: Item) -> bool:
-    """Whether an item has more text than is shown at first."""
     return any(shown(trial, SHORT, SHORT_LINES) != shown(trial) for trial in item.trials)
 
 
@@ -76,7 +74,6 @@ TERMS = (
 
 
 def labels_view(report: LabelReport) -> RenderableType:
-    """The labels compared with the verdicts of the run, and with each other."""
     found = f"{report.discovered} of them called erroneous by run {report.run}"
     parts: list[RenderableType] = [Text(f"{counted(report.items, 'item')}, {found}")]
     for opinion in report.opinions:
@@ -111,7 +108,6 @@ def label_in_words(erroneous: bool) -> str:
 
 
 def rows_of(opinion: Opinion) -> list[tuple[str, LabelScore]]:
-    """A line for each tool, then one for the total."""
     tools = [(plain(name, 100), score) for name, score in opinion.tools.items()]
     return [*tools, ("all tools", opinion.score)] if len(tools) > 1 else tools
 

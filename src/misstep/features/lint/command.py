@@ -71,11 +71,7 @@ def lint(settings: ToolRunSettings, specs: tuple[str, ...], run: str) -> int:
     return ending.leave()
 
 
-@command(
-    "list",
-    "misstep tool list shop.py:tools",
-    "misstep tool list mcp.json --json",
-)
+@command("list", "misstep tool list shop.py:tools", "misstep tool list mcp.json --json")
 @click.argument("specs", metavar="SPEC...", nargs=-1, required=True)
 @settings_options(*LOADING, "json", about={"python": ABOUT_PYTHON})
 def list_command(settings: ToolRunSettings, specs: tuple[str, ...]) -> int:

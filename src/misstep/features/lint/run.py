@@ -99,7 +99,6 @@ def lint_tools(settings: ToolRunSettings, specs: Sequence[str], run: str = "") -
 
 
 def _recalled(settings: ToolRunSettings, specs: Sequence[str], run: str) -> _Looks:
-    """The tools as they are now, with the findings of an earlier run."""
     found = {spec: look_into(spec, settings).tools for spec in specs}
     with Store(settings.store) as store:
         reports = {report.name: report for report in store.tool_reports(store.find_run(run).id)}

@@ -17,6 +17,7 @@ from misstep.fuzzing.lint.subject import LintedTool, LintReport, Remark
 from misstep.rendering.layout import Trimmed, bare_table, section
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
+from misstep.rendering.trial import picked
 from misstep.rendering.words import specs_in_short
 from misstep.runs.execution import masked
 from misstep.runs.reporting.items import NAME, TEXT, tool_item
@@ -57,7 +58,6 @@ def _remark_view(remark: Remark, where: str) -> RenderableType:
 
 
 def lint_as_json(report: LintReport) -> dict[str, object]:
-    """The object that `--json` prints."""
     tools = [
         {"name": tool.name, "remarks": [_remark_as_json(remark) for remark in tool.remarks]}
         for tool in report.tools
@@ -66,14 +66,8 @@ def lint_as_json(report: LintReport) -> dict[str, object]:
 
 
 def _remark_as_json(remark: Remark) -> dict[str, str]:
-    return {
-        "rule": remark.rule,
-        "class": remark.fault,
-        "where": remark.where,
-        "message": remark.message,
-        "evidence": remark.evidence,
-        "advice": remark.advice,
-    }
+    said = picked(remark, "where", "message", "evidence", "advice")
+    return {"rule": remark.rule, "class": remark.fault, **said}
 
 
 LONGEST_TYPE = 200  # characters of a description or of a type
@@ -81,7 +75,6 @@ MOST_CHOICES = 4  # values of an enum that are shown
 
 
 def tools_view(tools: Sequence[Described]) -> RenderableType:
-    """Each tool with its parameters below it, required ones marked."""
     return Group(Text(counted(len(tools), "tool"), style="bold"), *(_view(tool) for tool in tools))
 
 

@@ -50,10 +50,8 @@ def serve(settings: CheckSettings, case: str, http: bool, host: str, port: int) 
     --out stores the calls as a plan for misstep plan check.
     """
     if settings.json and not http:
-        raise UsageError(
-            "--json requires --http: standard output belongs to the client",
-            "omit --json, or add --http",
-        )
+        hint = "omit --json, or add --http"
+        raise UsageError("--json requires --http: standard output belongs to the client", hint)
     spare_inputs(settings, "plan")
     require_mcp()
     found = find_case(settings, case)
@@ -81,9 +79,8 @@ def find_case(settings: CheckSettings, name: str) -> Case:
         raise UsageError(problem, did_you_mean(name, cases), where=settings.cases)
     run, slash, case = name.partition("/")
     if not slash or not case:
-        raise UsageError(
-            f"'{name}' does not name a case", "expected RUN/CASE, or a case's id beside --cases FILE"
-        )
+        hint = "expected RUN/CASE, or a case's id beside --cases FILE"
+        raise UsageError(f"'{name}' does not name a case", hint)
     return view_case(settings, run, case)[1].case
 
 

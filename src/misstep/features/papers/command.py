@@ -12,10 +12,8 @@ from misstep.cli.output import print_json, print_json_text
 from misstep.core.settings import BUDGETS, Settings
 from misstep.errors import UsageError
 from misstep.features.papers import pdoctor as api
-from misstep.features.papers.pdoctor import Question, Replication
-from misstep.features.papers.pdoctor_view import paper_view
-from misstep.features.papers.toolfuzz import compare_methods
-from misstep.features.papers.toolfuzz_view import methods_as_json, methods_view
+from misstep.features.papers.pdoctor import Question, Replication, paper_view
+from misstep.features.papers.toolfuzz import compare_methods, methods_as_json, methods_view
 from misstep.runs.setup.configuration import AGENTS, CALLING, SANDBOX_OPTIONS, TRYING, USUALLY_TRYING
 
 SHARED = (*[name for name in AGENTS if name not in ("agent", "model")], "actions", "seed")
@@ -25,10 +23,7 @@ RUNNING = ("jobs", *BUDGETS, "store", "display", "json")
 agents_option = click.option("--agent", "agents", multiple=True, metavar="AGENT", help="Agent; repeatable.")
 models_option = click.option("--model", "models", multiple=True, metavar="MODEL", help="Model; repeatable.")
 use_option = click.option(
-    "--use",
-    multiple=True,
-    metavar="RUN",
-    help="Finished run of plan capability to reuse; repeatable.",
+    "--use", multiple=True, metavar="RUN", help="Finished run of plan capability to reuse; repeatable."
 )
 
 
@@ -90,9 +85,8 @@ def _every(
     if not agents and not used:
         raise UsageError("no agent was given", "name one or more, e.g. --agent react --agent tools")
     if settings.dry_run:
-        raise UsageError(
-            "--dry-run is not supported here", "misstep plan capability --dry-run estimates one curve"
-        )
+        hint = "misstep plan capability --dry-run estimates one curve"
+        raise UsageError("--dry-run is not supported here", hint)
     return [
         settings.overlay({"agent": agent, "model": model})
         for model in models or [settings.model]
@@ -130,20 +124,8 @@ ABOUT = {
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--use", multiple=True, metavar="RUN", help="Finished run to reuse; repeatable.")
 @settings_options(
-    "only",
-    *TRYING,
-    "count",
-    "requests_per_crash",
-    "variants",
-    "normalise",
-    "context",
-    "time_per_tool",
-    "timeout",
-    *SANDBOX_OPTIONS,
-    *CALLING,
-    "store",
-    "display",
-    "json",
+    *("only", *TRYING, "count", "requests_per_crash", "variants", "normalise", "context", "time_per_tool"),
+    *("timeout", *SANDBOX_OPTIONS, *CALLING, "store", "display", "json"),
     usual=USUALLY_TRYING,
     about=ABOUT,
     shared_agent="real",

@@ -3,37 +3,18 @@
 import msgspec
 from rich.console import Console
 
+from misstep.cli import output
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.help import command
 from misstep.cli.listeners import close_run, watched
 from misstep.cli.options import ABOUT_FAIL_ON, GATE, RUNNING, settings_options
-from misstep.cli.output import (
-    announce,
-    hint,
-    one_output,
-    print_json,
-    quoted,
-    spare_inputs,
-    sum_up,
-    to_report,
-    to_stdout,
-)
 from misstep.core.event import CaseFinished, Event, ItemStarted
 from misstep.core.outcome import Outcome
 from misstep.core.results.summary import Summary, Tally
 from misstep.core.settings import BUDGETS, AgentRunSettings, CheckSettings, PlanTestSettings
 from misstep.errors import UsageError
 from misstep.features.plan_test.run import check_plans, estimate, resume_run, run_agent
-from misstep.rendering.terminal import (
-    baselines_in_words,
-    counted,
-    easy_lines,
-    failures_view,
-    from_to,
-    kinds_of_errors,
-    percent,
-    summary_view,
-)
+from misstep.rendering import terminal
 from misstep.runs.setup.configuration import AGENTS, LIMITS, SYNTHESIS
 from misstep.store.files import write_lines
 from misstep.store.location import way_to
@@ -59,14 +40,14 @@ def check(settings: CheckSettings) -> int:
     for name in ("cases", "plans"):
         if not getattr(settings, name):
             raise UsageError(f"no {name} were given", f"name a file with --{name}")
-    one_output(settings, "verdicts")
-    spare_inputs(settings, "verdicts")
+    output.one_output(settings, "verdicts")
+    output.spare_inputs(settings, "verdicts")
     tally = Tally()
     verdicts = (tally.seen(outcome).verdict for outcome in check_plans(settings))
     # Print nothing before the last plan has been read, so that a bad one leaves no partial output.
-    write_lines(settings.out, list(verdicts) if to_stdout(settings) else verdicts)
+    write_lines(settings.out, list(verdicts) if output.to_stdout(settings) else verdicts)
     summary = tally.summary(run="", agent="", usd=0.0)
-    sum_up(settings, summary, _check_lines(summary))
+    output.sum_up(settings, summary, _check_lines(summary))
     return CommandResult.by_gate(settings, summary.passed, summary.cases).leave()
 
 
@@ -108,7 +89,7 @@ def _identity(outcome: Outcome) -> tuple[str, str]:
 def test(settings: PlanTestSettings) -> int:
     """Run an agent on planning problems and judge what it does."""
     if settings.dry_run:
-        return announce(settings, lambda: (settings, estimate(settings)))
+        return output.announce(settings, lambda: (settings, estimate(settings)))
     exit_policy = ExitPolicy(settings, "test")
     failures = FirstFailures()
     with watched(settings) as listeners:
@@ -117,31 +98,28 @@ def test(settings: PlanTestSettings) -> int:
     ending = exit_policy.close(summary.run, summary.passed, summary.cases)
     close_run(settings, summary.run, ending)
     if settings.json:
-        print_json(ending.added_to(msgspec.to_builtins(summary)))
-    elif not to_report(settings):
+        output.print_json(ending.added_to(msgspec.to_builtins(summary)))
+    elif not output.to_report(settings):
         console = Console()
         _show(console, summary, failures.outcomes, settings)
         ending.show(console)
-        hint(console, _next_step(summary, failures.outcomes, settings), gap=not failures.outcomes)
+        output.hint(console, _next_step(summary, failures.outcomes, settings), gap=not failures.outcomes)
     return ending.leave()
 
 
 def _show(console: Console, summary: Summary, examples: list[Outcome], settings: PlanTestSettings) -> None:
     place = way_to(settings.store)
-    console.print(summary_view(summary))
-    for line in easy_lines(summary.chance, bool(settings.tools)):
-        hint(console, line, gap=line.startswith("warning"))
+    console.print(terminal.summary_view(summary))
+    for line in terminal.easy_lines(summary.chance, bool(settings.tools)):
+        output.hint(console, line, gap=line.startswith("warning"))
     if examples:
         hidden = summary.cases - summary.passed > len(examples)
-        first = counted(len(examples), "failure").removeprefix("1 ")
+        first = terminal.counted(len(examples), "failure").removeprefix("1 ")
         console.print(f"\n[bold]First {first}[/]\n" if hidden else "")
-        console.print(failures_view(examples))
-        hint(console, f"Show all:  misstep show {summary.run}{place}", gap=False)
-        hint(
-            console,
-            f"Replay:    misstep replay {quoted(f'{summary.run}/{examples[0].case.id}')}{place}",
-            gap=False,
-        )
+        console.print(terminal.failures_view(examples))
+        output.hint(console, f"Show all:  misstep show {summary.run}{place}", gap=False)
+        first_case = output.quoted(f"{summary.run}/{examples[0].case.id}")
+        output.hint(console, f"Replay:    misstep replay {first_case}{place}", gap=False)
 
 
 def _next_step(summary: Summary, examples: list[Outcome], settings: AgentRunSettings) -> str:
@@ -151,19 +129,21 @@ def _next_step(summary: Summary, examples: list[Outcome], settings: AgentRunSett
         few = f" --sample {FEW_FAILURES}" if summary.failed > FEW_FAILURES else ""  # each takes many runs
         return f"Why:       misstep plan dissect {summary.run}{few}{place}"
     if examples:
-        return f"Details:   misstep show {summary.run} {quoted(examples[0].case.id)}{place}"
+        return f"Details:   misstep show {summary.run} {output.quoted(examples[0].case.id)}{place}"
     words = ["--agent", summary.agent, *(["--model", summary.model] if summary.model else [])]
     words += [word for key, value in settings.agent_args.items() for word in ("-A", f"{key}={value}")]
-    return f"Capability: misstep plan capability {' '.join(map(quoted, words))}"
+    return f"Capability: misstep plan capability {' '.join(map(output.quoted, words))}"
 
 
 def _check_lines(summary: Summary) -> list[str]:
     counts = [f"{count} {name}" for name, count in (("passed", summary.passed), ("failed", summary.failed))]
     counts += [f"{summary.errored} errored"] if summary.errored else []
-    kinds, interval = kinds_of_errors(summary), f"95 % interval {from_to(summary.interval)}"
+    kinds, interval = terminal.kinds_of_errors(summary), f"95 % interval {terminal.from_to(summary.interval)}"
+    success, chance = terminal.percent(summary.success), terminal.percent(summary.chance)
+    errors = f" (errors: {kinds})" if kinds else ""
     return [
-        f"{counted(summary.cases, 'plan')}: {', '.join(counts)}" + (f" (errors: {kinds})" if kinds else ""),
-        f"success {percent(summary.success)}, {interval}, chance level {percent(summary.chance)}",
-        f"baselines: {baselines_in_words(summary.baselines)}",
-        *easy_lines(summary.chance),
+        f"{terminal.counted(summary.cases, 'plan')}: {', '.join(counts)}{errors}",
+        f"success {success}, {interval}, chance level {chance}",
+        f"baselines: {terminal.baselines_in_words(summary.baselines)}",
+        *terminal.easy_lines(summary.chance),
     ]

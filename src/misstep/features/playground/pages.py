@@ -157,7 +157,6 @@ def right_calls(case: Case) -> tuple[Planned, ...]:
 
 
 def play(case: Case, steps: Sequence[PlayerStep | Planned]) -> list[str]:
-    """The results of these calls, made one after the other from the start."""
     recorder = _recorder(case)
     return [recorder.call(step.tool, step.arguments) for step in steps]
 

@@ -27,18 +27,8 @@ MOST_BYTES = 1 << 20  # maximum size of a request
     "--request", "given", required=True, metavar="TEXT|@FILE|-", help="Request text; - reads standard input."
 )
 @settings_options(
-    "tools",
-    "model",
-    "model_base_url",
-    "temperature",
-    "retries",
-    "requests_per_minute",
-    "cache",
-    "prices",
-    "timeout",
-    "budget_usd",
-    "budget_tokens",
-    "json",
+    *("tools", "model", "model_base_url", "temperature", "retries", "requests_per_minute", "cache"),
+    *("prices", "timeout", "budget_usd", "budget_tokens", "json"),
     about={
         "tools": "Tools that the plan may use (never called).",
         "model": "Model that reads the request, e.g. openai/gpt-4o, ollama/llama3 or local.",
@@ -64,7 +54,6 @@ def repair(settings: Settings, given: str) -> int:
 
 
 def _request(given: str) -> str:
-    """The text of the request, from the argument, a file or standard input."""
     if given != "-" and not given.startswith("@"):
         return given
     where = "standard input" if given == "-" else given[1:]

@@ -98,17 +98,14 @@ class _Readers:
             raise ModelError(error.message, "raise --timeout") from None
 
     def _keep_to_budget(self, messages: Sequence[Message]) -> None:
-        """Refuse a request that the budget might not cover."""
         said = sum([len(message.text) for message in messages])
         guess = self.client.usage + Usage(said // CHARACTERS, EXPECTED)
         left = left_of(self._settings, Spent({AGENT: guess}))
         lacking = [FLAGS[kind] for kind, amount in left.items() if amount < 0]
         if lacking:
             used = self.client.usage.input + self.client.usage.output
-            raise BudgetExceeded(
-                f"the budget does not allow another request: {used:,} tokens are used",
-                f"two readings are needed, each of at least one request: raise {lacking[0]}",
-            )
+            hint = f"two readings are needed, each of at least one request: raise {lacking[0]}"
+            raise BudgetExceeded(f"the budget does not allow another request: {used:,} tokens are used", hint)
 
 
 def _report(found: Repair, readers: _Readers, usd: float | None) -> RepairReport:

@@ -46,7 +46,6 @@ _WHERE = {
 
 
 def repair_view(report: RepairReport) -> RenderableType:
-    """The verdict on the readings, what they say, where they differ, and the plan."""
     tokens = f"{report.tokens.input:,} tokens in, {report.tokens.output:,} out"
     asked = f"{plain(report.model)}: {counted(report.requests, 'request')}, {tokens}"
     parts: list[RenderableType] = [
@@ -82,9 +81,8 @@ def _needs(needs: Sequence[ToolLine]) -> RenderableType:
         lines.append(Text.assemble(f"{need.id:<4}{plain(need.tool):<{width}}  ", _quoted(need.quote)))
         if need.said_by != "both":
             with_it = f"; with it: {_arrows(need.instead)}" if need.instead else ""
-            lines.append(
-                indented(f"only in the {need.said_by} reading, not in the plan{with_it}", "yellow", 4)
-            )
+            doubt = f"only in the {need.said_by} reading, not in the plan{with_it}"
+            lines.append(indented(doubt, "yellow", 4))
     return section("requested tools", Group(*lines) if lines else Text("none", "dim"))
 
 

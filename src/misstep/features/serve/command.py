@@ -19,11 +19,7 @@ USUAL_PORT = 7357
 READ_ALONG = "without an HTTPS proxy in front, others on the network can read the traffic"
 
 
-@command(
-    "serve",
-    "misstep serve --open",
-    "misstep serve --host 0.0.0.0 --port 8000",
-)
+@command("serve", "misstep serve --open", "misstep serve --host 0.0.0.0 --port 8000")
 @click.option(
     "--host",
     default=LOOPBACK[0],

@@ -98,9 +98,8 @@ class Launcher:
         with self._lock:
             going = sum(not each.ended.is_set() for each in self._launches.values())
             if going >= MOST_AT_ONCE:
-                raise UsageError(
-                    f"{going} runs started here are still running", "wait for one to finish, or stop one"
-                )
+                hint = "wait for one to finish, or stop one"
+                raise UsageError(f"{going} runs started here are still running", hint)
             self._count += 1
             self._launches[self._count] = self._launch(order)
             over = [number for number, each in self._launches.items() if each.ended.is_set()]
@@ -136,14 +135,11 @@ class Launcher:
         return launch is not None
 
     def _check(self, order: LaunchOrder) -> None:
-        """Refuse an order that is visibly wrong."""
         if order.agent not in agents_for(self._settings):
             raise UsageError(f"'{order.agent}' is not an agent that can be started here")
         if order.agent == self._settings.agent and self._settings.cases:
-            raise UsageError(
-                f"the settings say that cases come from {self._settings.cases}",
-                "omit that setting when starting misstep serve, or start the run on the command line",
-            )
+            hint = "omit that setting when starting misstep serve, or start the run on the command line"
+            raise UsageError(f"the settings say that cases come from {self._settings.cases}", hint)
         if order.count > MOST_CASES:
             hint = "start larger runs on the command line"
             raise UsageError(f"{order.count:,} cases are more than {MOST_CASES:,}", hint)

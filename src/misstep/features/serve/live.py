@@ -86,7 +86,6 @@ class RunWatch:
 
 
 def _used(store: Store, run: Run) -> Cost:
-    """What all sessions have used so far."""
     spent = store.spent(run.id)
     try:
         price = pricing(run.settings)
@@ -141,7 +140,6 @@ def event(name: str, data: dict[str, Any]) -> bytes:
 
 
 def told(progress: RunProgress) -> dict[str, Any]:
-    """What a page shows of the progress."""
     summary, is_known = progress.summary, progress.summary.success is not None
     low, high = summary.interval
     return {

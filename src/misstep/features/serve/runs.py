@@ -63,8 +63,6 @@ StopButtons: TypeAlias = Callable[[str], StopButton | None]
 
 
 class RunPages:
-    """Serves the runs of the store that the settings name."""
-
     def __init__(self, settings: ViewSettings, stop_button: StopButtons) -> None:
         self._settings, self._stop_button = settings, stop_button
         self._secret = Secret()
@@ -114,7 +112,6 @@ class RunPages:
         )
 
     def case(self, request: Request) -> Response:
-        """One case by itself, with links to the previous and the next one."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -141,7 +138,6 @@ class RunPages:
         )
 
     def part(self, request: Request) -> Response:
-        """One finding, set of requests or task by itself."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -156,9 +152,8 @@ class RunPages:
             return complain(request, 404, error.message, links=[NavigationLink(f"run {run.id}", back)])
         if page.id != wanted:
             return RedirectResponse(part_path(base, page.id))
-        before, behind = (
-            None if each is None else part_path(base, each) for each in (page.before, page.behind)
-        )
+        beside = (page.before, page.behind)
+        before, behind = (None if each is None else part_path(base, each) for each in beside)
         return show(
             request,
             "part.html",
@@ -203,9 +198,8 @@ class RunPages:
         names = [run.name or subject_name(run.settings, run.purpose) for run in runs]
         if names[0] == names[1]:
             names = [f"{name} ({run.id})" for name, run in zip(names, runs, strict=True)]
-        one, other = (
-            ComparedRun(run.id, name, run_path(run.id)) for run, name in zip(runs, names, strict=True)
-        )
+        named = zip(runs, names, strict=True)
+        one, other = (ComparedRun(run.id, name, run_path(run.id)) for run, name in named)
         parts = "tasks" if isinstance(comparison, TaskComparison) else "cases"
         made = comparison_parts(
             comparison, (one, other), requests, lambda run, name: part_path(f"{run_path(run)}/{parts}", name)
@@ -213,7 +207,6 @@ class RunPages:
         return f"{other.name} compared with {one.name}", [Safe(part.source) for part in made]
 
     def trend(self, request: Request) -> Response:
-        """The results over time of the command that the run in the address repeats."""
         run = self._find(request)
         if isinstance(run, Response):
             return run
@@ -260,21 +253,15 @@ class RunPages:
         )
 
     def _choices(self) -> list[NavigationLink]:
-        """Runs to choose from, as ids and names."""
         try:
             found, _ = list_runs(self._settings, MOST)
         except NoStoreYet:
             return []
-        return [
-            NavigationLink(
-                plain(
-                    " · ".join(filter(None, (run.id, run.name, *subject_lines(run.settings, run.purpose)))),
-                    CHOICE,
-                ),
-                run.id,
-            )
-            for run in (each.run for each in found)
-        ]
+        choices = list[NavigationLink]()
+        for run in (each.run for each in found):
+            told = filter(None, (run.id, run.name, *subject_lines(run.settings, run.purpose)))
+            choices.append(NavigationLink(plain(" · ".join(told), CHOICE), run.id))
+        return choices
 
     def index(self, request: Request) -> Response:
         return self._data(lambda run: case_index(self._settings, run), request)
@@ -313,19 +300,14 @@ class RunPages:
     def _no_case(self, request: Request, run: Run, error: UsageError) -> Response:
         failures = view_run(self._settings, run.id, NAMED).failures
         links = [NavigationLink(f"case {each.case.id}", case_path(run.id, each.case.id)) for each in failures]
-        return complain(
-            request,
-            404,
-            error.message,
-            links=[NavigationLink(f"run {run.id}, with all its cases", run_path(run.id)), *links],
-        )
+        whole = NavigationLink(f"run {run.id}, with all its cases", run_path(run.id))
+        return complain(request, 404, error.message, links=[whole, *links])
 
     def _show(self, *names: str) -> str:
         return f"misstep show {' '.join(names)}{way_to(self._settings.store)}"
 
 
 def page_number(request: Request) -> int:
-    """The page number from the address, at least 1."""
     given = request.query_params.get("page", "")
     return max(1, int(given)) if given.isascii() and given.isdigit() and len(given) < 8 else 1
 
@@ -336,14 +318,12 @@ def _link(run: Run) -> NavigationLink:
 
 
 def _requests(store: Store, run: Run, names: Iterable[str]) -> dict[str, str]:
-    """The requests of these cases or tasks of a run."""
     if run.purpose.kind.has_cases:
         return {name: " ".join(store.find_outcome(run.id, name).case.sentences) for name in names}
     return {task.name: task.request for task in store.tool_documents(run.id, TaskReport)}
 
 
 def _row(each: RunView, is_repeated: bool) -> dict[str, Any]:
-    """The row of a run in the list."""
     run, summary = each.run, each.summary
     name, *more = subject_lines(run.settings, run.purpose)
     started = datetime.fromtimestamp(run.started).astimezone()

@@ -21,18 +21,7 @@ from misstep.features.serve.launch import MOST_CASES, Launcher, LaunchOrder, age
 from misstep.features.serve.live import RunEvents
 from misstep.features.serve.runs import RunPages, StopButton, StopButtons
 from misstep.rendering.text import plain_lines
-from misstep.web.pages import (
-    IsolatedApp,
-    Navigated,
-    NavigationLink,
-    Secret,
-    complaints,
-    read_form,
-    run_path,
-    see_other,
-    shipped,
-    show,
-)
+from misstep.web import pages
 from misstep.web.server import Address, serve
 
 LONGEST_FORM, MOST_FIELDS = 2_000, 30
@@ -49,16 +38,16 @@ class Starting:
 
     def __init__(self, settings: AgentRunSettings, launcher: Launcher, base: str) -> None:
         self._settings, self._launcher, self._base = settings, launcher, base
-        self._secret = Secret()
+        self._secret = pages.Secret()
         self.app = Starlette(
             routes=[
-                Route("/", self._form, name="start"),
+                Route("/", lambda request: self._ask(request, USUAL), name="start"),
                 Route("/", self._start, methods=["POST"]),
                 Route("/stop/{run}", self._stop, methods=["POST"], name="stop"),
                 Route("/{number:int}", self._wait, name="launch"),
-                shipped(),
+                pages.shipped(),
             ],
-            exception_handlers=complaints(),
+            exception_handlers=pages.complaints(),
         )
 
     def stop_button(self, run: str) -> StopButton | None:
@@ -67,39 +56,35 @@ class Starting:
             return None
         return StopButton(f"{self._base}{self.app.url_path_for('stop', run=run)}", self._secret.token)
 
-    def _form(self, request: Request) -> Response:
-        return self._ask(request, USUAL)
-
     async def _start(self, request: Request) -> Response:
-        form = await read_form(request, LONGEST_FORM, MOST_FIELDS)
+        form = await pages.read_form(request, LONGEST_FORM, MOST_FIELDS)
         self._secret.check(form)
         try:
             number = await run_in_threadpool(self._launcher.start, _order(form))
         except UsageError as error:
             return self._ask(request, form, "\n".join([error.message, *filter(None, error.hints)]))
-        return see_other(request.url_for("launch", number=number).path)
+        return pages.see_other(request.url_for("launch", number=number).path)
 
     def _wait(self, request: Request) -> Response:
-        """Redirect to the run as soon as it exists."""
         progress = self._launcher.wait(request.path_params["number"], PATIENCE)
         if progress is None:
             raise HTTPException(404, "unknown start: it may be from before the server was restarted")
         if progress.run:
-            return see_other(run_path(progress.run))
+            return pages.see_other(pages.run_path(progress.run))
         if progress.ended:
             said = progress.said or "The run ended before it started, without a message."
             return self._ask(request, USUAL, said)
-        return show(request, "waiting.html", said=plain_lines(progress.said))
+        return pages.show(request, "waiting.html", said=plain_lines(progress.said))
 
     async def _stop(self, request: Request) -> Response:
-        self._secret.check(await read_form(request))
+        self._secret.check(await pages.read_form(request))
         run = request.path_params["run"]
         if not await run_in_threadpool(self._launcher.stop, run):
             raise HTTPException(404, "no such run was started here, or it has finished")
-        return see_other(run_path(run))
+        return pages.see_other(pages.run_path(run))
 
     def _ask(self, request: Request, given: dict[str, str], wrong: str = "") -> Response:
-        return show(
+        return pages.show(
             request,
             "start.html",
             400 if wrong else 200,
@@ -165,12 +150,14 @@ def site(
         Route("/compare", runs.compare, name="compare"),
         Route("/delete", runs.ask_to_delete, name="delete"),
         Route("/delete", runs.delete, methods=["POST"]),
-        shipped(),
-        *[Mount(part.path, IsolatedApp(part.app)) for part in parts],
+        pages.shipped(),
+        *[Mount(part.path, pages.IsolatedApp(part.app)) for part in parts],
     ]
-    app = Starlette(routes=routes, exception_handlers=complaints())
-    links = [NavigationLink(part.title, f"{part.path}/") for part in parts]
-    return Navigated(app, (NavigationLink("Runs", "/"), NavigationLink("Compare", "/compare"), *links))
+    app = Starlette(routes=routes, exception_handlers=pages.complaints())
+    links = [pages.NavigationLink(part.title, f"{part.path}/") for part in parts]
+    return pages.Navigated(
+        app, (pages.NavigationLink("Runs", "/"), pages.NavigationLink("Compare", "/compare"), *links)
+    )
 
 
 def serve_site(

@@ -12,7 +12,7 @@ from misstep.cli.listeners import close_run, watched
 from misstep.cli.options import ABOUT_TYPED, RUNNING, TYPED, run_argument, settings_options
 from misstep.cli.output import announce, hint, print_json, quoted, subject, to_report
 from misstep.core.results.diagnosis import Reduction
-from misstep.core.settings import BUDGETS, OutputSettings, RunSettings, ShrinkSettings
+from misstep.core.settings import BUDGETS, RunSettings, ShrinkSettings
 from misstep.errors import UsageError
 from misstep.features.shrink.run import estimate_shrinking, resume_shrinking, shrink_case, view_reduction
 from misstep.features.shrink.view import reduction_view, regression_test
@@ -31,13 +31,7 @@ from misstep.store.location import way_to
 @click.argument("case", required=False)
 @click.option("--emit", type=click.Choice(["pytest"]), help="Also write a regression test to --out.")
 @settings_options(
-    "confidence",
-    "most_runs",
-    *BUDGETS,
-    "out",
-    "agent",
-    "python",
-    *RUNNING,
+    *("confidence", "most_runs", *BUDGETS, "out", "agent", "python", *RUNNING),
     preset=TYPED,
     about={**ABOUT_TYPED, "most_runs": "Maximum agent runs per failure (default: 500)."},
 )
@@ -53,7 +47,12 @@ def shrink(settings: ShrinkSettings, run: str | None, case: str | None, emit: st
         raise UsageError("no case was given", f"misstep show {run} lists those that failed")
     if settings.dry_run:
         return announce(settings, lambda: estimate_shrinking(settings, run, case or ""))
-    _check_place(settings, emit)
+    if settings.out and not emit:
+        raise UsageError("--out requires --emit pytest", "add --emit pytest, or omit it")
+    if emit and settings.out == "-":
+        raise UsageError("the test can't be written to standard output", "name a file with --out")
+    if emit:
+        refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
     with watched(settings) as listeners:
         if settings.resume:
             small, found = resume_shrinking(settings, *listeners)
@@ -67,16 +66,6 @@ def shrink(settings: ShrinkSettings, run: str | None, case: str | None, emit: st
     if not to_report(settings):
         _show(settings, small, found)
     return int(found.outcome is not None)
-
-
-def _check_place(settings: OutputSettings, emit: str | None) -> None:
-    """Check before the run starts that its test can be written."""
-    if settings.out and not emit:
-        raise UsageError("--out requires --emit pytest", "add --emit pytest, or omit it")
-    if emit and settings.out == "-":
-        raise UsageError("the test can't be written to standard output", "name a file with --out")
-    if emit:
-        refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
 
 
 def show_stored(settings: RunSettings, run: str, _: int) -> None:

@@ -28,7 +28,6 @@ def shrink_case(
 def resume_shrinking(
     settings: ShrinkSettings, *listeners: Listener, agent: Agent | None = None
 ) -> tuple[str, Reduction]:
-    """Resume a stopped run."""
     settings = check_settings(settings)
     summary = resume(
         settings, "shrink", lambda store, run: _work(store, run.settings, run.purpose), listeners, agent

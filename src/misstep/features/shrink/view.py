@@ -17,7 +17,6 @@ from misstep.rendering.text import plain, plain_lines
 
 
 def reduction_view(reduction: Reduction) -> RenderableType:
-    """The smallest request, the calls with the misstep marked, what they violate, and the cost."""
     outcome = reduction.outcome
     if outcome is None:
         if reduction.complaint and not reduction.tried:
@@ -57,19 +56,8 @@ def _certainty(reduction: Reduction) -> str:
 
 # Settings that define the agent; all others are about the run in which the failure was found.
 _FACTS = (
-    "agent",
-    "agent_args",
-    "model",
-    "model_base_url",
-    "model_roles",
-    "temperature",
-    "prompt",
-    "python",
-    "record_proxy",
-    "retries",
-    "timeout",
-    "max_steps",
-    "parallel",
+    *("agent", "agent_args", "model", "model_base_url", "model_roles", "temperature", "prompt", "python"),
+    *("record_proxy", "retries", "timeout", "max_steps", "parallel"),
 )
 DOUBT = 0.05  # the risk that an agent which fails as often as before passes
 MOST_RUNS = 20

@@ -16,11 +16,7 @@ from misstep.core.settings import Settings
 from misstep.errors import UsageError
 from misstep.planning.difficulty import baselines, measure
 from misstep.planning.language.syntax import all_shapes, shapes_in
-from misstep.planning.training import (
-    Demonstration,
-    demonstrate_case,
-    is_foreseeable,
-)
+from misstep.planning.training import Demonstration, demonstrate_case, is_foreseeable
 from misstep.rendering.terminal import baselines_in_words, counted, easy_lines, percent
 from misstep.runs.cases import synthesise
 from misstep.runs.reporting.training import instructions_of, sorted_part
@@ -57,24 +53,23 @@ class SuiteStats:
 
     def __init__(self) -> None:
         self._cases = 0
-        self._actions: dict[int, int] = {}
+        self._actions = Counter[int]()
         self._constraints = 0
         self._chances = self._text_order = self._ignores_family = 0.0
-        self._families: dict[str, int] = {}
+        self._families = Counter[str]()
         self._measured = dict.fromkeys(MEASURES, 0.0)
         self._shapes = set[str]()
 
     def watch(self, cases: Iterable[Case]) -> Iterator[Case]:
         for case in cases:
             self._cases += 1
-            self._actions[len(case.actions)] = self._actions.get(len(case.actions), 0) + 1
+            self._actions[len(case.actions)] += 1
             self._constraints += len(case.constraints)
             self._chances += case.chance or 0.0
             reached = baselines(case)
             self._text_order += reached.text_order
             self._ignores_family += reached.ignores_family
-            for family in families_of(case):
-                self._families[family] = self._families.get(family, 0) + 1
+            self._families.update(families_of(case))
             difficulty = measure(case)
             for name in MEASURES:
                 self._measured[name] += getattr(difficulty, name)
@@ -82,20 +77,18 @@ class SuiteStats:
             yield case
 
     def summary(self, seed: int, out: str) -> SuiteSummary:
+        cases = self._cases
+        measured = self._measured if cases else {}
         return SuiteSummary(
-            cases=self._cases,
+            cases=cases,
             seed=seed,
             out=out,
             actions={str(size): count for size, count in sorted(self._actions.items())},
             families={family: self._families[family] for family in FAMILIES if family in self._families},
             constraints=self._constraints,
-            chance=self._chances / self._cases if self._cases else None,
-            baselines=Baselines(self._text_order / self._cases, self._ignores_family / self._cases)
-            if self._cases
-            else None,
-            difficulty={name: round(total / self._cases, 4) for name, total in self._measured.items()}
-            if self._cases
-            else {},
+            chance=self._chances / cases if cases else None,
+            baselines=Baselines(self._text_order / cases, self._ignores_family / cases) if cases else None,
+            difficulty={name: round(total / cases, 4) for name, total in measured.items()},
             skeletons=Skeletons(len(set(all_shapes())), len(self._shapes)),
         )
 

@@ -16,27 +16,17 @@ from misstep.core.results.finding import FuzzReport
 from misstep.core.results.trial import REFUSALS
 from misstep.core.settings import RunSettings, ToolFuzzSettings
 from misstep.errors import UsageError
+from misstep.features.tool_fuzz import view
 from misstep.features.tool_fuzz.reach_view import passage_as_json
 from misstep.features.tool_fuzz.replay import regression_tests, replay_finding
 from misstep.features.tool_fuzz.reproduce import REQUESTS
 from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
-from misstep.features.tool_fuzz.view import (
-    as_json,
-    finding_as_json,
-    finding_detail,
-    finding_view,
-    fuzz_view,
-    judged_view,
-)
 from misstep.runs.lookup import find_run
 from misstep.runs.setup.configuration import CALLING, FUZZING, TRYING, USUALLY_TRYING
 from misstep.store.files import refuse_unwritable, write_text
 from misstep.store.location import way_to
 
-ABOUT = {
-    **ABOUT_TRYING,
-    "count": f"Requests per tool for greybox and whitebox (default: {REQUESTS}).",
-}
+ABOUT = {**ABOUT_TRYING, "count": f"Requests per tool for greybox and whitebox (default: {REQUESTS})."}
 
 
 @command(
@@ -48,17 +38,8 @@ ABOUT = {
 @click.argument("specs", metavar="SPEC...", nargs=-1)
 @click.option("--emit", type=click.Choice(["pytest"]), help="Also write the findings as tests to --out.")
 @settings_options(
-    *FUZZING,
-    *TRYING,
-    "requests_per_crash",
-    "tool_method",
-    "skip_sanity",
-    "count",
-    "timeout",
-    *CALLING,
-    "out",
-    *GATE,
-    *KEEPING,
+    *(*FUZZING, *TRYING, "requests_per_crash", "tool_method", "skip_sanity", "count", "timeout"),
+    *(*CALLING, "out", *GATE, *KEEPING),
     usual=USUALLY_TRYING,
     about=ABOUT,
     shared_agent="none",
@@ -80,9 +61,8 @@ def fuzz(settings: ToolFuzzSettings, specs: tuple[str, ...], emit: str | None) -
     if emit:
         refuse_unwritable(settings.out or "test_misstep.py", "name another file with --out")
         if settings.out and not settings.out.endswith(".py"):
-            raise UsageError(
-                f"--out {settings.out} is no Python file", "end it with .py: pytest ignores others"
-            )
+            advice = "end it with .py: pytest ignores others"
+            raise UsageError(f"--out {settings.out} is no Python file", advice)
     exit_policy = ExitPolicy(settings, "fuzz")
     report = followed(
         watched(settings),
@@ -115,10 +95,10 @@ def show_part(settings: RunSettings, run: str, name: str) -> None:
     passage = view_fuzzing(settings, stored.id).passage_of(finding)
     if settings.json:
         through_agent = {"through_agent": passage_as_json(passage)} if passage else {}
-        print_json_text({**finding_as_json(finding), **through_agent})
+        print_json_text({**view.finding_as_json(finding), **through_agent})
         return
     console = Console()
-    console.print(finding_detail(finding, passage))
+    console.print(view.finding_detail(finding, passage))
     hint(console, f"Replay: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
 
 
@@ -134,16 +114,15 @@ def _write_tests(settings: RunSettings, report: FuzzReport) -> None:
 
 def _show(settings: RunSettings, report: FuzzReport, ending: CommandResult) -> None:
     if settings.json:
-        print_json_text(ending.added_to(as_json(report)))
+        print_json_text(ending.added_to(view.as_json(report)))
     else:
         console = Console()
-        console.print(fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
+        console.print(view.fuzz_view(report, f"misstep replay {report.run}", way_to(settings.store)))
         ending.show(console)
         point_to_page(console, report.run, way_to(settings.store))
 
 
 def replay_part(settings: RunSettings, run: str, name: str) -> int:
-    """`misstep replay RUN/FINDING`."""
     before, after = replay_finding(settings, run, name)
     is_refusal = before.kind == "refusal"
     same = after.ruling in REFUSALS if is_refusal else after.signature == before.signature
@@ -151,8 +130,8 @@ def replay_part(settings: RunSettings, run: str, name: str) -> int:
         print_json(after)
     else:
         console = Console()
-        console.print(finding_view(before))
-        console.print(judged_view(after))
+        console.print(view.finding_view(before))
+        console.print(view.judged_view(after))
         hint(console, "as before" if same else f"was before: {before.kind}, {before.error}")
     harmless = ("fine", "environment") if is_refusal else ("fine", "refused", "environment")
     return int(after.ruling not in harmless)

@@ -1,7 +1,7 @@
 """Stored runs of `misstep tool fuzz`: a report for each tool."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from misstep.core.event import ToolFinished
@@ -13,7 +13,7 @@ from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.tool_fuzz.page import defects, finding_page
 from misstep.features.tool_fuzz.run import find_finding, view_fuzzing
 from misstep.features.tool_fuzz.view import as_json, history, not_tested
-from misstep.interop.tables import FindingRow, RowSubject, TableRow, finding_rows
+from misstep.interop.tables import FindingRow, finding_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import PartPage, RunPage
 from misstep.rendering.terminal import counted
@@ -28,11 +28,7 @@ from misstep.store.runs import Run, Store
 
 
 class FuzzRuns(ReportedRuns[ToolReport]):
-    report, row = ToolReport, FindingRow
     parts = "findings"
-
-    def event(self, run: str, report: ToolReport) -> ToolFinished:
-        return ToolFinished(run, report)
 
     def item(self, report: ToolReport, home: ReportSource) -> ReportItem:
         return self.items_of([report], home)[0]
@@ -40,12 +36,6 @@ class FuzzRuns(ReportedRuns[ToolReport]):
     def items_of(self, reports: list[ToolReport], home: ReportSource) -> Sequence[ReportItem]:
         causes = {cause.id: cause for cause in causes_of(each for one in reports for each in one.findings)}
         return [_fuzzed(each, home, causes) for each in _weightiest_first(reports)]
-
-    def rows(self, subject: RowSubject, report: ToolReport) -> Iterable[TableRow]:
-        return finding_rows(subject, report)
-
-    def summarise(self, run: Run, reports: Sequence[ToolReport]) -> Summary:
-        return summarise_tools(run, reports)
 
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
         return as_json(view_fuzzing(settings, run.id))
@@ -60,8 +50,16 @@ class FuzzRuns(ReportedRuns[ToolReport]):
         return finding_page(view_fuzzing(settings, run.id), finding, way_to(settings.store))
 
     def hold(self, settings: StoreSettings, baseline: str, run: str) -> Held:
+        """Compare findings exactly. A tool that only this run has tested counts too."""
         with Store(settings.store) as store:
-            return _hold_findings(store, baseline, run)
+            before, after = store.tool_reports(baseline), store.tool_reports(run)
+        tested = {report.name for report in after}
+        if not tested & {report.name for report in before}:
+            raise nothing_in_common(baseline, run, "tool", "fuzz the same tools in both runs")
+        old = [finding for report in before if report.name in tested for finding in report.findings]
+        own = [finding for report in after for finding in report.findings]
+        new, gone = _beyond(own, old), _beyond(old, own)
+        return Held(baseline, regressed=bool(new), unit="tool", new=_named(new), gone=_named(gone))
 
 
 def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
@@ -103,18 +101,6 @@ def _defect(finding: Finding, number: int, home: ReportSource, cause: Cause) -> 
     )
 
 
-def _hold_findings(store: Store, baseline: str, run: str) -> Held:
-    """Compare findings exactly. A tool that only this run has tested counts too."""
-    before, after = store.tool_reports(baseline), store.tool_reports(run)
-    tested = {report.name for report in after}
-    if not tested & {report.name for report in before}:
-        raise nothing_in_common(baseline, run, "tool", "fuzz the same tools in both runs")
-    old = [finding for report in before if report.name in tested for finding in report.findings]
-    own = [finding for report in after for finding in report.findings]
-    new, gone = _beyond(own, old), _beyond(old, own)
-    return Held(baseline, regressed=bool(new), unit="tool", new=_named(new), gone=_named(gone))
-
-
 def _beyond(findings: Sequence[Finding], known: Sequence[Finding]) -> list[Finding]:
     """Findings that are not known: not the same, and not one whose line has moved."""
     same = {finding.id for finding in findings} & {finding.id for finding in known}
@@ -134,4 +120,4 @@ def _named(findings: Sequence[Finding]) -> tuple[NewFinding, ...]:
     return tuple(NewFinding(each.id, each.tool, each.kind, each.error) for each in findings)
 
 
-FEATURE = FuzzRuns()
+FEATURE = FuzzRuns(ToolReport, ToolFinished, summarise_tools, FindingRow, finding_rows)

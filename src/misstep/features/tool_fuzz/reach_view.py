@@ -10,10 +10,10 @@ from rich.text import Text
 from misstep.core.results.finding import FATES, AgentReach, ReachAttempt, Richness, ToolReport
 from misstep.core.spending import tokens_of
 from misstep.core.stats import wilson
-from misstep.rendering.layout import bare_table, hanging, indented, section
+from misstep.rendering.layout import hanging, indented, numbers_table, section
 from misstep.rendering.terminal import percent
 from misstep.rendering.text import plain
-from misstep.rendering.trial import richness_as_json, tokens_as_json, trial_as_json, trial_in_words
+from misstep.rendering.trial import picked, richness_as_json, tokens_as_json, trial_as_json, trial_in_words
 from misstep.rendering.words import interval
 
 MOST_WHY = 300  # characters of a reason
@@ -86,7 +86,6 @@ def journeys_of(tools: Iterable[ToolReport]) -> list[AgentReach]:
 
 
 def journeys_view(tools: Sequence[ToolReport]) -> RenderableType:
-    """A line for each tool that was tried with the agent, then what stopped which defect."""
     own = [(tool.name, tool.journey) for tool in tools if tool.journey is not None]
     parts: list[RenderableType] = []
     if told := survival_in_words(tools):
@@ -129,12 +128,10 @@ def stage_cells(journey: AgentReach) -> list[str]:
 
 
 def estimate(richness: Richness | None) -> str:
-    """The estimated number of defects, with its interval."""
     return f"{richness.estimate:.1f} ({richness.low:.0f}–{richness.high:.0f})" if richness else NOTHING
 
 
 def fate_in_words(passage: ReachAttempt) -> str:
-    """What the agent was asked, and the result."""
     what = passage.finding or "; ".join(passage.requests)
     why = f": {plain(passage.why, MOST_WHY)}" if passage.why else ""
     refusal = "refusal " if passage.matter == "refusal" else ""
@@ -150,10 +147,7 @@ def journey_as_json(journey: AgentReach) -> dict[str, object]:
         "stages": {each.stage.replace(" ", "_"): _survival_as_json(each) for each in found},
         "fates": {fate: sum(each.fate == fate for each in journey.passages) for fate in FATES},
         "refusals": {"put": len(refusals), "reached": sum(each.fate == "reached" for each in refusals)},
-        "left": journey.left,
-        "unique_errors": journey.unique_errors,
-        "calls": journey.calls,
-        "calls_per_error": journey.calls_per_error,
+        **picked(journey, "left", "unique_errors", "calls", "calls_per_error"),
         "chao1": richness_as_json(journey.richness),
         "tokens": tokens_as_json(journey.usage),
         "seconds": journey.seconds,
@@ -168,11 +162,7 @@ def _survival_as_json(one: Survival) -> dict[str, object]:
 
 def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
     return {
-        "matter": passage.matter,
-        "finding": passage.finding,
-        "fate": passage.fate,
-        "why": passage.why,
-        "documented": passage.documented,
+        **picked(passage, "matter", "finding", "fate", "why", "documented"),
         "rehearsal": passage.rehearsal and trial_as_json(passage.rehearsal),
         "requests": list(passage.requests),
         "trials": [trial_as_json(trial) for trial in passage.trials],
@@ -180,12 +170,10 @@ def passage_as_json(passage: ReachAttempt) -> dict[str, object]:
 
 
 def passage_view(passage: ReachAttempt) -> RenderableType:
-    """The result for one defect, and what the agent did when told to make exactly these calls."""
     lines: list[RenderableType] = [Text(fate_in_words(passage))]
     if passage.rehearsal is not None:
-        lines.append(
-            Text("instructed to make exactly these calls on inert tools, the agent made them", style="dim")
-        )
+        told = "instructed to make exactly these calls on inert tools, the agent made them"
+        lines.append(Text(told, style="dim"))
         lines += [indented(line) for line in trial_in_words(passage.rehearsal)]
     return section("through the agent", Group(*lines))
 
@@ -195,11 +183,7 @@ def methods_in_words(tools: Sequence[ToolReport]) -> str:
 
 
 def tools_table(headings: Iterable[str], rows: Iterable[tuple[str, Sequence[Text | str]]]) -> Table:
-    """A row for each tool, of its name and the cells for these headings."""
-    table = bare_table()
-    table.add_column("tool", overflow="fold", min_width=12)
-    for heading in headings:
-        table.add_column(heading, justify="right", no_wrap=True)
+    table = numbers_table("tool", headings)
     for name, cells in rows:
         table.add_row(Text(plain(name, 100)), *cells)
     return table

@@ -70,9 +70,8 @@ def _replay(spec: str, calls: Sequence[Invocation], settings: ToolRunSettings) -
         tools = {tool.name: tool for tool in bench.tools}
         for call in calls:
             if call.tool not in tools:
-                raise UsageError(
-                    f"there is no tool '{call.tool}' now", did_you_mean(call.tool, tools), where=spec
-                )
+                hint = did_you_mean(call.tool, tools)
+                raise UsageError(f"there is no tool '{call.tool}' now", hint, where=spec)
         reactions = list(bench.run([Probe(call, watch=True) for call in calls]))
         return masked(judge_sequences_of(list(tools.values()))(calls, reactions))
 

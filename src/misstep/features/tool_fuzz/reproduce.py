@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from msgspec import structs
 
@@ -35,36 +36,36 @@ LEFT = "not tried with the agent"
 Keep = Callable[[ToolReport], None]
 
 
+@dataclass
 class AgentReproducer:
     """Tries to reach findings through an agent that has the tools, within the limits."""
 
-    def __init__(
-        self, settings: ToolFuzzSettings, prompts: Prompts, run_budget: RunBudget, tell: Tell
-    ) -> None:
-        self._settings = settings
-        self._run_budget = run_budget
-        self._prompts = prompts
-        self._agent_session = AgentSession(settings, prompts, run_budget, tell)
+    settings: ToolFuzzSettings
+    prompts: Prompts
+    run_budget: RunBudget
+    tell: Tell
+
+    def __post_init__(self) -> None:
+        self._agent_session = AgentSession(self.settings, self.prompts, self.run_budget, self.tell)
 
     def reproduce(self, bench: ToolHost, report: ToolReport, target: Target, keep: Keep) -> ToolReport:
         """The report with the result for each finding; "stopped" if something is left to do.
 
         `keep` gets the report after each finding.
         """
-        progress = _Progress(report, target, UsageMeter(self._run_budget), self._agent_session)
+        progress = _Progress(report, target, UsageMeter(self.run_budget), self._agent_session)
         return asyncio.run(self._reproduce(bench, progress, keep))
 
     async def _reproduce(self, bench: ToolHost, progress: "_Progress", keep: Keep) -> ToolReport:
-        until = progress.began + self._settings.time_per_tool - progress.seconds_before
+        until = progress.began + self.settings.time_per_tool - progress.seconds_before
         if not self._left(progress):
             return progress.report()
         bench.heed(lambda: self._agent_session.is_over() or time.monotonic() >= until)
         try:
             async with self._agent_session.gathered(bench, progress.usage_meter) as (role_models, trier):
                 progress.notes = trier.notes
-                async with aclosing(
-                    self._passages(progress, LateTolerantModels(role_models), trier)
-                ) as passages:
+                models = LateTolerantModels(role_models)
+                async with aclosing(self._passages(progress, models, trier)) as passages:
                     while passage := await unless(self._agent_session.is_over, anext(passages, None), until):
                         refuse_unreachable(passage.trials)
                         progress.passages.append(passage)
@@ -79,19 +80,17 @@ class AgentReproducer:
         return progress.report()
 
     def _left(self, progress: "_Progress") -> int:
-        if self._settings.tool_method == "toolfuzz":
+        if self.settings.tool_method == "toolfuzz":
             return len(progress.candidates())
-        return max(0, (self._settings.count or REQUESTS) - len(progress.requests))
+        return max(0, (self.settings.count or REQUESTS) - len(progress.requests))
 
     async def _passages(
         self, progress: "_Progress", models: Models, trier: Trier
     ) -> AsyncGenerator[ReachAttempt]:
-        """The results for all that is left to do, one after the other."""
-        settings, method = self._settings, self._settings.tool_method
+        settings, method = self.settings, self.settings.tool_method
         if method == "toolfuzz":
-            passing = ReachStages(
-                models, trier, self._prompts, settings.requests_per_crash, settings.skip_sanity
-            )
+            many, skip = settings.requests_per_crash, settings.skip_sanity
+            passing = ReachStages(models, trier, self.prompts, many, skip)
             for finding in progress.candidates():
                 yield await passing.lead(finding)
             return

@@ -67,7 +67,6 @@ def resume_fuzzing(settings: AgentRunSettings, *listeners: Listener) -> FuzzRepo
 
 
 def view_fuzzing(settings: StoreSettings, name: str) -> FuzzReport:
-    """The results of a stored run so far."""
     with Store(settings.store) as store:
         return _report(store, store.find_run(name))
 
@@ -82,7 +81,6 @@ def find_finding(settings: StoreSettings, name: str, finding: str) -> tuple[Run,
 
 
 def _refuse_early(settings: ToolFuzzSettings) -> Prompts | None:
-    """Report problems that would stop the run later, before it starts. With an agent, returns prompts."""
     if settings.tool_method == "toolfuzz" and find_spec("hypothesis") is None:
         raise MissingExtra("Hypothesis", "fuzz")
     if not settings.agent:
@@ -123,7 +121,6 @@ def _hold(
     seeds = find_seed_corpus(store, run.settings.from_run)
 
     def work() -> Generator[ToolReport | Event]:
-        """Fuzz what is not done, and continue what was started before."""
         settings, run_budget = run.settings, session.run_budget
         done = {report.name for report in session.done}
         left = [(target, session.kept.get(target.name)) for target in targets if target.name not in done]

@@ -19,18 +19,11 @@ from misstep.core.results.finding import (
 )
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Frame, Invocation
-from misstep.features.tool_fuzz.reach_view import (
-    estimate,
-    journey_as_json,
-    journeys_of,
-    journeys_view,
-    passage_view,
-    tools_table,
-)
+from misstep.features.tool_fuzz import reach_view as reach
 from misstep.rendering.layout import Trimmed, beneath, indented, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
-from misstep.rendering.trial import read_arguments, richness_as_json, unanswered, written_call
+from misstep.rendering.trial import picked, read_arguments, richness_as_json, unanswered, written_call
 
 WIDE = 78  # columns of a terminal
 NARROW = 3  # columns of the table on a narrower terminal
@@ -47,10 +40,7 @@ ENDINGS = {"exhausted": "nothing more to try", "stopped": "stopped early"}
 
 
 def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType:
-    """Each cause with the places where it occurs, then unconfirmed findings, then a line for each tool.
-
-    `again` and `place` come before and after a finding in the command that replays it.
-    """
+    """`again` and `place` come before and after a finding in the command that replays it."""
     unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
     doubtful = unclear or report.unconfirmed or report.untested
     style = "bold" if report.findings else "yellow" if doubtful else "green"
@@ -67,23 +57,20 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
         ]
         parts.append(section(UNCONFIRMED, Group(*waiting)))
     if any(tool.journey for tool in report.tools):
-        parts.append(journeys_view(report.tools))
+        parts.append(reach.journeys_view(report.tools))
     parts += _refusals_view(report)
-    parts += [
-        Text(f"\n{validation_in_words(report)}\n", style="yellow" if report.untested else ""),
-        ToolsTable(report.tools),
-    ]
+    parts.append(Text(f"\n{validation_in_words(report)}\n", style="yellow" if report.untested else ""))
+    parts.append(ToolsTable(report.tools))
     parts += beneath([(tool.name, tool.sandbox, remarks(tool)) for tool in report.tools])
     return Trimmed(Group(*parts))
 
 
 def headline(report: FuzzReport) -> str:
-    """The number of defects, of tools that have them, and of unconfirmed findings."""
     found, waiting = len(report.findings), len(report.unconfirmed)
     unclear = sum(tool.journey.unclear for tool in report.tools if tool.journey)
     tools = len({each.tool for each in report.findings})
-    told = [f"{counted(len(report.causes), 'defect')} in {counted(tools, 'tool')}"] if found else []
-    told += [] if found else ["no defects found"]
+    defects = f"{counted(len(report.causes), 'defect')} in {counted(tools, 'tool')}"
+    told = [defects if found else "no defects found"]
     told += [f"{waiting} not confirmed"] if waiting else []
     told += [f"{unclear} could not be judged"] if unclear and not found else []
     told += [f"{counted(len(report.untested), 'tool')} not tested"] if report.untested and not found else []
@@ -124,9 +111,9 @@ def refusals_in_words(tool: ToolReport) -> list[tuple[str, str]]:
     """The most frequent refusals of valid calls: how many, the message, and an example call."""
     told = list[tuple[str, str]]()
     for each in tool.frequent_refusals:
-        share = (
-            f"{percent(each.seen / tool.valid)} of valid calls" if tool.valid else counted(each.seen, "call")
-        )
+        share = counted(each.seen, "call")
+        if tool.valid:
+            share = f"{percent(each.seen / tool.valid)} of valid calls"
         said = f"{each.error}: {each.message}" if each.error else each.message
         call = written_call(Invocation(each.tool, each.arguments))
         told.append((f"{share}: {plain(said, LONGEST_REFUSAL)}", call))
@@ -144,7 +131,6 @@ def _refusals_view(report: FuzzReport) -> list[RenderableType]:
 
 
 def finding_view(finding: Finding) -> RenderableType:
-    """What is wrong, where, the smallest calls that show it, and why it counts."""
     head = Text(finding.kind, style=STYLES.get(finding.kind, "yellow"))
     head.append(f"  {plain(finding.error, 100)}", style="bold")
     head.append(f"  {plain(finding.where, 200) or f'in {plain(finding.tool, 100)}'}")
@@ -161,9 +147,8 @@ def judged_view(judged: Judged) -> RenderableType:
     style = STYLES.get(judged.ruling, "green" if judged.ruling in ("fine", "refused") else "yellow")
     head = Text("now: ").append(judged.ruling, style=style)
     if judged.error:
-        head.append(
-            f"  {plain(judged.error, 100)}{f' at {plain(judged.where, 200)}' if judged.where else ''}"
-        )
+        where = f" at {plain(judged.where, 200)}" if judged.where else ""
+        head.append(f"  {plain(judged.error, 100)}{where}")
     said = [indented(plain(text, 500), "dim") for text in (judged.message, judged.why) if text]
     return Trimmed(Group(head, *said))
 
@@ -177,7 +162,7 @@ def finding_detail(finding: Finding, passage: ReachAttempt | None) -> Renderable
     if finding.frames:
         parts.append(section("traceback", Group(*map(_frame_view, finding.frames))))
     if passage is not None:
-        parts.append(passage_view(passage))
+        parts.append(reach.passage_view(passage))
     return Trimmed(Group(*parts))
 
 
@@ -195,7 +180,7 @@ class ToolsTable:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         columns = COLUMNS if options.max_width >= WIDE else COLUMNS[:NARROW]
         rows = [(tool.name, [cell(tool) for _, cell in columns]) for tool in self._tools]
-        yield tools_table([heading for heading, _ in columns], rows)
+        yield reach.tools_table([heading for heading, _ in columns], rows)
 
 
 def found(tool: ToolReport) -> Text:
@@ -205,8 +190,7 @@ def found(tool: ToolReport) -> Text:
 
 
 def in_all(tool: ToolReport) -> str:
-    """The estimated number of defects, with its interval."""
-    return estimate(tool.in_all)
+    return reach.estimate(tool.in_all)
 
 
 def calls_each(tool: ToolReport) -> str:
@@ -221,7 +205,7 @@ def remarks(tool: ToolReport) -> list[str]:
     """What prevented tests, and code that was never reached."""
     told = [] if tool.is_tested else [not_tested(tool)]
     told += [*tool.notes, *filter(None, [ENDINGS.get(tool.ended)])]
-    told += unanswered([trial for journey in journeys_of([tool]) for trial in journey.attempts])
+    told += unanswered([trial for journey in reach.journeys_of([tool]) for trial in journey.attempts])
     if tool.reach and (missed := tool.reach.missed):
         more = f", and {len(missed) - MOST_MISSED} more" if len(missed) > MOST_MISSED else ""
         told.append(f"never reached: {', '.join(missed[:MOST_MISSED])}{more}")
@@ -238,7 +222,6 @@ def history(finding: Finding) -> str:
 
 
 def as_json(report: FuzzReport) -> dict[str, object]:
-    """The object that `--json` prints."""
     return {
         "run": report.run,
         "calls": sum(tool.calls for tool in report.tools),
@@ -257,48 +240,34 @@ def _cause_as_json(cause: Cause) -> dict[str, object]:
     first = cause.findings[0]
     return {
         "id": cause.id,
-        "kind": first.kind,
-        "error": first.error,
-        "where": first.where,
-        "message": first.message,
+        **picked(first, "kind", "error", "where", "message"),
         "places": [{"tool": each.tool, "finding": each.id} for each in cause.findings],
     }
 
 
 def _tool_as_json(tool: ToolReport) -> dict[str, object]:
-    reach = tool.reach
     return {
-        "name": tool.name,
-        "calls": tool.calls,
-        "accepted": tool.accepted,
-        "valid": tool.valid,
+        **picked(tool, "name", "calls", "accepted", "valid"),
         "tested": tool.is_tested,
-        "unique_errors": tool.unique_errors,
-        "calls_per_error": tool.calls_per_error,
+        **picked(tool, "unique_errors", "calls_per_error"),
         "chao1": richness_as_json(tool.in_all),
         "findings": [finding_as_json(finding) for finding in ranked(tool.findings)],
         "unconfirmed": [finding_as_json(finding) for finding in ranked(tool.unconfirmed)],
         "refused": tool.refused,
         "refusals": [_refusal_as_json(refusal, tool) for refusal in tool.frequent_refusals],
-        "environment": tool.environment,
-        "triage_calls": tool.triage_calls,
+        **picked(tool, "environment", "triage_calls"),
         "seconds": round(tool.seconds, 3),
-        "reach": reach and {"lines": reach.lines, "total": reach.total, "missed": list(reach.missed)},
+        "reach": tool.reach and picked(tool.reach, "lines", "total", "missed"),
         "corpus": len(tool.corpus),
-        "ended": tool.ended,
-        "notes": list(tool.notes),
-        "sandbox": tool.sandbox,
-        **({"through_agent": journey_as_json(tool.journey)} if tool.journey else {}),
+        **picked(tool, "ended", "notes", "sandbox"),
+        **({"through_agent": reach.journey_as_json(tool.journey)} if tool.journey else {}),
     }
 
 
 def _refusal_as_json(refusal: Refusal, tool: ToolReport) -> dict[str, object]:
     """`share` is relative to the calls with arguments that fit the schema."""
     return {
-        "tool": refusal.tool,
-        "error": refusal.error,
-        "message": refusal.message,
-        "where": refusal.where,
+        **picked(refusal, "tool", "error", "message", "where"),
         "arguments": read_arguments(refusal.arguments),
         "seen": refusal.seen,
         "share": refusal.seen / tool.valid if tool.valid else None,
@@ -309,22 +278,10 @@ def finding_as_json(finding: Finding) -> dict[str, object]:
     """`arguments` are those of the call that shows the defect, `calls` all that are needed."""
     calls = [{"tool": call.tool, "arguments": read_arguments(call.arguments)} for call in finding.calls]
     return {
-        "id": finding.id,
-        "tool": finding.tool,
-        "kind": finding.kind,
-        "error": finding.error,
-        "where": finding.where,
-        "message": finding.message,
-        "why": finding.why,
+        **picked(finding, "id", "tool", "kind", "error", "where", "message", "why"),
         "arguments": calls[-1]["arguments"] if calls else {},
         "calls": calls,
-        "found_after": finding.found_after,
-        "seen": finding.seen,
-        "replayed": finding.replayed,
-        "reproduced": finding.reproduced,
-        "origin": finding.origin,
-        "request": finding.request,
-        "cause": finding.cause,
+        **picked(finding, "found_after", "seen", "replayed", "reproduced", "origin", "request", "cause"),
         "confirmed": finding.reproduced > 0,
     }
 

@@ -6,6 +6,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
@@ -90,6 +91,7 @@ News: TypeAlias = Finding | ToolReport
 Left: TypeAlias = tuple[Target, ToolReport | None]  # with the report so far, if it was stopped
 
 
+@dataclass
 class FuzzWorker:
     """Examines targets and reports the results; several threads may call it at a time.
 
@@ -98,24 +100,17 @@ class FuzzWorker:
     could not be loaded again, and why; their remaining work is not done.
     """
 
-    def __init__(
-        self,
-        benches: Workbenches,
-        settings: ToolRunSettings,
-        run_budget: RunBudget,
-        known: Iterable[Finding] = (),
-        seeds: SeedCorpus = NOTHING_KEPT,
-        reproducer: AgentReproducer | None = None,
-        starting: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self._benches = benches
-        self._settings = settings
-        self._run_budget = run_budget
-        self._known = {_mark(finding) for finding in known}
-        self._seeds = seeds
-        self._reproducer = reproducer
-        self._starting = starting
-        self._seconds = settings.time_per_tool * (FUZZING if reproducer else 1.0)
+    benches: Workbenches
+    settings: ToolRunSettings
+    run_budget: RunBudget
+    known: Iterable[Finding] = ()
+    seeds: SeedCorpus = NOTHING_KEPT
+    reproducer: AgentReproducer | None = None
+    starting: Callable[[str], None] = lambda _: None
+
+    def __post_init__(self) -> None:
+        self._known = {_mark(finding) for finding in self.known}
+        self._seconds = self.settings.time_per_tool * (FUZZING if self.reproducer else 1.0)
         self._lock = threading.Lock()
         self._samples = defaultdict[str, CallSamples](CallSamples)
         self.lost = dict[str, str]()
@@ -127,7 +122,7 @@ class FuzzWorker:
         examination are raised here. No thread is left at the end. Tools are fuzzed alone first: what they
         show alone is not new when they are called together.
         """
-        run_budget, jobs = self._run_budget, self._settings.jobs
+        run_budget, jobs = self.run_budget, self.settings.jobs
         workers = Workers[Left, News](lambda left, tell: self.examine(*left, tell), run_budget, jobs)
         with stopping(run_budget):
             yield from workers.work([left for left in targets if len(left[0].tools) == 1])
@@ -135,11 +130,11 @@ class FuzzWorker:
 
     def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         """Examine a target until done, starting from where it was stopped `before`."""
-        self._starting(target.name)
+        self.starting(target.name)
         before = before if before and (before.calls or before.journey) else None
         if target.spec not in self.lost:
             try:
-                with self._benches.lend(target.spec) as bench:
+                with self.benches.lend(target.spec) as bench:
                     self._examine_on(bench, target, before, tell)
                 return
             except UsageError as error:  # its tools are missing or have changed
@@ -151,16 +146,16 @@ class FuzzWorker:
         self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> None:
         """Fuzz the target, unless that is done or not wanted; then try findings with the agent."""
-        bench.heed(self._run_budget.is_over)
+        bench.heed(self.run_budget.is_over)
         target.among(bench.tools)  # raises if there is nothing to examine
-        method = self._settings.tool_method
+        method = self.settings.tool_method
         if before is not None and before.journey is not None:
             report = _cleared(before)
         elif method == "toolfuzz":
             report = self._fuzzed(bench, target, before, tell)
         else:
             report = structs.replace(self._blank(bench, target), journey=AgentReach(method))
-        if self._reproducer is None or report.journey is None:
+        if self.reproducer is None or report.journey is None:
             return
 
         def keep(news: ToolReport) -> None:
@@ -169,7 +164,7 @@ class FuzzWorker:
             self._hear(news, tell)
 
         try:
-            report = self._reproducer.reproduce(bench, report, target, keep)
+            report = self.reproducer.reproduce(bench, report, target, keep)
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         self._hear(self._noted(report, target.spec), tell)
@@ -178,8 +173,8 @@ class FuzzWorker:
         self, bench: ToolHost, target: Target, before: ToolReport | None, tell: Callable[[News], None]
     ) -> ToolReport:
         """The report on a target after fuzzing; an agent, if there is one, continues with it."""
-        seed = derive_seed(self._settings.seed, *target.tools, before.calls if before else 0)
-        kept = [] if before else self._seeds.for_tools(target.tools)
+        seed = derive_seed(self.settings.seed, *target.tools, before.calls if before else 0)
+        kept = [] if before else self.seeds.for_tools(target.tools)
         blank = _cleared(before or self._blank(bench, target))
         tools = target.among(bench.tools)
         samples = self._samples[target.spec]
@@ -192,7 +187,7 @@ class FuzzWorker:
         finally:
             # The agent is given what is in the report.
             report = self._noted(masked(examination.report(ended)), target.spec)
-            if self._reproducer and ended != "stopped":
+            if self.reproducer and ended != "stopped":
                 journey = AgentReach(fuzzed=ended, seconds=round(examination.seconds_settling, 3))
                 report = structs.replace(report, journey=journey, ended="stopped")
             tell(report)
@@ -209,7 +204,6 @@ class FuzzWorker:
         tell(report)
 
     def _blank(self, bench: ToolHost, target: Target) -> ToolReport:
-        """The report on a target before anything is known about it."""
         problems = (*(f"skipped: {each}" for each in bench.skipped), *bench.notes)  # found while loading
         notes = problems if target.tools == (bench.tools[0].name,) else ()  # once is enough
         return ToolReport(target.name, 0, place=target.place, sandbox=bench.sandbox.words, notes=notes)
@@ -223,12 +217,12 @@ class FuzzWorker:
         if ended != "stopped":
             with self._lock:
                 known = [(tool, signature) for where, tool, signature in self._known if where == spec]
-            seconds = max(LEAST_TRIAGE, self._settings.time_per_tool * TRIAGE)
+            seconds = max(LEAST_TRIAGE, self.settings.time_per_tool * TRIAGE)
             if all_tools:
-                examination.try_contracts(self._run_budget.is_over, seconds, self._run_budget)
+                examination.try_contracts(self.run_budget.is_over, seconds, self.run_budget)
                 for finding in examination.news():
                     tell(finding)
-            settled = examination.settle(known, self._run_budget.is_over, seconds, self._run_budget)
+            settled = examination.settle(known, self.run_budget.is_over, seconds, self.run_budget)
         if examination.unreachable:
             self._lose(spec, examination.unreachable)
             return "stopped"
@@ -236,22 +230,22 @@ class FuzzWorker:
 
     def _fuzz(self, examination: Examination, tell: Callable[[News], None]) -> Ended:
         """Fuzz until a limit is reached, and return which."""
-        settings, began, told = self._settings, time.monotonic() - examination.seconds, time.monotonic()
+        settings, began, told = self.settings, time.monotonic() - examination.seconds, time.monotonic()
         misses = 0
 
         def over() -> bool:
             examination.seconds = time.monotonic() - began
-            return examination.seconds >= self._seconds or self._run_budget.is_over()
+            return examination.seconds >= self._seconds or self.run_budget.is_over()
 
         while not over():
             wanted = min(STRETCH, (settings.calls_per_tool or sys.maxsize) - examination.calls)
             if wanted <= 0:
                 return "calls"
-            granted = self._run_budget.reserve_calls(wanted)
+            granted = self.run_budget.reserve_calls(wanted)
             if not granted:
                 return "stopped"
             made = examination.go_on(granted, over)
-            self._run_budget.give_back(granted - made)
+            self.run_budget.give_back(granted - made)
             for finding in examination.news():
                 if _mark(finding) not in self._known:
                     tell(finding)
@@ -259,11 +253,11 @@ class FuzzWorker:
             if misses == LOOKS or (misses and not _wait(over)):
                 return "stopped"
             if not made:
-                return "stopped" if self._run_budget.is_over() else "exhausted"
+                return "stopped" if self.run_budget.is_over() else "exhausted"
             if time.monotonic() - told > BETWEEN:
                 told = time.monotonic()
                 tell(examination.report("stopped"))
-        return "stopped" if self._run_budget.is_over() else "time"
+        return "stopped" if self.run_budget.is_over() else "time"
 
     def _lose(self, spec: str, why: str) -> None:
         with self._lock:

@@ -5,7 +5,8 @@ reporting use only this interface.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Generic
 
 import msgspec
@@ -127,27 +128,22 @@ class PlanningRuns(RunFeature):
         return map(episode_of_case, store.outcomes(run.id))
 
 
+@dataclass
 class ReportedRuns(RunFeature, Generic[R]):
     """Runs that store one report for each tool, group or task.
 
-    `report` is the type that is stored, `row` its row in a table.
+    `report` is the type that is stored, `row` the type of its rows in a table.
     """
 
     report: type[R]
+    event: Callable[[str, R], Event]
+    summarise: Callable[[Run, Sequence[R]], Summary]
     row: type[TableRow]
+    rows: Callable[[RowSubject, R], Iterable[TableRow]]
     rules = ("tool",)
 
     @abstractmethod
-    def event(self, run: str, report: R) -> Event: ...
-
-    @abstractmethod
     def item(self, report: R, home: ReportSource) -> ReportItem: ...
-
-    @abstractmethod
-    def rows(self, subject: RowSubject, report: R) -> Iterable[TableRow]: ...
-
-    @abstractmethod
-    def summarise(self, run: Run, reports: Sequence[R]) -> Summary: ...
 
     def reports(self, store: Store, run: Run) -> list[R]:
         return store.tool_documents(run.id, self.report)

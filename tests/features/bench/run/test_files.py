@@ -13,7 +13,7 @@ from misstep.core.settings import Settings
 from misstep.core.spending import Budget, Spent
 from misstep.errors import BudgetExceeded, UsageError
 from misstep.features.bench.attempts import Attempts
-from misstep.features.bench.environments import MANNERS, EnvPool, find_task_agent
+from misstep.features.bench.environments import MANNERS, EnvPool
 from misstep.features.bench.run import find_task, replay_task, run_benchmark, view_benchmark
 from misstep.features.bench.suites import FILE_TOOLS, FileBenchmark
 from misstep.features.bench.view import spent_in_words
@@ -69,7 +69,6 @@ def test_tasks_that_are_asked_for_in_the_same_words_are_told_apart(tmp_path: Pat
             pool,
             settings,
             RunBudget(Budget(), Spent()),
-            lambda: find_task_agent(settings),
             list(enumerate(alike.tasks)),
         ).work(made.append)
     assert [report.verdict for report in made] == ["passed"] * len(alike.tasks)

@@ -43,7 +43,8 @@ class Examination:
 
     `before` is the report of a stopped examination to resume, or an empty one. `titles` replace tool names in
     the ids of findings where names are ambiguous. `kept` are calls from elsewhere, such as a corpus, to try
-    first.
+    first. `samples` collects calls on which contracts are tried; `preparations` are calls of other tools that
+    make something these tools may need.
     """
 
     def __init__(
@@ -56,15 +57,27 @@ class Examination:
         titles: Mapping[str, str] = MappingProxyType({}),
         kept: Iterable[str] = (),
         samples: CallSamples | None = None,
+        preparations: Sequence[Sequence[Invocation]] = (),
     ) -> None:
         self._bench = bench
+        called = {call.tool for calls in preparations for call in calls} - {tool.name for tool in tools}
+        self._helpers = {tool.name: tool for tool in bench.tools if tool.name in called}
         self._tools = {tool.name: tool for tool in tools}
-        self._rule = judge_sequences_of(tools)
+        self._rule = judge_sequences_of([*tools, *self._helpers.values()])
         self._samples = samples or CallSamples()
         self._spec = spec
         self._before = before
         self._titles = titles
-        self._fuzzer = Fuzzer(tools, seed, corpus=(*kept, *before.corpus), files=bench.files)
+        self._fuzzer = Fuzzer(
+            tools,
+            seed,
+            corpus=(*kept, *before.corpus),
+            files=bench.files,
+            helpers=list(self._helpers.values()),
+            preparations=[
+                tuple((call.tool, json.loads(call.arguments)) for call in calls) for calls in preparations
+            ],
+        )
         self._index = DefectIndex()
         for finding in (*before.findings, *before.unconfirmed):
             self._index.recall(finding)
@@ -133,7 +146,7 @@ class Examination:
         """Make calls that show whether the tools do what they promise; breaches are confirmed by `settle`."""
         bench, until = MeteredWorkbench(self._bench, grants), time.monotonic() + seconds
         ended = self._until(lambda: bench.is_out or over() or time.monotonic() >= until)
-        kit = Toolkit(self._tools, self._samples.accepted, self._samples.refused)
+        kit = Toolkit(self._tools, self._samples.accepted, self._samples.refused, self._folder())
         self._bench.reset()
         self._index.begin_anew()
         for calls in islice(experiments(kit), MOST_EXPERIMENTS):
@@ -152,6 +165,13 @@ class Examination:
                 self._index.begin_anew()
         self._triage += bench.made
         self.seconds_settling += time.monotonic() - until + seconds
+
+    def _folder(self) -> str:
+        """The tools' working directory, if the files in it are listed by relative and absolute names."""
+        files = self._bench.files
+        return next(
+            (file.removesuffix(f"/{files[0]}") for file in files if file.endswith(f"/{files[0]}")), ""
+        )
 
     def report(self, ended: Ended) -> ToolReport:
         """The results so far."""
@@ -181,14 +201,19 @@ class Examination:
 
     def _take(self, attempt: CallSequence, reactions: Sequence[Reaction]) -> Sequence[Judged]:
         """Judge the reactions to an attempt, which may have been interrupted after some calls."""
+        tools = {**self._helpers, **self._tools}
         judged = [
-            judge(self._tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
+            judge(tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
             for call, fit, reaction in zip(attempt.calls, attempt.fits, reactions, strict=False)
         ]
         for place, (ruling, reaction) in enumerate(zip(judged, reactions, strict=True), 1):
-            self.calls += 1
             calls = attempt.calls[:place]
             self._look_for(ruling)
+            if calls[-1].tool in self._helpers:  # whose own examination reports what they do
+                self._triage += 1
+                self._index.add(calls, FINE, self.calls)
+                continue
+            self.calls += 1
             if ruling.was_refused:
                 self._refused += 1
             elif ruling.ruling == "environment":

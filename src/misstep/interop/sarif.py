@@ -60,6 +60,7 @@ RULES: dict[str, IssueRule] = {
     "tool/schema": _doubt("BrokenPromise", "A result or refusal contradicts the schema."),
     "tool/protocol": _tool("Protocol", "The tool's server broke its protocol."),
     "tool/acceptance": _doubt("Acceptance", "Arguments that the schema forbids were accepted."),
+    "tool/security": _tool("Security", "The tool can be made to do what it should not."),
     "tool/contract": _tool(
         "BrokenContract", "The tool does not do what its annotations or description promise."
     ),

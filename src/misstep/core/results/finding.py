@@ -10,7 +10,7 @@ import msgspec
 from misstep.core.outcome import Usage
 from misstep.core.results.trial import Ruling, Trial
 from misstep.core.settings import ToolMethod
-from misstep.core.tool import Frame, Invocation, length_of, oddity_of
+from misstep.core.tool import ORDINARY, Frame, Invocation, length_of, oddity_of
 
 ReachOutcome = Literal[
     "undocumented",  # the agent, told to make the call, declined because the documentation does not allow it
@@ -53,6 +53,7 @@ FindingKind = Literal[
     "schema",  # a result that breaks the output schema, or valid arguments that were refused
     "protocol",
     "acceptance",  # arguments that the documentation forbids were accepted silently
+    "security",  # it can be made to do what it should not: read other files, run what it is given
     "contract",  # the tool does not do what its annotations or its description promise
     "suspicious-refusal",  # valid arguments were refused with an internal error message, or with none
     "refusal",  # arguments that the documentation allows were refused
@@ -61,18 +62,11 @@ FindingKind = Literal[
 # Rulings and kinds of findings about a call that failed at run time.
 RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
 
-# The worst first; a process that died ranks above all of them.
-_SEVERITY: dict[str, int] = {
-    "crash": 1,
-    "hang": 2,
-    "blow-up": 2,
-    "protocol": 2,
-    "contract": 3,
-    "schema": 4,
-    "acceptance": 5,
-    "suspicious-refusal": 6,
-}
-_OTHERS = 3  # kinds that are not listed
+# Broken contracts by which data is lost.
+LOSSES = frozenset(("not destructive", "all or nothing", "nothing else", "read back"))
+# The worst first: security, lost data, a process that died, other broken contracts, failures, the rest.
+_UNSAFE, _LOST, _DEATH, _BREACH, _FAILURE, _REST = range(6)
+_KINDS_BY_WEIGHT = ("crash", "hang", "blow-up", "protocol", "refusal", "schema", "acceptance")
 _UNNUMBERED = re.compile(r":\d+(?= in )")
 DIGITS = 10  # length of a cause id
 ENOUGH_WORDS = 2  # needed in a message to tell one cause from another
@@ -117,12 +111,29 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     version: int = FINDING_VERSION
 
     @property
-    def weight(self) -> tuple[int, bool, int, bool, int, int, int, str]:
+    def weight(self) -> tuple[int, bool, int, int, bool, int, int, int, str]:
         """Sort key of findings, worst first: severity, then how plausible the calls are."""
-        severity = 0 if self.error == DIED else _SEVERITY.get(self.kind, _OTHERS)
-        calls = self.calls
-        odd, length = oddity_of(calls), length_of(calls)
-        return (severity, not self.request, odd, not self.fits, len(calls), -self.documented, length, self.id)
+        calls, odd = self.calls, oddity_of(self.calls)
+        listed = self.kind in _KINDS_BY_WEIGHT
+        kind = _KINDS_BY_WEIGHT.index(self.kind) if listed else len(_KINDS_BY_WEIGHT)
+        plausible = (not self.request, odd, kind, not self.fits, len(calls))
+        return (self._severity, *plausible, -self.documented, length_of(calls), self.id)
+
+    @property
+    def _severity(self) -> int:
+        if self.kind == "security":
+            return _UNSAFE
+        if self.kind == "contract":
+            return _LOST if self.error in LOSSES else _BREACH
+        if self.error == DIED:
+            return _DEATH
+        return _FAILURE if self.kind in RUNTIME_ERRORS else _REST
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether it takes values that hardly anybody sends: control characters, very long texts."""
+        is_failure = self.kind not in ("contract", "security")
+        return is_failure and not self.request and oddity_of(self.calls) > ORDINARY
 
     @property
     def cause(self) -> str:

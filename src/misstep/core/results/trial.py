@@ -17,6 +17,7 @@ Ruling = Literal[
     "acceptance",
     "suspicious-refusal",
     "contract",
+    "security",
     "refused",
     "environment",
     "fine",

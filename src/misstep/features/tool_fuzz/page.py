@@ -23,8 +23,14 @@ MOST_LINES = 3  # of source code
 def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
     """Each finding, the most severe first, then a row for each tool; `place` names the store in a command."""
     style = "rate bad" if report.findings else "rate"
-    shown = [_finding(cause.findings[0], report.run, place, cause) for cause in report.causes]
+    shown, odd = list[Markup](), list[Markup]()
+    for cause in report.causes:
+        first = cause.findings[0]
+        (odd if first.is_odd else shown).append(_finding(first, report.run, place, cause))
     yield element("section", element("p", view.headline(report), class_=style), *shown)
+    if odd:
+        words = f"{len(odd)} {view.ODD}"
+        yield element("section", element("details", element("summary", words), *odd))
     if report.unconfirmed:
         waiting = [_finding(finding, report.run, place) for finding in report.unconfirmed]
         yield page_section("Not confirmed", element("p", view.UNCONFIRMED), *waiting)

@@ -33,9 +33,13 @@ MOST_NAMED = 10  # tools that were not tested
 MOST_MISSED = 6  # places in the code that were never reached
 Column: TypeAlias = Callable[[ToolReport], Text | str]
 
+ODD = "with values that hardly anybody sends: control characters, very long texts, huge numbers"
 UNCONFIRMED = "not confirmed: seen while fuzzing, but there was no time to replay it"
 
-STYLES = {"crash": "red", "hang": "red", "blow-up": "red", "protocol": "magenta"}
+STYLES = {
+    **dict.fromkeys(("crash", "hang", "blow-up", "security"), "red"),
+    **dict.fromkeys(("protocol", "contract"), "magenta"),
+}
 ENDINGS = {"exhausted": "nothing more to try", "stopped": "stopped early"}
 
 
@@ -47,9 +51,12 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     parts: list[RenderableType] = [Text(headline(report), style=style)]
     for cause in report.causes:
         first = cause.findings[0]
-        parts += [Text(), finding_view(first)]
-        parts += [indented(line) for line in other_places(cause)]
-        parts.append(indented(f"Replay: {again}/{first.id}{place}", "dim"))
+        if not first.is_odd:
+            parts += [Text(), finding_view(first)]
+            parts += [indented(line) for line in other_places(cause)]
+            parts.append(indented(f"Replay: {again}/{first.id}{place}", "dim"))
+    if odd := [Text(in_one_line(cause)) for cause in report.causes if cause.findings[0].is_odd]:
+        parts.append(section(ODD, Group(*odd, Text(f"Replay one: {again}/ID{place}", style="dim"))))
     if report.unconfirmed:
         waiting = [
             Group(finding_view(each), indented(f"Replay: {again}/{each.id}{place}", "dim"))
@@ -75,6 +82,14 @@ def headline(report: FuzzReport) -> str:
     told += [f"{unclear} could not be judged"] if unclear and not found else []
     told += [f"{counted(len(report.untested), 'tool')} not tested"] if report.untested and not found else []
     return "; ".join(told)
+
+
+def in_one_line(cause: Cause) -> str:
+    """A cause as an item of a list, with the id of its first finding."""
+    first, others = cause.findings[0], len(cause.findings) - 1
+    more = f" and {counted(others, 'more place')}" if others else ""
+    said = plain(first.message, 100) if first.message else plain(first.why, 100)
+    return f"{first.id}  {first.kind}  {plain(first.error, 60)} in {plain(first.tool, 60)}{more}: {said}"
 
 
 def other_places(cause: Cause) -> list[str]:

@@ -21,6 +21,7 @@ from misstep.errors import StoreError, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
 from misstep.fuzzing.contracts.samples import CallSamples
 from misstep.fuzzing.examination import STRETCH, Ended, Examination
+from misstep.fuzzing.search.sequences import stage_of
 from misstep.runs.budget import RunBudget
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Target, Workbenches
@@ -119,14 +120,14 @@ class FuzzWorker:
         """Examine targets, as many at a time as the settings say, and yield results as they arrive.
 
         Findings are reported at once, unconfirmed; intermediate reports are marked as stopped. Errors in an
-        examination are raised here. No thread is left at the end. Tools are fuzzed alone first: what they
-        show alone is not new when they are called together.
+        examination are raised here. No thread is left at the end. Tools that make something come first, since
+        others may need it, and several tools together last: what they show alone is not new then.
         """
         run_budget, jobs = self.run_budget, self.settings.jobs
         workers = Workers[Left, News](lambda left, tell: self.examine(*left, tell), run_budget, jobs)
         with stopping(run_budget):
-            yield from workers.work([left for left in targets if len(left[0].tools) == 1])
-            yield from workers.work([left for left in targets if len(left[0].tools) > 1])
+            for wave in range(3):
+                yield from workers.work([left for left in targets if _wave(left[0]) == wave])
 
     def examine(self, target: Target, before: ToolReport | None, tell: Callable[[News], None]) -> None:
         """Examine a target until done, starting from where it was stopped `before`."""
@@ -178,7 +179,11 @@ class FuzzWorker:
         blank = _cleared(before or self._blank(bench, target))
         tools = target.among(bench.tools)
         samples = self._samples[target.spec]
-        examination = Examination(bench, tools, target.spec, seed, blank, target.titles, kept, samples)
+        needs = tools[0].kind == "mcp" and len(tools) == 1 and stage_of(tools[0].name) != 0
+        preparations = samples.preparations_for(tools[0].name) if needs else ()
+        examination = Examination(
+            bench, tools, target.spec, seed, blank, target.titles, kept, samples, preparations
+        )
         ended: Ended = "stopped"
         try:
             ended = self._carry_out(examination, target.spec, tell, len(tools) == len(bench.tools))
@@ -269,6 +274,10 @@ class FuzzWorker:
             self._known |= {_mark(finding) for finding in (*report.findings, *report.unconfirmed)}
             why = self.lost.get(spec) if report.ended == "stopped" else None
         return structs.replace(report, notes=(*report.notes, why)) if why else report
+
+
+def _wave(target: Target) -> int:
+    return 2 if len(target.tools) > 1 else int(stage_of(target.tools[0]) != 0)
 
 
 def _wait(over: Callable[[], bool]) -> bool:

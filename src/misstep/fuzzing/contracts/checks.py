@@ -4,9 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from misstep.core.results.trial import REFUSALS, Judged
+from misstep.core.results.trial import REFUSALS, Judged, Ruling
 from misstep.core.tool import Described, Invocation, Reaction
-from misstep.fuzzing.contracts import effects, pages, things
+from misstep.fuzzing.contracts import effects, pages, security, things
+from misstep.fuzzing.contracts.promises import SECURITY
 from misstep.fuzzing.contracts.steps import Breach, Calls, Step, Toolkit
 from misstep.fuzzing.judging.reading import find_error
 from misstep.fuzzing.judging.ruling import judge_calls_of
@@ -17,7 +18,8 @@ def experiments(kit: Toolkit) -> Iterator[Calls]:
     """Sequences of calls that may break a contract, each at most once."""
     seen = set[Calls]()
     refused = (calls for found in kit.refused.values() for calls in found)
-    for calls in chain(effects.experiments(kit), things.experiments(kit), pages.experiments(kit), refused):
+    of_all = (part.experiments(kit) for part in (effects, things, pages, security))
+    for calls in chain(*of_all, refused):
         if calls not in seen:
             seen.add(calls)
             yield calls
@@ -39,7 +41,8 @@ def judge_sequences_of(
             for call, reaction in zip(calls, reactions, strict=True)
         ]
         breach = (
-            effects.find_breach(steps)
+            security.find_breach(steps)
+            or effects.find_breach(steps)
             or things.find_breach(steps, by_name)
             or pages.find_breach(steps)
             or _unflagged(steps[-1])
@@ -60,7 +63,17 @@ def _unflagged(step: Step) -> Breach | None:
     return Breach("error flag", step.name, "", effect)
 
 
+_REASONS = {
+    "error flag": "results of failed calls have to say so",
+    "path outside": "whoever writes the agent's input can read or change other files",
+    "injection": "whoever writes the agent's input can run what they like",
+    "stack trace": "it tells strangers about the server, and the agent nothing",
+}
+
+
 def _judged(breach: Breach) -> Judged:
     signature = f"contract: {breach.contract}: {breach.tool}"
-    why = f"it promises {breach.words}" if breach.words else "results of failed calls have to say so"
-    return Judged("contract", why, signature, breach.contract, message=breach.effect, tool=breach.tool)
+    is_unsafe = breach.contract in SECURITY
+    why = f"it promises {breach.words}" if breach.words else _REASONS[breach.contract]
+    ruling: Ruling = "security" if is_unsafe else "contract"
+    return Judged(ruling, why, signature, breach.contract, message=breach.effect, tool=breach.tool)

@@ -19,7 +19,11 @@ Contract = Literal[
     "nothing else",
     "pages",
     "error flag",
+    "path outside",
+    "injection",
+    "stack trace",
 ]
+SECURITY: tuple[Contract, ...] = ("path outside", "injection", "stack trace")
 
 
 class Promise(msgspec.Struct, frozen=True):

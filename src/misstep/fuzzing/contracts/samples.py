@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Reaction, length_of, oddity_of
 from misstep.fuzzing.contracts.steps import Calls
+from misstep.fuzzing.search.sequences import stage_of
+from misstep.schemas.samples import words_of
 
 MOST_ACCEPTED = 6  # of a tool
 MOST_REFUSED = 4
 MOST_CALLS = 3  # in a sequence
 LONGEST = 2_000  # characters of arguments
+MOST_MAKERS, MOST_PER_MAKER = 3, 2  # preparations of a tool
+STEM = 5  # letters by which words are compared
 
 
 class CallSamples:
@@ -35,6 +39,19 @@ class CallSamples:
                 if len(kept) < MOST_REFUSED and reason not in self._reasons:
                     self._reasons.add(reason)
                     kept.append(tuple(calls))
+
+    def preparations_for(self, tool: str) -> list[Calls]:
+        """Accepted calls of tools that make something the tool may need, the most similar first."""
+        own = _stems(tool)
+        makers = [name for name in self.accepted if stage_of(name) == 0 and name != tool]
+        makers.sort(key=lambda name: -len(own & _stems(name)))
+        kin = [name for name in makers if own & _stems(name)] or makers
+        found = [calls for name in kin[:MOST_MAKERS] for calls in self.accepted[name][:MOST_PER_MAKER]]
+        return [calls for calls in found if len(calls) == 1]
+
+
+def _stems(name: str) -> set[str]:
+    return {word[:STEM] for word in words_of(name) if stage_of(word) != 0}
 
 
 def _keep(calls: Calls, kept: list[Calls]) -> None:

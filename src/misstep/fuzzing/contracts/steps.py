@@ -44,11 +44,12 @@ class Breach(msgspec.Struct, frozen=True):
 
 
 class Toolkit(msgspec.Struct, frozen=True):
-    """Tools, and for each some sequences of calls of which it accepted or refused the last."""
+    """Tools, for each some sequences of calls of which it accepted or refused the last, and their folder."""
 
     tools: Mapping[str, Described]
     accepted: Mapping[str, Sequence[Calls]]
     refused: Mapping[str, Sequence[Calls]] = {}
+    folder: str = ""  # the tools' working directory, if it is known
 
     def base(self, tool: str) -> dict[str, Any] | None:
         """Arguments that the tool accepted, preferably without any preparation."""

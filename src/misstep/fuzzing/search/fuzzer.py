@@ -13,7 +13,15 @@ from misstep.core.rng import Dice, Hashes, derive_seed
 from misstep.core.tool import Described, Invocation, Observation, Reaction
 from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.pool import Pool
-from misstep.fuzzing.search.corpus import CallIdea, CallSequence, CorpusEntry, Feature, Features, Feedback
+from misstep.fuzzing.search.corpus import (
+    CallIdea,
+    Calls,
+    CallSequence,
+    CorpusEntry,
+    Feature,
+    Features,
+    Feedback,
+)
 from misstep.fuzzing.search.harvest import as_kinds, files_told, meant_by, offers_in
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.mutation import renumbered
@@ -35,7 +43,8 @@ class Fuzzer:
     """The fuzzer of one tool, or of a toolkit whose tools share state.
 
     `supplies` provides arguments for a tool, by default from pools; `corpus` is what an earlier fuzzer kept;
-    `files` are paths that the tools can find. The same seed and the same reactions give the same attempts.
+    `files` are paths that the tools can find. `preparations` are calls of `helpers`, other tools that make
+    something the tool may need. The same seed and the same reactions give the same attempts.
     """
 
     def __init__(
@@ -45,15 +54,17 @@ class Fuzzer:
         supplies: Callable[[Described], Supply] | None = None,
         corpus: Iterable[str] = (),
         files: Sequence[str] = (),
+        helpers: Sequence[Described] = (),
+        preparations: Sequence[Calls] = (),
     ) -> None:
         self._dice = Dice(derive_seed(seed, "fuzzing"))
         subjects = [
             FuzzSubject(tool, index, supplies(tool) if supplies else Pool(tool, seed), self._dice, files)
-            for index, tool in enumerate(tools)
+            for index, tool in enumerate((*tools, *helpers))
         ]
         self._subjects = {subject.name: subject for subject in subjects}
         self._adapts = any(tool.kind == "mcp" for tool in tools)
-        self._ideas = Inspiration(subjects, list(corpus), self._dice)
+        self._ideas = Inspiration(subjects[: len(tools)], list(corpus), self._dice, preparations)
         self._lessons = Lessons(self._subjects, self._ideas, self._dice)
         self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
@@ -208,6 +219,8 @@ class Lessons:
             follow_ups += self._keep(idea, index, features, fresh, bad, costly)
             if subject.described.kind == "mcp" and (ruling.was_refused or ruling.ruling == "fine"):
                 subject.hear(arguments, not ruling.was_refused)
+                if idea.origin == "prepared" and index == len(idea.calls) - 1:
+                    self._ideas.credit_preparation(idea, not ruling.was_refused)
             if ruling.was_refused and fresh:
                 follow_ups += self._follow_advice(idea, index, reaction)
             if idea.mark:

@@ -6,6 +6,7 @@ reveals much. If a tool has few possible inputs, all of them are listed, and inv
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, combinations, islice, product, zip_longest
 from math import prod
 from typing import Any
@@ -15,7 +16,7 @@ from misstep.fuzzing.inputs.semantic import read_examples
 from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus, Hazards, Shares
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
-from misstep.fuzzing.search.sequences import Sequences, Walks
+from misstep.fuzzing.search.sequences import Sequences, Walks, related_values
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
 from misstep.schemas.limits import is_number
 
@@ -208,11 +209,12 @@ _FILES = 8  # per parameter that takes file names
 def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
     """Telling arguments of all tools, taking turns."""
     return _taking_turns(
-        [
-            (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
-            for subject in subjects
-        ]
+        [map(partial(_telling_idea, subject), telling_arguments(subject)) for subject in subjects]
     )
+
+
+def _telling_idea(subject: FuzzSubject, arguments: dict[str, Any]) -> CallIdea:
+    return CallIdea(((subject.name, arguments),), "telling")
 
 
 def _read_calls(text: str, names: set[str]) -> Calls:
@@ -257,9 +259,17 @@ _FINITE_CALLS = 200  # for a tool with few possible inputs
 class Inspiration:
     """Generates ideas for calls of one or several tools, and holds what they are generated from."""
 
-    def __init__(self, subjects: list[FuzzSubject], kept: list[str], dice: Dice) -> None:
+    def __init__(
+        self,
+        subjects: list[FuzzSubject],
+        kept: list[str],
+        dice: Dice,
+        preparations: Sequence[Calls] = (),
+    ) -> None:
         self._subjects = subjects
         self._dice = dice
+        self._preparations = {f"prepared {number}": calls for number, calls in enumerate(preparations)}
+        self._useful = Shares(dict.fromkeys(self._preparations, 1 / max(len(preparations), 1)))
         self.corpus = Corpus()
         self.harvest = NamedValues()
         self.hazards = Hazards()
@@ -279,6 +289,8 @@ class Inspiration:
             if idea is not None:
                 return idea
             self._plan = None
+        if self._preparations and self._dice.chance(self._subjects[0].acceptance.need):
+            return self._prepared(self._useful.pick(self._dice))
         if len(self._subjects) > 1 and self._dice.chance(_WALKS):
             return CallIdea(self._walks.make(self._dice), "walk")
         if not self.finite:
@@ -291,6 +303,10 @@ class Inspiration:
 
     def threatens(self, idea: CallIdea) -> bool:
         return any(self.hazards.threaten(tool, arguments) for tool, arguments in idea.calls)
+
+    def credit_preparation(self, idea: CallIdea, accepted: bool) -> None:
+        """Prefer preparations after which the tool accepts calls."""
+        self._useful.reward(idea.source or "", float(accepted))
 
     def reward(self, idea: CallIdea, gain: float) -> None:
         self._wasted = max(self._wasted - 1, 0)
@@ -312,6 +328,8 @@ class Inspiration:
         stored = (_read_calls(text, names) for text in kept)
         yield from (CallIdea(calls, "corpus") for calls in stored if calls)
         yield from _taking_turns([_first_calls(subject) for subject in self._subjects])
+        for name in self._preparations:
+            yield self._prepared(name)
         yield from islice(self._telling, _EARLY * len(self._subjects))
         if len(self._subjects) > 1:
             yield from (CallIdea(calls, "sequence") for calls in self._sequences.lives())
@@ -336,6 +354,16 @@ class Inspiration:
         if source == "sequence":
             return CallIdea(self._sequences.make(self._dice), "sequence")
         return self._mutant()
+
+    def _prepared(self, name: str) -> CallIdea:
+        """A call about what other tools have made just before."""
+        subject, before = self._subjects[0], self._preparations[name]
+        arguments = self._sequences.related(subject, before, self._dice)
+        if self._dice.chance(0.5):
+            drawn = subject.supply.draw(self._dice)
+            if drawn.kind != "invalid":
+                arguments = {**drawn.arguments, **related_values(subject.parameters, before)}
+        return CallIdea((*before, (subject.name, arguments)), "prepared", again=True, source=name)
 
     def _drawn(self) -> CallIdea:
         subject = self._dice.pick(self._subjects)

@@ -15,12 +15,14 @@ from misstep.fuzzing.search.corpus import Calls, Corpus, CorpusEntry
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import changed_value, mutated
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter
+from misstep.schemas.samples import words_of
 
 LONGEST = 8
 
 # Words in tool names for each stage of a thing's life.
 _STAGES = (
-    "create add new insert write put set open start register make save upload push store init login append",
+    "create add new insert write put set open start register make save upload push store init login append "
+    "connect import",
     "read get list find search show fetch view describe query load count status download head exists peek",
     "update edit move rename copy modify change patch replace transfer assign merge apply lock",
     "delete remove drop clear close stop end pop cancel reset destroy logout unregister discard purge",
@@ -34,6 +36,31 @@ def stage_of(name: str) -> int:
     """0 for tools that create something, 1 read, 2 change, 3 delete."""
     found = (_STAGE_OF.get(word.lower()) for word in _WORD.findall(name))
     return next((stage for stage in found if stage is not None), 1)
+
+
+_NAMES = ("name", "id", "title", "key", "path", "url")  # parameters that name what a tool makes
+
+
+def related_values(parameters: Sequence[Parameter], before: Calls) -> dict[str, Any]:
+    """The values of parameters that are about the things of earlier calls."""
+    found = dict[str, Any]()
+    for parameter in parameters:
+        told = [given[parameter.name] for _, given in before if parameter.name in given]
+        if told := told or _named_after(parameter, before):
+            found[parameter.name] = told[-1]
+    return found
+
+
+def _named_after(parameter: Parameter, before: Calls) -> list[Any]:
+    """Names of things that tools made, for a parameter that says what they are: register_project, project."""
+    words = {*words_of(parameter.name)} - {*_NAMES}
+    return [
+        given[name]
+        for tool, given in before
+        if stage_of(tool) == 0 and words & {*words_of(tool)}
+        for name in _NAMES
+        if isinstance(given.get(name), str)
+    ][:1]
 
 
 class Sequences:
@@ -79,6 +106,7 @@ class Sequences:
             name = parameter.name
             told = [given[name] for _, given in before if name in given]
             results = self._harvest.wanted(parameter)
+            told = told or _named_after(parameter, before)
             if results and (not told or dice.chance(0.5)):
                 arguments[name] = results[-1] if dice.chance(0.5) else dice.pick(results)
             elif told and dice.chance(0.9):

@@ -82,6 +82,11 @@ class Acceptance:
             if len(texts[name]) <= _SHORT and len(kept) < _KEPT:
                 kept[texts[name]] = arguments[name]
 
+    @property
+    def need(self) -> float:
+        """How often calls should be prepared: rarely while most are accepted without."""
+        return 0.5 if self.accepted < _ENOUGH * self.calls else 0.1
+
     def settled(self, arguments: dict[str, Any], dice: Dice) -> dict[str, Any]:
         """The arguments, with accepted values where only particular ones work, while most are refused."""
         if not self.accepted or self.calls < _LEAST_CALLS or self.accepted >= _ENOUGH * self.calls:

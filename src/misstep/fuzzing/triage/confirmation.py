@@ -17,6 +17,7 @@ from misstep.fuzzing.triage.replay import Binding, Judge, Replayer, bindings_of,
 from misstep.fuzzing.workbench import Workbench
 from misstep.schemas.schema import fits
 
+SEQUENTIAL = ("contract", "security")  # kinds that all calls of a sequence show together
 REPLAYS = 3  # of calls that reproduced it once
 DEAR_REPLAYS = 2  # if a fresh start takes long
 MOST_CALLS = 600
@@ -42,7 +43,7 @@ def confirm(
     entry: Defect, bench: Workbench, judge: Judge, most: int = MOST_CALLS, over: Callable[[], bool] = never
 ) -> Settled:
     """Replay a defect: the call alone, then with more and more of the calls before it."""
-    replayer = Replayer(bench, judge, most, over, watch=entry.kind == "contract")
+    replayer = Replayer(bench, judge, most, over, watch=entry.kind in SEQUENTIAL)
     # A hang, computing or waiting, takes the full time limit every time.
     is_endless = entry.kind == "hang" or entry.judged.error == "CPU"
     replays = 1 if is_endless else REPLAYS if bench.starts_quickly else DEAR_REPLAYS
@@ -69,9 +70,9 @@ def _again(
 
 def _longer_and_longer(entry: Defect) -> Iterator[tuple[Invocation, ...]]:
     """The call alone, its attempt, the first calls that showed it, then with more and more earlier calls."""
-    if entry.kind != "contract":  # which takes all of its calls
+    if entry.kind not in SEQUENTIAL:  # which takes all of its calls
         yield entry.calls[-1:]
-    if len(entry.calls) > 1 or entry.kind == "contract":
+    if len(entry.calls) > 1 or entry.kind in SEQUENTIAL:
         yield entry.calls
     if entry.original != entry.calls:
         yield entry.original
@@ -103,7 +104,7 @@ def make_small(
     chosen, spent = (small.calls, small.judged), settled.spent + small.spent
     if not bench.starts_quickly and small.calls != settled.calls:
         # They were tried without a fresh start each: they have to show it from one too.
-        replayer = Replayer(bench, judge, len(small.calls), stopped, watch=entry.kind == "contract")
+        replayer = Replayer(bench, judge, len(small.calls), stopped, watch=entry.kind in SEQUENTIAL)
         if not replayer.shows(small.calls, entry.judged):
             chosen = settled.calls, entry.judged
         spent += replayer.spent
@@ -153,7 +154,7 @@ def shrink(
     if most is None:
         is_slow = like.ruling in ("hang", "blow-up")
         most = MOST_SLOW_CALLS if is_slow else MOST_STEPS + MORE_CALLS * (len(calls) - 1)
-    replayer = Replayer(bench, judge, most, over, watch=like.ruling == "contract")
+    replayer = Replayer(bench, judge, most, over, watch=like.ruling in SEQUENTIAL)
     return _Shrinking(tuple(calls), like, bench, replayer).run()
 
 
@@ -161,7 +162,7 @@ class _Shrinking:
     def __init__(self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer) -> None:
         self._schemas = {described.name: described.tool.parameters for described in bench.tools}
         # State from earlier steps interferes with sequences; those about contracts begin with a control.
-        self._fresh = bench.starts_quickly or (len(calls) > 1 and like.ruling != "contract")
+        self._fresh = bench.starts_quickly or (len(calls) > 1 and like.ruling not in SEQUENTIAL)
         self._replayer = replayer
         self._like = like
         self._tried: set[Calls] = {calls}

@@ -73,6 +73,7 @@ def judge_history(case: Case, transcript: Transcript, history: History) -> Verdi
 
 
 def check(case: Case, transcript: Transcript, parallel: Parallel = "ordered") -> Verdict:
+    """Judge a transcript and give the reasons."""
     verdict, history = _judged(case, transcript, parallel)
     if verdict.verdict == "passed":
         return verdict

@@ -32,10 +32,8 @@ class _Entry(NamedTuple):
 class FileWatch:
     """Compares the files in folders before and after calls."""
 
-    def __init__(self, roots: Sequence[str], beside: Sequence[str]) -> None:
-        """`beside` are folders within the roots that are not looked at."""
+    def __init__(self, roots: Sequence[str]) -> None:
         self._roots = [os.path.realpath(root) for root in roots]
-        self._beside = {os.path.realpath(folder) for folder in beside}
         self._entries = dict[str, _Entry]()
         self.changes()
 
@@ -58,8 +56,9 @@ class FileWatch:
         return FileChange(name, "changed", _has_lost(before.state, now.state))
 
     def _named(self, path: str) -> str:
-        root = next(root for root in (os.getcwd(), *self._roots) if path.startswith(root))
-        return os.path.relpath(path, root)
+        """The path relative to the tools' folder, if it is in that or beside it."""
+        is_near = path.startswith(os.path.join(os.path.dirname(self._roots[0]), ""))
+        return os.path.relpath(path, self._roots[0]) if is_near else path
 
     def _read(self) -> dict[str, _Entry]:
         found = dict[str, _Entry]()
@@ -80,7 +79,7 @@ class FileWatch:
             except OSError:
                 continue
             for entry in entries:
-                if entry.path in self._beside or _OWN.search(self._named(entry.path)):
+                if _OWN.search(self._named(entry.path)):
                     continue
                 try:
                     yield entry.path, entry.stat(follow_symlinks=False)

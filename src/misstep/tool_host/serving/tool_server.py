@@ -27,11 +27,13 @@ from misstep.core.outcome import storable
 from misstep.core.text import NAME, cut, error_in_words
 from misstep.core.tool import Ended, Probe, Reaction
 from misstep.errors import MisstepError
+from misstep.fuzzing.contracts.security import OUTSIDE, SECRET
 from misstep.fuzzing.coverage import Coverage, Ownership
 from misstep.fuzzing.judging.exceptions import describe_exception, put_into
 from misstep.fuzzing.taint import Marks, observe, plain
 from misstep.tool_host import protocol as say
 from misstep.tool_host.channel import Channel
+from misstep.tool_host.sandbox.places import is_in
 from misstep.tool_host.serving.file_watch import FileWatch
 from misstep.tool_host.serving.process_tree import CrashTraces, allow_cpu
 from misstep.tool_host.serving.scratch import names_in
@@ -81,6 +83,24 @@ def _ownership(tools: Toolset) -> Ownership:
     return Ownership([source.file for source in sources if source])
 
 
+def _watched(order: say.LoadTools) -> list[str]:
+    """The folders whose files tools work on, and those with canaries."""
+    beside = [os.path.join(os.path.dirname(order.folder), os.path.dirname(name)) for name in OUTSIDE]
+    copies = [root for root in order.roots if not is_in(order.folder, [root]) and not is_in(root, ["/dev"])]
+    return [order.folder, *beside, *copies]
+
+
+def _plant_canaries(order: say.LoadTools) -> None:
+    """Files beside the tools' folder that no tool should reach; nothing beside a folder of the user's."""
+    above = os.path.dirname(order.folder)
+    if order.read or not is_in(above, order.roots):
+        return
+    for name in OUTSIDE:
+        os.makedirs(os.path.dirname(os.path.join(above, name)), exist_ok=True)
+        with open(os.path.join(above, name), "w", encoding="utf-8") as file:
+            file.write(f"{SECRET}\n")
+
+
 def _set_up(order: say.LoadTools) -> None:
     for folder in (os.environ["HOME"], os.environ["TMPDIR"]):
         os.makedirs(folder, exist_ok=True)
@@ -88,6 +108,7 @@ def _set_up(order: say.LoadTools) -> None:
         shutil.copytree(order.workspace, order.folder, symlinks=True, dirs_exist_ok=True)
     else:
         os.makedirs(order.folder, exist_ok=True)
+    _plant_canaries(order)
     os.chdir(order.folder)
     sys.path.append(order.origin)
 
@@ -229,7 +250,7 @@ class ToolServer:
             self._allowed_until = now + ALLOWANCE
             allow_cpu(self._order.limits.timeout)
         if probe.watch and self._watch is None:
-            self._watch = FileWatch(self._order.roots, [os.environ["HOME"], os.environ["TMPDIR"]])
+            self._watch = FileWatch(_watched(self._order))
         reaction = self._marked(bound, arguments) if probe.mark else self._called(bound, arguments)
         if probe.watch and self._watch is not None:
             reaction = msgspec.structs.replace(reaction, changes=self._watch.changes())

@@ -44,13 +44,17 @@ PLANTED = {
     "look_up_height": "error flag",
     "get_temperature": "output schema",
     "choose_seat": "refused arguments",
+    "get_document": "path outside",
+    "edit_document": "path outside",
+    "measure_word": "injection",
+    "find_fruit": "injection",
 }
 
 
 def fuzz(folder: Path, version: str, seed: int) -> FuzzReport:
     settings = Settings(
         store=str(folder / "store.db"),
-        calls_per_tool=20,
+        calls_per_tool=12,
         time_per_tool=60.0,
         timeout=5.0,
         jobs=2,
@@ -61,14 +65,18 @@ def fuzz(folder: Path, version: str, seed: int) -> FuzzReport:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_broken_promises_are_found(seed: int, tmp_path: Path) -> None:
+def test_broken_promises_are_found_and_replayed(seed: int, tmp_path: Path) -> None:
     report = fuzz(tmp_path, "planted", seed)
     assert {finding.tool: finding.error for finding in report.findings} == PLANTED
     assert len(report.findings) == len(PLANTED)
     assert not report.unconfirmed
-    assert sum(tool.calls for tool in report.tools) <= 2_000
     promises = [finding for finding in report.findings if finding.kind == "contract"]
     assert all(each.why.startswith("it promises ") for each in promises if each.error != "error flag")
+    store = Settings(store=str(tmp_path / "store.db"))
+    for tool in ("show_visits", "get_memo", "delete_ticket", "get_document")[seed - 1 :: 3]:
+        (found,) = [finding for finding in report.findings if finding.tool == tool]
+        _, judged = replay_finding(store, report.run, found.id)
+        assert (judged.ruling, judged.signature) == (found.kind, found.signature)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -76,12 +84,3 @@ def test_kept_promises_are_no_findings(seed: int, tmp_path: Path) -> None:
     report = fuzz(tmp_path, "mended", seed)
     assert [(finding.tool, finding.error) for finding in report.findings] == []
     assert not report.unconfirmed
-
-
-def test_a_finding_is_replayed_by_its_calls(tmp_path: Path) -> None:
-    report = fuzz(tmp_path, "planted", 1)
-    store = Settings(store=str(tmp_path / "store.db"))
-    for tool in ("show_visits", "get_memo", "delete_ticket"):
-        (found,) = [finding for finding in report.findings if finding.tool == tool]
-        _, judged = replay_finding(store, report.run, found.id)
-        assert (judged.ruling, judged.signature) == ("contract", found.signature)

@@ -30,7 +30,7 @@ from misstep.schemas.schema import fits
 MOST_NOTES = 5
 STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
-MOST_EXPERIMENTS = 400  # on contracts
+MOST_EXPERIMENTS = 2_000  # on contracts
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
@@ -63,7 +63,8 @@ class Examination:
         called = {call.tool for calls in preparations for call in calls} - {tool.name for tool in tools}
         self._helpers = {tool.name: tool for tool in bench.tools if tool.name in called}
         self._tools = {tool.name: tool for tool in tools}
-        self._rule = judge_sequences_of([*tools, *self._helpers.values()])
+        self._callable = {**self._helpers, **self._tools}
+        self._rule = judge_sequences_of(list(self._callable.values()))
         self._samples = samples or CallSamples()
         self._spec = spec
         self._before = before
@@ -169,9 +170,8 @@ class Examination:
     def _folder(self) -> str:
         """The tools' working directory, if the files in it are listed by relative and absolute names."""
         files = self._bench.files
-        return next(
-            (file.removesuffix(f"/{files[0]}") for file in files if file.endswith(f"/{files[0]}")), ""
-        )
+        ending = f"/{files[0]}" if files else ""
+        return next((file.removesuffix(ending) for file in files if ending and file.endswith(ending)), "")
 
     def report(self, ended: Ended) -> ToolReport:
         """The results so far."""
@@ -201,9 +201,8 @@ class Examination:
 
     def _take(self, attempt: CallSequence, reactions: Sequence[Reaction]) -> Sequence[Judged]:
         """Judge the reactions to an attempt, which may have been interrupted after some calls."""
-        tools = {**self._helpers, **self._tools}
         judged = [
-            judge(tools[call.tool], call, fit, "" if fit else attempt.broken, reaction)
+            judge(self._callable[call.tool], call, fit, "" if fit else attempt.broken, reaction)
             for call, fit, reaction in zip(attempt.calls, attempt.fits, reactions, strict=False)
         ]
         for place, (ruling, reaction) in enumerate(zip(judged, reactions, strict=True), 1):
@@ -294,9 +293,9 @@ class Examination:
     def _located(self, finding: Finding) -> Finding:
         title = self._titles.get(finding.tool)
         own = finding_id(title, finding.kind, finding.signature) if title else finding.id
-        named = documented_values(finding.calls, self._tools)
+        named = documented_values(finding.calls, self._callable)
         fit = all(
-            fits(self._tools[call.tool].tool.parameters, json.loads(call.arguments)) is None
+            fits(self._callable[call.tool].tool.parameters, json.loads(call.arguments)) is None
             for call in finding.calls
         )
         return structs.replace(finding, id=own, spec=self._spec, fits=fit, documented=named)

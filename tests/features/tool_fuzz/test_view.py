@@ -46,6 +46,7 @@ FINDING = Finding(
     frames=(Frame("notes.py", 12, "delete_note", True), Frame("os.py", 500, "remove", False)),
     spec="notes.py:tools",
 )
+ORDINARY = structs.replace(FINDING, calls=(Invocation("delete_note", '{"note": "a"}'),))
 REPORT = FuzzReport(
     "k3f9xa",
     ("notes.py:tools",),
@@ -55,7 +56,7 @@ REPORT = FuzzReport(
             1_000,
             (
                 FINDING,
-                structs.replace(FINDING, id="ff00", kind="hang", error="hang", reproduced=1, frames=()),
+                structs.replace(ORDINARY, id="ff00", kind="hang", error="hang", reproduced=1, frames=()),
             ),
             refused=12,
             richness=Richness(2.5, 2.0, 6.1),
@@ -93,7 +94,7 @@ def test_lines_that_are_wrapped_keep_their_indent() -> None:
     lines = shown(finding_detail(FINDING, rehearsed), 80).splitlines()
     assert [line[:9] for line in lines[lines.index("    (no call)") + 1 :]] == ["    words"] * 3
     refusal = Refusal("add", "ValueError", long, "", json.dumps({"text": long}), 5)
-    tool = ToolReport("add", 9, (FINDING,), valid=9, refused=9, refusals=(refusal,))
+    tool = ToolReport("add", 9, (ORDINARY,), valid=9, refused=9, refusals=(refusal,))
     view = fuzz_view(structs.replace(REPORT, tools=(tool,)), "misstep replay", f" --store {'x' * 75}")
     lines = shown(view, 80).splitlines()
     assert lines[lines.index("  Replay: misstep replay/ab12cd34ef --store") + 1] == f"  {'x' * 75}"
@@ -114,7 +115,7 @@ def test_json_has_the_agreed_fields() -> None:
     tool, other = printed["tools"]
     assert (tool["calls"], tool["unique_errors"], tool["calls_per_error"]) == (1_000, 2, 500.0)
     assert tool["chao1"] == {"estimate": 2.5, "low": 2.0, "high": 6.1}
-    finding = tool["findings"][0]
+    (finding,) = [each for each in tool["findings"] if each["id"] == FINDING.id]
     assert finding["arguments"] == {"note": "\ud800\0é"}
     assert [call["tool"] for call in finding["calls"]] == ["add_note", "delete_note"]
     assert {"id", "kind", "error", "where", "message", "found_after"} <= finding.keys()

@@ -5,6 +5,8 @@ Every fault is planted by one call of `planted`, with its name.
 
 import json
 import os
+import sqlite3
+import subprocess
 import sys
 from collections.abc import Callable
 from html import escape
@@ -300,6 +302,65 @@ def choose_seat(seat: int) -> str:
     if planted("refused by type") and seat > 9:
         raise Failure(f"Input validation error: {seat} is not of type 'string'")
     return "chosen"
+
+
+# Security: what only a trick gets at
+
+
+def open_safely(path: str, fault: str) -> Path:
+    """The path of a file in the working directory; a plain check that does not see through every way out."""
+    here = Path.cwd()
+    if planted(fault):
+        is_inside = path.startswith(str(here)) or not path.startswith("/")
+    else:
+        is_inside = (here / path).resolve().is_relative_to(here) and "\0" not in path
+    if not is_inside:
+        raise Failure(f"access denied: {path} is outside of {here}")
+    return here / path
+
+
+@tool("The content of a document in the working directory.", "path")
+def get_document(path: str) -> str:
+    try:
+        with open(open_safely(path, "path outside, read"), newline="") as file:
+            return file.read()
+    except (OSError, ValueError) as error:
+        raise Failure(f"there is no document {path}") from error
+
+
+@tool("Change a document in the working directory.", "path", "text")
+def edit_document(path: str, text: str) -> str:
+    try:
+        with open(open_safely(path, "path outside, written"), "w", newline="") as file:
+            file.write(text)
+    except (OSError, ValueError) as error:
+        raise Failure(f"there is no document {path}") from error
+    return "changed"
+
+
+@tool("The size of a word when printed.", "word")
+def measure_word(word: str) -> str:
+    if planted("injection, shell") and "\0" not in word:
+        done = subprocess.run(
+            f"printf %s {word}", shell=True, capture_output=True, text=True, errors="replace"
+        )
+        return f"{done.stdout} is so long"
+    return f"{word} is so long"
+
+
+@tool("Find a fruit by its name.", "name")
+def find_fruit(name: str) -> str:
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE TABLE fruit (name TEXT)")
+    database.execute("INSERT INTO fruit VALUES ('apple')")
+    try:
+        if planted("injection, SQL"):
+            rows = database.execute(f"SELECT name FROM fruit WHERE name = '{name}'").fetchall()
+        else:
+            rows = database.execute("SELECT name FROM fruit WHERE name = ?", [name]).fetchall()
+    except (sqlite3.Error, UnicodeError) as error:
+        raise Failure(f"the name can't be looked up: {error}") from error
+    return json.dumps([row[0] for row in rows])
 
 
 def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,8 @@ def experiments(kit: Toolkit) -> Iterator[Calls]:
     """Sequences of calls that may break a contract, each at most once."""
     seen = set[Calls]()
     refused = (calls for found in kit.refused.values() for calls in found)
-    of_all = (part.experiments(kit) for part in (effects, things, pages, security))
-    for calls in chain(*of_all, refused):
+    by_parts = (part.experiments(kit) for part in (effects, things, pages, security))
+    for calls in chain(refused, *by_parts):
         if calls not in seen:
             seen.add(calls)
             yield calls

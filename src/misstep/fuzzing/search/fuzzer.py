@@ -65,7 +65,8 @@ class Fuzzer:
         self._subjects = {subject.name: subject for subject in subjects}
         self._adapts = any(tool.kind == "mcp" for tool in tools)
         self._ideas = Inspiration(subjects[: len(tools)], list(corpus), self._dice, preparations)
-        self._lessons = Lessons(self._subjects, self._ideas, self._dice)
+        names = frozenset(tool.name for tool in helpers)
+        self._lessons = Lessons(self._subjects, self._ideas, self._dice, names)
         self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
         self._flying = dict[int, CallIdea]()
@@ -183,8 +184,15 @@ _TOLD = 64  # observations of a call that tokens are taken from
 class Lessons:
     """Turns reactions into corpus entries and follow-up ideas."""
 
-    def __init__(self, subjects: Mapping[str, FuzzSubject], ideas: Inspiration, dice: Dice) -> None:
+    def __init__(
+        self,
+        subjects: Mapping[str, FuzzSubject],
+        ideas: Inspiration,
+        dice: Dice,
+        helpers: frozenset[str] = frozenset(),
+    ) -> None:
         self._subjects = subjects
+        self._helpers = helpers
         self._dice = dice
         self._ideas = ideas
         self._signatures = set[str]()
@@ -199,6 +207,9 @@ class Lessons:
         follow_ups = list[CallIdea]()
         for index, (reaction, ruling) in enumerate(zip(reactions, judged, strict=False)):
             tool, arguments = idea.calls[index]
+            if tool in self._helpers:
+                self._ideas.harvest.gather(reaction, tool)
+                continue
             subject = self._subjects[tool]
             features = subject.feedback.features(reaction, ruling, arguments)
             fresh = subject.feedback.fresh(features)

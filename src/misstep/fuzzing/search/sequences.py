@@ -165,7 +165,8 @@ class Sequences:
             calls.insert(dice.below(len(calls)), calls.pop(place))
         else:
             tool, arguments = calls[place]
-            calls[place] = (tool, mutated(arguments, self._named[tool], dice))
+            if tool in self._named:  # else it prepares the others
+                calls[place] = (tool, mutated(arguments, self._named[tool], dice))
         return tuple(calls) if len(calls) > 1 else (*calls, calls[0])
 
 

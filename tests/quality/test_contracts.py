@@ -37,6 +37,7 @@ PLANTED = {
     "delete_card": "deleted",
     "delete_ticket": "nothing else",
     "update_price": "nothing else",
+    "edit_album": "still readable",
     "list_chapters": "listed once",
     "list_tags": "listed once",
     "browse_cities": "pages",

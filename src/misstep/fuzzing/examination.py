@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import structs
 
@@ -30,6 +30,7 @@ from misstep.schemas.schema import fits
 MOST_NOTES = 5
 STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
+STUCK = 15  # refusals in a row after accepted calls that call for a fresh start; twice as many each time
 MOST_EXPERIMENTS = 2_000  # on contracts
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
@@ -44,7 +45,7 @@ class Examination:
     `before` is the report of a stopped examination to resume, or an empty one. `titles` replace tool names in
     the ids of findings where names are ambiguous. `kept` are calls from elsewhere, such as a corpus, to try
     first. `samples` collects calls on which contracts are tried; `preparations` are calls of other tools that
-    make something these tools may need.
+    make something these tools may need, `hints` values that those accepted.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Examination:
         kept: Iterable[str] = (),
         samples: CallSamples | None = None,
         preparations: Sequence[Sequence[Invocation]] = (),
+        hints: Mapping[str, Sequence[Any]] = MappingProxyType({}),
     ) -> None:
         self._bench = bench
         called = {call.tool for calls in preparations for call in calls} - {tool.name for tool in tools}
@@ -78,6 +80,7 @@ class Examination:
             preparations=[
                 tuple((call.tool, json.loads(call.arguments)) for call in calls) for calls in preparations
             ],
+            hints=hints,
         )
         self._index = DefectIndex()
         for finding in (*before.findings, *before.unconfirmed):
@@ -93,6 +96,7 @@ class Examination:
         self._fresh = list[Finding]()
         self._notes = dict.fromkeys(before.notes)
         self._refused, self._environment = before.refused, before.environment
+        self._refused_in_row, self._patience, self._has_accepted = 0, STUCK, False
         self._valid = before.valid
         self._refusals = Refusals(before.refusals)
         self._compared = SeenComparisons(self._tools, before.compared)
@@ -107,7 +111,20 @@ class Examination:
         It stops at the first call that the tool's process or server is not there to answer.
         """
         self.unreachable = ""
-        return Stretch(self._fuzzer, self._bench, self._take).run(most, self._until(over))
+        stretch = Stretch(self._fuzzer, self._bench, self._take)
+        made = stretch.run(most, self._until(lambda: over() or self._is_stuck()))
+        if self._is_stuck() and not over():
+            self._refused_in_row, self._patience, self._has_accepted = 0, 2 * self._patience, False
+            self._fuzzer.forget_refusals()
+            self._bench.reset()
+            self._index.begin_anew()
+        return made
+
+    def _is_stuck(self) -> bool:
+        """Whether earlier calls may have broken what later ones need; only servers are worth the wait."""
+        return (
+            self._has_accepted and self._refused_in_row >= self._patience and not self._bench.starts_quickly
+        )
 
     def news(self) -> list[Finding]:
         """Unconfirmed findings since the last call of this method."""
@@ -162,6 +179,8 @@ class Examination:
             new = self._index.add(calls, judged, self.calls, "contract")
             if new:
                 self._fresh.append(self._unconfirmed(new))
+                self._bench.reset()  # what was broken may be needed
+                self._index.begin_anew()
             if any(reaction.ended not in ("returned", "raised") for reaction in reactions):
                 self._index.begin_anew()
         self._triage += bench.made
@@ -213,6 +232,8 @@ class Examination:
                 self._index.add(calls, FINE, self.calls)
                 continue
             self.calls += 1
+            self._refused_in_row = self._refused_in_row + 1 if ruling.was_refused else 0
+            self._has_accepted = self._has_accepted or not ruling.was_refused
             if ruling.was_refused:
                 self._refused += 1
             elif ruling.ruling == "environment":

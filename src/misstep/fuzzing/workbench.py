@@ -125,6 +125,8 @@ class Stretch:
         if reactions:
             self._hear(reactions)
         self._tell(PORTIONS)
+        for _, attempt in self._flying:  # they were not made
+            self._fuzzer.tell(attempt, (), ())
         return made
 
     def _probes(self, most: int) -> Iterator[Probe]:

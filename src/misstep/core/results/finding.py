@@ -62,8 +62,10 @@ FindingKind = Literal[
 # Rulings and kinds of findings about a call that failed at run time.
 RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
 
+# Errors in code that all tools of a server share.
+SHARED = frozenset(("error flag", "path outside", "stack trace", "exception without words"))
 # Broken contracts by which data is lost.
-LOSSES = frozenset(("not destructive", "all or nothing", "nothing else", "read back"))
+LOSSES = frozenset(("not destructive", "all or nothing", "nothing else", "read back", "still readable"))
 # The worst first: security, lost data, a process that died, other broken contracts, failures, the rest.
 _UNSAFE, _LOST, _DEATH, _BREACH, _FAILURE, _REST = range(6)
 _KINDS_BY_WEIGHT = ("crash", "hang", "blow-up", "protocol", "refusal", "schema", "acceptance")
@@ -144,6 +146,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         cause by itself.
         """
         spec, kind = self.spec, self.kind
+        if self.error in SHARED:
+            return _digest("server", spec, kind, self.error)
         if self.where:
             # Places are given without folders. A hang may stop at any line of a loop.
             home = spec if spec.startswith("mcp") else spec.rpartition(":")[0] or spec

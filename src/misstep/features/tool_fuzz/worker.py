@@ -4,7 +4,7 @@ import json
 import sys
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -114,6 +114,7 @@ class FuzzWorker:
         self._seconds = self.settings.time_per_tool * (FUZZING if self.reproducer else 1.0)
         self._lock = threading.Lock()
         self._samples = defaultdict[str, CallSamples](CallSamples)
+        self._most_tools = Counter[str]()  # of a target, by spec
         self.lost = dict[str, str]()
 
     def work(self, targets: Sequence[Left]) -> Generator[News]:
@@ -124,6 +125,8 @@ class FuzzWorker:
         others may need it, and several tools together last: what they show alone is not new then.
         """
         run_budget, jobs = self.run_budget, self.settings.jobs
+        for target, _ in targets:
+            self._most_tools[target.spec] = max(len(target.tools), self._most_tools[target.spec])
         workers = Workers[Left, News](lambda left, tell: self.examine(*left, tell), run_budget, jobs)
         with stopping(run_budget):
             for wave in range(3):
@@ -180,13 +183,23 @@ class FuzzWorker:
         tools = target.among(bench.tools)
         samples = self._samples[target.spec]
         needs = tools[0].kind == "mcp" and len(tools) == 1 and stage_of(tools[0].name) != 0
-        preparations = samples.preparations_for(tools[0].name) if needs else ()
         examination = Examination(
-            bench, tools, target.spec, seed, blank, target.titles, kept, samples, preparations
+            bench,
+            tools,
+            target.spec,
+            seed,
+            blank,
+            target.titles,
+            kept,
+            samples,
+            preparations=samples.preparations_for(tools[0].name) if needs else (),
+            hints=samples.hints_for(tools[0]) if needs else {},
         )
         ended: Ended = "stopped"
         try:
-            ended = self._carry_out(examination, target.spec, tell, len(tools) == len(bench.tools))
+            ended = self._carry_out(
+                examination, target.spec, tell, len(tools) == self._most_tools[target.spec]
+            )
         except UsageError as error:  # code that can't be loaded again
             self._lose(target.spec, error.message)
         finally:

@@ -1,17 +1,22 @@
 """Contracts about what a call may change: nothing, nothing that is lost, nothing when repeated or refused."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from misstep.core.tool import Described, FileChange, Invocation
-from misstep.fuzzing.contracts.promises import Contract, promises_of
+from misstep.fuzzing.contracts.promises import Contract, promises_of, sentence_with
 from misstep.fuzzing.contracts.steps import Breach, Calls, Step, Toolkit, call_of, parameters
+from misstep.fuzzing.judging.wording import in_short
 from misstep.fuzzing.search.sequences import stage_of
 from misstep.schemas.samples import words_of
 
 MOST_CALLS = 6  # accepted calls of a tool that are tried
 WORDS = ("harbour", "meadow")
-FREE = {"type", "title", "description", "minLength"}  # keywords of a text that may be anything
+ODD_TEXTS = ("a\x0bb", "]]> & <b>", "\ufffe")  # which some formats of files can't hold
+HIDING = frozenset(("move", "rename", "lock", "protect", "encrypt", "hide", "transfer", "replace"))
+FREE = {"type", "title", "description", "minLength", "maxLength"}  # keywords of a text that may be anything
+PATH = re.compile(r"[/\\]|\.\w+$")
 STEM = 5  # letters by which words are compared: follow, followers
 MOST_OBSERVERS = 3  # other tools whose results show what has changed
 _NAMED = 3  # files in a message
@@ -19,8 +24,8 @@ _NAMED = 3  # files in a message
 
 def experiments(kit: Toolkit) -> Iterator[Calls]:
     """Each accepted call once, twice if that should change nothing more, and between looks at the rest."""
-    observers = [
-        calls
+    looks = [
+        calls[0]
         for name in kit.tools
         if stage_of(name) == 1
         for calls in list(kit.accepted.get(name, ()))[:1]
@@ -28,36 +33,49 @@ def experiments(kit: Toolkit) -> Iterator[Calls]:
     ]
     for name, described in kit.tools.items():
         promised = {promise.contract for promise in promises_of(described)}
-        for calls in list(kit.accepted.get(name, ()))[:MOST_CALLS] if promised else ():
+        accepted = list(kit.accepted.get(name, ()))[:MOST_CALLS]
+        for calls in accepted if promised else ():
             yield calls
             if "idempotent" in promised:
                 yield (*calls, calls[-1])
             if "not destructive" in promised:
                 yield (*calls[:-1], *(_worded(described, calls[-1], word) for word in WORDS))
-        for calls in list(kit.accepted.get(name, ()))[:1] if promised else ():
-            last = calls[-1:]
-            for (look,) in _nearest(observers, name):
+        for calls in accepted[:1]:
+            for look in _nearest(looks, calls[-1]):
                 if "read-only" in promised:
-                    yield (*calls[:-1], look, look, *last, look)
+                    yield (*calls[:-1], look, look, calls[-1], look)
                 if "idempotent" in promised:
-                    yield (*calls, look, look, *last, look)
+                    yield (*calls, look, look, calls[-1], look)
+                for text in ODD_TEXTS if _changes(name) else ():
+                    yield (*calls[:-1], look, look, _worded(described, calls[-1], text), look)
+
+
+def _changes(tool: str) -> bool:
+    """Whether a tool changes something that is to be found in the same place afterwards."""
+    return stage_of(tool) in (0, 2) and not {*words_of(tool)} & HIDING
 
 
 def _worded(described: Described, call: Invocation, word: str) -> Invocation:
-    """The call with a word for each free text, since only words can be missed."""
-    given = json.loads(call.arguments)
-    schemas = parameters(described)
-    free = [name for name in given if schemas.get(name, {}).keys() <= FREE and isinstance(given[name], str)]
+    """The call with a word for each free text that names no file."""
+    given, schemas = json.loads(call.arguments), parameters(described)
+    texts = [name for name, value in given.items() if isinstance(value, str) and not PATH.search(value)]
+    free = [name for name in texts if schemas.get(name, {}).keys() <= FREE]
     return call_of(call.tool, {**given, **dict.fromkeys(free, word)})
 
 
-def _nearest(observers: Sequence[Calls], name: str) -> list[Calls]:
-    """Calls of other tools that read, those with a similar name first."""
+def _nearest(looks: Sequence[Invocation], call: Invocation) -> list[Invocation]:
+    """Calls of other tools that read, those about the same things first, then those with a similar name."""
+    given = set(json.loads(call.arguments).items() if _is_flat(call) else ())
 
-    def distance(calls: Calls) -> int:
-        return -len(_stems(name) & _stems(calls[0].tool))
+    def distance(look: Invocation) -> tuple[int, int]:
+        shared = given & set(json.loads(look.arguments).items()) if _is_flat(look) else set()
+        return -len(shared), -len(_stems(call.tool) & _stems(look.tool))
 
-    return sorted([calls for calls in observers if calls[0].tool != name], key=distance)[:MOST_OBSERVERS]
+    return sorted([look for look in looks if look.tool != call.tool], key=distance)[:MOST_OBSERVERS]
+
+
+def _is_flat(call: Invocation) -> bool:
+    return all(not isinstance(value, list | dict) for value in json.loads(call.arguments).values())
 
 
 def _stems(name: str) -> set[str]:
@@ -66,7 +84,7 @@ def _stems(name: str) -> set[str]:
 
 def find_breach(steps: Sequence[Step]) -> Breach | None:
     """The promise that the last call broke, by the files that it changed or by what is read afterwards."""
-    return _by_files(steps) or _by_results(steps)
+    return _by_files(steps) or _by_results(steps) or _spoilt(steps)
 
 
 def _by_files(steps: Sequence[Step]) -> Breach | None:
@@ -113,13 +131,9 @@ def _listed(changes: Sequence[FileChange]) -> str:
 
 def _by_results(steps: Sequence[Step]) -> Breach | None:
     """Whether a call between three equal looks changed what the last one shows."""
-    if len(steps) < 4 or not steps[-1].is_fine:
+    if not _is_between_looks(steps) or not steps[-1].is_fine:
         return None
-    first, second, between, last = steps[-4:]
-    if not (last.repeats(first) and last.repeats(second)) or between.name == last.name:
-        return None
-    if not (first.is_fine and second.is_fine and first.reaction.text == second.reaction.text):
-        return None
+    _, second, between, last = steps[-4:]
     if last.reaction.text == second.reaction.text:
         return None
     is_again = any(step.repeats(between) and step.is_fine for step in steps[:-4])
@@ -129,3 +143,26 @@ def _by_results(steps: Sequence[Step]) -> Breach | None:
             effect = f"after it is called{again}, {last.name} returns something else"
             return Breach(promise.contract, between.name, promise.words, effect)
     return None
+
+
+def _is_between_looks(steps: Sequence[Step]) -> bool:
+    """Whether the last four calls are two equal looks, another call, and the same look again."""
+    if len(steps) < 4:
+        return False
+    first, second, between, last = steps[-4:]
+    is_same = last.repeats(first) and last.repeats(second) and between.name != last.name
+    is_steady = first.is_fine and second.is_fine and first.reaction.text == second.reaction.text
+    return is_same and is_steady
+
+
+def _spoilt(steps: Sequence[Step]) -> Breach | None:
+    """Whether a call succeeded, but what could be read before it can't be read any more."""
+    if not _is_between_looks(steps) or steps[-1].is_fine:
+        return None
+    between, last = steps[-2:]
+    if last.reaction.ended not in ("returned", "raised") or not between.is_fine or not _changes(between.name):
+        return None
+    said = last.reaction.raised.message if last.reaction.raised else last.reaction.text
+    words = sentence_with(between.tool, r"\w")
+    effect = f"it succeeded, but then {last.name} fails: {in_short(said)}"
+    return Breach("still readable", between.name, words, effect) if words else None

@@ -13,6 +13,7 @@ Contract = Literal[
     "not destructive",
     "idempotent",
     "all or nothing",
+    "still readable",
     "read back",
     "deleted",
     "listed once",

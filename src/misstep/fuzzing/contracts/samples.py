@@ -1,13 +1,16 @@
 """A few calls of each tool that it accepted, and some that it refused, on which contracts are tried."""
 
+import json
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 from misstep.core.results.trial import Judged
-from misstep.core.tool import Invocation, Reaction, length_of, oddity_of
+from misstep.core.tool import ORDINARY, Described, Invocation, Reaction, length_of, oddity_of
 from misstep.fuzzing.contracts.steps import Calls
 from misstep.fuzzing.search.sequences import stage_of
 from misstep.schemas.samples import words_of
+from misstep.schemas.shape import mapping
 
 MOST_ACCEPTED = 6  # of a tool
 MOST_REFUSED = 4
@@ -15,6 +18,7 @@ MOST_CALLS = 3  # in a sequence
 LONGEST = 2_000  # characters of arguments
 MOST_MAKERS, MOST_PER_MAKER = 3, 2  # preparations of a tool
 STEM = 5  # letters by which words are compared
+MOST_HINTS = 8  # values of a parameter
 
 
 class CallSamples:
@@ -47,7 +51,19 @@ class CallSamples:
         makers.sort(key=lambda name: -len(own & _stems(name)))
         kin = [name for name in makers if own & _stems(name)] or makers
         found = [calls for name in kin[:MOST_MAKERS] for calls in self.accepted[name][:MOST_PER_MAKER]]
-        return [calls for calls in found if len(calls) == 1]
+        return [calls for calls in found if len(calls) == 1 and oddity_of(calls) == ORDINARY]
+
+    def hints_for(self, described: Described) -> dict[str, list[Any]]:
+        """Values that tools which make something accepted, for parameters that this tool has as well."""
+        found = dict[str, dict[str, Any]]()
+        own = mapping(described.tool.parameters.get("properties"))
+        makers = [name for name in self.accepted if stage_of(name) == 0 and name != described.name]
+        accepted = [calls for name in sorted(makers) for calls in self.accepted[name]]
+        for call in [calls[-1] for calls in accepted if oddity_of(calls) == ORDINARY]:
+            for name, value in json.loads(call.arguments).items():
+                if name in own and isinstance(value, str) and value.strip():
+                    found.setdefault(name, {}).setdefault(value, value)
+        return {name: list(values.values())[:MOST_HINTS] for name, values in found.items()}
 
 
 def _stems(name: str) -> set[str]:

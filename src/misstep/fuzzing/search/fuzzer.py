@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -26,7 +27,7 @@ from misstep.fuzzing.search.harvest import as_kinds, files_told, meant_by, offer
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.mutation import renumbered
 from misstep.fuzzing.search.sequences import stage_of
-from misstep.fuzzing.search.subject import FuzzSubject, Supply, encode
+from misstep.fuzzing.search.subject import Acceptance, FuzzSubject, Supply, encode
 
 _INVALID = 0.1  # share of calls that the schema forbids
 _TRIES = 300  # rejected ideas in a row after which nothing is left
@@ -44,7 +45,8 @@ class Fuzzer:
 
     `supplies` provides arguments for a tool, by default from pools; `corpus` is what an earlier fuzzer kept;
     `files` are paths that the tools can find. `preparations` are calls of `helpers`, other tools that make
-    something the tool may need. The same seed and the same reactions give the same attempts.
+    something the tool may need; `hints` are values by parameter that other tools accepted. The same seed and
+    the same reactions give the same attempts.
     """
 
     def __init__(
@@ -56,10 +58,12 @@ class Fuzzer:
         files: Sequence[str] = (),
         helpers: Sequence[Described] = (),
         preparations: Sequence[Calls] = (),
+        hints: Mapping[str, Sequence[Any]] = MappingProxyType({}),
     ) -> None:
         self._dice = Dice(derive_seed(seed, "fuzzing"))
+        supply = supplies or (lambda tool: Pool(tool, seed))
         subjects = [
-            FuzzSubject(tool, index, supplies(tool) if supplies else Pool(tool, seed), self._dice, files)
+            FuzzSubject(tool, index, supply(tool), self._dice, files, hints)
             for index, tool in enumerate((*tools, *helpers))
         ]
         self._subjects = {subject.name: subject for subject in subjects}
@@ -104,6 +108,11 @@ class Fuzzer:
         self._under_way -= len(attempt.calls)
         # Follow-ups of the latest discovery come first.
         self._front.extendleft(reversed(self._lessons.learn(idea, reactions, judged)))
+
+    def forget_refusals(self) -> None:
+        """Forget which values were refused, because something else was wrong."""
+        for subject in self._subjects.values():
+            subject.acceptance = Acceptance()
 
     def _next(self) -> CallSequence | None:
         if self._ideas.is_spent(self._asked):

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import msgspec
@@ -53,6 +54,7 @@ class Parameter(msgspec.Struct, frozen=True):
 _LEAST_TRIED = 5  # new values of a parameter before it is judged by them
 _PARTICULAR = 0.8  # share of refused new values above which a parameter takes particular values only
 _LEAST_CALLS = 50  # before that, a call that is refused may tell more
+_FEWEST_CALLS, _HARDLY_ANY = 16, 0.1  # but not if hardly any are accepted
 _ENOUGH = 0.6  # share of accepted calls above which anything may be tried
 _SHORT = 200  # characters of a value that is kept
 
@@ -89,7 +91,8 @@ class Acceptance:
 
     def settled(self, arguments: dict[str, Any], dice: Dice) -> dict[str, Any]:
         """The arguments, with accepted values where only particular ones work, while most are refused."""
-        if not self.accepted or self.calls < _LEAST_CALLS or self.accepted >= _ENOUGH * self.calls:
+        fewest = _FEWEST_CALLS if self.accepted < _HARDLY_ANY * self.calls else _LEAST_CALLS
+        if not self.accepted or self.calls < fewest or self.accepted >= _ENOUGH * self.calls:
             return arguments
         return {name: self._settled(name, value, dice) for name, value in arguments.items()}
 
@@ -105,7 +108,13 @@ class FuzzSubject:
     """One tool and what has been learnt about it."""
 
     def __init__(
-        self, described: Described, number: int, supply: Supply, dice: Dice, files: Sequence[str] = ()
+        self,
+        described: Described,
+        number: int,
+        supply: Supply,
+        dice: Dice,
+        files: Sequence[str] = (),
+        hints: Mapping[str, Sequence[Any]] = MappingProxyType({}),
     ) -> None:
         self.described = described
         self.name = described.name
@@ -131,11 +140,21 @@ class FuzzSubject:
         except UsageError:
             self.simple = supply.draw(dice).arguments
         self.files = self._learn_files(files)
+        self._learn_hints(hints)
         self.complete = {**self.simple, **self._optional(dice)}
         self.remember(self.complete)
         for name, choices in self.choices.items():
             for value in choices[:_KEPT]:
                 self.remember_value(name, value)
+
+    def _learn_hints(self, hints: Mapping[str, Sequence[Any]]) -> None:
+        """Take in values that other tools accepted for parameters of the same name."""
+        for name in [each.name for each in self.parameters if each.name in hints]:
+            for value in hints[name]:
+                if self.misfit({**self.simple, name: value}) is None:
+                    self.supply.learn((name,), value)
+                    self.remember_value(name, value)
+                    self.simple |= {name: value} if name in self.simple else {}
 
     @property
     def marking(self) -> bool:

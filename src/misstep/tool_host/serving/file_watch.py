@@ -15,7 +15,7 @@ LARGEST = 1 << 20  # bytes; of larger files only size and time are compared
 MOST_CHANGES = 20
 # What programs keep for themselves, and what the time of day changes.
 _OWN = re.compile(
-    r"(^|/)(__pycache__|node_modules|\.cache|logs?|\.git/(index|FETCH_HEAD|logs|gc\.log|COMMIT_EDITMSG))(/|$)"
+    r"(^|/)(__pycache__|node_modules|\.cache|logs?|\.git/(index|[A-Z_]*HEAD|logs|gc\.log|COMMIT_EDITMSG))(/|$)"
     r"|\.(pyc|log|lock|tmp~|pid|swp)$|-(journal|wal|shm)$"
 )
 _TIMES = re.compile(rb"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?|\d\d:\d\d(:\d\d)?|\d{10,}(\.\d+)?")

@@ -14,6 +14,7 @@ import pytest
 from misstep.core.results.finding import Finding, FuzzReport
 from misstep.core.settings import Settings
 from tests.quality.planted_tools.labels import (
+    ANSWERS_ERRORS,
     DEEP,
     HERE,
     INNOCENT,
@@ -95,6 +96,8 @@ def test_the_same_defects_behind_a_server(tmp_path: Path, server: str) -> None:
     report = fuzz(tmp_path, f"mcp:{sys.executable} {HERE / server}.py", calls_per_tool=60, **patience)
     assert_found(report, SERVED[server])
     assert_nothing_else(report, SERVED[server])
+    flagged = {finding.tool for finding in report.findings if finding.error == "error flag"}
+    assert flagged == ({*ANSWERS_ERRORS} if server == "mcp_server" else set())
 
 
 def fuzz(folder: Path, spec: str, **changes: object) -> FuzzReport:

@@ -245,11 +245,15 @@ SERVED = {
     ),
 }
 
+# Functions that return "Error: …", which a server has to mark as such.
+ANSWERS_ERRORS = ("find_ticket", "capital")
+
 # What else is the matter with some of them, which nobody has to find.
 POSSIBLE = frozenset(
     {
         *((tool, "ValueError") for tool in ("redeem", "release_notes", "apply_coupon", "sum_of_squares")),
         *((tool, "Error") for tool in ("add_expenses", "mail_domains", "average_price", "stock_value")),
+        *((tool, "error flag") for tool in ANSWERS_ERRORS),
         ("add_expenses", "TypeError"),
         ("average_price", "ValueError"),
         ("stock_value", "OverflowError"),

@@ -107,8 +107,8 @@ def read_command(words: Sequence[str]) -> PackageCommand | None:
         return None
     first, *arguments = rest
     packages = tuple(_requirement(each, manager) for each in (*(named or [first]), *added))
-    if any(each.startswith((".", "/", "~", "file:")) or os.path.exists(each) for each in packages):
-        return None  # it is a local one, which may be about to change
+    if any(_is_local(each) for each in packages):
+        return None  # it may be about to change
     name = "" if manager == "npm" and not named else re.split(r"[@=<>~!\[]", first, maxsplit=1)[0]
     return PackageCommand(manager, packages, name, tuple(arguments))
 
@@ -119,6 +119,10 @@ def _requirement(text: str, manager: str) -> str:
     if manager == "npm" or not at or "/" in text or ":" in text:
         return text
     return name if version.strip() == "latest" else f"{name.strip()}=={version.strip()}"
+
+
+def _is_local(package: str) -> bool:
+    return package.startswith((".", "/", "~", "file:")) or os.path.exists(package)
 
 
 def _folder_name(wanted: PackageCommand) -> str:

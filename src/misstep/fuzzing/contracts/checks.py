@@ -1,6 +1,7 @@
 """All contracts: the calls that try them, and the judgement on what these calls showed."""
 
 import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
@@ -9,6 +10,7 @@ from misstep.core.tool import Described, Invocation, Reaction
 from misstep.fuzzing.contracts import effects, pages, security, things
 from misstep.fuzzing.contracts.promises import SECURITY
 from misstep.fuzzing.contracts.steps import Breach, Calls, Step, Toolkit
+from misstep.fuzzing.judging.endings import speaks_of_errors
 from misstep.fuzzing.judging.reading import find_error
 from misstep.fuzzing.judging.ruling import judge_calls_of
 from misstep.fuzzing.judging.wording import in_short
@@ -52,10 +54,15 @@ def judge_sequences_of(
     return rule
 
 
+_ERRORS = re.compile(r"error|fail|exception", re.IGNORECASE)
+
+
 def _unflagged(step: Step) -> Breach | None:
     """Whether an MCP server reports an error as success."""
     if step.tool.kind != "mcp" or step.reaction.ended != "returned" or step.reaction.flagged:
         return None
+    if speaks_of_errors(step.tool) or _ERRORS.search(json.dumps(step.arguments)):
+        return None  # it may have been asked for one
     words = find_error(step.reaction.text, False) if step.ruling in REFUSALS else None
     if words is None:
         return None

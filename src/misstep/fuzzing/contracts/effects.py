@@ -6,14 +6,15 @@ from collections.abc import Iterator, Sequence
 
 from misstep.core.tool import Described, FileChange, Invocation
 from misstep.fuzzing.contracts.promises import Contract, promises_of, sentence_with
-from misstep.fuzzing.contracts.steps import Breach, Calls, Step, Toolkit, call_of, parameters
+from misstep.fuzzing.contracts.steps import Breach, Calls, Step, Toolkit, call_of, parameters, required
 from misstep.fuzzing.judging.wording import in_short
 from misstep.fuzzing.search.sequences import stage_of
 from misstep.schemas.samples import words_of
 
 MOST_CALLS = 6  # accepted calls of a tool that are tried
 WORDS = ("harbour", "meadow")
-ODD_TEXTS = ("a\x0bb", "]]> & <b>", "\ufffe")  # which some formats of files can't hold
+ODD_TEXTS = ("a\x0bb", "]]> & <b>")
+MOST_TEXTS = 3  # parameters of a tool that get one of them
 HIDING = frozenset(("move", "rename", "lock", "protect", "encrypt", "hide", "transfer", "replace"))
 FREE = {"type", "title", "description", "minLength", "maxLength"}  # keywords of a text that may be anything
 PATH = re.compile(r"[/\\]|\.\w+$")
@@ -25,12 +26,11 @@ _NAMED = 3  # files in a message
 def experiments(kit: Toolkit) -> Iterator[Calls]:
     """Each accepted call once, twice if that should change nothing more, and between looks at the rest."""
     looks = [
-        calls[0]
+        [calls[0] for calls in kit.accepted.get(name, ()) if len(calls) == 1][:1]
         for name in kit.tools
         if stage_of(name) == 1
-        for calls in list(kit.accepted.get(name, ()))[:1]
-        if len(calls) == 1
     ]
+    observers = [call for calls in looks for call in calls]
     for name, described in kit.tools.items():
         promised = {promise.contract for promise in promises_of(described)}
         accepted = list(kit.accepted.get(name, ()))[:MOST_CALLS]
@@ -41,13 +41,15 @@ def experiments(kit: Toolkit) -> Iterator[Calls]:
             if "not destructive" in promised:
                 yield (*calls[:-1], *(_worded(described, calls[-1], word) for word in WORDS))
         for calls in accepted[:1]:
-            for look in _nearest(looks, calls[-1]):
+            for look in _nearest(observers, calls[-1]):
                 if "read-only" in promised:
                     yield (*calls[:-1], look, look, calls[-1], look)
                 if "idempotent" in promised:
                     yield (*calls, look, look, calls[-1], look)
-                for text in ODD_TEXTS if _changes(name) else ():
-                    yield (*calls[:-1], look, look, _worded(described, calls[-1], text), look)
+            if _changes(name):
+                for look in (*_same_thing(kit, calls[-1]), *_nearest(observers, calls[-1])):
+                    for odd in _oddly_worded(described, calls[-1]):
+                        yield (*calls[:-1], look, look, odd, look)
 
 
 def _changes(tool: str) -> bool:
@@ -56,11 +58,36 @@ def _changes(tool: str) -> bool:
 
 
 def _worded(described: Described, call: Invocation, word: str) -> Invocation:
-    """The call with a word for each free text that names no file."""
+    """The call with a word for each free text."""
+    free = dict.fromkeys(_free_texts(described, call), word)
+    return call_of(call.tool, {**json.loads(call.arguments), **free})
+
+
+def _oddly_worded(described: Described, call: Invocation) -> Iterator[Invocation]:
+    """The call with one free text that some formats of files can't hold."""
+    for name in _free_texts(described, call)[-MOST_TEXTS:]:
+        for text in ODD_TEXTS:
+            yield call_of(call.tool, {**json.loads(call.arguments), name: text})
+
+
+def _free_texts(described: Described, call: Invocation) -> list[str]:
+    """The parameters that may be any text and name no file."""
     given, schemas = json.loads(call.arguments), parameters(described)
     texts = [name for name, value in given.items() if isinstance(value, str) and not PATH.search(value)]
-    free = [name for name in texts if schemas.get(name, {}).keys() <= FREE]
-    return call_of(call.tool, {**given, **dict.fromkeys(free, word)})
+    return [name for name in texts if schemas.get(name, {}).keys() <= FREE]
+
+
+def _same_thing(kit: Toolkit, call: Invocation) -> list[Invocation]:
+    """Calls that read what a call is about, by parameters of the same names."""
+    given = json.loads(call.arguments)
+    readers = [
+        name
+        for name, described in kit.tools.items()
+        if stage_of(name) == 1 and required(described) and {*required(described)} <= given.keys()
+    ]
+    readers.sort(key=lambda name: -len(_stems(name) & _stems(call.tool)))
+    wanted = {name: required(kit.tools[name]) for name in readers[:1]}
+    return [call_of(name, {key: given[key] for key in keys}) for name, keys in wanted.items()]
 
 
 def _nearest(looks: Sequence[Invocation], call: Invocation) -> list[Invocation]:

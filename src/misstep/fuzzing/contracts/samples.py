@@ -12,7 +12,7 @@ from misstep.fuzzing.search.sequences import stage_of
 from misstep.schemas.samples import words_of
 from misstep.schemas.shape import mapping
 
-MOST_ACCEPTED = 6  # of a tool
+MOST_ALONE, MOST_PREPARED = 5, 2  # accepted calls of a tool, alone and after others
 MOST_REFUSED = 4
 MOST_CALLS = 3  # in a sequence
 LONGEST = 2_000  # characters of arguments
@@ -71,8 +71,9 @@ def _stems(name: str) -> set[str]:
 
 
 def _keep(calls: Calls, kept: list[Calls]) -> None:
-    if any(each[-1] == calls[-1] for each in kept):
+    """Keep the calls among the plainest and shortest; prepared ones first, which work from a fresh start."""
+    if any(each[-1] == calls[-1] and len(each) == len(calls) for each in kept):
         return
-    kept.append(calls)
-    kept.sort(key=lambda each: (oddity_of(each), len(each), length_of(each)))
-    del kept[MOST_ACCEPTED:]
+    found = sorted([*kept, calls], key=lambda each: (oddity_of(each), len(each), length_of(each)))
+    prepared = [each for each in found if len(each) > 1][:MOST_PREPARED]
+    kept[:] = [*prepared, *[each for each in found if len(each) == 1][:MOST_ALONE]]

@@ -249,6 +249,7 @@ def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:
 
 _SHARES = {"telling": 0.45, "pool": 0.3, "mutation": 0.25}
 _TOOLKIT, _STATEFUL, _STATELESS = 0.4, 0.25, 0.02  # shares of sequences
+_TOOLKIT_TELLING = 0.02
 _WALKS = 0.15  # chance of a walk through a toolkit, which is as long as several other ideas
 _REDRAWS = 4
 _REPEATS = 3
@@ -276,7 +277,10 @@ class Inspiration:
         self.stateful = len(subjects) > 1
         self._wasted = 0  # rejected ideas, less accepted ones
         self._sequences = Sequences({each.name: each for each in subjects}, self.corpus, self.harvest)
-        self._shares = Shares({**_SHARES, "sequence": _TOOLKIT if self.stateful else _STATELESS}, floor=0.02)
+        shares = {**_SHARES, "sequence": _STATELESS}
+        if self.stateful:  # each tool has been tested alone
+            shares |= {"telling": _TOOLKIT_TELLING, "sequence": _TOOLKIT}
+        self._shares = Shares(shares, floor=0.02)
         self._walks = Walks(subjects, self.harvest)
         self._telling = telling_plan(subjects)
         self._spaces = [every_input(subject) for subject in subjects]
@@ -330,8 +334,9 @@ class Inspiration:
         yield from _taking_turns([_first_calls(subject) for subject in self._subjects])
         for name in self._preparations:
             yield self._prepared(name)
-        yield from islice(self._telling, _EARLY * len(self._subjects))
-        if len(self._subjects) > 1:
+        if len(self._subjects) == 1:
+            yield from islice(self._telling, _EARLY)
+        else:
             yield from (CallIdea(calls, "sequence") for calls in self._sequences.lives())
         for subject in self._subjects:
             yield CallIdea(((subject.name, subject.simple),) * 2, "again", again=True)

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from misstep.core.tool import Described, FileChange, Invocation
 from misstep.fuzzing.contracts.promises import Contract, promises_of, sentence_with
-from misstep.fuzzing.contracts.steps import Breach, Calls, Step, Toolkit, call_of, parameters, required
+from misstep.fuzzing.contracts.steps import (
+    Breach,
+    Calls,
+    Step,
+    Toolkit,
+    call_of,
+    parameters,
+    required,
+    stems_of,
+)
 from misstep.fuzzing.judging.wording import in_short
 from misstep.fuzzing.search.sequences import stage_of
 from misstep.schemas.samples import words_of
@@ -18,7 +27,6 @@ MOST_TEXTS = 3  # parameters of a tool that get one of them
 HIDING = frozenset(("move", "rename", "lock", "protect", "encrypt", "hide", "transfer", "replace"))
 FREE = {"type", "title", "description", "minLength", "maxLength"}  # keywords of a text that may be anything
 PATH = re.compile(r"[/\\]|\.\w+$")
-STEM = 5  # letters by which words are compared: follow, followers
 MOST_OBSERVERS = 3  # other tools whose results show what has changed
 _NAMED = 3  # files in a message
 
@@ -85,7 +93,7 @@ def _same_thing(kit: Toolkit, call: Invocation) -> list[Invocation]:
         for name, described in kit.tools.items()
         if stage_of(name) == 1 and required(described) and {*required(described)} <= given.keys()
     ]
-    readers.sort(key=lambda name: -len(_stems(name) & _stems(call.tool)))
+    readers.sort(key=lambda name: -len(stems_of(name) & stems_of(call.tool)))
     wanted = {name: required(kit.tools[name]) for name in readers[:1]}
     return [call_of(name, {key: given[key] for key in keys}) for name, keys in wanted.items()]
 
@@ -96,17 +104,13 @@ def _nearest(looks: Sequence[Invocation], call: Invocation) -> list[Invocation]:
 
     def distance(look: Invocation) -> tuple[int, int]:
         shared = given & set(json.loads(look.arguments).items()) if _is_flat(look) else set()
-        return -len(shared), -len(_stems(call.tool) & _stems(look.tool))
+        return -len(shared), -len(stems_of(call.tool) & stems_of(look.tool))
 
     return sorted([look for look in looks if look.tool != call.tool], key=distance)[:MOST_OBSERVERS]
 
 
 def _is_flat(call: Invocation) -> bool:
     return all(not isinstance(value, list | dict) for value in json.loads(call.arguments).values())
-
-
-def _stems(name: str) -> set[str]:
-    return {word[:STEM] for word in words_of(name)}
 
 
 def find_breach(steps: Sequence[Step]) -> Breach | None:

@@ -7,9 +7,8 @@ from typing import Any
 
 from misstep.core.results.trial import Judged
 from misstep.core.tool import ORDINARY, Described, Invocation, Reaction, length_of, oddity_of
-from misstep.fuzzing.contracts.steps import Calls
+from misstep.fuzzing.contracts.steps import Calls, stems_of
 from misstep.fuzzing.search.sequences import stage_of
-from misstep.schemas.samples import words_of
 from misstep.schemas.shape import mapping
 
 MOST_ALONE, MOST_PREPARED = 5, 2  # accepted calls of a tool, alone and after others
@@ -17,7 +16,6 @@ MOST_REFUSED = 4
 MOST_CALLS = 3  # in a sequence
 LONGEST = 2_000  # characters of arguments
 MOST_MAKERS, MOST_PER_MAKER = 3, 2  # preparations of a tool
-STEM = 5  # letters by which words are compared
 MOST_HINTS = 8  # values of a parameter
 
 
@@ -46,28 +44,29 @@ class CallSamples:
 
     def preparations_for(self, tool: str) -> list[Calls]:
         """Accepted calls of tools that make something the tool may need, the most similar first."""
-        own = _stems(tool)
-        makers = [name for name in self.accepted if stage_of(name) == 0 and name != tool]
-        makers.sort(key=lambda name: -len(own & _stems(name)))
-        kin = [name for name in makers if own & _stems(name)] or makers
-        found = [calls for name in kin[:MOST_MAKERS] for calls in self.accepted[name][:MOST_PER_MAKER]]
-        return [calls for calls in found if len(calls) == 1 and oddity_of(calls) == ORDINARY]
+        own, makers = stems_of(tool), self._of_makers(tool)
+        names = sorted(makers, key=lambda name: (-len(own & stems_of(name)), name))
+        kin = [name for name in names if own & stems_of(name)] or names
+        alone = {name: [calls for calls in makers[name] if len(calls) == 1] for name in kin[:MOST_MAKERS]}
+        return [calls for found in alone.values() for calls in found[:MOST_PER_MAKER]]
 
     def hints_for(self, described: Described) -> dict[str, list[Any]]:
         """Values that tools which make something accepted, for parameters that this tool has as well."""
         found = dict[str, dict[str, Any]]()
-        own = mapping(described.tool.parameters.get("properties"))
-        makers = [name for name in self.accepted if stage_of(name) == 0 and name != described.name]
-        accepted = [calls for name in sorted(makers) for calls in self.accepted[name]]
-        for call in [calls[-1] for calls in accepted if oddity_of(calls) == ORDINARY]:
+        own, makers = mapping(described.tool.parameters.get("properties")), self._of_makers(described.name)
+        for call in [calls[-1] for maker in sorted(makers) for calls in makers[maker]]:
             for name, value in json.loads(call.arguments).items():
                 if name in own and isinstance(value, str) and value.strip():
                     found.setdefault(name, {}).setdefault(value, value)
         return {name: list(values.values())[:MOST_HINTS] for name, values in found.items()}
 
-
-def _stems(name: str) -> set[str]:
-    return {word[:STEM] for word in words_of(name) if stage_of(word) != 0}
+    def _of_makers(self, tool: str) -> dict[str, list[Calls]]:
+        """The ordinary calls that other tools which make something accepted."""
+        return {
+            name: [calls for calls in found if oddity_of(calls) == ORDINARY]
+            for name, found in self.accepted.items()
+            if stage_of(name) == 0 and name != tool
+        }
 
 
 def _keep(calls: Calls, kept: list[Calls]) -> None:

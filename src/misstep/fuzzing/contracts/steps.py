@@ -9,6 +9,9 @@ import msgspec
 from misstep.core.results.trial import Ruling
 from misstep.core.tool import Described, Invocation, Reaction
 from misstep.fuzzing.contracts.promises import Contract
+from misstep.fuzzing.judging.echoes import leaves_of
+from misstep.fuzzing.search.sequences import stage_of
+from misstep.schemas.samples import words_of
 from misstep.schemas.shape import as_list, mapping
 
 Calls = tuple[Invocation, ...]
@@ -76,18 +79,15 @@ def texts_in(reaction: Reaction) -> Iterator[str]:
     for source in (reaction.text, reaction.structured or ""):
         if source.lstrip().startswith(("{", "[", '"')):
             try:
-                yield from _leaves(json.loads(source))
+                leaves = leaves_of(json.loads(source), keys=False)
+                yield from (leaf for leaf in leaves if isinstance(leaf, str))
             except (ValueError, RecursionError):
                 continue
 
 
-def _leaves(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for each in value:
-                yield from _leaves(each)
-        case dict():
-            for each in value.values():
-                yield from _leaves(each)
+STEM = 5  # letters by which words are compared: follow, followers
+
+
+def stems_of(tool: str) -> set[str]:
+    """The beginnings of the words in a tool's name, without those that say that it makes something."""
+    return {word[:STEM] for word in words_of(tool) if stage_of(word) != 0}

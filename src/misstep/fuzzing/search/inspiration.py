@@ -6,7 +6,6 @@ reveals much. If a tool has few possible inputs, all of them are listed, and inv
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain, combinations, islice, product, zip_longest
 from math import prod
 from typing import Any
@@ -209,12 +208,11 @@ _FILES = 8  # per parameter that takes file names
 def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
     """Telling arguments of all tools, taking turns."""
     return _taking_turns(
-        [map(partial(_telling_idea, subject), telling_arguments(subject)) for subject in subjects]
+        [
+            (CallIdea(((subject.name, each),), "telling") for each in telling_arguments(subject))
+            for subject in subjects
+        ]
     )
-
-
-def _telling_idea(subject: FuzzSubject, arguments: dict[str, Any]) -> CallIdea:
-    return CallIdea(((subject.name, arguments),), "telling")
 
 
 def _read_calls(text: str, names: set[str]) -> Calls:
@@ -249,7 +247,6 @@ def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:
 
 _SHARES = {"telling": 0.45, "pool": 0.3, "mutation": 0.25}
 _TOOLKIT, _STATEFUL, _STATELESS = 0.4, 0.25, 0.02  # shares of sequences
-_TOOLKIT_TELLING = 0.02
 _WALKS = 0.15  # chance of a walk through a toolkit, which is as long as several other ideas
 _REDRAWS = 4
 _REPEATS = 3
@@ -277,10 +274,7 @@ class Inspiration:
         self.stateful = len(subjects) > 1
         self._wasted = 0  # rejected ideas, less accepted ones
         self._sequences = Sequences({each.name: each for each in subjects}, self.corpus, self.harvest)
-        shares = {**_SHARES, "sequence": _STATELESS}
-        if self.stateful:  # each tool has been tested alone
-            shares |= {"telling": _TOOLKIT_TELLING, "sequence": _TOOLKIT}
-        self._shares = Shares(shares, floor=0.02)
+        self._shares = Shares({**_SHARES, "sequence": _TOOLKIT if self.stateful else _STATELESS}, floor=0.02)
         self._walks = Walks(subjects, self.harvest)
         self._telling = telling_plan(subjects)
         self._spaces = [every_input(subject) for subject in subjects]
@@ -334,9 +328,8 @@ class Inspiration:
         yield from _taking_turns([_first_calls(subject) for subject in self._subjects])
         for name in self._preparations:
             yield self._prepared(name)
-        if len(self._subjects) == 1:
-            yield from islice(self._telling, _EARLY)
-        else:
+        yield from islice(self._telling, _EARLY * len(self._subjects))
+        if len(self._subjects) > 1:
             yield from (CallIdea(calls, "sequence") for calls in self._sequences.lives())
         for subject in self._subjects:
             yield CallIdea(((subject.name, subject.simple),) * 2, "again", again=True)

@@ -8,8 +8,9 @@ import msgspec
 from misstep.core.outcome import Judgement, Outcome, Usage
 from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.consistency import ConsistencyReport, PromptSet
-from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding
 from misstep.core.results.fixing import FixReport
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.results.summary import Summary
 from misstep.core.run import Unit
 from misstep.core.spending import Budget, Cost
@@ -53,10 +54,14 @@ class RunStarted(msgspec.Struct, frozen=True, tag="run_started"):
 
 
 class ItemStarted(msgspec.Struct, frozen=True, tag="item_started"):
-    """Work on a case, tool, group or task has started. It is for progress displays."""
+    """Work on a case, tool, group or task has started. It is for progress displays.
+
+    `origin` is a short name for where a tool is from, if the run has tools of several origins.
+    """
 
     run: str
     name: str
+    origin: str = ""
 
 
 class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):
@@ -67,10 +72,16 @@ class CaseFinished(msgspec.Struct, frozen=True, tag="case_finished"):
 
 
 class FindingMade(msgspec.Struct, frozen=True, tag="finding_made"):
-    """A defect of a tool as first found; it has not been confirmed yet."""
+    """A defect of a tool as first found; it has not been confirmed yet.
+
+    `origin` is a short name for where the tool is from, if the run has tools of several origins. `target` is
+    the name of the tool, or of several together, that was being tested.
+    """
 
     run: str
     finding: Finding
+    origin: str = ""
+    target: str = ""
 
 
 class ToolFinished(msgspec.Struct, frozen=True, tag="tool_finished"):

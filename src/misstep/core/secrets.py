@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import log2
 from typing import Any
@@ -18,6 +18,7 @@ SECRET_NAME = re.compile(
 SECRET_VARIABLE = re.compile(f"key|token|passw|{SECRET_NAME.pattern}", re.IGNORECASE)
 SHORTEST = 8  # shorter values occur in ordinary text by coincidence
 MASK = "[secret]"
+CANARY = "misstep-canary-of-a-key"  # a value that is not secret: tools get it, to see which ones give it away
 
 # Key formats of well-known services, and private keys in PEM files.
 _KEYS = re.compile(
@@ -67,7 +68,7 @@ def _spellings(secret: str) -> Iterator[str]:
 
 
 def _secrets(name: str, value: str) -> Iterator[str]:
-    if SECRET_VARIABLE.search(name):
+    if SECRET_VARIABLE.search(name) and value != CANARY:
         yield value
     if "://" in value and "@" in value:
         try:
@@ -96,6 +97,30 @@ def _mask_random(found: re.Match[str]) -> str:
     shares = [count / len(value) for count in Counter(value).values()]
     entropy = -sum(share * log2(share) for share in shares)
     return value if entropy < _LEAST_BITS else MASK
+
+
+def without_values(words: Sequence[str], instead: str) -> tuple[str, ...]:
+    """The words of a command without values of options and variables with secret names, and of URLs."""
+    shown = list[str]()
+    is_value = False  # of the option before
+    for word in words:
+        name, equals, _ = word.partition("=")
+        is_secret = SECRET_VARIABLE.search(name) is not None and "://" not in name
+        if is_value and not word.startswith("-"):
+            shown.append(instead)
+        else:
+            shown.append(f"{name}={instead}" if is_secret and equals else without_credentials(word, instead))
+        is_value = is_secret and not equals and word.startswith("-")
+    return tuple(shown)
+
+
+def without_credentials(url: str, instead: str) -> str:
+    """A URL without user, password and values of its query; other texts as they are."""
+    if "://" not in url:
+        return url
+    url = re.sub(r"(?<=://)[^/?#]*@", f"{instead}@", url)
+    address, mark, query = url.partition("?")
+    return address + mark + re.sub(r"(?<==)[^&#]+|(?<![^&])[^=&#]+(?![^&#])", instead, query)
 
 
 class Redactor:

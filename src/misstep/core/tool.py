@@ -51,6 +51,7 @@ class Described(msgspec.Struct, frozen=True, omit_defaults=True):
 
     `output` is the JSON schema of the declared return value. `examples` are JSON texts of example arguments
     from its author. `where` is for messages. `is_reworded` if its description has been replaced.
+    `server_says` is what its server tells agents about itself, for the first tool of a server.
     """
 
     tool: Tool
@@ -62,20 +63,67 @@ class Described(msgspec.Struct, frozen=True, omit_defaults=True):
     examples: tuple[str, ...] = ()
     promises: Promises = Promises()
     is_reworded: bool = False
+    server_says: str = ""
 
     @property
     def name(self) -> str:
         return self.tool.name
 
 
-class Invocation(msgspec.Struct, frozen=True):
+Sending = Literal[
+    "in turn",  # after the reply to the call before it
+    "afresh",  # the same, from a fresh start of the tools
+    "together",  # without waiting for its reply before the next call is sent
+    "cancelled",  # and cancelled at once
+    "timed out",  # and cancelled after half of the time limit, unless there is a reply
+    "unlisted",  # under a name that the server does not list
+]
+UNLISTED = "misstep_unlisted_tool"  # that name
+
+
+class Invocation(msgspec.Struct, frozen=True, omit_defaults=True):
     """A call to be made. `arguments` is the JSON text of an object, in ASCII.
 
-    As text it can hold what some encoders refuse, such as lone surrogates, and it is hashable.
+    As text it can hold what some encoders refuse, such as lone surrogates, and it is hashable. Only servers
+    get calls together, cancelled or under another name; other tools get them in turn.
     """
 
     tool: str
     arguments: str
+    sent: Sending = "in turn"
+
+
+RESULT = "${result."  # begins what stands in stored arguments for a value that an earlier call returned
+
+
+class ReturnedText(str):
+    """A text that a result had under a name. It is an ordinary text, until it is stored in a call."""
+
+    name: str
+
+
+class ReturnedNumber(int):
+    """A number that a result had under a name."""
+
+    name: str
+
+
+def with_markers(value: Any) -> Any:
+    """The arguments as they are stored; unchanged if they are nested too deeply."""
+    try:
+        return _marked(value)
+    except RecursionError:
+        return value
+
+
+def _marked(value: Any) -> Any:
+    if isinstance(value, ReturnedText):
+        return f"{RESULT}{value.name}}}"
+    if isinstance(value, ReturnedNumber):
+        return f"{RESULT}{value.name}:number}}"
+    if isinstance(value, dict):
+        return {name: _marked(each) for name, each in value.items()}
+    return [_marked(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 class Probe(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -132,6 +180,9 @@ class Observation(msgspec.Struct, frozen=True):
     via: tuple[tuple[str, str], ...] = ()
 
 
+AT_HOME = "~/"  # begins the paths of files in the tools' home folder
+
+
 class FileChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a call did to a file or folder; `lost` if it held words that are gone now."""
 
@@ -175,6 +226,8 @@ class Reaction(msgspec.Struct, frozen=True, omit_defaults=True):
     observations: tuple[Observation, ...] = ()
     handled: tuple[Raised, ...] = ()
     changes: tuple[FileChange, ...] = ()  # if it was watched
+    connections: int = 0  # attempts to reach the network, if it was watched
+    background: int = 0  # attempts in a pause after it, if it repeats the call but one before, and made some
 
 
 LONG = 200  # characters; longer texts are implausible
@@ -187,14 +240,35 @@ ORDINARY, UNUSUAL, CONTROL, UNTYPABLE = range(4)
 def oddity_of(calls: Sequence[Invocation]) -> int:
     """How strange the strangest value is: 0 for ordinary ones, up to 3 for NUL bytes and lone surrogates."""
     try:
-        leaves = [leaf for call in calls for leaf in _leaves(json.loads(call.arguments))]
+        return max(map(_oddity, _leaves_of(calls)), default=ORDINARY)
     except (ValueError, RecursionError):
         return UNTYPABLE
-    return max(map(_oddity, leaves), default=ORDINARY)
+
+
+def largest_number_in(calls: Sequence[Invocation]) -> float:
+    """The largest number in the arguments, regardless of its sign; 0 if there is none."""
+    try:
+        numbers = (leaf for leaf in _leaves_of(calls) if isinstance(leaf, int | float))
+        return max(map(abs, numbers), default=0)
+    except (ValueError, RecursionError):
+        return 0
+
+
+def arguments_of(call: Invocation) -> dict[str, Any]:
+    """The arguments of a call; none if they are nested too deeply to be read."""
+    try:
+        given = json.loads(call.arguments)
+    except (ValueError, RecursionError):
+        return {}
+    return given if isinstance(given, dict) else {}
 
 
 def length_of(calls: Sequence[Invocation]) -> int:
     return sum(len(call.arguments) for call in calls)
+
+
+def _leaves_of(calls: Sequence[Invocation]) -> list[Any]:
+    return [leaf for call in calls for leaf in _leaves(json.loads(call.arguments))]
 
 
 def _oddity(leaf: Any) -> int:

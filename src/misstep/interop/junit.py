@@ -41,7 +41,9 @@ def junit(statement: RunReport) -> Iterator[str]:
     for entry in statement.entries(None):
         # Readers take the part after the last dot as a class name and the part before as a package.
         group = f"{prefix}.{entry.group.replace('.', '·')}" if entry.group else prefix
-        yield _case(group, entry.name, entry.seconds, _ending(entry))
+        told = escape(_safe("\n".join(each.words for each in entry.unconfirmed)))
+        more = f"<system-out>{told}</system-out>" if told else ""
+        yield _case(group, entry.name, entry.seconds, _ending(entry) + more)
     yield "</testsuite>\n</testsuites>\n"
 
 

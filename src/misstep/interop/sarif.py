@@ -143,6 +143,7 @@ def _result(flaw: Issue, numbers: dict[str, int], run: str, root: Path) -> dict[
     return {
         "ruleId": flaw.rule,
         **({"ruleIndex": numbers[flaw.rule]} if flaw.rule in numbers else {}),
+        **({"level": "note"} if flaw.aside == "minor" else {}),
         **({"level": "error"} if flaw.rule not in numbers else {}),
         "message": {"text": _escaped(_told(flaw))},
         "locations": [_location(flaw, root)],
@@ -202,6 +203,9 @@ def _notifications(statement: RunReport, left: int) -> Iterator[dict[str, Any]]:
     if left:
         limit = f"the limit is {MOST_RESULTS:,} results and 10 MB"
         yield _note(f"{left:,} more results were omitted: {limit}", "warning")
+    if statement.unit == "tool":
+        waiting = (told for entry in statement.entries(None) for told in entry.unconfirmed)
+        yield from (_note(told.words, "note") for told in islice(waiting, MOST_NOTES))
     unclear: tuple[Judgement, ...] = ("errored", "inconclusive")
     for verdict in unclear:
         for entry in islice(statement.entries(verdict), MOST_NOTES):

@@ -17,8 +17,9 @@ from misstep.core.outcome import Outcome, Usage, storable
 from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.consistency import ConsistencyReport
 from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.finding import ToolReport, ranked
+from misstep.core.results.finding import ranked
 from misstep.core.results.fixing import FixReport
+from misstep.core.results.fuzzing import ToolReport
 from misstep.errors import MissingExtra
 
 # The cost of a role's tokens; None if no price is known.

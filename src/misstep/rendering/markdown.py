@@ -1,7 +1,7 @@
 """Shows a run as a short Markdown page, for the summary of a CI job."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from misstep.core.outcome import Judgement
@@ -12,6 +12,7 @@ from misstep.rendering.text import plain
 from misstep.rendering.words import listed
 
 MOST = 10  # entries that are shown
+MOST_READ = 500
 MOST_FLAWS = 3  # of one entry
 WHY = 300  # characters
 CALL = 160
@@ -33,6 +34,8 @@ def markdown(statement: RunReport) -> str:
         parts.append(f"**Note:** {prose(statement.unfinished)}")
     if statement.counts["failed"]:
         parts.append("\n".join(_failures(statement)))
+    if statement.unit == "tool":
+        parts += _asides(statement)
     parts += [_unjudged(statement, verdict) for verdict in _UNCLEAR if statement.counts[verdict]]
     return "\n\n".join(parts) + "\n\n"
 
@@ -59,6 +62,12 @@ def code(text: str, most: int = CALL) -> str:
     fence = "`" * (1 + max((len(ticks) for ticks in _TICKS.findall(shown)), default=0))
     edge = " " if shown.startswith(("`", " ")) or shown.endswith(("`", " ")) else ""
     return f"{fence}{edge}{shown}{edge}{fence}"
+
+
+def block(text: str, language: str = "") -> str:
+    """Foreign text of several lines as a block of code, which nothing in it ends."""
+    fence = "`" * max(3, 1 + max((len(ticks) for ticks in _TICKS.findall(text)), default=0))
+    return f"{fence}{language}\n{text}\n{fence}"
 
 
 def _escaped(text: str) -> str:
@@ -92,18 +101,52 @@ def _numbers(statement: RunReport) -> str:
 def _failures(statement: RunReport) -> Iterator[str]:
     yield _row([statement.unit, "what", "why", "again"])
     yield _row(["---"] * 4)
-    shown = 0
-    for entry in islice(statement.entries("failed"), MOST):
+    shown, left = 0, statement.counts["failed"]
+    # A tool may have no flaw but those that are listed with others.
+    most = MOST_READ if statement.unit == "tool" else MOST
+    for entry in islice(statement.entries("failed"), most):
+        flaws = [flaw for flaw in entry.flaws if not flaw.aside]
+        left -= shown < MOST or not flaws
+        if not flaws or shown == MOST:
+            continue
         shown += 1
-        for flaw in entry.flaws[:MOST_FLAWS]:
+        for flaw in flaws[:MOST_FLAWS]:
             way = flaw.misstep or (flaw.calls[-1] if flaw.calls else "")
             why = [*(prose(line) for line in flaw.text.split("\n")), *([code(way)] if way else [])]
             yield _row([code(entry.name), prose(flaw.title, 120), "<br>".join(why), code(flaw.replay, 300)])
-        if (more := len(entry.flaws) - MOST_FLAWS) > 0:
-            yield _row([code(entry.name), f"… and {more} more", "", ""])
-    if statement.counts["failed"] > shown:
-        hint = f": {code(f'misstep show {statement.run}{statement.place}')}" if statement.run else ""
-        yield f"\n… and {statement.counts['failed'] - shown:,} more{hint}"
+        if more := flaws[MOST_FLAWS:]:
+            titles = listed([prose(flaw.title, 120) for flaw in more], MOST)
+            yield _row([code(entry.name), f"… and {len(more)} more", titles, ""])
+    if left:
+        yield f"\n{_more(statement, left)}"
+
+
+def _more(statement: RunReport, left: int) -> str:
+    hint = f": {code(f'misstep show {statement.run}{statement.place}')}" if statement.run else ""
+    return f"… and {left:,} more{hint}"
+
+
+def _asides(statement: RunReport) -> Iterator[str]:
+    """Folded lists of minor flaws, and of what was not confirmed."""
+    entries = list(islice(statement.entries(None), MOST_READ))
+    flaws = [(entry, flaw) for entry in entries for flaw in entry.flaws if flaw.aside == "minor"]
+    minor = [
+        f"{code(entry.name)}: {prose(flaw.title, 120)}, {code(flaw.replay, 300)}"
+        for entry, flaw in flaws[:MOST]
+    ]
+    told = [each for entry in entries for each in entry.unconfirmed]
+    waiting = [f"{prose(each.text)}, {code(each.replay, 300)}" for each in told[:MOST]]
+    yield from _folded(statement, "minor", minor, len(flaws))
+    yield from _folded(statement, "not confirmed", waiting, len(told))
+
+
+def _folded(statement: RunReport, what: str, lines: Sequence[str], number: int) -> Iterator[str]:
+    """The lines of the first ones, of this number."""
+    if lines:
+        left = number - len(lines)
+        shown = [*lines, *([_more(statement, left)] if left else [])]
+        items = "\n".join(f"- {line}" for line in shown)
+        yield f"<details><summary>{number:,} {what}</summary>\n\n{items}\n\n</details>"
 
 
 def _unjudged(statement: RunReport, verdict: Judgement) -> str:

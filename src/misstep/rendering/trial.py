@@ -7,9 +7,9 @@ from typing import Any
 from msgspec import structs
 
 from misstep.core.outcome import Usage
-from misstep.core.results.finding import Richness
+from misstep.core.results.fuzzing import Richness
 from misstep.core.results.trial import Trial
-from misstep.core.tool import Invocation
+from misstep.core.tool import Invocation, Sending
 from misstep.rendering.terminal import counted
 from misstep.rendering.text import plain
 from misstep.rendering.words import written
@@ -110,4 +110,14 @@ LONGEST_CALL = 300  # characters of arguments
 
 
 def written_call(call: Invocation) -> str:
-    return written(call.tool, read_arguments(call.arguments), LONGEST_CALL)
+    return f"{written(call.tool, read_arguments(call.arguments), LONGEST_CALL)}{_SENT[call.sent]}"
+
+
+_SENT: dict[Sending, str] = {
+    "in turn": "",
+    "afresh": "  (after a fresh start)",
+    "together": "  (together with the next)",
+    "cancelled": "  (cancelled)",
+    "timed out": "  (cancelled after half of the time limit)",
+    "unlisted": "  (under a name that is not listed)",
+}

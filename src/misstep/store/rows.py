@@ -17,8 +17,9 @@ from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, Judgement, Outcome, Us
 from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.consistency import ConsistencyReport, PromptSet
 from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding
 from misstep.core.results.fixing import FixReport
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec
 from misstep.core.settings import RUN_NAME, Settings

@@ -9,7 +9,7 @@ import msgspec
 
 from misstep.core.case import Case
 from misstep.core.outcome import Judgement, Outcome, Usage
-from misstep.core.results.finding import ToolReport
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.results.label import Label
 from misstep.core.results.summary import Run, Summary, Tally
 from misstep.core.run import TESTING, RunSpec

@@ -12,7 +12,8 @@ from rich.console import Console, RenderableType
 from misstep.core.agent import Agent
 from misstep.core.case import Baselines
 from misstep.core.outcome import Outcome
-from misstep.core.results.finding import Cause, Finding, FuzzReport
+from misstep.core.results.finding import Cause, Finding
+from misstep.core.results.fuzzing import FuzzReport
 from misstep.core.results.summary import Summary
 from misstep.core.settings import Settings
 from misstep.core.stats import wilson
@@ -224,9 +225,23 @@ class ToolsResult(msgspec.Struct, frozen=True, eq=False):
             element("p", element("b", fuzz_views.headline(report), class_=state)),
             element("p", text(fuzz_views.validation_in_words(report), REQUEST), class_="dim"),
             grid(HEADINGS, rows),
-            *[_finding(cause, self.again) for cause in report.causes],
+            *self._defects(),
             _command(self.again.show),
         )
+
+    def _defects(self) -> Iterator[Markup]:
+        """The causes; folded, minor ones, and what was not confirmed."""
+        folded = dict[str, list[Markup]]()
+        for cause in self.report.causes:
+            shown = _finding(cause, self.again)
+            if cause.findings[0].is_minor:
+                folded.setdefault(fuzz_views.MINOR, []).append(shown)
+            else:
+                yield shown
+        waiting = [_finding(Cause("", (each,)), self.again) for each in self.report.unconfirmed]
+        folded |= {fuzz_views.UNCONFIRMED: waiting} if waiting else {}
+        for words, parts in folded.items():
+            yield element("details", element("summary", f"{len(parts)} {words}"), *parts)
 
 
 def as_text(view: RenderableType, width: int = WIDTH) -> str:

@@ -1,48 +1,25 @@
-"""Results of fuzzing: findings, attempts to reach them through an agent, and the reports that count them."""
+"""Findings: defects of tools, how much each matters, and which of them have one cause."""
 
+import builtins
 import re
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Literal, TypeAlias, get_args
+from pathlib import PurePath
+from typing import Literal
 
 import msgspec
 
-from misstep.core.outcome import Usage
-from misstep.core.results.trial import Ruling, Trial
-from misstep.core.settings import ToolMethod
-from misstep.core.tool import ORDINARY, Frame, Invocation, length_of, oddity_of
-
-ReachOutcome = Literal[
-    "undocumented",  # the agent, told to make the call, declined because the documentation does not allow it
-    "unmet",  # natural requests were made, and none led to an error
-    "expected",  # a request led to a refusal that the documentation predicts
-    "reached",
-    "inconclusive",  # a model or the agent returned nothing that could be judged
-]
-
-FATES: tuple[ReachOutcome, ...] = get_args(ReachOutcome)
-
-# What was tried with the agent: a defect found by fuzzing, a refusal, or a request based on neither.
-Matter = Literal["defect", "refusal", "request"]
-
-
-class ReachAttempt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One attempt to reach a defect through the agent; `finding` is its id, empty for other requests.
-
-    `documented` says whether the agent would make the calls; None if it was not asked or the answer is
-    unknown. `rehearsal` is the agent told to make exactly these calls, `trials` are the natural requests with
-    the real tools.
-    """
-
-    finding: str
-    fate: ReachOutcome
-    why: str = ""
-    matter: Matter = "defect"
-    documented: bool | None = None
-    rehearsal: Trial | None = None
-    requests: tuple[str, ...] = ()
-    trials: tuple[Trial, ...] = ()
-
+from misstep.core.results.trial import REFUSED, Ruling
+from misstep.core.tool import (
+    ORDINARY,
+    UNTYPABLE,
+    Frame,
+    Invocation,
+    arguments_of,
+    largest_number_in,
+    length_of,
+    oddity_of,
+)
 
 FINDING_VERSION = 1
 
@@ -63,23 +40,66 @@ FindingKind = Literal[
 RUNTIME_ERRORS: tuple[FindingKind, ...] = ("crash", "hang", "blow-up", "protocol")
 
 # Errors in code that all tools of a server share.
-SHARED = frozenset(("error flag", "path outside", "stack trace", "exception without words"))
+SHARED = frozenset(
+    (
+        "error flag",
+        "success flagged",
+        "path outside",
+        "stack trace",
+        "cancellation",
+        "time-out",
+        "unlisted tool",
+        "exception without words",
+    )
+)
 # Broken contracts by which data is lost.
 LOSSES = frozenset(("not destructive", "all or nothing", "nothing else", "read back", "still readable"))
-# The worst first: security, lost data, a process that died, other broken contracts, failures, the rest.
-_UNSAFE, _LOST, _DEATH, _BREACH, _FAILURE, _REST = range(6)
-_KINDS_BY_WEIGHT = ("crash", "hang", "blow-up", "protocol", "refusal", "schema", "acceptance")
+# The worst first: security, lost data, a server that died or no longer answers, broken contracts and schemas,
+# failures with ordinary values, failures with values that hardly anybody sends, the rest.
+_UNSAFE, _LOST, _DEATH, _BREACH, _FAILURE, _ODD_FAILURE, _REST = range(7)
+_KINDS_BY_WEIGHT = ("contract", "schema", "crash", "hang", "blow-up", "protocol", "refusal", "acceptance")
+ENDLESS = ("hang", "blow-up")
+_REFUSING = ("OSError", "library")  # families of exceptions with words for whoever gave the value
+# Exceptions by which a language refuses a value, and those of code that takes for granted what a value is.
+_VALUE_ERRORS = frozenset(
+    (
+        "ValueError",
+        "RangeError",
+        "OverflowError",
+        "UnicodeError",
+        "UnicodeDecodeError",
+        "UnicodeEncodeError",
+    )
+)
+_VALUE_WORDS = re.compile(  # of Node; undefined is what a tool has passed on without looking
+    r"(?!.*Received (?:undefined|null))(?:URI malformed|The (?:argument|property) '|The \"[^\"]+\" argument )"
+)
+_SLIPS = frozenset(("KeyError", "TypeError", "IndexError", "AttributeError"))
+_SPEAKING = ("crash", "protocol", "suspicious-refusal")  # kinds whose messages tell causes apart
+# What checks of arguments say that differs from value to value and from tool to tool.
+_CHECKED = re.compile(
+    r"(?<=for )\w+(?:Arguments|Args|Params|Input|Request|Model)\b|\b(?:input_type=|received )\w+"
+)
+_LIMIT = re.compile(
+    r"(?i)\b(?:less|greater|more|fewer|shorter|longer) than\b|\bat (?:least|most) \d|\bmust be [<>]=?"
+)
+# What a validation says of the first value that it refuses; the names of fields stand outside.
+_COMPLAINT = re.compile(
+    r"\[type=(\w+)|(?i:\bexpected (?:a |an )?[\w…\"'/ ]+?(?:, received \w+)?(?=, received | at |[,;.]|\Z))"
+)
+_MODEL = re.compile(r"validation errors? for (\w+)")
+_WRAPPED = re.compile(r"\A(?:\W*(?:error|failed|failure|unable|could not)\b[^:]{0,80}: )+", re.IGNORECASE)
+_READ_AS_JSON = re.compile(r"type=string_type, input_value=.*, input_type=(?:list|dict)\]")
+_SERVER = re.compile(r"\Amcp:|\.json(?::|\Z)")  # specs of MCP servers
+_METHOD = re.compile(r"\bself\.[\w.]+")  # a copy of a line may call another one
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _UNNUMBERED = re.compile(r":\d+(?= in )")
+SMALL_REQUEST = 1_000  # characters of arguments
+MUCH = 1_000_000  # a number in a call that may ask for as much work or memory
 DIGITS = 10  # length of a cause id
 ENOUGH_WORDS = 2  # needed in a message to tell one cause from another
 DIED = "process died"  # the error of such a finding
 HIDDEN = "hidden exception"  # the error of a finding that says nothing about itself
-
-MOST_SHOWN = 3  # refusals shown per tool
-BY_REQUEST = "a natural request"  # the origin of findings that the fuzzer did not make
-
-Constant: TypeAlias = str | int
-Fuzzed: TypeAlias = Literal["time", "calls", "exhausted"]
 
 
 class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -115,50 +135,188 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
     @property
     def weight(self) -> tuple[int, bool, int, int, bool, int, int, int, str]:
         """Sort key of findings, worst first: severity, then how plausible the calls are."""
-        calls, odd = self.calls, oddity_of(self.calls)
-        listed = self.kind in _KINDS_BY_WEIGHT
+        calls, listed = self.calls, self.kind in _KINDS_BY_WEIGHT
         kind = _KINDS_BY_WEIGHT.index(self.kind) if listed else len(_KINDS_BY_WEIGHT)
-        plausible = (not self.request, odd, kind, not self.fits, len(calls))
+        plausible = (not self.request, self._oddity, kind, not self.fits, len(calls))
         return (self._severity, *plausible, -self.documented, length_of(calls), self.id)
 
     @property
     def _severity(self) -> int:
-        if self.kind == "security":
+        if self.kind == "security" or self._denies_service:
             return _UNSAFE
+        if self._is_mild:
+            return _REST
         if self.kind == "contract":
             return _LOST if self.error in LOSSES else _BREACH
-        if self.error == DIED:
+        if self.error == DIED or self.kind in ENDLESS:
             return _DEATH
-        return _FAILURE if self.kind in RUNTIME_ERRORS else _REST
+        if self.kind not in ("crash", "protocol", "schema") or self._oddity == UNTYPABLE:
+            return _REST
+        if self._oddity > ORDINARY:
+            return _ODD_FAILURE
+        return _BREACH if self.kind == "schema" else _FAILURE
 
     @property
-    def is_odd(self) -> bool:
-        """Whether it takes values that hardly anybody sends: control characters, very long texts."""
-        is_failure = self.kind not in ("contract", "security")
-        return is_failure and not self.request and oddity_of(self.calls) > ORDINARY
+    def _denies_service(self) -> bool:
+        """Whether a small request to a server uses up the time or memory that a call has."""
+        is_costly = self.kind == "blow-up" and self.error in ("CPU", "memory") and not self._is_mild
+        return is_costly and self._is_server and length_of(self.calls) <= SMALL_REQUEST
+
+    @property
+    def _is_mild(self) -> bool:
+        """Whether a caller hardly ever meets it, may be content with it, or is told what was wrong."""
+        match self.kind:
+            case "acceptance":  # what does not fit may stand for a default; what is missing can't be right
+                return not self.signature.startswith("acceptance: required")
+            case "contract":  # clients call what a server lists
+                return self.error == "unlisted tool"
+            case "blow-up":  # a number in the call says how much it asks for
+                return largest_number_in(self.calls[-1:]) >= MUCH
+            case "schema":  # the reply names the limit, or a library has read a text as JSON
+                return self._names_limit or (
+                    self._is_refusal and _READ_AS_JSON.search(self.message) is not None
+                )
+            case "crash":
+                return self._says_why
+        return False
+
+    @property
+    def _oddity(self) -> int:
+        return ORDINARY if self.request else oddity_of(self.calls)
+
+    @property
+    def _says_why(self) -> bool:
+        """Whether the system, the language or a library refused a value, and the tool did not handle that."""
+        if not self.where:  # of a server, whose caller gets the message as an error
+            is_refused = self.error in _VALUE_ERRORS and "values to unpack" not in self.message
+            return self._is_server and (is_refused or _VALUE_WORDS.match(self.message) is not None)
+        if self._family not in _REFUSING:
+            return False
+        return self._family == _REFUSING[0] or any(not frame.own for frame in self.frames[-1:])
+
+    @property
+    def is_minor(self) -> bool:
+        """Whether it is a failure for values that hardly anybody sends, or one that does little harm."""
+        is_unlikely = self._oddity > ORDINARY or self._is_mild
+        return self._severity > _FAILURE and is_unlikely and not self.request
 
     @property
     def cause(self) -> str:
-        """An id shared by findings with the same root cause, whichever tool shows it.
+        """An id shared by findings that fail at one place, whichever tool shows it; see also `marks`.
 
-        It is made of the exception type and the place in the code; if no place is known, of the message
+        It is made of the kind of exception and the place in the code; if no place is known, of the message
         without its variable parts, among tools of one spec. A finding whose message says too little is a
         cause by itself.
         """
         spec, kind = self.spec, self.kind
-        if self.error in SHARED:
+        if self.error in SHARED or (kind == "acceptance" and self._is_server):
             return _digest("server", spec, kind, self.error)
         if self.where:
-            # Places are given without folders. A hang may stop at any line of a loop.
-            home = spec if spec.startswith("mcp") else spec.rpartition(":")[0] or spec
+            # A hang may stop at any line of a loop.
             place = _UNNUMBERED.sub("", self.where) if kind == "hang" else self.where
-            return _digest("place", home, kind, self.error, place)
-        said = self.signature.replace(self.tool, "…")
-        words = re.findall(r"[^\W\d_]{2,}", said.partition(":")[2])
-        speaks = kind in ("crash", "protocol") and self.error not in (DIED, HIDDEN)
-        if speaks and len(words) >= ENOUGH_WORDS:
-            return _digest("message", spec, kind, self.error, said)
+            return _digest("place", self._home, kind, self._family, place)
+        if len(words := self._words) >= ENOUGH_WORDS:
+            return _digest("message", spec, kind, self.error, *words)
         return _digest("finding", spec, self.tool, kind, self.signature)
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """Ids of what it may have in common with findings of one cause.
+
+        Besides `cause`, that is a copy of the failing line in the same file, or the function of a library
+        that raised the exception when it was called from there. Limits that a server checks, but does not
+        declare, are one cause; so are exceptions of one of its tools about a parameter that is not checked.
+        """
+        if self._names_limit:
+            return self.cause, _digest("limits", self.spec)
+        if parameter := self._unchecked:
+            return self.cause, _digest("parameter", self.spec, self.tool, parameter, str(self._oddity))
+        return (self.cause, shared) if (shared := self._shared_code) else (self.cause,)
+
+    @property
+    def _shared_code(self) -> str:
+        """An id of a copied line, or of a library's function; empty if there is neither."""
+        own = [frame for frame in self.frames if frame.own]
+        if not self.where or not own or self.kind != "crash":
+            return ""
+        last, file = self.frames[-1], PurePath(own[-1].file).name
+        if not last.own:
+            shared = f"{PurePath(last.file).name} {last.function}"
+        elif len(_WORD.findall(last.text)) > ENOUGH_WORDS:
+            shared = _METHOD.sub("", last.text)
+        else:
+            return ""
+        return _digest("shared", self._home, self._family, file, shared)
+
+    @property
+    def _names_limit(self) -> bool:
+        """Whether arguments were refused with the limit that they exceed."""
+        return self._is_refusal and _LIMIT.search(self.message) is not None
+
+    @property
+    def _is_refusal(self) -> bool:
+        return self.signature.startswith(REFUSED)
+
+    @property
+    def _unchecked(self) -> str:
+        """The parameter whose value made a server's code fail; empty unless it can be only one.
+
+        Minimised calls have the simplest value wherever it does not matter.
+        """
+        is_careless = self.kind == "crash" and self.error in _SLIPS | _VALUE_ERRORS
+        if not is_careless or self.where or not self._is_server:
+            return ""
+        given = arguments_of(self.calls[-1])
+        chosen = [name for name, value in given.items() if value and not str(value).startswith("${")]
+        names = chosen or [*given]
+        return names[0] if len(names) == 1 else ""
+
+    @property
+    def _is_server(self) -> bool:
+        return _SERVER.search(self.spec) is not None
+
+    @property
+    def _home(self) -> str:
+        """The server, or the file or module of the tools; places are given without folders."""
+        return self.spec if self._is_server else self.spec.rpartition(":")[0] or self.spec
+
+    @property
+    def _family(self) -> str:
+        """The exceptions that one `except` clause would handle: of the system, or of a library."""
+        known = getattr(builtins, self.error, None)
+        if not isinstance(known, type):
+            return self.error if self.error in (DIED, HIDDEN) or " " in self.error else _REFUSING[1]
+        return _REFUSING[0] if issubclass(known, OSError) else self.error
+
+    @property
+    def _words(self) -> list[str]:
+        """What its message says but for names and values; nothing if it is not about a cause."""
+        is_refusal = self.signature.startswith(REFUSED)
+        if complaint := self._complaint:  # tools may get the same arguments, but their results are their own
+            return [REFUSED if is_refusal else self.tool, complaint]
+        if not (is_refusal or self.kind in _SPEAKING) or self.error in (DIED, HIDDEN):
+            return []
+        named = [name for call in self.calls[-1:] for name in re.findall(r'"(\w+)":', call.arguments)]
+        # Checks of arguments name the parameter; elsewhere a plain word may be just that.
+        names = {re.escape(self.tool), *(name for name in named if is_refusal or "_" in name)}
+        said = _CHECKED.sub("", self.signature.partition(": ")[2])
+        plain = re.sub(rf"\b(?:{'|'.join(names)})\b", "", said).casefold()
+        words = _WORD.findall(_WRAPPED.sub("", plain))
+        if len(words) < ENOUGH_WORDS:
+            words = _WORD.findall(plain)
+        return [*dict.fromkeys(words)]  # a check repeats itself for each value
+
+    @property
+    def _complaint(self) -> str:
+        """What a validation says first, without names of fields and values; empty if it can't be told."""
+        if self.kind != "schema":
+            return ""
+        said = self.signature.partition(": ")[2]
+        model = _MODEL.search(_CHECKED.sub("", said))
+        if self.signature.startswith(REFUSED):
+            said = _CHECKED.sub("", said)
+        found = _COMPLAINT.search(said)
+        return f"{model[1] if model else ''} {found[0]}" if found else ""
 
     @property
     def ruling(self) -> Ruling:
@@ -197,215 +355,12 @@ def ranked(findings: Iterable[Finding]) -> list[Finding]:
 
 def causes_of(findings: Iterable[Finding]) -> list[Cause]:
     """Group findings by root cause, in the order of the worst of each."""
-    groups = dict[str, list[Finding]]()
-    for finding in ranked(findings):
-        groups.setdefault(finding.cause, []).append(finding)
-    return [Cause(id, tuple(group)) for id, group in groups.items()]
-
-
-class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Arguments that fit a tool's schema but that the tool rejected with an error message.
-
-    `arguments` are the smallest such ones, as JSON text; `seen` counts the calls that got this answer.
-    `where` is the place in the tool's own code, as `file.py:12 in f`, empty if unknown.
-    """
-
-    tool: str
-    error: str  # the exception type, empty if the error was in the result
-    message: str
-    where: str
-    arguments: str
-    seen: int = 1
-
-
-class Comparisons(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Constants that a tool's code compared a parameter with; constants taken from arguments are left out.
-
-    `alone` are constants it was compared with one by one, `collections` those it was looked up in. Some call
-    succeeded with each of `taken` and none with any of `refused`; `others_taken` and `others_refused` are
-    examples of values outside these constants. `more` is set if the code also did something else with it,
-    such as parse a number, before a call failed.
-    """
-
-    tool: str
-    path: tuple[str, ...]  # without list indices
-    alone: tuple[Constant, ...] = ()
-    collections: tuple[tuple[Constant, ...], ...] = ()
-    taken: tuple[Constant, ...] = ()
-    refused: tuple[Constant, ...] = ()
-    others_taken: tuple[Constant, ...] = ()
-    others_refused: tuple[Constant, ...] = ()
-    more: bool = False
-
-
-class Richness(msgspec.Struct, frozen=True):
-    """Estimated total number of defects (Chao), with its 95 % interval."""
-
-    estimate: float
-    low: float
-    high: float
-
-
-class CodeReach(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Line coverage of the tool's own code.
-
-    `missed` are the ranges of lines of the tool's own functions that were never run, as `file.py:12-17`.
-    """
-
-    lines: int
-    total: int
-    missed: tuple[str, ...] = ()
-
-
-def errors_in(trials: Iterable[Trial]) -> set[tuple[str, str]]:
-    """The run-time errors that occurred in trials, as pairs of tool and signature."""
-    uses = (use for trial in trials for use in trial.uses)
-    return {(use.tool, use.judged.signature) for use in uses if use.judged.ruling in RUNTIME_ERRORS}
-
-
-class AgentReach(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The results of trying a tool's defects with an agent; `usage` is by model role.
-
-    `richness` estimates the defects that natural requests can lead to. `fuzzed` is how fuzzing had ended, and
-    `left` counts what was not tried for lack of time. `ideas` are the requests generated so far, tried or
-    not, if a model is asked for them directly. `seconds` start when fuzzing ends: they include the time to
-    confirm the defects.
-    """
-
-    method: ToolMethod = "toolfuzz"
-    fuzzed: Fuzzed = "calls"
-    left: int = 0
-    passages: tuple[ReachAttempt, ...] = ()
-    usage: dict[str, Usage] = {}
-    richness: Richness | None = None
-    seconds: float = 0.0
-    ideas: tuple[str, ...] = ()
-
-    @property
-    def trials(self) -> list[Trial]:
-        return [trial for passage in self.passages for trial in passage.trials]
-
-    @property
-    def attempts(self) -> list[Trial]:
-        """Rehearsals, in which the agent is told which calls to make and the tools do nothing, and trials."""
-        rehearsals = [passage.rehearsal for passage in self.passages if passage.rehearsal is not None]
-        return [*rehearsals, *self.trials]
-
-    @property
-    def unclear(self) -> int:
-        return sum(passage.fate == "inconclusive" for passage in self.passages)
-
-    @property
-    def calls(self) -> int:
-        """Calls of the real tools."""
-        return sum(len(trial.uses) for trial in self.trials)
-
-    @property
-    def unique_errors(self) -> int:
-        """Number of distinct run-time errors that natural requests have led to."""
-        return len(errors_in(self.trials))
-
-    @property
-    def calls_per_error(self) -> float | None:
-        return self.calls / self.unique_errors if self.unique_errors else None
-
-
-class ToolReport(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The result of fuzzing a tool.
-
-    `findings` were replayed from a fresh start, or shown by requests; there was no time to replay
-    `unconfirmed`, which may be flaky. `calls` were made to find defects, `triage_calls` to confirm and shrink
-    them. `refused` and `environment` count calls, `valid` those whose arguments fit the schema; `refusals`
-    are among the valid ones. `notes` are problems such as a missing key, each once.
-    """
-
-    name: str
-    calls: int
-    findings: tuple[Finding, ...] = ()
-    refused: int = 0
-    environment: int = 0
-    triage_calls: int = 0
-    seconds: float = 0.0
-    richness: Richness | None = None
-    reach: CodeReach | None = None
-    corpus: tuple[str, ...] = ()  # arguments that each reached code that no smaller ones did
-    ended: Literal["time", "calls", "exhausted", "stopped"] = "calls"
-    notes: tuple[str, ...] = ()
-    sandbox: str = ""  # human-readable description
-    place: int = 0  # position among the tools of its run
-    journey: AgentReach | None = None  # if there was an agent
-    refusals: tuple[Refusal, ...] = ()  # of valid arguments, one of each kind
-    unconfirmed: tuple[Finding, ...] = ()
-    compared: tuple[Comparisons, ...] = ()
-    valid: int = 0
-
-    @property
-    def accepted(self) -> int:
-        """Calls that got past validation: neither refused nor blocked by the environment."""
-        return max(0, self.calls - self.refused - self.environment)
-
-    @property
-    def is_tested(self) -> bool:
-        """Whether any call got past validation; without fuzzing, requests are judged individually."""
-        return self.accepted > 0 or (self.journey is not None and not self.calls)
-
-    @property
-    def frequent_refusals(self) -> list[Refusal]:
-        """The most frequent refusals, in descending order."""
-        return sorted(self.refusals, key=lambda refusal: -refusal.seen)[:MOST_SHOWN]
-
-    @property
-    def unique_errors(self) -> int:
-        return len(self.findings)
-
-    @property
-    def calls_per_error(self) -> float | None:
-        """How many calls the fuzzer needed per finding; findings shown only by requests don't count."""
-        own = sum(finding.origin != BY_REQUEST for finding in self.findings)
-        return self.calls / own if own else None
-
-    @property
-    def in_all(self) -> Richness | None:
-        """Estimated number of defects, found or not.
-
-        The estimate covers what calls can show; refusals are added to it. It is never lower than the number
-        of findings.
-        """
-        if self.richness is None:
-            return None
-        refusals = sum(finding.kind == "refusal" for finding in self.findings)
-        bounds = (self.richness.estimate, self.richness.low, self.richness.high)
-        return Richness(*[max(bound + refusals, len(self.findings)) for bound in bounds])
-
-
-class FuzzReport(msgspec.Struct, frozen=True):
-    """The result of a fuzzing run; `specs` are the tools it was given."""
-
-    run: str
-    specs: tuple[str, ...]
-    tools: tuple[ToolReport, ...]
-    seconds: float = 0.0
-
-    @property
-    def findings(self) -> list[Finding]:
-        """The worst and most plausible first."""
-        return ranked(finding for report in self.tools for finding in report.findings)
-
-    @property
-    def unconfirmed(self) -> list[Finding]:
-        return ranked(finding for report in self.tools for finding in report.unconfirmed)
-
-    @property
-    def causes(self) -> list[Cause]:
-        return causes_of(self.findings)
-
-    @property
-    def untested(self) -> list[ToolReport]:
-        """Tools none of whose calls got past validation."""
-        return [report for report in self.tools if not report.is_tested]
-
-    def passage_of(self, finding: Finding) -> ReachAttempt | None:
-        """The attempt to reach a finding through an agent, if there was one."""
-        journeys = [report.journey for report in self.tools if report.journey is not None]
-        passages = [passage for journey in journeys for passage in journey.passages]
-        return next((passage for passage in passages if passage.finding == finding.id), None)
+    groups = dict[str, list[Finding]]()  # by marks
+    for finding in findings:
+        joined = {id(group): group for mark in finding.marks if (group := groups.get(mark)) is not None}
+        group = [finding, *(each for other in joined.values() for each in other)]
+        groups |= {mark: group for each in group for mark in each.marks}
+    causes = [ranked(group) for group in {id(group): group for group in groups.values()}.values()]
+    return [
+        Cause(group[0].cause, tuple(group)) for group in sorted(causes, key=lambda group: group[0].weight)
+    ]

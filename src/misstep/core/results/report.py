@@ -22,7 +22,9 @@ class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
     """One thing that is wrong. `rule` is its kind, as `tool/crash`; `title` and `text` describe it.
 
     `misstep` is the call at which it went wrong, `calls` are the smallest calls that show it. `identity`
-    stays the same from run to run, even if lines move. `subject` names what is at fault.
+    stays the same from run to run, even if lines move. `subject` names what is at fault. `aside` says why it
+    is listed after others: it is minor, as with values that hardly anybody sends, or has the cause of an
+    earlier one.
     """
 
     id: str
@@ -36,12 +38,25 @@ class Issue(msgspec.Struct, frozen=True, omit_defaults=True):
     details: Mapping[str, str] = {}
     replay: str = ""
     spot: SourceLocation | None = None
+    aside: Literal["", "minor", "same cause"] = ""
+
+
+class Unconfirmed(msgspec.Struct, frozen=True):
+    """What was seen once, and the command that tries it again."""
+
+    text: str
+    replay: str
+
+    @property
+    def words(self) -> str:
+        return f"not confirmed: {self.text}. Replay: {self.replay}"
 
 
 class ReportItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """What was judged as one unit: a case, a tool, a group of tools, a task. It failed if it has flaws.
 
-    `group` is the group it is listed under. `reason` says why it could not be judged.
+    `group` is the group it is listed under. `reason` says why it could not be judged. What is `unconfirmed`
+    is not a flaw until it is seen from a fresh start.
     """
 
     id: str
@@ -51,6 +66,7 @@ class ReportItem(msgspec.Struct, frozen=True, omit_defaults=True):
     seconds: float = 0.0
     reason: str = ""
     flaws: tuple[Issue, ...] = ()
+    unconfirmed: tuple[Unconfirmed, ...] = ()
 
 
 # All items, or those with one verdict, read anew each time.

@@ -31,6 +31,7 @@ TABLES = ("agent_args", "model_roles")
 RETRIES = 6
 RUN_NAME = r"(?!last\Z)[A-Za-z0-9][A-Za-z0-9._-]{0,63}"  # also that of a tag
 TIME_PER_REQUEST = 180.0  # seconds
+TIME_PER_TOOL = 300.0  # seconds
 
 
 class Span:
@@ -294,9 +295,16 @@ class ToolSettings(SettingsGroup):
 class ToolLimits(SettingsGroup):
     """Fuzzing limits, and an earlier run to start from."""
 
-    time_per_tool: Annotated[AboveZero, "Time per tool, e.g. 90s or 5m."] = 300.0
+    time_per_tool: Annotated[
+        AboveZero | None, "Time per tool, e.g. 90s or 5m (default: 5m, less if many tools are fuzzed)."
+    ] = None
     calls_per_tool: Annotated[Annotated[int, Meta(ge=1, le=10**12)] | None, "Maximum calls per tool."] = None
     from_run: Annotated[str, "Seed from an earlier fuzz run's findings and corpus."] = ""
+
+    @property
+    def tool_seconds(self) -> float:
+        """How long a tool may take, if others don't matter."""
+        return TIME_PER_TOOL if self.time_per_tool is None else self.time_per_tool
 
 
 class RequestSettings(SettingsGroup):

@@ -52,6 +52,7 @@ class Strategist:
         self._constraints = list(brief.constraints)
         self._attempt = 1
         self._durations: dict[str, int] = {}
+        self._least: dict[str, int] = {}  # minimum durations, of actions that were refused
         self._findings: dict[str, bool] = {}
         self._costs: dict[str, int] = {}
         self._broken: list[str] = []
@@ -97,7 +98,7 @@ class Strategist:
                 self._course = None
                 self._spoilt = True
                 if self._brief.day:  # it would have ended after the day, which gives a minimum duration
-                    self._durations.setdefault(action, self._brief.day[1] - move.start + 1)
+                    self._least.setdefault(action, self._brief.day[1] - move.start + 1)
                 self._done.append((self._role(action), move.start))  # or it would be tried again and again
 
     def _begin(self) -> None:
@@ -128,7 +129,7 @@ class Strategist:
     def _world(self) -> World:
         return World(
             day=self._brief.day,
-            durations=self._durations,
+            durations=self._least | self._durations,
             findings=self._findings,
             costs=self._costs,
             broken=tuple(self._broken),
@@ -138,9 +139,9 @@ class Strategist:
         """Demands consistent with what has been done, and a plan for the rest."""
         return self._search(late=False)
 
-    def _search(self, late: bool) -> tuple[Demands, list[int]] | None:
+    def _search(self, late: bool, room: int = 0) -> tuple[Demands, list[int]] | None:
         for constraints, world in self._assumptions():
-            for demands in selections(self._brief.actions, constraints, world):
+            for demands in self._selections(constraints, world, room):
                 begun = self._begun(demands)
                 if begun is not None:
                     wanted = demands.untimed() if late else demands
@@ -160,6 +161,18 @@ class Strategist:
             findings |= world.findings
             prepared = [new for said in self._constraints for new in _prepared(said, findings)]
             yield prepared, msgspec.structs.replace(world, findings=findings)
+
+    def _selections(self, constraints: Constraints, world: World, room: int) -> Iterator[Demands]:
+        """The demands of every combination of choices, with `room` minutes for each unknown duration.
+
+        The room makes nothing start earlier: the action may turn out to be short.
+        """
+        demands = selections(self._brief.actions, constraints, world)
+        if not room:
+            return demands
+        unknown = {action: max(room, self._least.get(action, 0)) for action in self._brief.actions}
+        slower = msgspec.structs.replace(world, durations=unknown | self._durations)
+        return map(_with_room, demands, selections(self._brief.actions, constraints, slower))
 
     def _begun(self, demands: Demands) -> tuple[int, int] | None:
         """The finished units and the last of them; None if what has been done does not fit."""
@@ -203,6 +216,12 @@ class Strategist:
             if isinstance(said, StandIn) and said.by == action and said.action in self._broken:
                 return said.action
         return action
+
+
+def _with_room(demands: Demands, slower: Demands) -> Demands:
+    if demands.timing and slower.timing:
+        demands.timing = msgspec.structs.replace(slower.timing, earliest=demands.timing.earliest)
+    return demands
 
 
 def _prepared(constraint: Constraint, findings: Mapping[str, bool]) -> Constraints:

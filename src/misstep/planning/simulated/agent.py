@@ -5,6 +5,7 @@ It gets exactly what any agent gets. Some actors here fail in ways that no misre
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -19,6 +20,7 @@ from misstep.planning.language.reader import Relation, SentenceReading, read
 from misstep.planning.language.requests import clock
 from misstep.planning.plans.demands import Demands
 from misstep.planning.plans.order import Order, order_of
+from misstep.planning.plans.search import TooManyPlans
 from misstep.planning.plans.strategy import Brief, News, Strategist, StrategyMove
 from misstep.planning.world.tool_table import ASK_PRICE, START_OVER, START_TIME, TASK
 
@@ -36,6 +38,27 @@ class FixedOrder(Strategist):
             return None
         places = demands.assign(self._own)
         return demands, sorted([unit for unit in units if unit in places], key=places.__getitem__)
+
+
+ROOMS = range(150, 0, -15)  # minutes
+
+
+class LeavesRoom(Strategist):
+    """In the last of several attempts, leaves as much room as possible for actions of unknown duration.
+
+    A `Strategist` counts unknown durations as zero, so it may wait for a window and then have too little
+    time for the rest. A case is generated only if its rehearsal succeeds all the same, but that depends on
+    the order of the actions, and agents see the tools in another one.
+    """
+
+    def _plan(self) -> tuple[Demands, list[int]] | None:
+        if self._brief.day and self._attempt == self._brief.attempts > 1:
+            for room in ROOMS:
+                with suppress(TooManyPlans):
+                    found = self._search(late=False, room=room)
+                    if found is not None:
+                        return found
+        return super()._plan()
 
 
 class IgnoresAnnouncements(Strategist):

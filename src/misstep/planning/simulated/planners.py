@@ -29,6 +29,7 @@ from misstep.planning.plans.strategy import Strategist
 from misstep.planning.simulated.agent import (
     FixedOrder,
     IgnoresAnnouncements,
+    LeavesRoom,
     Planner,
     SimulatedAgent,
     Understanding,
@@ -64,7 +65,7 @@ class Perfect(Planner, frozen=True):
     """Never wrong."""
 
     def act(self, understood: Understanding, _: Dice) -> Strategist:
-        return Strategist(understood.brief())
+        return LeavesRoom(understood.brief())
 
 
 class Random(Planner, frozen=True):

@@ -131,8 +131,9 @@ def _parts(statement: RunReport) -> Iterator[Markup]:
             element("details", element("summary", text(flaw.title, LONGEST_TITLE)), *_flaw(flaw))
             for flaw in entry.flaws
         ]
+        waiting = [element("p", text(told.words), class_="dim") for told in entry.unconfirmed]
         title = element("h2", text(f"{entry.name}: {entry.verdict}", LONGEST_TITLE))
-        yield element("section", title, *reason, *flaws)
+        yield element("section", title, *reason, *flaws, *waiting)
 
 
 def _flaw(flaw: Issue) -> Iterator[Markup]:

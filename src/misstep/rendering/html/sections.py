@@ -43,7 +43,8 @@ def about(run: Run, sandboxes: Iterable[str], summary: Summary) -> Markup:
     allowed = [f"{limit:,g} {unit}" for unit, limit in limits.items() if limit is not None]
     if run.purpose.kind.group == "tool":
         calls = settings.calls_per_tool
-        allowed += [f"{calls:,} calls per tool" if calls else f"{settings.time_per_tool:,g} s per tool"]
+        most = "" if settings.time_per_tool else "at most "
+        allowed += [f"{calls:,} calls per tool" if calls else f"{most}{settings.tool_seconds:,g} s per tool"]
     told += [("limits", ", ".join(allowed)), ("took", f"{summary.seconds:,.0f} s of work")]
     rows: list[tuple[str, Cell]] = [(name, text(value, MOST)) for name, value in told if value]
     if summary.tokens.input or summary.tokens.output:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from misstep.adapters.processes import LOOK
 from misstep.adapters.toolset.spec import file_of
 from misstep.core.results.descriptions import reworded
-from misstep.core.results.finding import CodeReach
+from misstep.core.results.fuzzing import CodeReach
 from misstep.core.tool import Described, Probe, Reaction
 from misstep.errors import UsageError
 from misstep.fuzzing.coverage import reach_of
@@ -41,8 +41,9 @@ class ToolHost:
 
     `start` loads them, and raises `UsageError` if that fails. After that, whatever happens to the process is
     a reaction, and nothing is raised unless code cannot be loaded again. Calls to a server that is gone for
-    good result in a `died` reaction. `tools`, `files`, `skipped` (messages about tools that were left out)
-    and `notes` (other oddities) are from the last time the tools were loaded.
+    good result in a `died` reaction. `tools`, `files`, `skipped` (messages about tools that were left out),
+    `notes` (other oddities) and `about` (what servers say they are) are from the last time the tools were
+    loaded.
     """
 
     def __init__(self, spec: str, conditions: CallConditions | None = None) -> None:
@@ -59,6 +60,7 @@ class ToolHost:
         self.files: tuple[str, ...] = ()
         self.skipped: tuple[str, ...] = ()
         self.notes: tuple[str, ...] = ()
+        self.about: tuple[str, ...] = ()
         self._decoder = ReactionDecoder()
         self._is_fresh = False
         self._heard_at = 0.0
@@ -159,7 +161,7 @@ class ToolHost:
         """How much of the tool's own code has run so far; None if that is unknown."""
         source = next((each.source for each in self.tools if each.name == tool), None)
         if source is None:
-            return None
+            return self._decoder.reach()
         return reach_of(source.file, source.line, source.text, self._decoder.lines_of(source.file))
 
     def _send(self, probes: Iterable[Probe], idle: bool) -> None:
@@ -266,7 +268,7 @@ class ToolHost:
             self.sandbox = sandbox_for(self._spec, self._conditions)
         self.sandbox.prepare()
         arguments = self._spec, self._conditions, self.sandbox, self._is_apart
-        self._process = SandboxProcess(*arguments, is_over=self._is_over)
+        self._process = SandboxProcess(*arguments, is_over=lambda: self._is_over())
         loaded = self._process.load()
         if loaded.forkable or self._is_apart:
             self._take(loaded)
@@ -291,7 +293,7 @@ class ToolHost:
     def _take(self, loaded: ToolsLoaded) -> None:
         self.files = loaded.files
         self.tools = tuple([reworded(each, self._conditions.wordings) for each in loaded.tools])
-        self.skipped, self.notes = loaded.skipped, loaded.notes
+        self.skipped, self.notes, self.about = loaded.skipped, loaded.notes, loaded.about
 
 
 def _last_rows(line: Channel) -> list[bytes]:

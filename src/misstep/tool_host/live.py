@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from misstep.core.agent import Tool
-from misstep.core.results.finding import CodeReach
+from misstep.core.results.fuzzing import CodeReach
 from misstep.core.results.trial import Judged, Use
 from misstep.core.text import ANSWER, cut
 from misstep.core.tool import Described, Invocation, Probe, Reaction

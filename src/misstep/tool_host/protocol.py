@@ -53,7 +53,7 @@ class LoadTools(_Message, frozen=True, tag="load"):
 
     They start in `folder`, which holds a copy of `workspace`; `roots` are all folders they can write to.
     Modules are also imported from the folder `origin`. With `apart`, every process that calls tools loads
-    them itself. With `read`, they are never called.
+    them itself. With `read`, they are never called. `beside` includes what servers offer besides tools.
     """
 
     spec: str
@@ -64,6 +64,7 @@ class LoadTools(_Message, frozen=True, tag="load"):
     origin: str = ""
     apart: bool = False
     read: bool = False
+    beside: bool = False
 
 
 class Start(_Message, frozen=True):
@@ -82,7 +83,7 @@ class ToolsLoaded(_Message, frozen=True, tag="loaded"):
     """The tools are loaded. They are `forkable` if a copy of the process can call them.
 
     `files` are some files and folders in the tools' working directory. `skipped` says which tools were left
-    out and why, `notes` what else was odd.
+    out and why, `notes` what else was odd. `about` are names and versions of servers, as they tell them.
     """
 
     tools: tuple[Described, ...]
@@ -90,6 +91,7 @@ class ToolsLoaded(_Message, frozen=True, tag="loaded"):
     files: tuple[str, ...] = ()
     skipped: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
 
 class CallerStopped(_Message, frozen=True, tag="stopped"):
@@ -115,10 +117,14 @@ class Overrun(_Message, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True, array_like=True):
-    """The reaction to a call, and lines of the tool's file that ran for the first time."""
+    """The reaction to a call, and lines of the tool's file that ran for the first time.
+
+    `functions` are all lines of those functions of a server that the call reached, by file.
+    """
 
     reaction: Reaction
     lines: dict[str, tuple[int, ...]] = {}
+    functions: dict[str, tuple[tuple[int, ...], ...]] = {}
 
 
 ToZygote: TypeAlias = LoadTools | Start | Measure | Stop
@@ -143,7 +149,7 @@ class CallConditions(msgspec.Struct, frozen=True):
     `allow_read` are additional files and folders they can read. `environment` are variables in addition to
     the few that tools always get, which contain no keys. `load_limit` is the time in seconds for loading;
     servers get more by default. `only` are the names of the tools to call, or all if empty. `wordings`
-    replace descriptions of tools, by name.
+    replace descriptions of tools, by name. `beside` includes what servers offer besides tools.
     """
 
     shelter: Shelter = "auto"
@@ -157,3 +163,4 @@ class CallConditions(msgspec.Struct, frozen=True):
     load_limit: float | None = None
     only: tuple[str, ...] = ()
     wordings: dict[str, Wording] = {}
+    beside: bool = False

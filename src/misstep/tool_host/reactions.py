@@ -5,12 +5,14 @@ trusted, and nothing in it may grow without limit.
 """
 
 import signal
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 import msgspec
 from msgspec.structs import replace
 
+from misstep.core.results.fuzzing import CodeReach
 from misstep.core.tool import Frame, Raised, Reaction
+from misstep.fuzzing.coverage import apart, reach_in
 from misstep.tool_host import protocol as say
 
 MOST_OF_MEMORY = 0.8  # share of the limit; a process killed with this much probably ran out of memory
@@ -70,6 +72,7 @@ TEXT = 1 << 14  # characters
 STRUCTURED = 1 << 20
 MOST_EDGES = 1 << 20  # of all calls together
 MOST_LINES = 1 << 17  # per file
+MOST_LISTED = 1 << 20  # lines of all functions together
 MOST_FILES = 1 << 10
 MOST_OBSERVATIONS = 400
 MOST_FRAMES = 200
@@ -82,6 +85,8 @@ class ReactionDecoder:
 
     def __init__(self) -> None:
         self._lines = dict[str, set[int]]()
+        self._functions = dict[str, set[frozenset[int]]]()
+        self._listed = 0  # lines of all functions
         self._edges = set[int]()
 
     def take(self, row: bytes) -> Reaction:
@@ -89,17 +94,36 @@ class ReactionDecoder:
         report = _reports.decode(row)
         for file, lines in report.lines.items():
             if file in self._lines or len(self._lines) < MOST_FILES:
-                self._lines.setdefault(file, set()).update(line for line in lines if 0 < line < MOST_LINES)
+                self._lines.setdefault(file, set()).update(filter(_is_line, lines))
+        for file in report.functions.keys() & self._lines.keys():
+            self._add_functions(file, report.functions[file])
         reaction = report.reaction if len(row) <= ORDINARY else _bounded(report.reaction)
         if max(reaction.size, reaction.memory, -reaction.size, -reaction.memory) > LARGEST:
             reaction = replace(reaction, size=0, memory=0)
         return replace(reaction, edges=self._known(reaction.edges)) if reaction.edges else reaction
 
+    def _add_functions(self, file: str, functions: Sequence[Sequence[int]]) -> None:
+        known = self._functions.setdefault(file, set())
+        for each in functions:
+            lines = frozenset(filter(_is_line, each))
+            if lines and lines not in known and self._listed + len(lines) <= MOST_LISTED:
+                known.add(lines)
+                self._listed += len(lines)
+
     def lines_of(self, file: str) -> Set[int]:
         return self._lines.get(file, set())
 
+    def reach(self) -> CodeReach | None:
+        """How much of the functions of servers that calls reached has run; None if none are known."""
+        functions = {
+            file: apart(sorted(map(set[int], each), key=min)) for file, each in self._functions.items()
+        }
+        return reach_in(functions, self._lines) if functions else None
+
     def forget(self) -> None:
         self._lines.clear()
+        self._functions.clear()
+        self._listed = 0
 
     def _known(self, edges: tuple[int, ...]) -> tuple[int, ...]:
         """The edges that fit the limits."""
@@ -108,6 +132,10 @@ class ReactionDecoder:
         fitting = tuple(edge for edge in edges if 0 <= edge < LARGEST)
         self._edges.update(fitting)
         return fitting
+
+
+def _is_line(line: int) -> bool:
+    return 0 < line < MOST_LINES
 
 
 def _bounded(reaction: Reaction) -> Reaction:

@@ -80,7 +80,7 @@ class SandboxProcess:
         self._guard = say.GuardOrder(conditions.limits, namespace(), litter)
         workspace = os.path.abspath(conditions.workspace) if conditions.workspace else ""
         places = sandbox.folder, sandbox.roots, workspace, os.getcwd()
-        self._load = say.LoadTools(spec, conditions.limits, *places, apart, read)
+        self._load = say.LoadTools(spec, conditions.limits, *places, apart, read, conditions.beside)
 
     def _launch(self, sandbox: Sandbox, theirs: socket.socket) -> subprocess.Popen[bytes]:
         number = theirs.fileno()

@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,7 +12,8 @@ import msgspec
 from misstep.errors import UsageError
 
 EXAMPLE = "for example mcp:npx -y my-server, or mcp:https://example.com/mcp"
-_VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>\w+)(?P<other>:-(?P<default>[^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[\w./-]+)(?::-(?P<default>[^}]*))?\}")
+_EDITORS = (".vscode", ".cursor")  # folders of editors' files, in the folder of a project
 
 
 class McpServer(msgspec.Struct, frozen=True):
@@ -31,7 +33,8 @@ class _Entry(msgspec.Struct, frozen=True):
 
     command: str = ""
     args: tuple[str, ...] = ()
-    env: dict[str, str] = {}
+    env: dict[str, str | int | float | None] = {}
+    env_file: str = msgspec.field(default="", name="envFile")
     cwd: str = ""
     url: str = ""
     headers: dict[str, str] = {}
@@ -53,12 +56,30 @@ def server_of(target: str) -> McpServer:
     return McpServer(f"'{target}'", words)
 
 
-def servers_in(entries: Any, path: str) -> list[McpServer]:
-    """The servers of an `mcp.json`, except disabled ones."""
+def servers_in(entries: Any, path: str, inputs: Any = ()) -> list[McpServer]:
+    """The servers of an `mcp.json`, except disabled ones; `inputs` are those that VS Code would ask for."""
     if not isinstance(entries, Mapping):
         raise UsageError("expected an object with each server under its name", where=path)
     read = {name: _entry(value, f"{path}, server '{name}'") for name, value in entries.items()}
-    return [_server(name, entry, path) for name, entry in read.items() if not entry.disabled]
+    known = _variables(path, inputs)
+    return [_server(name, entry, path, known) for name, entry in read.items() if not entry.disabled]
+
+
+def _variables(path: str, inputs: Any) -> dict[str, str]:
+    """The values of variables that editors define, and the defaults of their inputs."""
+    folder = Path(path).absolute().parent
+    folder = folder.parent if folder.name in _EDITORS else folder
+    known = {
+        "workspaceFolder": str(folder),
+        "workspaceFolderBasename": folder.name,
+        "userHome": os.path.expanduser("~"),
+        "pathSeparator": os.sep,
+        "/": os.sep,
+    }
+    for each in inputs if isinstance(inputs, list) else ():
+        if isinstance(each, dict) and isinstance(each.get("default"), str):
+            known[f"input:{each.get('id')}"] = each["default"]
+    return known
 
 
 def _entry(value: Any, where: str) -> _Entry:
@@ -71,24 +92,51 @@ def _entry(value: Any, where: str) -> _Entry:
     return entry
 
 
-def _server(name: str, entry: _Entry, path: str) -> McpServer:
+def _server(name: str, entry: _Entry, path: str, known: Mapping[str, str]) -> McpServer:
     where = f"{path}, server '{name}'"
-    filled = msgspec.convert(_filled(msgspec.to_builtins(entry), where), _Entry)
+    filled = msgspec.convert(_filled(msgspec.to_builtins(entry), where, known), _Entry)
     command = (filled.command, *filled.args) if filled.command else ()
-    return McpServer(f"'{name}'", command, filled.env, filled.cwd, filled.url, filled.headers, filled.type)
+    own = {name: str(value) for name, value in filled.env.items() if value is not None}
+    variables = {**(_read_env_file(filled.env_file, known, where) if filled.env_file else {}), **own}
+    return McpServer(f"'{name}'", command, variables, filled.cwd, filled.url, filled.headers, filled.type)
 
 
-def _filled(value: Any, where: str) -> Any:
-    """The value with `${NAME}`, `${env:NAME}` and `${NAME:-default}` replaced from the environment."""
+def _read_env_file(name: str, known: Mapping[str, str], where: str) -> dict[str, str]:
+    """The variables of a file with lines such as `KEY=value`."""
+    try:
+        lines = Path(known["workspaceFolder"], name).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError) as error:
+        raise UsageError(f"the envFile can't be read: {error}", where=where) from None
+    found = dict[str, str]()
+    for line in lines:
+        key, sign, value = line.strip().removeprefix("export ").partition("=")
+        value = value.strip()
+        if sign and not key.startswith("#"):
+            is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+            found[key.strip()] = value[1:-1] if is_quoted else value
+    return found
+
+
+def _filled(value: Any, where: str, known: Mapping[str, str]) -> Any:
+    """The value with variables replaced: `${NAME}`, `${env:NAME}`, `${NAME:-default}`, and those of editors.
+
+    `${input:api-key}`, which VS Code would ask for, is taken from the variable API_KEY.
+    """
     if isinstance(value, dict):
-        return {key: _filled(each, where) for key, each in value.items()}
+        return {key: _filled(each, where, known) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [_filled(each, where) for each in value]
+        return [_filled(each, where, known) for each in value]
 
     def replaced(found: re.Match[str]) -> str:
-        given = os.environ.get(found["name"], found["default"])
+        name, other = found["name"], found["default"]
+        if found["kind"] == "input":
+            other = known.get(f"input:{name}", other)
+            name = re.sub(r"\W", "_", name).upper()
+        elif not found["kind"] and name in known:
+            return known[name]
+        given = os.environ.get(name, other)
         if given is None:
-            raise UsageError(f"the environment variable {found['name']} is not set", where=where)
+            raise UsageError(f"the environment variable {name} is not set", where=where)
         return given
 
     return _VARIABLE.sub(replaced, value) if isinstance(value, str) else value

@@ -11,9 +11,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import msgspec
@@ -43,6 +44,9 @@ ADDING = {"npm": (), "pip": ("--with",)}
 PLAIN = ("-y", "--yes", "-q", "--quiet", "--no-cache", "--refresh", "--isolated", "--prefer-offline")
 
 
+_NAME = re.compile(r"(?P<name>@?[^@=<>~!;,\[\s]+)(?P<extras>\[[^\]]*\])?")
+
+
 class PackageCommand(msgspec.Struct, frozen=True):
     """The packages that a command would download, the program of theirs that it starts, and the rest."""
 
@@ -50,6 +54,44 @@ class PackageCommand(msgspec.Struct, frozen=True):
     packages: tuple[str, ...]
     program: str  # empty for that of an npm package
     arguments: tuple[str, ...]
+
+    @property
+    def package(self) -> str:
+        """The name of the first package, which the server is in; empty if it is an address."""
+        found = _NAME.match(self.packages[0])
+        return found["name"] if found and ":" not in self.packages[0] else ""
+
+    def at(self, version: str) -> "PackageCommand":
+        """The same with another version of the first package, which has to have a name."""
+        return self._with_first(
+            f"{self.package}{self._extras}{'@' if self.manager == 'npm' else '=='}{version}"
+        )
+
+    def at_path(self, path: str) -> "PackageCommand":
+        """The same with a folder or file instead of the first package."""
+        return self._with_first(f"{os.path.abspath(path)}{self._extras}")
+
+    @property
+    def _extras(self) -> str:
+        found = _NAME.match(self.packages[0])
+        return (found["extras"] or "") if found and self.manager == "pip" else ""
+
+    def _with_first(self, package: str) -> "PackageCommand":
+        return msgspec.structs.replace(self, packages=(package, *self.packages[1:]))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The command to be typed."""
+        first, *others = self.packages
+        if self.manager == "npm":
+            named = [word for each in self.packages for word in ("-p", each)]
+            start = (*named, "--", self.program) if self.program else (first,)
+            return ("npx", "-y", *start, *self.arguments)
+        added = [word for each in others for word in ("--with", each)]
+        name, _, version = first.partition("==")
+        if version and name == self.program:
+            return ("uvx", *added, f"{name}@{version}", *self.arguments)
+        return ("uvx", *added, "--from", first, self.program, *self.arguments)
 
 
 class Installation(msgspec.Struct, frozen=True):
@@ -68,6 +110,33 @@ def installed(server: McpServer) -> McpServer:
     folder = cache_folder() / _folder_name(wanted)
     found = _read_record(folder) or _install(wanted, folder, server.name)
     return msgspec.structs.replace(server, command=(found.program, *wanted.arguments))
+
+
+def versions_of(server: McpServer) -> dict[str, str]:
+    """The versions of all packages that a server was installed with; empty if it was not installed here."""
+    wanted = read_command(server.command)
+    found = _read_record(cache_folder() / _folder_name(wanted)) if wanted else None
+    return found.versions if found else {}
+
+
+def version_in(versions: Mapping[str, str], package: str) -> str:
+    """The version of a package, whose name may be spelled differently; empty if it is unknown."""
+    return {_normal(name): version for name, version in versions.items()}.get(_normal(package), "")
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@contextmanager
+def installed_from(path: str, wanted: PackageCommand, name: str) -> Iterator[tuple[str, ...]]:
+    """The command that starts the server from a folder or file instead of its first package.
+
+    It is installed in a folder of its own, which is removed at the end.
+    """
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="other-", dir=cache_folder()) as folder:
+        yield _install_in(Path(folder, "package"), wanted.at_path(path), name).program, *wanted.arguments
 
 
 def cache_folder() -> Path:
@@ -148,12 +217,16 @@ def _install(wanted: PackageCommand, folder: Path, name: str) -> Installation:
                 return found  # another process has installed it meanwhile
             shutil.rmtree(folder, ignore_errors=True)
             print(f"installing {', '.join(wanted.packages)} in {folder}", file=sys.stderr, flush=True)
-            install = _install_with_npm if wanted.manager == "npm" else _install_with_pip
-            found = install(wanted, folder, name)
+            found = _install_in(folder, wanted, name)
             (folder / RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(found)))
             return found
     except OSError as error:
         raise UsageError(f"can't install MCP server {name}: {error}") from error
+
+
+def _install_in(folder: Path, wanted: PackageCommand, name: str) -> Installation:
+    install = _install_with_npm if wanted.manager == "npm" else _install_with_pip
+    return install(wanted, folder, name)
 
 
 @contextmanager
@@ -168,7 +241,8 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _install_with_npm(wanted: PackageCommand, folder: Path, name: str) -> Installation:
     folder.mkdir()
-    options = ("--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder))
+    # A folder would only be linked, and the sandbox does not show it.
+    options = ("--install-links", "--no-audit", "--no-fund", "--loglevel=error", "--prefix", str(folder))
     _run(name, "npm", "install", *options, "--", *wanted.packages)
     own = json.loads((folder / "package.json").read_bytes()).get("dependencies", {})
     program = wanted.program or _only_program(folder, next(iter(own), ""))

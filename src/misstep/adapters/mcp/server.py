@@ -50,7 +50,8 @@ class McpToolServer:
     """Serves a toolbox to any number of connections.
 
     Every call is passed to the toolbox in order of arrival, including calls of unknown tools and arguments
-    that are not an object. The result says what is wrong, so that the client's model can see it.
+    that are not an object. The result says what is wrong, so that the client's model can see it; for an
+    unknown tool, the protocol wants an error instead.
     """
 
     def __init__(self, toolbox: Toolbox) -> None:
@@ -83,14 +84,18 @@ class McpToolServer:
         return ListToolsResult(tools=tools)
 
     async def _call(self, context: Any, _params: Any) -> Any:
-        from mcp.types import CallToolResult, TextContent
+        from mcp import MCPError
+        from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
 
         name, arguments = context.params[AS_SENT]
+        tool = self.offered.get(name, name)
         try:
-            text = self._toolbox.call(self.offered.get(name, name), arguments)
+            text = self._toolbox.call(tool, arguments)
         except StepsExhausted:
             self.exhausted.set()
             text = OVER
+        if tool not in self.offered.values():
+            raise MCPError(INVALID_PARAMS, text)
         said = TextContent(type="text", text=text)
         return CallToolResult(content=[said], is_error=text.startswith("Error"))
 

@@ -80,7 +80,8 @@ class AgentProcess:
         # It fails if the process neither uses the CPU nor prints anything for so long.
         patience = Patience(limit, lambda: family_seconds(self._process.pid) + self._bytes)
         try:
-            self._link.send(say.LoadAgent(spec, name))
+            with contextlib.suppress(say.LinkLost):  # it has ended, and may have said why
+                self._link.send(say.LoadAgent(spec, name))
             while not self._link.has_news(min(patience.left(), LOOK)):
                 if patience.left() <= 0:
                     raise TimeoutError

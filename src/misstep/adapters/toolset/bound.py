@@ -21,17 +21,19 @@ from misstep.core.tool import Described
 from misstep.errors import UsageError
 
 
-def bind(spec: str) -> Toolset:
-    """The tools of a spec, ready to be called.
+def bind(spec: str, beside: bool = False) -> Toolset:
+    """The tools of a spec, ready to be called; with `beside`, also what servers offer besides tools.
 
     Tools without a usable schema are left out. Raises `UsageError` if there are no others, or if one of them
     cannot be called.
     """
     if (servers := servers_to_start(spec)) is not None:
-        return bind_servers(servers, spec)
-    skipped, loop = list[str](), Loop()
-    pairs = usable(find(spec), spec, skipped)
-    return Toolset([_bound(tool, found.value, loop) for tool, found in pairs], True, loop.close, skipped)
+        return bind_servers(servers, spec, beside)
+    skipped, notes, loop = list[str](), list[str](), Loop()
+    pairs = usable(find(spec), spec, skipped, notes)
+    return Toolset(
+        [_bound(tool, found.value, loop) for tool, found in pairs], True, loop.close, skipped, notes
+    )
 
 
 def _bound(tool: Described, value: Any, loop: Loop) -> BoundTool:

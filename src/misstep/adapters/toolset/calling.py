@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import msgspec
 
 from misstep.adapters.loading.recognition import required_parameters
+from misstep.adapters.mcp.server_code import ServerCode
 from misstep.adapters.toolset.functions import readable_hints
 from misstep.core.text import in_words
 from misstep.core.tool import Described
@@ -70,12 +71,16 @@ class BoundTool(msgspec.Struct, frozen=True):
 
     `call` does what an agent's framework would. Exceptions of the tool are not changed. `ArgumentsRefused`
     means that the arguments did not reach the tool; `ServerGone`, `Garbled` and `ServerError` are for
-    servers.
+    servers. `begin` makes a call of a server without waiting for the result; what it returns waits for it, or
+    cancels the call after so many seconds. `call_unlisted` makes the call under a name that the server does
+    not list.
     """
 
     described: Described
     call: Callable[[dict[str, Any]], Returned]
     entry: FunctionSlot | None = None
+    begin: Callable[[dict[str, Any]], Callable[[float | None], Returned]] | None = None
+    call_unlisted: Callable[[dict[str, Any]], Returned] | None = None
 
 
 class Toolset(msgspec.Struct, frozen=True):
@@ -86,6 +91,8 @@ class Toolset(msgspec.Struct, frozen=True):
     close: Callable[[], None]
     skipped: Sequence[str]  # why tools were left out
     notes: Sequence[str] = ()  # what else was odd
+    about: Sequence[str] = ()  # names and versions of servers, as they tell them
+    code: ServerCode | None = None  # reports what runs in servers
 
 
 def told(value: Any, structured: str | None = None, flagged: bool = False) -> Returned:
@@ -223,7 +230,7 @@ class ServerError(Exception):
     """A server replied with a JSON-RPC error."""
 
     def __init__(self, code: int, message: str) -> None:
-        super().__init__(f"{message} ({code})")
+        super().__init__(message)
         self.code = code
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -16,7 +17,7 @@ from misstep.adapters.toolset.found import FoundTool
 from misstep.adapters.toolset.functions import is_callable_object, is_function, signature_of, tool_of_function
 from misstep.adapters.toolset.outputs import output_of
 from misstep.core.tool import ToolKind
-from misstep.errors import UsageError
+from misstep.errors import UsageError, did_you_mean
 
 SINGLE = "tool_input"  # LangChain's name for the parameter of tools that take a single text
 UNTYPED = ("any", "image", "audio")  # types of smolagents that JSON does not have
@@ -295,11 +296,35 @@ SERVERS = ("mcpServers", "servers")
 EXPECTED = 'expected a list of tool definitions, or {"mcpServers": {…}}'
 
 
-def servers_in_file(path: str) -> list[McpServer] | None:
-    """The servers in a file; None if it holds tools instead."""
+def servers_in_file(path: str, only: str = "") -> list[McpServer] | None:
+    """The servers in a file, or `only` the one with this name; None if it holds tools instead."""
+    entries, inputs = _servers_read(path)
+    if entries is None or not only:
+        return None if entries is None else servers_in(entries, path, inputs)
+    if not isinstance(entries, Mapping) or only not in entries:
+        known = list(entries) if isinstance(entries, Mapping) else []
+        hint = did_you_mean(only, known) or f"it has {', '.join(known[:10])}"
+        raise UsageError(f"has no server '{only}'", hint, where=path)
+    return servers_in({only: entries[only]}, path, inputs)
+
+
+def server_names_in(path: str) -> list[str]:
+    """The names of the servers in a file, whether or not they can be used, except disabled ones."""
+    entries, _ = _servers_read(path)
+    if not isinstance(entries, Mapping):
+        return []
+    return [
+        name for name, about in entries.items() if not (isinstance(about, Mapping) and about.get("disabled"))
+    ]
+
+
+def _servers_read(path: str) -> tuple[Any, Any]:
+    """The entries of an `mcp.json` and the inputs it asks for; None if the file holds anything else."""
     value = _read(path)
+    if isinstance(value, Mapping) and isinstance(value.get("mcp"), Mapping):
+        value = value["mcp"]  # in settings of VS Code
     key = next((key for key in SERVERS if key in value), None) if isinstance(value, Mapping) else None
-    return None if key is None else servers_in(value[key], path)
+    return (None, None) if key is None else (value[key], value.get("inputs"))
 
 
 def tools_in_file(path: str) -> list[FoundTool]:
@@ -316,11 +341,27 @@ def tools_in_file(path: str) -> list[FoundTool]:
 
 def _read(path: str) -> Any:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        text = Path(path).read_text(encoding="utf-8-sig")
+        try:
+            return json.loads(text)
+        except ValueError:
+            return json.loads(_without_comments(text))
     except OSError as error:
         raise UsageError(f"can't be read: {error.strerror}", where=path) from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"is not JSON: {error}", where=path) from None
+
+
+_TEXT = r'"(?:[^"\\]|\\.)*"'
+_COMMENT = re.compile(rf"{_TEXT}|//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMA = re.compile(rf"{_TEXT}|,(?=\s*[}}\]])")
+
+
+def _without_comments(text: str) -> str:
+    """JSON without what editors allow beyond it: comments, and commas after the last item."""
+    for pattern in (_COMMENT, _COMMA):
+        text = pattern.sub(lambda found: found[0] if found[0].startswith('"') else "", text)
+    return text
 
 
 def _defined(value: Any, where: str) -> FoundTool:

@@ -15,7 +15,7 @@ from misstep.adapters.loading.source import is_async, source_of
 from misstep.core.agent import Tool
 from misstep.core.tool import Described, Promises, ToolKind
 from misstep.errors import UsageError
-from misstep.schemas.shape import find_reference
+from misstep.schemas.shape import as_list, find_reference, mapping
 from misstep.schemas.source import parse_expression
 
 Place: TypeAlias = tuple[str, ...]
@@ -153,18 +153,19 @@ def admitted(found: Sequence[FoundTool], spec: str) -> list[Tool]:
 
 
 def usable(
-    found: Sequence[FoundTool], spec: str, skipped: list[str] | None = None
+    found: Sequence[FoundTool], spec: str, skipped: list[str] | None = None, notes: list[str] | None = None
 ) -> list[tuple[Described, FoundTool]]:
     """Everything known about the tools, each with what it was found as.
 
     Raises `UsageError` for duplicate names or an unusable schema. If `skipped` is given, unusable tools are
-    reported in it instead, unless no other is left.
+    reported in it instead, unless no other is left. If `notes` is given, optional parameters with an unusable
+    schema are left out, which is reported there.
     """
     _check_tools(found, spec)
     pairs, problems = list[tuple[Described, FoundTool]](), list[UsageError]()
     for each in found:
         try:
-            pairs.append((_described(each), each))
+            pairs.append((_described(each, notes), each))
         except UsageError as problem:
             if skipped is None:
                 raise
@@ -181,7 +182,7 @@ def _check_tools(found: Sequence[FoundTool], spec: str) -> None:
         raise UsageError(f"'{spec}' contains no tools")
     places = dict[str, str]()
     for tool in found:
-        if not tool.name.strip() or not tool.name.isprintable() or len(tool.name) > LONGEST_NAME:
+        if not is_tool_name(tool.name):
             raise UsageError(f"{tool.name[:LONGEST_NAME]!r} is not a valid tool name", where=tool.where)
         if tool.name in places:
             hint = f"one is {places[tool.name]}, the other {tool.where}"
@@ -189,10 +190,14 @@ def _check_tools(found: Sequence[FoundTool], spec: str) -> None:
         places[tool.name] = tool.where
 
 
-def _described(found: FoundTool) -> Described:
+def is_tool_name(name: str) -> bool:
+    return bool(name.strip()) and name.isprintable() and len(name) <= LONGEST_NAME
+
+
+def _described(found: FoundTool, notes: list[str] | None) -> Described:
     if found.problem:
         raise found.problem
-    tool = Tool(found.name, inspect.cleandoc(found.description or ""), _schema(found))
+    tool = Tool(found.name, inspect.cleandoc(found.description or ""), _schema(found, notes))
     return Described(
         tool,
         found.kind,
@@ -205,8 +210,11 @@ def _described(found: FoundTool) -> Described:
     )
 
 
-def _schema(tool: FoundTool) -> dict[str, Any]:
-    """Our own copy of the tool's schema: a JSON object that describes an object."""
+def _schema(tool: FoundTool, notes: list[str] | None) -> dict[str, Any]:
+    """Our own copy of the tool's schema: a JSON object that describes an object.
+
+    If `notes` is given, the schema is without unusable optional parameters, which are reported in it.
+    """
     if not isinstance(tool.parameters, Mapping | None):
         raise _wrong(tool, f"is of the type {type(tool.parameters).__name__}")
     try:
@@ -214,6 +222,7 @@ def _schema(tool: FoundTool) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError) as error:
         raise _wrong(tool, f"is not JSON: {error}") from None
     try:
+        odd = [] if notes is None else _drop_odd(schema)
         misused = next(_misused(schema), None)
     except RecursionError:
         raise _wrong(tool, "is nested too deeply") from None
@@ -221,11 +230,27 @@ def _schema(tool: FoundTool) -> dict[str, Any]:
         *outer, keyword = misused
         inside = f", in {'.'.join(outer)!r}" if outer else ""
         raise _wrong(tool, f"has a value for '{keyword}' that is not valid{inside}")
+    if notes is not None and odd:
+        named = ", ".join(map(repr, odd))
+        notes.append(f"'{tool.name}' is called without {named}, whose schema is not valid")
     schema = _opened(schema)
     if schema.setdefault("type", "object") != "object":
         raise _wrong(tool, f"is not that of an object: its type is {json.dumps(schema['type'])}")
     schema.setdefault("properties", {})
     return schema
+
+
+def _drop_odd(schema: dict[str, Any]) -> list[str]:
+    """Remove optional parameters whose schema is not valid, and return their names."""
+    properties, required = mapping(schema.get("properties")), as_list(schema.get("required"))
+    odd = [
+        name
+        for name, inner in properties.items()
+        if name not in required and any(_misused({"properties": {name: inner}}))
+    ]
+    for name in odd:
+        del schema["properties"][name]
+    return odd
 
 
 def _output(tool: FoundTool) -> dict[str, Any] | None:

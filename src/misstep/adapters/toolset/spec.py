@@ -10,7 +10,13 @@ from misstep.adapters.loading.source import blaming, load_object, settled, stdou
 from misstep.adapters.mcp.entries import McpServer, server_of
 from misstep.adapters.mcp.packages import installed
 from misstep.adapters.mcp.tools import tools_of_servers
-from misstep.adapters.toolset.collecting import collect, expected, servers_in_file, tools_in_file
+from misstep.adapters.toolset.collecting import (
+    collect,
+    expected,
+    server_names_in,
+    servers_in_file,
+    tools_in_file,
+)
 from misstep.adapters.toolset.found import FoundTool, admitted, usable
 from misstep.core.agent import Tool
 from misstep.core.tool import Described
@@ -32,21 +38,26 @@ def tools_from(spec: str) -> list[Tool]:
 
     `file.py:name` and `package.module:name` mean a function, a tool of a known framework, a list, tuple or
     dict of those, a toolkit, or a function that makes any of them; `name()` makes the latter explicit.
-    `mcp:COMMAND` and `mcp:https://…` mean a server, `mcp.json` several servers, `tools.json` a list of
-    definitions in the format of OpenAI, Anthropic or MCP. Raises `UsageError` if something is wrong.
+    `mcp:COMMAND` and `mcp:https://…` mean a server, `mcp.json` several servers, `mcp.json:NAME` one of them,
+    `tools.json` a list of definitions in the format of OpenAI, Anthropic or MCP. Raises `UsageError` if
+    something is wrong.
     """
     return admitted(find(spec), spec)
 
 
 def read_tools(
-    spec: str, skipped: list[str] | None = None, notes: list[str] | None = None
+    spec: str, skipped: list[str] | None = None, notes: list[str] | None = None, beside: bool = False
 ) -> list[Described]:
     """The same tools with everything known about them, including names that no model accepts.
 
-    If `skipped` is given, unreadable tools are reported in it, unless no other is left. Other oddities of
-    servers are added to `notes`.
+    If `skipped` is given, unreadable tools are reported in it, unless no other is left. If `notes` is given,
+    other oddities are added to it, and a server may have no tools at all. With `beside`, what servers offer
+    besides tools is included.
     """
-    return [tool for tool, _ in usable(find(spec, notes), spec, skipped)]
+    found = find(spec, notes, beside)
+    if not found and notes is not None and servers_meant(spec) is not None:
+        return []
+    return [tool for tool, _ in usable(found, spec, skipped, notes)]
 
 
 def file_of(spec: str) -> str:
@@ -63,9 +74,9 @@ def refuse_nameless(spec: str) -> None:
         raise nameless(spec, "tool", expected())
 
 
-def find(spec: str, notes: list[str] | None = None) -> list[FoundTool]:
+def find(spec: str, notes: list[str] | None = None, beside: bool = False) -> list[FoundTool]:
     if (servers := servers_to_start(spec)) is not None:
-        return tools_of_servers(servers, notes=notes)
+        return tools_of_servers(servers, notes=notes, beside=beside)
     if spec.endswith(".json"):
         return tools_in_file(spec)
     refuse_nameless(spec)
@@ -77,7 +88,14 @@ def servers_meant(spec: str) -> list[McpServer] | None:
     """The servers of a spec; None if it means anything else."""
     if spec.startswith(MCP):
         return [server_of(spec.removeprefix(MCP))]
-    return servers_in_file(spec) if spec.endswith(".json") else None
+    file = file_of(spec)
+    return servers_in_file(file, spec.removeprefix(file)[1:]) if file.endswith(".json") else None
+
+
+def each_server(spec: str) -> list[str]:
+    """A spec for each server, if the spec means a file with several."""
+    names = server_names_in(spec) if spec.endswith(".json") and spec == file_of(spec) else []
+    return [f"{spec}:{name}" for name in names] if len(names) > 1 and ":" not in "".join(names) else [spec]
 
 
 def servers_to_start(spec: str) -> list[McpServer] | None:

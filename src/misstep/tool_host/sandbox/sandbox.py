@@ -12,8 +12,8 @@ from pathlib import Path
 import msgspec
 
 from misstep.adapters.mcp.packages import FOLDER, cache_folder
-from misstep.adapters.toolset.spec import servers_meant
-from misstep.core.secrets import SECRET_VARIABLE
+from misstep.adapters.toolset.spec import file_of, servers_meant
+from misstep.core.secrets import CANARY, SECRET_VARIABLE
 from misstep.errors import UsageError
 from misstep.tool_host.protocol import MEGABYTE, CallConditions, Limits
 from misstep.tool_host.sandbox.bubblewrap import HOME, TEMPORARY, Word, find_bubblewrap, run_quietly, walls
@@ -165,6 +165,8 @@ KEPT_FAMILIES = ("LC_", "PYTHON", "PYENV_", "NVM_")
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)")
 # The same call should give the same result, and no files beside the tool's should change.
 SETTLED = {"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+# Looks like a key, but isn't.
+PLANTED = {"CANARY_API_KEY": CANARY}
 # Keeps frameworks from sending telemetry or prompting on a terminal.
 QUIET = {
     "CREWAI_DISABLE_TELEMETRY": "true",
@@ -193,11 +195,11 @@ def environment_for(spec: str, conditions: CallConditions, home: str, temporary:
         "XDG_DATA_HOME": f"{home}/.local/share",
         FOLDER: str(cache_folder()),
     }
-    return {**QUIET, **user_base, **kept, **SETTLED, **places, **conditions.environment}
+    return {**QUIET, **PLANTED, **user_base, **kept, **SETTLED, **places, **conditions.environment}
 
 
 def _named_in(spec: str) -> set[str]:
     with suppress(OSError, ValueError):  # reported when it is loaded
-        if spec.endswith(".json"):
-            return set(_VARIABLE.findall(Path(spec).read_text(encoding="utf-8")))
+        if (file := file_of(spec)).endswith(".json"):
+            return set(_VARIABLE.findall(Path(file).read_text(encoding="utf-8")))
     return set()

@@ -1,4 +1,4 @@
-"""Loaded by a Python that runs a server under test: makes its log of exceptions cheap.
+"""Loaded by a Python that runs a server under test: makes its log of exceptions cheap, and starts coverage.
 
 Servers log exceptions with Rich, which reads and highlights the source of every frame. A call that fails then
 takes a second instead of some milliseconds. Python's own tracebacks say the same.
@@ -8,6 +8,7 @@ It is found by `PYTHONPATH`, by any version of Python, and imports nothing of mi
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -51,4 +52,6 @@ def load_the_next() -> None:
 
 if __name__ == "sitecustomize":
     sys.meta_path.insert(0, RichLoggingFinder())
+    with suppress(Exception):  # then the client knows only the replies
+        import_module("misstep_coverage").start()
     load_the_next()

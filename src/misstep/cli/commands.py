@@ -187,11 +187,12 @@ ROOT = Commands(
         "serve": ("features.serve.command:serve", "Show runs in a browser, live."),
         "show": ("cli.runs:show", "Show a run or one of its cases."),
         "tool": TOOL,
+        "verify": ("features.tool_fuzz.command:verify", "Check whether another version has a finding."),
     },
     sections={
         "Test": "plan tool bench",
         "Look at results": "runs show report serve compare",
-        "Run and judge again": "replay rejudge label",
+        "Run and judge again": "replay verify rejudge label",
         "Set up": "init doctor completion",
         "More": "export mcp paper",
     },

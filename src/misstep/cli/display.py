@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Self, TextIO, TypeAlias
@@ -27,6 +28,8 @@ from misstep.core.event import (
     ToolMended,
 )
 from misstep.core.outcome import JUDGEMENTS, Judgement
+from misstep.core.results.finding import Finding, causes_of
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.run import Unit
 from misstep.core.settings import OutputSettings
 from misstep.core.spending import Pace
@@ -36,8 +39,55 @@ from misstep.rendering.text import plain, plain_lines
 Finished: TypeAlias = CaseFinished | ToolFinished | ToolChecked | GroupFinished | TaskJudged | ToolMended
 
 
+class FindingsSoFar:
+    """The defects of tools that a run has found: how many of each kind, and the worst."""
+
+    def __init__(self) -> None:
+        # With the title of the tool and the name of the target, by id. A live display reads it in a thread.
+        self._found = dict[str, tuple[Finding, str, str]]()
+        self._changes = 0
+        self._told = 0, ""  # after how many changes
+
+    def add(self, event: FindingMade) -> None:
+        tool = event.finding.tool
+        self._found[event.finding.id] = event.finding, _titled(tool, event.origin), event.target or tool
+        self._changes += 1
+
+    def confirm(self, report: ToolReport) -> None:
+        """Take over what was confirmed. What a tool did not show again is not counted any more."""
+        kept = {finding.id: finding for finding in (*report.findings, *report.unconfirmed)}
+        for name, (_, title, target) in [*self._found.items()]:
+            if name in kept:
+                self._found[name] = kept[name], title, target
+            elif report.name == target:
+                del self._found[name]
+        self._changes += 1
+
+    @property
+    def words(self) -> str:
+        """The number of defects, the worst kinds first, and the worst defect; empty if there are none."""
+        changes, (before, told) = self._changes, self._told
+        if changes != before:
+            told = self._in_words()
+            self._told = changes, told
+        return told
+
+    def _in_words(self) -> str:
+        found = self._found.copy()
+        causes = causes_of([finding for finding, _, _ in found.values()])
+        if not causes:
+            return ""
+        kinds = Counter(cause.findings[0].kind for cause in causes)
+        told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
+        waiting = sum(not any(each.replayed for each in cause.findings) for cause in causes)
+        doubt = f" ({waiting} not confirmed yet)" if waiting else ""
+        worst = causes[0].findings[0]
+        what = f"{worst.kind} in {found[worst.id][1]}: {worst.error}"
+        return f"{counted(len(causes), 'defect')}{doubt}: {told}; the worst: {plain(what, 100)}"
+
+
 class ProgressSoFar:
-    """What a display shows: counts by verdict, the rate, what has been spent."""
+    """What a display shows: counts by verdict, the rate, what has been found and spent."""
 
     def __init__(self, started: RunStarted | None, clock: Callable[[], float]) -> None:
         verdicts: Mapping[Judgement, int] = started.verdicts if started else {}
@@ -47,20 +97,33 @@ class ProgressSoFar:
         self._pace = Pace(self.done, clock)
         self._calls = Pace(0, clock)
         self._spending: Spending | None = None
-        self._running: dict[str, float] = {}  # when work on it started
+        self._running: dict[str, tuple[float, str]] = {}  # when work on it started, and its title
         self._clock = clock
+        self.found = FindingsSoFar()
 
     @property
     def done(self) -> int:
         return sum(self._counts.values())
 
     def start(self, event: ItemStarted) -> None:
-        self._running[event.name] = self._clock()
+        self._running[event.name] = self._clock(), _titled(event.name, event.origin)
 
     def add(self, event: Finished) -> None:
         self._running.pop(_name(event), None)
+        if isinstance(event, ToolFinished):
+            self.found.confirm(event.report)
         self._counts[_verdict(event)] += 1
         self._pace.reach(self.done)
+
+    def hear(self, event: Event) -> None:
+        if isinstance(event, FindingMade):
+            self.found.add(event)
+
+    @property
+    def of_tools(self) -> list[tuple[str, str]]:
+        """Which tools are tested, and what was found; nothing for cases."""
+        told = [("testing", self.running), ("found", self.found.words)]
+        return [(title, text) for title, text in told if text and self._unit == "tool"]
 
     def spend(self, event: Spending) -> None:
         if self._spending is None:
@@ -77,12 +140,12 @@ class ProgressSoFar:
     @property
     def running(self) -> str:
         """What is in flight, the longest first; cases, whose ids say nothing, are only counted."""
-        now, oldest = self._clock(), sorted(self._running.copy().items(), key=lambda each: each[1])
+        now, oldest = self._clock(), sorted(self._running.copy().values(), key=lambda each: each[0])
         if not oldest:
             return ""
         if self._unit == "case":
-            return f"{counted(len(oldest), 'case')}, the longest for {now - oldest[0][1]:.0f} s"
-        told = [f"{plain(name, 40)} ({now - began:.0f} s)" for name, began in oldest[:MOST_RUNNING]]
+            return f"{counted(len(oldest), 'case')}, the longest for {now - oldest[0][0]:.0f} s"
+        told = [f"{plain(title, 60)} ({now - began:.0f} s)" for began, title in oldest[:MOST_RUNNING]]
         more = len(oldest) - len(told)
         return ", ".join(told) + (f" and {more} more" if more else "")
 
@@ -125,6 +188,11 @@ def _name(event: Finished) -> str:
     return event.group if isinstance(event, GroupFinished) else event.report.name
 
 
+def _titled(name: str, origin: str) -> str:
+    """The name of a tool with that of its server, unless it has that already."""
+    return name if not origin or name.endswith(f" of {origin}") else f"{name} of {origin}"
+
+
 MOST_RUNNING = 3  # names in the live display
 PLAIN_LINES = 10
 UNTIL_NEXT = 50  # cases between two lines where the total is unknown
@@ -153,7 +221,7 @@ class NoDisplay:
 
 
 class PlainDisplay(NoDisplay):
-    """Prints a line at the start and about ten more during the run."""
+    """Prints a line at the start, and the state of the run about ten times."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
@@ -170,14 +238,24 @@ class PlainDisplay(NoDisplay):
                 self._say(ahead)
         elif isinstance(event, Spending):
             self._progress.spend(event)
+        elif isinstance(event, ItemStarted):
+            self._progress.start(event)
         elif isinstance(event, Finished):
             self._progress.add(event)
             if self._progress.done % self._every == 0 or self._progress.done == self._progress.total:
-                now = self._progress
-                done = f"{now.done}/{now.total}" if now.total else str(now.done)
-                self._say("  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left])))
-        elif line := _news(event):
-            self._say(line)
+                self._say_how_far()
+        else:
+            self._progress.hear(event)
+            if line := _news(event):
+                self._say(line)
+
+    def _say_how_far(self) -> None:
+        now = self._progress
+        done = f"{now.done}/{now.total}" if now.total else str(now.done)
+        self._say("  ".join(filter(None, [done, now.counts, now.rate, now.spent, now.left])))
+        if now.done < now.total:
+            for title, told in now.of_tools:
+                self._say(f"  {title} {told}")
 
     def _say(self, line: str) -> None:
         with suppress(OSError):  # the run continues if nobody reads this
@@ -222,8 +300,10 @@ class LiveDisplay(NoDisplay):
             self._progress.start(event)
         elif isinstance(event, Spending):
             self._progress.spend(event)
-        elif line := _news(event):
-            self._bar.console.print(line, markup=False, highlight=False, style="dim")
+        else:
+            self._progress.hear(event)
+            if line := _news(event):
+                self._bar.console.print(line, markup=False, highlight=False, style="dim")
 
 
 class _Bar(Progress):
@@ -256,7 +336,7 @@ class _Bar(Progress):
             counts = now.counts if now.done else ""
             self.update(self._task, completed=now.done, counts=counts, rate=now.rate, left=now.left)
         yield from super().get_renderables()
-        for title, told in (("running", now.running), ("spent", now.spent)):
+        for title, told in (("running", now.running), ("found", now.found.words), ("spent", now.spent)):
             if told:
                 yield Text(f"{title} {told}", style="dim", overflow="ellipsis", no_wrap=True)
 
@@ -293,7 +373,8 @@ def _news(event: Event) -> str:
         place = f" at {finding.where.partition(' in ')[0]}" if finding.where else ""
         after = counted(finding.found_after, "call")
         doubt = "" if finding.replayed else ", not confirmed yet"
-        return plain(f"{finding.kind} in {finding.tool}: {finding.error}{place} (after {after}{doubt})", 300)
+        tool = _titled(finding.tool, event.origin)
+        return plain(f"{finding.kind} in {tool}: {finding.error}{place} (after {after}{doubt})", 300)
     if isinstance(event, SetJudged) and event.set.verdict == "failed":
         return plain(f"{event.tool}: set {event.set.id} failed, {event.set.why}", 300)
     return plain_lines(event.text) if isinstance(event, Notice) else ""

@@ -161,7 +161,8 @@ def own_command(purpose: RunSpec, name: str) -> Callable[..., Any] | None:
     """A function of the feature's command module for a stored run, if it has one.
 
     `show_stored(settings, run, most)` shows what the run found, `show_part(settings, run, part)` a part of
-    it, `replay_part(settings, run, part)` runs a part again and returns the exit code.
+    it, `replay_part(settings, run, part)` runs a part again and returns the exit code, `issues(settings, run,
+    part)` yields ids and texts for a bug tracker.
     """
     module = import_module(f"{purpose.kind.feature}.command")
     return getattr(module, name, None)

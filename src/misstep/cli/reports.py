@@ -15,15 +15,15 @@ import msgspec
 
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.help import command
-from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, run_argument, settings_options
-from misstep.cli.output import curve_command
+from misstep.cli.options import CURVES_BESIDE, refuse_curves_beside, run_argument, settings_options, typed
+from misstep.cli.output import curve_command, own_command
 from misstep.core.event import Event, ItemStarted, Listener, RunStarted, Spending
 from misstep.core.results.report import RunReport
 from misstep.core.settings import OutputSettings, Report, RunSettings, StoreSettings, ViewSettings
 from misstep.errors import StoreError, UsageError
 from misstep.rendering.text import plain
 from misstep.runs.lookup import feature_of, find_run
-from misstep.store.files import is_kept, opened
+from misstep.store.files import is_kept, opened, write_text
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
 
@@ -163,16 +163,29 @@ def report_path(settings: OutputSettings, name: str, kind: Report) -> str:
 USUAL = {"report": ("html",)}
 
 
-@command("report", "misstep report last --open", "misstep report last --report sarif --report-dir out")
+@command(
+    "report",
+    "misstep report last --open",
+    "misstep report last --report sarif --report-dir out",
+    "misstep report last --format issue",
+)
 @run_argument("run")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["issue"]),
+    help="Write a text for a bug tracker for each cause, or for RUN/FINDING.",
+)
 @click.option("--open", "opening", is_flag=True, help="Open the HTML report in your browser.")
-@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "store", usual=USUAL)
-def report(settings: RunSettings, run: str, opening: bool) -> int:
+@settings_options("report", "report_dir", "baseline", *CURVES_BESIDE, "trust_store", "store", usual=USUAL)
+def report(settings: RunSettings, run: str, form: str | None, opening: bool) -> int:
     """Write reports of a run.
 
     The run may be unfinished. The paths of the written files are printed. RUN may be shortened, or be 'last';
     a FILE.json with a capability curve works as well.
     """
+    if form:
+        return _write_issues(settings, run)
     if opening and ("html" not in settings.report or settings.report_dir == "-"):
         raise UsageError("--open requires an HTML report in a file", "add --report html, or omit --open")
     if is_kept(run):
@@ -194,6 +207,27 @@ def report(settings: RunSettings, run: str, opening: bool) -> int:
         if opening and kind == "html":
             open_page(path)
     return ending.leave()
+
+
+def _write_issues(settings: RunSettings, name: str) -> int:
+    """Write a text for a bug tracker for each cause of a run, the worst first."""
+    if vain := typed(lambda each: each in ("report", "opening", "baseline", *CURVES_BESIDE)):
+        raise UsageError(f"{vain[0]} can't be combined with --format issue", "omit one of them")
+    run, _, part = name.partition("/")
+    found = find_run(settings, run)
+    write = own_command(found.purpose, "issues")
+    if write is None:
+        raise UsageError(f"run {found.id} has no findings to report", "name a run of misstep tool fuzz")
+    if settings.report_dir != "-":
+        check_reports(settings.overlay({"report": ("md",)}))
+    for number, (finding, text) in enumerate(write(settings, found.id, part), 1):
+        if settings.report_dir == "-":
+            click.echo(text)
+            continue
+        path = os.path.join(settings.report_dir, f"{found.id}-{number:02}-{finding}.md")
+        write_text(path, text)
+        click.echo(plain(path))
+    return 0
 
 
 def open_page(path: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from misstep.core.results.finding import Comparisons, Constant
+from misstep.core.results.fuzzing import Comparisons, Constant
 from misstep.core.results.trial import REFUSALS, Ruling
 from misstep.core.tool import Described, Invocation, Observation
 from misstep.fuzzing.judging.echoes import GivenValues

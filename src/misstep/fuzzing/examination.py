@@ -5,33 +5,40 @@ import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
+import msgspec
 from msgspec import structs
 
-from misstep.core.results.finding import Finding, FindingKind, ToolReport
+from misstep.core.results.finding import ENDLESS, Finding, FindingKind
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.results.trial import REFUSALS, Judged
-from misstep.core.tool import Described, Invocation, Probe, Reaction
+from misstep.core.tool import Described, Invocation, Reaction
 from misstep.fuzzing.comparisons import SeenComparisons
-from misstep.fuzzing.contracts.checks import experiments, judge_sequences_of
+from misstep.fuzzing.contracts.checks import experiments, judge_steps, next_of, read_steps_of
 from misstep.fuzzing.contracts.samples import CallSamples
 from misstep.fuzzing.contracts.steps import Toolkit
-from misstep.fuzzing.judging.echoes import finding_id
 from misstep.fuzzing.judging.endings import UNREACHABLE
 from misstep.fuzzing.judging.ruling import FINE, judge
+from misstep.fuzzing.judging.wording import normalise
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
-from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, Refusals, chao1, documented_values
-from misstep.fuzzing.workbench import PORTION, PORTIONS, Grants, MeteredWorkbench, Stretch, Workbench
-from misstep.schemas.schema import fits
+from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, Refusals, chao1, frames_of, located
+from misstep.fuzzing.workbench import (
+    PORTION,
+    PORTIONS,
+    Grants,
+    MeteredWorkbench,
+    Stretch,
+    Workbench,
+    run_calls,
+)
 
 MOST_NOTES = 5
 STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
 STUCK = 15  # refusals in a row after accepted calls that call for a fresh start; twice as many each time
-MOST_EXPERIMENTS = 2_000  # on contracts
 
 Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 
@@ -39,49 +46,53 @@ Ended: TypeAlias = Literal["time", "calls", "exhausted", "stopped"]
 _Key: TypeAlias = tuple[str, FindingKind, str]
 
 
+class Deadlines(msgspec.Struct, frozen=True):
+    """When confirming findings and minimising them ends, by the monotonic clock."""
+
+    confirmed: float
+    minimised: float
+
+
+NEVER = Deadlines(math.inf, math.inf)
+
+
+class ExaminationOptions(msgspec.Struct, frozen=True):
+    """Where the tools of an examination are from, and what is known of them.
+
+    `titles` replace tool names in the ids of findings where names are ambiguous. `kept` are calls from
+    elsewhere, such as a corpus, to try first. `samples` collects calls on which contracts are tried;
+    `preparations` are calls of other tools that make something these tools may need, `hints` values that
+    those accepted.
+    """
+
+    spec: str = ""
+    seed: int = 0
+    titles: Mapping[str, str] = {}
+    kept: Sequence[str] = ()
+    samples: CallSamples | None = None
+    preparations: Sequence[Sequence[Invocation]] = ()
+    hints: Mapping[str, Sequence[Any]] = {}
+
+
 class Examination:
     """Asks the fuzzer for calls, makes and judges them, and keeps the findings.
 
-    `before` is the report of a stopped examination to resume, or an empty one. `titles` replace tool names in
-    the ids of findings where names are ambiguous. `kept` are calls from elsewhere, such as a corpus, to try
-    first. `samples` collects calls on which contracts are tried; `preparations` are calls of other tools that
-    make something these tools may need, `hints` values that those accepted.
+    `before` is the report of a stopped examination to resume, or an empty one.
     """
 
     def __init__(
-        self,
-        bench: Workbench,
-        tools: Sequence[Described],
-        spec: str,
-        seed: int,
-        before: ToolReport,
-        titles: Mapping[str, str] = MappingProxyType({}),
-        kept: Iterable[str] = (),
-        samples: CallSamples | None = None,
-        preparations: Sequence[Sequence[Invocation]] = (),
-        hints: Mapping[str, Sequence[Any]] = MappingProxyType({}),
+        self, bench: Workbench, tools: Sequence[Described], before: ToolReport, options: ExaminationOptions
     ) -> None:
         self._bench = bench
-        called = {call.tool for calls in preparations for call in calls} - {tool.name for tool in tools}
-        self._helpers = {tool.name: tool for tool in bench.tools if tool.name in called}
+        called = {call.tool for calls in options.preparations for call in calls}
         self._tools = {tool.name: tool for tool in tools}
+        self._helpers = {tool.name: tool for tool in bench.tools if tool.name in called - {*self._tools}}
         self._callable = {**self._helpers, **self._tools}
-        self._rule = judge_sequences_of(list(self._callable.values()))
-        self._samples = samples or CallSamples()
-        self._spec = spec
+        self._steps = read_steps_of(list(self._callable.values()))
+        self._samples = options.samples or CallSamples()
+        self._options = options
         self._before = before
-        self._titles = titles
-        self._fuzzer = Fuzzer(
-            tools,
-            seed,
-            corpus=(*kept, *before.corpus),
-            files=bench.files,
-            helpers=list(self._helpers.values()),
-            preparations=[
-                tuple((call.tool, json.loads(call.arguments)) for call in calls) for calls in preparations
-            ],
-            hints=hints,
-        )
+        self._fuzzer = self._make_fuzzer()
         self._index = DefectIndex()
         for finding in (*before.findings, *before.unconfirmed):
             self._index.recall(finding)
@@ -94,7 +105,7 @@ class Examination:
         self._trouble = set[tuple[str, str, str]]()  # (tool, error, message) of environment problems
         self._plain = set[tuple[str, str]]()  # (tool, signature) seen in calls without marks
         self._fresh = list[Finding]()
-        self._notes = dict.fromkeys(before.notes)
+        self._notes = {normalise(note): note for note in before.notes}
         self._refused, self._environment = before.refused, before.environment
         self._refused_in_row, self._patience, self._has_accepted = 0, STUCK, False
         self._valid = before.valid
@@ -104,6 +115,21 @@ class Examination:
         self.calls, self.seconds = before.calls, before.seconds
         self.seconds_settling = 0.0  # not included in `seconds`
         self.unreachable = ""  # why tools cannot be called any more, if the last call failed for that reason
+
+    def _make_fuzzer(self) -> Fuzzer:
+        options = self._options
+        return Fuzzer(
+            list(self._tools.values()),
+            options.seed,
+            corpus=(*options.kept, *self._before.corpus),
+            files=self._bench.files,
+            helpers=list(self._helpers.values()),
+            preparations=[
+                tuple((call.tool, json.loads(call.arguments)) for call in calls)
+                for calls in options.preparations
+            ],
+            hints=options.hints,
+        )
 
     def go_on(self, most: int, over: Callable[[], bool]) -> int:
         """Make up to `most` calls and return their number: fewer if `over`, 0 if nothing is left to try.
@@ -135,24 +161,25 @@ class Examination:
         self,
         known: Iterable[tuple[str, str]],
         over: Callable[[], bool],
-        seconds: float = math.inf,
+        until: Deadlines = NEVER,
         grants: Grants | None = None,
     ) -> bool:
         """Confirm and minimise findings, except those `known` by tool and signature.
 
-        Findings not handled within `seconds` stay unconfirmed. Returns False if it was stopped earlier:
-        `over`, no more calls granted, or tools unreachable.
+        Findings not handled in time stay unconfirmed, or as they are. Returns False if it was stopped
+        earlier: `over`, no more calls granted, or tools unreachable.
         """
         elsewhere, began = set(known), time.monotonic()
-        until = began + seconds
         bench = MeteredWorkbench(self._bench, grants)
         ended = self._until(lambda: bench.is_out or over())
         try:
             weighty = sorted(self._index, key=lambda entry: self._unconfirmed(entry).weight)
             fresh = [entry for entry in weighty if not self._is_done(entry, elsewhere)]
-            # All are confirmed before any is minimised: an unconfirmed finding is worth little.
+            # All are confirmed before any is minimised: an unconfirmed finding is worth little. What takes
+            # the full time limit comes last, or it would leave no time for the others.
+            fresh.sort(key=lambda entry: entry.kind in ENDLESS)
             return all(
-                self._work_on(entry, minimise, bench, ended, until)
+                self._work_on(entry, minimise, bench, ended, until.minimised if minimise else until.confirmed)
                 for minimise in (False, True)
                 for entry in fresh
             )
@@ -160,20 +187,22 @@ class Examination:
             self._triage += bench.made
             self.seconds_settling += time.monotonic() - began
 
-    def try_contracts(self, over: Callable[[], bool], seconds: float, grants: Grants | None = None) -> None:
+    def try_contracts(self, over: Callable[[], bool], until: float, grants: Grants | None = None) -> None:
         """Make calls that show whether the tools do what they promise; breaches are confirmed by `settle`."""
-        bench, until = MeteredWorkbench(self._bench, grants), time.monotonic() + seconds
+        bench, began = MeteredWorkbench(self._bench, grants), time.monotonic()
         ended = self._until(lambda: bench.is_out or over() or time.monotonic() >= until)
-        kit = Toolkit(self._tools, self._samples.accepted, self._samples.refused, self._folder())
+        known = self._samples
+        kit = Toolkit(self._tools, known.accepted, known.refused, known.hung, self._folder())
         self._bench.reset()
         self._index.begin_anew()
-        for calls in islice(experiments(kit), MOST_EXPERIMENTS):
-            if ended():
-                break
-            reactions = list(bench.run([Probe(call, watch=True) for call in calls]))
-            if len(reactions) < len(calls):
+        proposed, steps = experiments(kit), None
+        while not ended() and (calls := next_of(proposed, steps)) is not None:
+            reactions = run_calls(bench, calls, watch=True)
+            steps = self._steps(calls, reactions) if len(reactions) == len(calls) else None
+            if steps is None:
                 continue
-            judged = self._judge(calls, reactions)
+            judged = judge_steps(steps)
+            self._look_for(judged)
             for place in range(1, len(calls)):
                 self._index.add(calls[:place], FINE, self.calls)
             new = self._index.add(calls, judged, self.calls, "contract")
@@ -184,7 +213,7 @@ class Examination:
             if any(reaction.ended not in ("returned", "raised") for reaction in reactions):
                 self._index.begin_anew()
         self._triage += bench.made
-        self.seconds_settling += time.monotonic() - until + seconds
+        self.seconds_settling += time.monotonic() - began
 
     def _folder(self) -> str:
         """The tools' working directory, if the files in it are listed by relative and absolute names."""
@@ -209,7 +238,7 @@ class Examination:
             reach=self._bench.reach(next(iter(self._tools))) if len(self._tools) == 1 else None,
             corpus=tuple(islice(self._fuzzer.corpus, MOST_KEPT)),
             ended=ended,
-            notes=tuple(self._notes),
+            notes=tuple(self._notes.values()),
             refusals=tuple(self._refusals),
             compared=tuple(self._compared),
             valid=self._valid,
@@ -241,7 +270,7 @@ class Examination:
                 self._trouble.add((calls[-1].tool, ruling.error, ruling.message))
                 self._add_note(ruling.why)
             self._compared.add(calls[-1], reaction.observations, ruling.ruling)
-            frames = reaction.raised.frames if reaction.raised else ()
+            frames = frames_of(ruling, reaction)
             new = self._index.add(calls, ruling, self.calls, attempt.origin, frames)
             if new and not self._is_trouble(new):
                 self._fresh.append(self._unconfirmed(new))
@@ -249,7 +278,8 @@ class Examination:
                 self._plain.add((calls[-1].tool, ruling.signature))
                 if attempt.fits[place - 1]:
                     self._valid += 1
-                    self._samples.add(calls, ruling, reaction)
+                    by_server = self._callable[calls[-1].tool].kind == "mcp"
+                    self._samples.add(calls, ruling, reaction, by_server)
                     if ruling.ruling in REFUSALS:
                         self._refusals.add(calls[-1], reaction)
             if reaction.ended not in ("returned", "raised"):
@@ -266,8 +296,9 @@ class Examination:
         return (entry.tool, entry.judged.error, entry.judged.message) in self._trouble
 
     def _add_note(self, words: str) -> None:
+        """Keep the first note of each shape."""
         if len(self._notes) < MOST_NOTES:
-            self._notes[words] = None
+            self._notes.setdefault(normalise(words), words)
 
     def _is_done(self, entry: Defect, elsewhere: Collection[tuple[str, str]]) -> bool:
         """Whether a defect needs no work: settled, known from elsewhere, or not the tool's fault."""
@@ -295,7 +326,7 @@ class Examination:
         return True
 
     def _judge(self, calls: Sequence[Invocation], reactions: Sequence[Reaction]) -> Judged:
-        judged = self._rule(calls, reactions)
+        judged = judge_steps(self._steps(calls, reactions))
         self._look_for(judged)
         return judged
 
@@ -312,14 +343,8 @@ class Examination:
                 self._add_note(f"{seen}, but not again after a fresh start")
 
     def _located(self, finding: Finding) -> Finding:
-        title = self._titles.get(finding.tool)
-        own = finding_id(title, finding.kind, finding.signature) if title else finding.id
-        named = documented_values(finding.calls, self._callable)
-        fit = all(
-            fits(self._callable[call.tool].tool.parameters, json.loads(call.arguments)) is None
-            for call in finding.calls
-        )
-        return structs.replace(finding, id=own, spec=self._spec, fits=fit, documented=named)
+        title = self._options.titles.get(finding.tool, "")
+        return located(finding, self._options.spec, self._callable, title)
 
     def _unconfirmed(self, entry: Defect) -> Finding:
         return self._located(entry.finding(entry.calls, 0, 0))

@@ -2,11 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Protocol, TypeAlias
 
-from misstep.core.results.finding import CodeReach
+from msgspec.structs import replace
+
+from misstep.core.results.fuzzing import CodeReach
 from misstep.core.results.trial import Judged
-from misstep.core.tool import Described, Probe, Reaction
+from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 
@@ -46,6 +49,24 @@ class Workbench(Protocol):
     def reach(self, tool: str) -> CodeReach | None:
         """How much of the tool's own code has run so far; None if that is unknown."""
         ...
+
+
+def run_calls(
+    bench: Workbench, calls: Sequence[Invocation], patience: float = 1.0, watch: bool = False
+) -> list[Reaction]:
+    """Make the calls in order, some of them after a fresh start."""
+    reactions = list[Reaction]()
+    starts = [place for place, call in enumerate(calls) if call.sent == "afresh"]
+    for start, end in pairwise(sorted({0, *starts, len(calls)})):
+        if start in starts:
+            bench.reset()
+        part = list(calls[start:end])
+        if part[-1].sent == "together":  # with nothing
+            part[-1] = replace(part[-1], sent="in turn")
+        reactions += bench.run([Probe(call, watch=watch) for call in part], patience)
+        if len(reactions) < end:  # no more calls are possible, or granted
+            break
+    return reactions
 
 
 class Grants(Protocol):

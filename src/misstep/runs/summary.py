@@ -7,8 +7,8 @@ from misstep.core.outcome import ERROR_KINDS, JUDGEMENTS, Judgement, Usage
 from misstep.core.results.benchmark import TaskReport
 from misstep.core.results.consistency import ConsistencyReport
 from misstep.core.results.crosstalk import GroupReport
-from misstep.core.results.finding import ToolReport
 from misstep.core.results.fixing import FixReport
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.results.summary import Summary, Tally
 from misstep.core.spending import Spent
 from misstep.core.stats import wilson

@@ -97,11 +97,16 @@ class ToolRunSession(Generic[R]):
         return [report for report in self.kept.values() if report.ended != "stopped"]
 
     def hold(
-        self, work: Callable[[], Generator[R | Event]], finished: Callable[[R], Event], unit: Unit = "tool"
+        self,
+        work: Callable[[], Generator[R | Event]],
+        finished: Callable[[R], Event],
+        unit: Unit = "tool",
+        least: int = 1,
     ) -> None:
         """Take reports to store and events from the work. `finished` makes the event for a final report.
 
-        Raises an error that says how to resume, if there is more to do.
+        Raises an error that says how to resume, if there is more to do or there are not even the `least`
+        reports.
         """
         run = self.run
         with self._store.sit(run.id, time.time()) as writer:
@@ -112,7 +117,7 @@ class ToolRunSession(Generic[R]):
             try:
                 with ticking(lambda: self.emit(Spending(run.id, self.run_budget.used, run.settings.budget))):
                     self._take_in(work, writer, finished)
-                self._finish()
+                self._finish(least)
             except Exception as error:
                 self._tell_of(error)
                 raise
@@ -124,9 +129,9 @@ class ToolRunSession(Generic[R]):
             for listener in self._listeners:
                 listener(clean)
 
-    def start(self, name: str) -> None:
+    def start(self, name: str, origin: str = "") -> None:
         """Tell listeners that work on a tool, group or task starts."""
-        self.emit(ItemStarted(self.run.id, name))
+        self.emit(ItemStarted(self.run.id, name, origin))
 
     def notice(self, text: str) -> None:
         self.emit(Notice(text))
@@ -159,9 +164,9 @@ class ToolRunSession(Generic[R]):
             reason = error.message if isinstance(error, MisstepError) else type(error).__name__
             self.emit(RunStopped(self.run.id, reason))
 
-    def _finish(self) -> None:
+    def _finish(self, least: int) -> None:
         run = self.run
-        if len(self.done) < (run.total or len(self.kept) or 1):
+        if len(self.done) < (run.total or len(self.kept) or least):
             raise self._stopped()
         summary = self._summarise(run, sorted(self.kept.values(), key=lambda report: report.place))
         self._store.finish_run(run.id, summary)

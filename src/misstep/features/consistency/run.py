@@ -120,7 +120,7 @@ class Questioner:
     ) -> None:
         tool = target.among(bench.tools)[0]
         progress.sandbox = bench.sandbox.words
-        until = time.monotonic() + self.settings.time_per_tool - progress.before.seconds
+        until = time.monotonic() + self.settings.tool_seconds - progress.before.seconds
         bench.heed(lambda: self._agent_session.is_over() or time.monotonic() >= until)
         ended: Ended = "stopped"
         try:

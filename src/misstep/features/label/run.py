@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from misstep.core.results.consistency import ConsistencyReport, set_id
-from misstep.core.results.finding import RUNTIME_ERRORS, ReachAttempt, ToolReport
+from misstep.core.results.finding import RUNTIME_ERRORS
+from misstep.core.results.fuzzing import ReachAttempt, ToolReport
 from misstep.core.results.label import PER_TOOL, Item, Label, LabelReport, draw_items, report_on
 from misstep.core.results.trial import Trial
 from misstep.core.settings import StoreSettings

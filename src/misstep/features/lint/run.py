@@ -12,7 +12,7 @@ import msgspec
 
 from misstep.adapters.toolset.spec import read_tools, refuse_nameless
 from misstep.core.results.descriptions import read_descriptions, refuse_unknown_tools, reworded
-from misstep.core.results.finding import ToolReport
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.rng import derive_seed
 from misstep.core.settings import Settings, ToolRunSettings, ToolSettings
 from misstep.core.settings.reading import check_settings
@@ -47,7 +47,7 @@ def list_tools(specs: Sequence[str], settings: ToolRunSettings | None = None) ->
     Code is loaded in another process, which leaves nothing in this one.
     """
     settings = settings or Settings()
-    lists = [look_into(spec, settings) for spec in specs]
+    lists = [look_into(spec, settings, beside=True) for spec in specs]
     tools = tuple(tool for each in lists for tool in each.tools)
     refuse_unknown_tools(read_descriptions(settings.descriptions), [tool.name for tool in tools])
     return ToolList(
@@ -57,18 +57,23 @@ def list_tools(specs: Sequence[str], settings: ToolRunSettings | None = None) ->
     )
 
 
-def look_into(spec: str, settings: ToolRunSettings) -> ToolList:
-    """The tools of one spec. The file of descriptions may also describe tools of other specs."""
+def look_into(spec: str, settings: ToolRunSettings, beside: bool = False) -> ToolList:
+    """The tools of one spec; with `beside`, also what servers offer besides tools.
+
+    The file of descriptions may also describe tools of other specs.
+    """
     refuse_nameless(spec)
     if _is_file(spec):
-        skipped = list[str]()
-        found = ToolList(tuple(read_tools(spec, skipped)), tuple(skipped))
+        skipped, notes = list[str](), list[str]()
+        tools = tuple(read_tools(spec, skipped, notes))
+        found = ToolList(tools, tuple(skipped), tuple(notes))
     else:
         serves, conditions = is_server(spec), conditions_of(settings)
         # In the sandbox, a server gets the same environment variables as with `tool fuzz`.
         whole = settings.sandbox == "none" or not serves
         environment = whole_environment(serves) if whole else conditions.environment
-        loaded = read_apart(spec, msgspec.structs.replace(conditions, environment=environment))
+        conditions = msgspec.structs.replace(conditions, environment=environment, beside=beside)
+        loaded = read_apart(spec, conditions)
         found = ToolList(loaded.tools, loaded.skipped, loaded.notes)
     wordings = read_descriptions(settings.descriptions)
     return msgspec.structs.replace(found, tools=tuple(reworded(tool, wordings) for tool in found.tools))
@@ -130,7 +135,7 @@ def _looked_at(
     def look(target: Target) -> tuple[str, ToolReport]:
         with benches.lend(target.spec) as bench:
             bench.heed(stop.is_set)
-            tool, until = target.among(bench.tools)[0], time.monotonic() + settings.time_per_tool
+            tool, until = target.among(bench.tools)[0], time.monotonic() + settings.tool_seconds
             seed, most = derive_seed(settings.seed, tool.name), settings.calls_per_tool or CALLS
             report = look_at(bench, tool, seed, most, lambda: stop.is_set() or time.monotonic() >= until)
             return target.name, report

@@ -110,7 +110,7 @@ def _carry_out(question: Question, several: Sequence[Settings], used: Sequence[s
 
 ABOUT = {
     **ABOUT_TRYING,
-    "time_per_tool": "Time per tool and method, e.g. 90s or 5m.",
+    "time_per_tool": "Time per tool and method, e.g. 90s or 5m (default: 5m).",
     "count": "Requests, or sets of requests, per tool and method.",
 }
 

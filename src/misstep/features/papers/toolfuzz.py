@@ -14,7 +14,7 @@ from rich.text import Text
 from misstep.core.event import Listener
 from misstep.core.model import ModelError
 from misstep.core.results.consistency import CHECKS, Check, ConsistencyReport, ConsistencyRun, group_sets
-from misstep.core.results.finding import FuzzReport, Richness, ToolReport, errors_in
+from misstep.core.results.fuzzing import FuzzReport, Richness, ToolReport, errors_in
 from misstep.core.results.label import Rate
 from misstep.core.settings import Settings, StoreSettings
 from misstep.core.settings.reading import check_settings

@@ -1,7 +1,8 @@
-"""`misstep tool fuzz`: find inputs that break tools."""
+"""`misstep tool fuzz`: find inputs that break tools; `misstep verify`: try a finding in another version."""
 
 import os
 import sys
+from collections.abc import Iterator
 from functools import partial
 
 import click
@@ -10,17 +11,27 @@ from rich.console import Console
 from misstep.cli.exit_policy import CommandResult, ExitPolicy
 from misstep.cli.help import command
 from misstep.cli.listeners import close_run, followed, watched
-from misstep.cli.options import ABOUT_TRYING, GATE, KEEPING, settings_options
-from misstep.cli.output import check_specs, hint, point_to_page, print_json, print_json_text, to_report
-from misstep.core.results.finding import FuzzReport
+from misstep.cli.options import ABOUT_TRYING, GATE, KEEPING, run_argument, settings_options
+from misstep.cli.output import (
+    INCONCLUSIVE,
+    check_specs,
+    hint,
+    point_to_page,
+    print_json,
+    print_json_text,
+    to_report,
+)
+from misstep.core.results.fuzzing import FuzzReport
 from misstep.core.results.trial import REFUSALS
 from misstep.core.settings import RunSettings, ToolFuzzSettings
 from misstep.errors import UsageError
 from misstep.features.tool_fuzz import view
+from misstep.features.tool_fuzz.issues.text import issues_of
 from misstep.features.tool_fuzz.reach_view import passage_as_json
 from misstep.features.tool_fuzz.replay import regression_tests, replay_finding
 from misstep.features.tool_fuzz.reproduce import REQUESTS
 from misstep.features.tool_fuzz.run import find_finding, fuzz_tools, resume_fuzzing, view_fuzzing
+from misstep.features.tool_fuzz.verify import verify_finding
 from misstep.runs.lookup import find_run
 from misstep.runs.setup.configuration import CALLING, FUZZING, TRYING, USUALLY_TRYING
 from misstep.store.files import refuse_unwritable, write_text
@@ -39,7 +50,7 @@ ABOUT = {**ABOUT_TRYING, "count": f"Requests per tool for greybox and whitebox (
 @click.option("--emit", type=click.Choice(["pytest"]), help="Also write the findings as tests to --out.")
 @settings_options(
     *(*FUZZING, *TRYING, "requests_per_crash", "tool_method", "skip_sanity", "count", "timeout"),
-    *(*CALLING, "out", *GATE, *KEEPING),
+    *(*CALLING, "on", "ray_address", "out", *GATE, *KEEPING),
     usual=USUALLY_TRYING,
     about=ABOUT,
     shared_agent="none",
@@ -92,14 +103,22 @@ def show_stored(settings: RunSettings, run: str, _: int) -> None:
 
 def show_part(settings: RunSettings, run: str, name: str) -> None:
     stored, finding = find_finding(settings, run, name)
-    passage = view_fuzzing(settings, stored.id).passage_of(finding)
+    report = view_fuzzing(settings, stored.id)
+    passage = report.passage_of(finding)
     if settings.json:
         through_agent = {"through_agent": passage_as_json(passage)} if passage else {}
-        print_json_text({**view.finding_as_json(finding), **through_agent})
+        cause = view.cause_ids(report.causes).get(finding.id, "")
+        print_json_text({**view.finding_as_json(finding, cause), **through_agent})
         return
     console = Console()
     console.print(view.finding_detail(finding, passage))
     hint(console, f"Replay: misstep replay {stored.id}/{finding.id}{way_to(settings.store)}")
+
+
+def issues(settings: RunSettings, run: str, part: str) -> Iterator[tuple[str, str]]:
+    """For `misstep report --format issue`: ids of findings, and the texts."""
+    for finding, text in issues_of(settings, run, part):
+        yield finding.id, text
 
 
 def _write_tests(settings: RunSettings, report: FuzzReport) -> None:
@@ -135,3 +154,37 @@ def replay_part(settings: RunSettings, run: str, name: str) -> int:
         hint(console, "as before" if same else f"was before: {before.kind}, {before.error}")
     harmless = ("fine", "environment") if is_refusal else ("fine", "refused", "environment")
     return int(after.ruling not in harmless)
+
+
+CODES = {"still there": 1, "gone": 0, "different": INCONCLUSIVE, "cannot tell": INCONCLUSIVE}
+
+
+@command(
+    "verify",
+    "misstep verify last/f4c986843e --against 1.4.0",
+    "misstep verify last/f4c986843e --against ../server/dist/server-1.4.0.tgz",
+)
+@run_argument("finding")
+@click.option(
+    "--against", metavar="VERSION|PATH", required=True, help="Version of the package, or a folder or file."
+)
+@settings_options("trust_store", "store", "json")
+def verify(settings: RunSettings, finding: str, against: str) -> int:
+    """Check whether another version has a finding.
+
+    FINDING is RUN/FINDING. Its calls are made in the other version and, for comparison, in the original,
+    several times, each time from a fresh start. For a server that npx, uvx or pipx starts, VERSION is another
+    version of its package, and PATH a folder or file to install instead. For other servers and for Python
+    files, PATH is a file, or a folder with a file of the same name.
+
+    Exit codes: 0 it is gone, 1 it is still there, 4 the calls end in another defect, or nothing can be said.
+    """
+    run, slash, part = finding.partition("/")
+    if not slash or not part:
+        raise UsageError(f"'{finding}' is not RUN/FINDING", f"misstep show {run} lists the findings")
+    found = verify_finding(settings, run, part, against)
+    if settings.json:
+        print_json_text(view.verified_as_json(found, against))
+    else:
+        Console().print(view.verified_view(found, against))
+    return CODES[found.outcome]

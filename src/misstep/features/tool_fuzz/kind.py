@@ -4,15 +4,18 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from misstep.core.event import ToolFinished
 from misstep.core.results.comparison import Held, NewFinding
-from misstep.core.results.finding import Cause, Finding, ToolReport, causes_of, ranked
-from misstep.core.results.report import Issue, ReportItem
+from misstep.core.results.finding import Cause, Finding, causes_of, ranked
+from misstep.core.results.fuzzing import ToolReport
+from misstep.core.results.report import Issue, ReportItem, Unconfirmed
 from misstep.core.results.summary import Summary
 from misstep.core.settings import StoreSettings, ViewSettings
 from misstep.features.tool_fuzz.page import defects, finding_page
 from misstep.features.tool_fuzz.run import find_finding, view_fuzzing
-from misstep.features.tool_fuzz.view import as_json, history, not_tested
+from misstep.features.tool_fuzz.view import MINOR, as_json, history, not_tested
 from misstep.interop.tables import FindingRow, finding_rows
 from misstep.rendering.html.cases import CaseBundle
 from misstep.rendering.html.page import PartPage, RunPage
@@ -34,7 +37,8 @@ class FuzzRuns(ReportedRuns[ToolReport]):
         return self.items_of([report], home)[0]
 
     def items_of(self, reports: list[ToolReport], home: ReportSource) -> Sequence[ReportItem]:
-        causes = {cause.id: cause for cause in causes_of(each for one in reports for each in one.findings)}
+        found = causes_of(each for one in reports for each in one.findings)
+        causes = {finding.id: cause for cause in found for finding in cause.findings}
         return [_fuzzed(each, home, causes) for each in _weightiest_first(reports)]
 
     def as_json(self, settings: StoreSettings, run: Run, summary: Summary) -> dict[str, Any]:
@@ -70,27 +74,39 @@ def _weightiest_first(reports: list[ToolReport]) -> list[ToolReport]:
 
 
 def _fuzzed(report: ToolReport, home: ReportSource, causes: Mapping[str, Cause]) -> ReportItem:
-    """A tool with its defects, most severe first; `causes` are those of the whole run by their ids."""
+    """A tool with its defects, most severe first; `causes` are those of the run by its findings."""
     seen = Counter[str]()
     flaws = list[Issue]()
     for finding in ranked(report.findings):
-        flaws.append(_defect(finding, seen[finding.identity], home, causes[finding.cause]))
+        flaws.append(_defect(finding, seen[finding.identity], home, causes[finding.id]))
         seen[finding.identity] += 1
     untested = [] if report.is_tested else [not_tested(report)]
     reason = "; ".join((*untested, *report.notes)) or "the agent's runs could not be judged"
-    return tool_item(report.name, verdict_on(report), report.seconds, flaws, reason)
+    item = tool_item(report.name, verdict_on(report), report.seconds, flaws, reason)
+    waiting = ranked(report.unconfirmed)
+    return structs.replace(item, unconfirmed=tuple(_unconfirmed(each, home) for each in waiting))
+
+
+def _unconfirmed(finding: Finding, home: ReportSource) -> Unconfirmed:
+    return Unconfirmed(f"{_title(finding)} in {plain(finding.tool, NAME)}", home.replay(finding.id))
+
+
+def _title(finding: Finding) -> str:
+    return f"{finding.kind} {plain(finding.error, NAME)} {plain(finding.where, NAME)}".strip()
 
 
 def _defect(finding: Finding, number: int, home: ReportSource, cause: Cause) -> Issue:
+    first = cause.findings[0]
     told = {
         "asked for with": plain(finding.request, TEXT),
         "seen": history(finding),
         "cause": f"{cause.id}, at {counted(len(cause.findings), 'place')}",
+        "listed": MINOR if finding.is_minor else "",
     }
     return Issue(
         id=finding.id,
         rule=f"tool/{finding.kind}",
-        title=f"{finding.kind} {plain(finding.error, NAME)} {plain(finding.where, NAME)}".strip(),
+        title=_title(finding),
         text="\n".join(filter(None, (plain(finding.message, TEXT), plain(finding.why, TEXT)))),
         identity=f"{finding.identity}\0{number}",
         subject=plain(finding.tool, NAME),
@@ -98,6 +114,7 @@ def _defect(finding: Finding, number: int, home: ReportSource, cause: Cause) -> 
         details={name: text for name, text in told.items() if text},
         replay=home.replay(finding.id),
         spot=home.spot_of_finding(finding),
+        aside="same cause" if finding is not first else "minor" if first.is_minor else "",
     )
 
 

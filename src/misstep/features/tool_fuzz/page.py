@@ -3,7 +3,8 @@
 import os
 from collections.abc import Iterator, Sequence
 
-from misstep.core.results.finding import Cause, Finding, FuzzReport, ToolReport
+from misstep.core.results.finding import Cause, Finding
+from misstep.core.results.fuzzing import FuzzReport, ToolReport
 from misstep.core.tool import Frame
 from misstep.features.tool_fuzz import reach_view as reach
 from misstep.features.tool_fuzz import view
@@ -23,14 +24,14 @@ MOST_LINES = 3  # of source code
 def defects(report: FuzzReport, place: str) -> Iterator[Markup]:
     """Each finding, the most severe first, then a row for each tool; `place` names the store in a command."""
     style = "rate bad" if report.findings else "rate"
-    shown, odd = list[Markup](), list[Markup]()
+    shown, minor = list[Markup](), list[Markup]()
     for cause in report.causes:
         first = cause.findings[0]
-        (odd if first.is_odd else shown).append(_finding(first, report.run, place, cause))
+        (minor if first.is_minor else shown).append(_finding(first, report.run, place, cause))
     yield element("section", element("p", view.headline(report), class_=style), *shown)
-    if odd:
-        words = f"{len(odd)} {view.ODD}"
-        yield element("section", element("details", element("summary", words), *odd))
+    if minor:
+        words = f"{len(minor)} {view.MINOR}"
+        yield element("section", element("details", element("summary", words), *minor))
     if report.unconfirmed:
         waiting = [_finding(finding, report.run, place) for finding in report.unconfirmed]
         yield page_section("Not confirmed", element("p", view.UNCONFIRMED), *waiting)
@@ -62,9 +63,12 @@ def _through_agent(tools: Sequence[ToolReport]) -> Markup:
 
 
 def _refusals(tools: Sequence[ToolReport]) -> Iterator[Markup]:
-    told = [(tool.name, *refused) for tool in tools for refused in view.refusals_in_words(tool)]
+    told = [(tool, *refused) for tool in tools for refused in view.refusals_in_words(tool)]
     if told:
-        rows = [Row((text(name, 100), text(words, 500), text(call, 500))) for name, words, call in told]
+        rows = [
+            Row((text(view.accepted_in_words(tool), 200), text(words, 500), text(call, 500)))
+            for tool, words, call in told
+        ]
         table = grid(("tool", "share and message", "for example"), rows)
         yield element("details", element("summary", "Most frequent refusals"), table)
 

@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from misstep.core.results.finding import FATES, AgentReach, ReachAttempt, Richness, ToolReport
+from misstep.core.results.fuzzing import FATES, AgentReach, ReachAttempt, Richness, ToolReport
 from misstep.core.spending import tokens_of
 from misstep.core.stats import wilson
 from misstep.rendering.layout import hanging, indented, numbers_table, section

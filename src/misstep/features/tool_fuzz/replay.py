@@ -5,16 +5,18 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pprint import pformat
-from typing import Any
+from typing import Any, get_args
 
-from misstep.core.results.finding import Finding, FuzzReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import FuzzReport
 from misstep.core.results.trial import Judged
 from misstep.core.settings import Settings, StoreSettings, ToolRunSettings
 from misstep.core.settings.reading import check_settings
-from misstep.core.tool import Invocation, Probe
+from misstep.core.tool import Invocation, Sending
 from misstep.errors import UsageError, did_you_mean
 from misstep.features.tool_fuzz.run import find_finding
 from misstep.fuzzing.contracts.checks import judge_sequences_of
+from misstep.fuzzing.workbench import run_calls
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import Workbenches
 from misstep.runs.trust import refuse_foreign, refuse_other_spec
@@ -54,25 +56,46 @@ def replay_finding(settings: StoreSettings, run: str, name: str) -> tuple[Findin
     return finding, _replay(finding.spec, finding.calls, stored.settings)
 
 
+_ANY_SENDING: tuple[Sending, ...] = get_args(Sending)
+
+
 def replay_calls(
-    spec: str, calls: Sequence[tuple[str, Mapping[str, Any]]], settings: Settings | None = None
+    spec: str,
+    calls: Sequence[tuple[str, Mapping[str, Any]] | tuple[str, Mapping[str, Any], Sending]],
+    settings: Settings | None = None,
 ) -> Judged:
-    """Make calls to tools from a fresh start, each a name with its arguments, and judge the last one."""
+    """Make calls to tools from a fresh start, each a name with its arguments, and judge the last one.
+
+    A third value says how a call is sent, if not in turn: "together" with the next one, "cancelled" at once,
+    "timed out" after half of the time limit, "afresh", after another fresh start, or "unlisted", under a name
+    that the server does not list.
+    """
     if not calls:
         raise UsageError("no calls were given", "expected (tool, arguments), at least once")
-    made = [Invocation(tool, json.dumps(dict(arguments), allow_nan=False)) for tool, arguments in calls]
+    made = [
+        Invocation(tool, json.dumps(dict(arguments), allow_nan=False), *_checked(sent))
+        for tool, arguments, *sent in calls
+    ]
     return _replay(anchored(spec), made, check_settings(settings or Settings(timeout=10.0)))
+
+
+def _checked(sent: Sequence[Any]) -> Sequence[Sending]:
+    for each in sent[:1]:
+        if each not in _ANY_SENDING or len(sent) > 1:
+            told = ", ".join(repr(one) for one in _ANY_SENDING)
+            raise UsageError(f"invalid way to send a call: {each!r}", f"expected one of {told}")
+    return sent
 
 
 def _replay(spec: str, calls: Sequence[Invocation], settings: ToolRunSettings) -> Judged:
     own = settings.overlay({"only": tuple(dict.fromkeys(call.tool for call in calls))})
-    with Workbenches(own) as benches, benches.lend(spec) as bench:
+    with Workbenches(own, beside=True) as benches, benches.lend(spec) as bench:
         tools = {tool.name: tool for tool in bench.tools}
         for call in calls:
             if call.tool not in tools:
                 hint = did_you_mean(call.tool, tools)
                 raise UsageError(f"there is no tool '{call.tool}' now", hint, where=spec)
-        reactions = list(bench.run([Probe(call, watch=True) for call in calls]))
+        reactions = run_calls(bench, calls, watch=True)
         return masked(judge_sequences_of(list(tools.values()))(calls, reactions))
 
 
@@ -98,7 +121,10 @@ def _place(value: object, folder: str) -> str:
 
 
 def _test(finding: Finding, folder: str) -> str:
-    calls = [(call.tool, json.loads(call.arguments)) for call in finding.calls]
+    calls = [
+        (call.tool, json.loads(call.arguments), *([] if call.sent == "in turn" else [call.sent]))
+        for call in finding.calls
+    ]
     written = pformat(calls, width=WIDTH - 4, sort_dicts=False).replace("\n", "\n    ")
     then = re.sub(r"[^\x20-\x7e]", "?", f"{finding.kind}, {finding.error} {finding.where}")
     good = ("fine",) if finding.kind == "refusal" else ("fine", "refused")

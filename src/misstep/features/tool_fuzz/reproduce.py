@@ -8,15 +8,8 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from misstep.core.results.finding import (
-    BY_REQUEST,
-    RUNTIME_ERRORS,
-    AgentReach,
-    Finding,
-    ReachAttempt,
-    ToolReport,
-    ranked,
-)
+from misstep.core.results.finding import RUNTIME_ERRORS, Finding, ranked
+from misstep.core.results.fuzzing import BY_REQUEST, AgentReach, ReachAttempt, ToolReport
 from misstep.core.settings import ToolFuzzSettings
 from misstep.fuzzing.agent_tests.harvest import ask_for_crashes, candidates_of, harvest, richness_of
 from misstep.fuzzing.agent_tests.parties import Models
@@ -57,7 +50,7 @@ class AgentReproducer:
         return asyncio.run(self._reproduce(bench, progress, keep))
 
     async def _reproduce(self, bench: ToolHost, progress: "_Progress", keep: Keep) -> ToolReport:
-        until = progress.began + self.settings.time_per_tool - progress.seconds_before
+        until = progress.began + self.settings.tool_seconds - progress.seconds_before
         if not self._left(progress):
             return progress.report()
         bench.heed(lambda: self._agent_session.is_over() or time.monotonic() >= until)

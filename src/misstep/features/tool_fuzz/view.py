@@ -1,25 +1,19 @@
 """Shows defects of tools on the terminal and as JSON."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 
-from misstep.core.results.finding import (
-    BY_REQUEST,
-    Cause,
-    Finding,
-    FuzzReport,
-    ReachAttempt,
-    Refusal,
-    ToolReport,
-    ranked,
-)
+from misstep.core.results.finding import Cause, Finding, ranked
+from misstep.core.results.fuzzing import BY_REQUEST, FuzzReport, ReachAttempt, Refusal, ToolReport
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Frame, Invocation
 from misstep.features.tool_fuzz import reach_view as reach
+from misstep.features.tool_fuzz.verify import TriedVersion, Verified
 from misstep.rendering.layout import Trimmed, beneath, indented, section
 from misstep.rendering.terminal import counted, percent
 from misstep.rendering.text import plain
@@ -30,10 +24,11 @@ NARROW = 3  # columns of the table on a narrower terminal
 MOST_PLACES = 20  # of one cause
 LONGEST_REFUSAL = 200  # characters
 MOST_NAMED = 10  # tools that were not tested
+FEW_CAUSES = 4  # are seen at a glance without a list of them
 MOST_MISSED = 6  # places in the code that were never reached
 Column: TypeAlias = Callable[[ToolReport], Text | str]
 
-ODD = "with values that hardly anybody sends: control characters, very long texts, huge numbers"
+MINOR = "minor: takes values that hardly anybody sends, or passes on what the system or a library refuses"
 UNCONFIRMED = "not confirmed: seen while fuzzing, but there was no time to replay it"
 
 STYLES = {
@@ -48,15 +43,18 @@ def fuzz_view(report: FuzzReport, again: str, place: str = "") -> RenderableType
     unclear = any(tool.journey and tool.journey.unclear for tool in report.tools)
     doubtful = unclear or report.unconfirmed or report.untested
     style = "bold" if report.findings else "yellow" if doubtful else "green"
+    causes = report.causes
     parts: list[RenderableType] = [Text(headline(report), style=style)]
-    for cause in report.causes:
+    leading = [cause for cause in causes if not cause.findings[0].is_minor]
+    if len(leading) > FEW_CAUSES:
+        parts += [Text(in_one_line(cause), no_wrap=True, overflow="ellipsis") for cause in leading]
+    for cause in leading:
         first = cause.findings[0]
-        if not first.is_odd:
-            parts += [Text(), finding_view(first)]
-            parts += [indented(line) for line in other_places(cause)]
-            parts.append(indented(f"Replay: {again}/{first.id}{place}", "dim"))
-    if odd := [Text(in_one_line(cause)) for cause in report.causes if cause.findings[0].is_odd]:
-        parts.append(section(ODD, Group(*odd, Text(f"Replay one: {again}/ID{place}", style="dim"))))
+        parts += [Text(), finding_view(first)]
+        parts += [indented(line) for line in other_places(cause)]
+        parts.append(indented(f"Replay: {again}/{first.id}{place}", "dim"))
+    if minor := [Text(in_one_line(cause)) for cause in causes if cause.findings[0].is_minor]:
+        parts.append(section(MINOR, Group(*minor, Text(f"Replay one: {again}/ID{place}", style="dim"))))
     if report.unconfirmed:
         waiting = [
             Group(finding_view(each), indented(f"Replay: {again}/{each.id}{place}", "dim"))
@@ -102,15 +100,25 @@ def other_places(cause: Cause) -> list[str]:
 
 
 def validation_in_words(report: FuzzReport) -> str:
-    """How many calls passed validation, and which tools were not tested at all."""
+    """How many calls passed validation, in which tools fewer than half did, and which were not tested."""
     accepted = sum(tool.accepted for tool in report.tools)
     calls = sum(tool.calls for tool in report.tools)
-    told = f"{accepted:,} of {calls:,} calls got past validation"
-    if not report.untested:
-        return told
-    names = [plain(tool.name, 100) for tool in report.untested]
+    told = [f"{accepted:,} of {calls:,} calls got past validation"]
+    if few := [tool.name for tool in report.tools if is_mostly_refused(tool)]:
+        told.append(f"fewer than half in {len(few)}: {_listed(few)}")
+    if report.untested:
+        told.append(f"{len(report.untested)} not tested: {_listed([tool.name for tool in report.untested])}")
+    return "; ".join(told)
+
+
+def is_mostly_refused(tool: ToolReport) -> bool:
+    """Whether fewer than half of a tool's calls got past validation."""
+    return tool.is_tested and 2 * tool.accepted < tool.calls
+
+
+def _listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"{told}; {len(names)} not tested: {', '.join(names[:MOST_NAMED])}{more}"
+    return f"{', '.join(plain(name, 100) for name in names[:MOST_NAMED])}{more}"
 
 
 def not_tested(tool: ToolReport) -> str:
@@ -135,11 +143,15 @@ def refusals_in_words(tool: ToolReport) -> list[tuple[str, str]]:
     return told
 
 
+def accepted_in_words(tool: ToolReport) -> str:
+    return f"{plain(tool.name, 100)}: {tool.accepted:,} of {counted(tool.calls, 'call')} got past validation"
+
+
 def _refusals_view(report: FuzzReport) -> list[RenderableType]:
     lines = list[RenderableType]()
     for tool in report.tools:
         if refused := refusals_in_words(tool):
-            lines.append(Text(plain(tool.name, 100)))
+            lines.append(Text(accepted_in_words(tool), style="yellow" if is_mostly_refused(tool) else ""))
         for words, call in refused:
             lines += [indented(words), indented(call, "dim", 4)]
     return [section("most frequent refusals", Group(*lines))] if lines else []
@@ -166,6 +178,42 @@ def judged_view(judged: Judged) -> RenderableType:
         head.append(f"  {plain(judged.error, 100)}{where}")
     said = [indented(plain(text, 500), "dim") for text in (judged.message, judged.why) if text]
     return Trimmed(Group(head, *said))
+
+
+OUTCOMES = {"still there": "red", "gone": "green"}
+
+
+def verified_view(verified: Verified, against: str) -> RenderableType:
+    head = Text(verified.outcome, style=OUTCOMES.get(verified.outcome, "yellow"))
+    head.append(f" in {plain(against, 200)}: {plain(verified.why, 500)}")
+    tried = [
+        indented(tried_in_words(name, each), "dim")
+        for name, each in (("original", verified.original), (against, verified.other))
+        if each.judged
+    ]
+    return Trimmed(Group(finding_view(verified.finding), Text(), head, *tried))
+
+
+def tried_in_words(name: str, tried: TriedVersion) -> str:
+    rulings = Counter(each.ruling for each in tried.judged)
+    told = ", ".join(f"{ruling} {counted(count, 'time')}" for ruling, count in rulings.items())
+    servers = f" ({plain(', '.join(tried.servers), 300)})" if tried.servers else ""
+    return f"{plain(name, 200)}{servers}: {told}"
+
+
+def verified_as_json(verified: Verified, against: str) -> dict[str, object]:
+    return {
+        "finding": finding_as_json(verified.finding),
+        "against": against,
+        **picked(verified, "outcome", "why"),
+        "original": _tried_as_json(verified.original, verified.finding),
+        "other": _tried_as_json(verified.other, verified.finding),
+    }
+
+
+def _tried_as_json(tried: TriedVersion, finding: Finding) -> dict[str, object]:
+    judged = [picked(each, "ruling", "error", "where", "message", "why") for each in tried.judged]
+    return {**picked(tried, "servers", "problem"), "shown": tried.shown(finding), "tries": judged}
 
 
 def finding_detail(finding: Finding, passage: ReachAttempt | None) -> RenderableType:
@@ -237,17 +285,20 @@ def history(finding: Finding) -> str:
 
 
 def as_json(report: FuzzReport) -> dict[str, object]:
+    causes = report.causes
+    ids = cause_ids(causes)
     return {
         "run": report.run,
         "calls": sum(tool.calls for tool in report.tools),
         "accepted": sum(tool.accepted for tool in report.tools),
+        "mostly_refused": [tool.name for tool in report.tools if is_mostly_refused(tool)],
         "untested": [tool.name for tool in report.untested],
         "specs": list(report.specs),
         "seconds": round(report.seconds, 3),
         "unique_errors": len(report.findings),
         "unconfirmed": len(report.unconfirmed),
-        "causes": [_cause_as_json(cause) for cause in report.causes],
-        "tools": [_tool_as_json(tool) for tool in report.tools],
+        "causes": [_cause_as_json(cause) for cause in causes],
+        "tools": [_tool_as_json(tool, ids) for tool in report.tools],
     }
 
 
@@ -256,18 +307,27 @@ def _cause_as_json(cause: Cause) -> dict[str, object]:
     return {
         "id": cause.id,
         **picked(first, "kind", "error", "where", "message"),
+        "minor": first.is_minor,
         "places": [{"tool": each.tool, "finding": each.id} for each in cause.findings],
     }
 
 
-def _tool_as_json(tool: ToolReport) -> dict[str, object]:
+def cause_ids(causes: Iterable[Cause]) -> dict[str, str]:
+    """The ids of causes by those of their findings."""
+    return {finding.id: cause.id for cause in causes for finding in cause.findings}
+
+
+def _tool_as_json(tool: ToolReport, causes: Mapping[str, str]) -> dict[str, object]:
+    def told(findings: Iterable[Finding]) -> list[dict[str, object]]:
+        return [finding_as_json(each, causes.get(each.id, "")) for each in ranked(findings)]
+
     return {
         **picked(tool, "name", "calls", "accepted", "valid"),
         "tested": tool.is_tested,
         **picked(tool, "unique_errors", "calls_per_error"),
         "chao1": richness_as_json(tool.in_all),
-        "findings": [finding_as_json(finding) for finding in ranked(tool.findings)],
-        "unconfirmed": [finding_as_json(finding) for finding in ranked(tool.unconfirmed)],
+        "findings": told(tool.findings),
+        "unconfirmed": told(tool.unconfirmed),
         "refused": tool.refused,
         "refusals": [_refusal_as_json(refusal, tool) for refusal in tool.frequent_refusals],
         **picked(tool, "environment", "triage_calls"),
@@ -289,14 +349,19 @@ def _refusal_as_json(refusal: Refusal, tool: ToolReport) -> dict[str, object]:
     }
 
 
-def finding_as_json(finding: Finding) -> dict[str, object]:
+def finding_as_json(finding: Finding, cause: str = "") -> dict[str, object]:
     """`arguments` are those of the call that shows the defect, `calls` all that are needed."""
-    calls = [{"tool": call.tool, "arguments": read_arguments(call.arguments)} for call in finding.calls]
+    calls = [
+        {"tool": call.tool, "arguments": read_arguments(call.arguments)}
+        | ({} if call.sent == "in turn" else {"sent": call.sent})
+        for call in finding.calls
+    ]
     return {
         **picked(finding, "id", "tool", "kind", "error", "where", "message", "why"),
         "arguments": calls[-1]["arguments"] if calls else {},
         "calls": calls,
-        **picked(finding, "found_after", "seen", "replayed", "reproduced", "origin", "request", "cause"),
+        **picked(finding, "found_after", "seen", "replayed", "reproduced", "origin", "request"),
+        "cause": cause or finding.cause,
         "confirmed": finding.reproduced > 0,
     }
 

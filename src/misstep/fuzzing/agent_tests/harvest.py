@@ -9,11 +9,10 @@ from typing import cast
 from msgspec import structs
 
 from misstep.core.model import Unusable
-from misstep.core.results.finding import (
+from misstep.core.results.finding import Finding, FindingKind
+from misstep.core.results.fuzzing import (
     BY_REQUEST,
     AgentReach,
-    Finding,
-    FindingKind,
     ReachAttempt,
     ReachOutcome,
     Refusal,

@@ -17,7 +17,8 @@ from msgspec import Meta, structs
 
 from misstep.core.agent import Tool
 from misstep.core.model import Unusable, fenced
-from misstep.core.results.finding import RUNTIME_ERRORS, Finding, Matter, ReachAttempt
+from misstep.core.results.finding import RUNTIME_ERRORS, Finding
+from misstep.core.results.fuzzing import Matter, ReachAttempt
 from misstep.core.results.trial import REFUSALS, Judged, Trial, Use
 from misstep.core.text import cut
 from misstep.core.tool import Described, Invocation

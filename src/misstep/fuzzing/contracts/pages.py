@@ -1,12 +1,12 @@
 """Results in pages: together they hold what one large page holds, each thing once."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from misstep.core.tool import Described, Reaction
 from misstep.fuzzing.contracts.promises import sentence_with
-from misstep.fuzzing.contracts.steps import Breach, Calls, Step, Toolkit, call_of, parameters
+from misstep.fuzzing.contracts.steps import Breach, Experiments, Step, Toolkit, call_of, parameters
 
 _SIZES = ("limit", "page_size", "per_page", "pagesize", "perpage", "max_results", "count", "size")
 _OFFSETS = ("offset", "skip", "start", "from")
@@ -14,7 +14,7 @@ _NUMBERS = ("page", "page_number")
 WHOLE, PAGE, PAGES = 50, 2, 4
 
 
-def experiments(kit: Toolkit) -> Iterator[Calls]:
+def experiments(kit: Toolkit) -> Experiments:
     for name, described in kit.tools.items():
         size, start, _ = _paging(described)
         for calls in list(kit.accepted.get(name, ()))[:2] if size else ():

@@ -20,11 +20,20 @@ Contract = Literal[
     "nothing else",
     "pages",
     "error flag",
+    "success flagged",
+    "closed world",
+    "example",
+    "cancellation",
+    "time-out",
+    "concurrency",
+    "unlisted tool",
     "path outside",
     "injection",
     "stack trace",
+    "secret",
+    "hidden text",
 ]
-SECURITY: tuple[Contract, ...] = ("path outside", "injection", "stack trace")
+SECURITY: tuple[Contract, ...] = ("path outside", "injection", "stack trace", "secret", "hidden text")
 
 
 class Promise(msgspec.Struct, frozen=True):
@@ -42,11 +51,14 @@ _SPOKEN: dict[Contract, str] = {
     "idempotent": r"idempotent|safe to (?:repeat|retry|call (?:again|repeatedly|twice|multiple times))",
     "all or nothing": r"atomic(?:ally)?|all[- ]or[- ]nothing|rolled back|rolls back"
     r"|no changes (?:are|will be) made|nothing (?:is|will be) changed",
+    "closed world": r"(?:works?|runs?) (?:entirely |fully |completely )?offline"
+    r"|without (?:a |an |any )?(?:network|internet)(?: access| connection)?",
 }
 _ANNOTATIONS: dict[Contract, tuple[str, bool, str]] = {
     "read-only": ("read_only", True, "readOnlyHint: true"),
     "not destructive": ("destructive", False, "destructiveHint: false"),
     "idempotent": ("idempotent", True, "idempotentHint: true"),
+    "closed world": ("open_world", False, "openWorldHint: false"),
 }
 _LONGEST = 160  # characters of a quotation
 

@@ -3,12 +3,15 @@
 import json
 import threading
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from misstep.core.results.trial import Judged
 from misstep.core.tool import ORDINARY, Described, Invocation, Reaction, length_of, oddity_of
 from misstep.fuzzing.contracts.steps import Calls, stems_of
-from misstep.fuzzing.search.sequences import stage_of
+from misstep.fuzzing.returned import MOST_TOLD, is_marker, values_in
+from misstep.fuzzing.search.harvest import plain_name
+from misstep.fuzzing.search.sequences import is_handle, makes_things, wave_of
 from misstep.schemas.shape import mapping
 
 MOST_ALONE, MOST_PREPARED = 5, 2  # accepted calls of a tool, alone and after others
@@ -25,16 +28,32 @@ class CallSamples:
     def __init__(self) -> None:
         self.accepted = dict[str, list[Calls]]()
         self.refused = dict[str, list[Calls]]()
+        self.hung = dict[str, Calls]()  # the first call of each tool, alone, that took too long
         self._reasons = set[tuple[str, str]]()
+        self._first = dict[str, Calls]()  # the first ordinary one of each tool, often more than the shortest
+        self._telling = dict[str, tuple[int, Calls]]()  # the ordinary one whose result has most values
+        self._told = dict[str, set[str]]()  # names of values in results, by tool
         self._lock = threading.Lock()
 
-    def add(self, calls: Sequence[Invocation], judged: Judged, reaction: Reaction) -> None:
-        """Take in valid calls, if the last of them is worth keeping."""
-        if len(calls) > MOST_CALLS or length_of(calls) > LONGEST or reaction.ended != "returned":
+    def add(
+        self, calls: Sequence[Invocation], judged: Judged, reaction: Reaction, by_server: bool = True
+    ) -> None:
+        """Take in valid calls, if the last of them is worth keeping; results are read if a server's."""
+        if len(calls) > MOST_CALLS or length_of(calls) > LONGEST:
             return
         with self._lock:
+            if reaction.ended == "hung" and len(calls) == 1:
+                self.hung.setdefault(calls[-1].tool, tuple(calls))
+            if reaction.ended != "returned":
+                return
             if judged.ruling == "fine":
                 _keep(tuple(calls), self.accepted.setdefault(calls[-1].tool, []))
+                values = {*values_in(reaction)} if by_server else set[tuple[str, Any]]()
+                if len(calls) == 1 and _strangeness(tuple(calls))[0] == ORDINARY:
+                    self._prefer(tuple(calls), len(values))
+                told = self._told.setdefault(calls[-1].tool, set())
+                names = {plain_name(name) for name, _ in values if name} - told
+                told.update(sorted(names)[: MOST_TOLD - len(told)])
             elif judged.was_refused:
                 kept = self.refused.setdefault(calls[-1].tool, [])
                 reason = calls[-1].tool, judged.signature or judged.message
@@ -42,37 +61,89 @@ class CallSamples:
                     self._reasons.add(reason)
                     kept.append(tuple(calls))
 
-    def preparations_for(self, tool: str) -> list[Calls]:
-        """Accepted calls of tools that make something the tool may need, the most similar first."""
-        own, makers = stems_of(tool), self._of_makers(tool)
-        names = sorted(makers, key=lambda name: (-len(own & stems_of(name)), name))
-        kin = [name for name in names if own & stems_of(name)] or names
-        alone = {name: [calls for calls in makers[name] if len(calls) == 1] for name in kin[:MOST_MAKERS]}
-        return [calls for found in alone.values() for calls in found[:MOST_PER_MAKER]]
+    def _prefer(self, calls: Calls, told: int) -> None:
+        """Keep the first ordinary call of a tool, and the first of those with most values in the result."""
+        tool = calls[-1].tool
+        self._first.setdefault(tool, calls)
+        if tool not in self._telling or told > self._telling[tool][0]:
+            self._telling[tool] = told, calls
 
-    def hints_for(self, described: Described) -> dict[str, list[Any]]:
+    def preparations_for(self, described: Described, tools: Sequence[Described]) -> list[Calls]:
+        """Accepted calls of other tools that make or list something the tool may need, the likeliest first.
+
+        Likely are those that return values with the names of parameters, then those with a similar name.
+        Last come calls of several of these tools, in the order in which they are listed.
+        """
+        with self._lock:
+            known = self._of_earlier(described, tools)
+            fit = {name: self._fit(name, described) for name in known}
+        names = sorted(known, key=lambda name: ([-each for each in fit[name]], name))
+        names = [name for name in names if makes_things(name) or any(fit[name])]
+        kin = [name for name in names if any(fit[name])] or names
+        found = {name: [calls for calls in known[name] if len(calls) < MOST_CALLS] for name in names}
+        chosen = [calls for name in kin[:MOST_MAKERS] for calls in found[name][:MOST_PER_MAKER]]
+        listed = [tool.name for tool in tools if tool.name in names[:MOST_MAKERS] and found[tool.name]]
+        together = [call for name in listed for call in found[name][0]]
+        return [*chosen, *([tuple(together)] if len(listed) > 1 and len(together) <= MOST_CALLS else ())]
+
+    def _fit(self, tool: str, described: Described) -> tuple[int, int]:
+        """How many parameters a tool returns values for, and how many words both names share."""
+        told, stems = self._told[tool], stems_of(tool)
+        parameters = list(mapping(described.tool.parameters.get("properties")))
+        named = [name for name in parameters if is_handle(name) and stems & stems_of(name)]
+        fitting = sum(any(plain_name(name).endswith(each) for each in told) for name in named)
+        if not makes_things(tool):
+            return fitting, 0
+        return fitting + len({*map(plain_name, parameters)} & told), len(stems_of(described.name) & stems)
+
+    def hints_for(self, described: Described, tools: Sequence[Described]) -> dict[str, list[Any]]:
         """Values that tools which make something accepted, for parameters that this tool has as well."""
         found = dict[str, dict[str, Any]]()
-        own, makers = mapping(described.tool.parameters.get("properties")), self._of_makers(described.name)
-        for call in [calls[-1] for maker in sorted(makers) for calls in makers[maker]]:
+        own = mapping(described.tool.parameters.get("properties"))
+        with self._lock:
+            known = self._of_earlier(described, tools)
+        for call in [calls[-1] for name in sorted(known) if makes_things(name) for calls in known[name]]:
             for name, value in json.loads(call.arguments).items():
-                if name in own and isinstance(value, str) and value.strip():
+                if name in own and isinstance(value, str) and value.strip() and not is_marker(value):
                     found.setdefault(name, {}).setdefault(value, value)
         return {name: list(values.values())[:MOST_HINTS] for name, values in found.items()}
 
-    def _of_makers(self, tool: str) -> dict[str, list[Calls]]:
-        """The ordinary calls that other tools which make something accepted."""
+    def _best_of(self, tool: str) -> list[Calls]:
+        """The calls of a tool that prepare best, often better than the shortest."""
+        return [self._telling[tool][1], self._first[tool]] if tool in self._first else []
+
+    def _of_earlier(self, described: Described, tools: Sequence[Described]) -> dict[str, list[Calls]]:
+        """The ordinary calls that were accepted by tools which are tested before."""
+        before = {tool.name for tool in tools if wave_of(tool) < wave_of(described)}
         return {
-            name: [calls for calls in found if oddity_of(calls) == ORDINARY]
+            name: list(
+                dict.fromkeys(
+                    [*self._best_of(name), *[each for each in found if oddity_of(each) == ORDINARY]]
+                )
+            )
             for name, found in self.accepted.items()
-            if stage_of(name) == 0 and name != tool
+            if name in before
         }
+
+    def snapshot(self) -> "CallSamples":
+        """A copy of what preparations and hints are made of, to which nothing is added any more."""
+        copy = CallSamples()
+        with self._lock:
+            copy.accepted = {tool: list(calls) for tool, calls in self.accepted.items()}
+            copy._first, copy._telling = dict(self._first), dict(self._telling)
+            copy._told = {tool: set(names) for tool, names in self._told.items()}
+        return copy
 
 
 def _keep(calls: Calls, kept: list[Calls]) -> None:
     """Keep the calls among the plainest and shortest; prepared ones first, which work from a fresh start."""
     if any(each[-1] == calls[-1] and len(each) == len(calls) for each in kept):
         return
-    found = sorted([*kept, calls], key=lambda each: (oddity_of(each), len(each), length_of(each)))
+    found = sorted([*kept, calls], key=_strangeness)
     prepared = [each for each in found if len(each) > 1][:MOST_PREPARED]
     kept[:] = [*prepared, *[each for each in found if len(each) == 1][:MOST_ALONE]]
+
+
+@lru_cache(maxsize=1024)  # each call is compared with the same few
+def _strangeness(calls: Calls) -> tuple[int, int, int]:
+    return oddity_of(calls), len(calls), length_of(calls)

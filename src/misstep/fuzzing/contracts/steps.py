@@ -1,13 +1,14 @@
 """Calls with their reactions, and what contracts need to know about them."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import re
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 
-from misstep.core.results.trial import Ruling
-from misstep.core.tool import Described, Invocation, Reaction
+from misstep.core.results.trial import Judged
+from misstep.core.tool import Described, Invocation, Reaction, Sending
 from misstep.fuzzing.contracts.promises import Contract
 from misstep.fuzzing.judging.echoes import leaves_of
 from misstep.fuzzing.search.sequences import stage_of
@@ -18,12 +19,13 @@ Calls = tuple[Invocation, ...]
 
 
 class Step(msgspec.Struct, frozen=True):
-    """A call that was made, the reaction to it, and the ruling on that alone."""
+    """A call that was made, the reaction to it, and the judgement on that alone."""
 
     tool: Described
     arguments: dict[str, Any]
     reaction: Reaction
-    ruling: Ruling
+    judged: Judged
+    sent: Sending = "in turn"
 
     @property
     def name(self) -> str:
@@ -31,10 +33,31 @@ class Step(msgspec.Struct, frozen=True):
 
     @property
     def is_fine(self) -> bool:
-        return self.ruling == "fine"
+        return self.judged.ruling == "fine"
+
+    @property
+    def said(self) -> str:
+        """The result or the error message."""
+        return self.reaction.raised.message if self.reaction.raised else self.reaction.text
 
     def repeats(self, other: "Step") -> bool:
         return self.name == other.name and self.arguments == other.arguments
+
+
+# Replies by which nothing was changed, without the flag of an error.
+DECLINES = re.compile(
+    r"\b(?:cancel+ed|aborted|confirm\w*|force|not (?:deleted|removed|updated|found|changed)|are you sure"
+    r"|no (?:such|changes?|updates?)|nothing|invalid|unable|could ?n.t|can ?not|failed)\b",
+    re.IGNORECASE,
+)
+
+
+# Sequences of calls; each is sent the steps that it led to, if it was made.
+Experiments: TypeAlias = Generator[Calls, Sequence[Step] | None, None]
+
+
+def is_fine(steps: Sequence[Step] | None) -> bool:
+    return steps is not None and steps[-1].is_fine
 
 
 class Breach(msgspec.Struct, frozen=True):
@@ -46,18 +69,32 @@ class Breach(msgspec.Struct, frozen=True):
     effect: str
 
 
+def listing_in_words(act: str, word: str, times: int) -> str:
+    """The effect that a list doesn't show something once after a call."""
+    told = f"it lists {word!r} {times} times" if times else f"it doesn't list {word!r}"
+    return f"after {act}, {told}"
+
+
 class Toolkit(msgspec.Struct, frozen=True):
-    """Tools, for each some sequences of calls of which it accepted or refused the last, and their folder."""
+    """Tools, for each some sequences of calls of which it accepted or refused the last, and their folder.
+
+    `hung` has a call of each tool that was not answered in time.
+    """
 
     tools: Mapping[str, Described]
     accepted: Mapping[str, Sequence[Calls]]
     refused: Mapping[str, Sequence[Calls]] = {}
+    hung: Mapping[str, Calls] = {}
     folder: str = ""  # the tools' working directory, if it is known
 
     def base(self, tool: str) -> dict[str, Any] | None:
         """Arguments that the tool accepted, preferably without any preparation."""
         calls = min(self.accepted.get(tool, ()), key=len, default=None)
         return json.loads(calls[-1].arguments) if calls else None
+
+    def alone(self, tool: str) -> list[Invocation]:
+        """The accepted calls that need no preparation."""
+        return [calls[0] for calls in self.accepted.get(tool, ()) if len(calls) == 1]
 
 
 def parameters(described: Described) -> dict[str, dict[str, Any]]:
@@ -90,4 +127,4 @@ STEM = 5  # letters by which words are compared: follow, followers
 
 def stems_of(tool: str) -> set[str]:
     """The beginnings of the words in a tool's name, without those that say that it makes something."""
-    return {word[:STEM] for word in words_of(tool) if stage_of(word) != 0}
+    return {word.removesuffix("s")[:STEM] for word in words_of(tool) if stage_of(word) != 0}

@@ -12,11 +12,14 @@ from typing import Any, NamedTuple
 from misstep.core.tool import Described
 from misstep.fuzzing.contracts.promises import sentence_with
 from misstep.fuzzing.contracts.steps import (
+    DECLINES,
     Breach,
     Calls,
+    Experiments,
     Step,
     Toolkit,
     call_of,
+    listing_in_words,
     parameters,
     required,
     texts_in,
@@ -25,15 +28,17 @@ from misstep.fuzzing.search.sequences import stage_of
 from misstep.schemas.samples import words_of
 
 CONTROL = "first line\nsecond line"  # tools that show a text differently from how it was written fail here
+A_NUMBER = "0012.50"
 CONTENTS = (
     "one\r\ntwo\r\n",
     "  indented\n\n",
     "tab\tand trailing space ",
     "naïve café 漢字 😀",
     "<b>bold</b> &amp; 'quoted' \"twice\" \\n",
-    "0012.50",
+    A_NUMBER,
     "%s {name} $HOME ${x} #tag",
 )
+ALL_CONTENTS = "\n".join(("  indented", *CONTENTS, "ends in a blank "))
 NAMES = ("alpha", "bravo")
 _CONTENT_WORDS = frozenset(("content", "contents", "text", "body", "value", "data", "note", "markdown"))
 _OTHER_LOOKS = "list search find count status exists info metadata stat head tail tree describe query log"
@@ -88,7 +93,7 @@ def _nouns(described: Described) -> set[str]:
 _READING = frozenset(["read", "get", "show", "fetch", "view", "load", "open"])
 
 
-def experiments(kit: Toolkit) -> Iterator[Calls]:
+def experiments(kit: Toolkit) -> Experiments:
     for pair in pairs(kit.tools):
         base = kit.base(pair.writer.name)
         if base is None or not all(isinstance(base.get(key), str) for key in pair.keys):
@@ -113,10 +118,15 @@ def _read(pair: Pair, arguments: Mapping[str, Any]) -> Calls:
     return (call_of(pair.reader.name, {key: arguments[key] for key in pair.keys}),)
 
 
-def _read_backs(pair: Pair, one: Mapping[str, Any], other: Mapping[str, Any]) -> Iterator[Calls]:
+def _read_backs(pair: Pair, one: Mapping[str, Any], other: Mapping[str, Any]) -> Experiments:
+    """All contents in one text, then one by one if that is not read back; a number changes only alone."""
     control = (*_write(pair, one, CONTROL), *_read(pair, one))
-    for content in CONTENTS:
-        yield (*control, *_write(pair, other, content), *_read(pair, other))
+    steps = yield (*control, *_write(pair, other, ALL_CONTENTS), *_read(pair, other))
+    is_kept = steps is not None and steps[-1].is_fine and _shows(steps[-1], ALL_CONTENTS)
+    for content in (A_NUMBER,) if is_kept else CONTENTS:
+        steps = yield (*control, *_write(pair, other, content), *_read(pair, other))
+        if steps and steps[-1].is_fine and not _shows(steps[-1], content):
+            return
 
 
 def _deletions(kit: Toolkit, pair: Pair, one: Mapping[str, Any]) -> Iterator[Calls]:
@@ -142,7 +152,8 @@ def _others(kit: Toolkit, pair: Pair, one: Mapping[str, Any], other: Mapping[str
     changers = [_write(pair, other, "fourth line")]
     for name, described in kit.tools.items():
         own = parameters(described)
-        if stage_of(name) in (2, 3) and {*pair.keys} <= {*own} and name != pair.writer.name:
+        is_other = name != pair.writer.name and _is_kin(pair.writer, described)
+        if is_other and stage_of(name) in (2, 3) and {*pair.keys} <= {*own}:
             given = {**(kit.base(name) or {}), **{key: other[key] for key in pair.keys}}
             content = _content(described)
             if content is not None:
@@ -166,11 +177,10 @@ def find_breach(steps: Sequence[Step], tools: Mapping[str, Described]) -> Breach
 
 def _not_read_back(steps: Sequence[Step], tools: Mapping[str, Described]) -> Breach | None:
     """Whether something else is read than was written, although a plain text was read back before."""
-    last = steps[-1]
+    if len(steps) < 4:
+        return None
+    control_write, control_read, write, last = steps[-4:]
     for pair in pairs(tools):
-        if last.name != pair.reader.name or len(steps) < 4:
-            continue
-        control_write, control_read, write, _ = steps[-4:]
         if not (_is_round_trip(control_write, control_read, pair) and _is_round_trip(write, last, pair)):
             continue
         written = write.arguments[pair.content]
@@ -178,7 +188,8 @@ def _not_read_back(steps: Sequence[Step], tools: Mapping[str, Described]) -> Bre
             control_write.arguments[pair.content]
         ):
             continue
-        if isinstance(written, str) and written.strip() and not _shows(last, written):
+        is_one = isinstance(written, str) and written.strip() and written != ALL_CONTENTS
+        if is_one and not _shows(last, written):
             words = sentence_with(pair.reader, r"\b(?:contents?|text|value|data|note|body|read|get|return)")
             if words:
                 effect = f"{written!r} was written by {pair.writer.name}, but {_short(last)} was read"
@@ -216,6 +227,8 @@ def _not_deleted(steps: Sequence[Step]) -> Breach | None:
         return None
     if stage_of(steps[-4].name) not in (0, 2) or not _shows(read, CONTROL):
         return None
+    if DECLINES.search(deletion.said):
+        return None
     words = sentence_with(deletion.tool, r"\b(?:delet|remov|destroy|drop|eras|discard|purg)")
     if not words:
         return None
@@ -238,8 +251,7 @@ def _not_listed_once(steps: Sequence[Step]) -> Breach | None:
         if (times := _times(name, last)) != 1:
             words = sentence_with(last.tool, r"\b(?:list|all|every|each|show|return)")
             if words:
-                often = "not at all" if not times else f"{times} times"
-                effect = f"after {write.name} it lists {name!r} {often}"
+                effect = listing_in_words(write.name, name, times)
                 return Breach("listed once", last.name, words, effect)
     return None
 

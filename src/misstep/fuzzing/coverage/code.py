@@ -120,12 +120,12 @@ def runnable_lines(file: str, first_line: int, text: str) -> list[set[int]]:
     functions = list(_functions(module))
     chosen = [code for code in functions if first_line <= code.co_firstlineno <= last_line]
     if module and chosen:
-        return _apart(_lines(code) for code in _reachable(chosen, functions, module))
+        return apart(_lines(code) for code in _reachable(chosen, functions, module))
     alone = _functions(_compiled(textwrap.dedent(text), file))
-    return _apart({line + first_line - 1 for line in _lines(code)} for code in alone)
+    return apart({line + first_line - 1 for line in _lines(code)} for code in alone)
 
 
-def _apart(functions: Iterable[set[int]]) -> list[set[int]]:
+def apart(functions: Iterable[set[int]]) -> list[set[int]]:
     """Remove lines from later functions that an earlier one has, as for a lambda within a line."""
     seen, apart = set[int](), list[set[int]]()
     for lines in functions:

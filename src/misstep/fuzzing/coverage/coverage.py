@@ -2,12 +2,12 @@
 
 import sys
 import threading
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from pathlib import PurePath
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
-from misstep.core.results.finding import CodeReach
+from misstep.core.results.fuzzing import CodeReach
 from misstep.fuzzing.coverage.code import BITS, FunctionLines, ReachedLines, ranges, runnable_lines
 
 MOST_ERRORS = 64  # exceptions remembered per call
@@ -30,16 +30,20 @@ class Coverage:
     Edges are numbers that are the same in every process for the same code. Running an edge more often is a
     different edge, in the classes 1, 2, 3-4, 5-8 and so on. `begin` and `end` must be called in the thread
     that calls the tool. Python 3.11 has only one tracer at a time: another one is suspended and restored
-    afterwards.
+    afterwards. Without `owns` no code is the tool's own, as with a server, and nothing is followed.
     """
 
-    def __init__(self, owns: Callable[[str], bool]) -> None:
+    def __init__(self, owns: Callable[[str], bool] | None) -> None:
         self._places = ReachedLines()
         self._seen = set[int]()
         tool = free_tool()
-        self._watch: Monitoring | Tracing = (
-            Tracing(owns, self._places) if tool is None else Monitoring(owns, self._places, tool)
-        )
+        self._watch: Monitoring | Tracing | NoTracing
+        if owns is None:
+            self._watch = NoTracing()
+        elif tool is None:
+            self._watch = Tracing(owns, self._places)
+        else:
+            self._watch = Monitoring(owns, self._places, tool)
 
     def begin(self) -> None:
         self._watch.start()
@@ -71,13 +75,19 @@ class Coverage:
 
 def reach_of(file: str, first_line: int, text: str, run: Set[int]) -> CodeReach:
     """How much of a function, and of those in its file that it may call, the lines in `run` cover."""
-    functions = runnable_lines(file, first_line, text)
-    name = PurePath(file).name
-    missed = sorted(each for lines in functions for each in ranges(lines - run, lines))
+    return reach_in({file: runnable_lines(file, first_line, text)}, {file: run})
+
+
+def reach_in(functions: Mapping[str, Iterable[Set[int]]], run: Mapping[str, Set[int]]) -> CodeReach:
+    """How much of these functions, by file, the lines in `run` cover; no line may be in two of them."""
+    parts = [
+        (PurePath(file).name, each, run.get(file, set())) for file in functions for each in functions[file]
+    ]
+    missed = sorted((name, *span) for name, lines, ran in parts for span in ranges(lines - ran, lines))
     return CodeReach(
-        sum(len(lines & run) for lines in functions),
-        sum(map(len, functions)),
-        tuple(f"{name}:{a}-{b}" if a != b else f"{name}:{a}" for a, b in missed),
+        sum(len(lines & ran) for _, lines, ran in parts),
+        sum(len(lines) for _, lines, _ in parts),
+        tuple(f"{name}:{a}-{b}" if a != b else f"{name}:{a}" for name, a, b in missed),
     )
 
 
@@ -164,6 +174,22 @@ class Monitoring:
                 position.place = place
 
         return step
+
+
+class NoTracing:
+    """Follows nothing: tracing makes all code slow, even code that it ignores."""
+
+    def __init__(self) -> None:
+        self.errors = Errors()
+
+    def start(self) -> None:
+        pass
+
+    def stop(self) -> Counts:
+        return {}
+
+    def close(self) -> None:
+        pass
 
 
 class Tracing:

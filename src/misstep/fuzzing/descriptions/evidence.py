@@ -8,8 +8,9 @@ import msgspec
 from misstep.core.model import Unusable
 from misstep.core.outcome import Judgement
 from misstep.core.results.consistency import ConsistencyReport, Expectation, PromptSet
-from misstep.core.results.finding import RUNTIME_ERRORS, Finding, ReachAttempt, ToolReport
+from misstep.core.results.finding import RUNTIME_ERRORS, Finding
 from misstep.core.results.fixing import FixAttempt, Matter, Part, Trying
+from misstep.core.results.fuzzing import ReachAttempt, ToolReport
 from misstep.core.results.trial import REFUSALS, Trial, Use
 from misstep.core.rng import Dice, derive_seed
 from misstep.core.text import cut

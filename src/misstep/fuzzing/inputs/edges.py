@@ -77,29 +77,54 @@ def file_places(schema: Mapping[str, Any]) -> list[Path]:
     return [slot.path for slot in slots_within(ArgumentSlot((), schema), schema) if _wants_file(slot, schema)]
 
 
-# Words in the name and description of a tool, and the ends of names of files that it works on.
+# Words in the name and description of a tool, and the likely ends of names of files that it works on.
 FITTING = {
     r"excel|xlsx|spreadsheets?|workbooks?|worksheets?": (".xlsx",),
-    r"sqlite|sql|databases?": (".db", ".sqlite"),
+    r"sqlite|sql|databases?|db": (".db", ".sqlite"),
     r"pdfs?": (".pdf",),
     r"docx|word documents?": (".docx",),
+    r"png": (".png",),
+    r"jpe?g": (".jpg",),
     r"images?|pictures?|photos?": (".png", ".jpg"),
-    r"zip|unzip|archives?": (".zip", ".tar.gz"),
+    r"zip|unzip|archives?|tar|tarballs?": (".zip", ".tar.gz"),
     r"csv": (".csv",),
+    r"jupyter|notebooks?|ipynb": (".ipynb",),
+    r"power ?points?|pptx?|presentations?|slides?": (".pptx",),
+    r"notes?|markdown|vaults?": (".md",),
+    r"draw\.?io|diagrams?": (".drawio",),
+    r"mermaid|diagrams?": (".mmd",),
+    r"xml": (".xml",),
+    r"type ?script": (".ts",),
+    r"java ?script|eslint": (".js",),
 }
+PLAIN = (".txt", ".md")  # files that most tools can read, whatever they are for
+ENDING = re.compile(r"(?<!\w)\.[a-z][a-z0-9]{1,6}\b")
 REPOSITORY = r"git|repositor(?:y|ies)|commits?"
+FOLDERS = r"director(?:y|ies)|dirs?|folders?|root|cwd|workspace"
 
 
-def files_for(described: Described, files: Sequence[str]) -> Sequence[str]:
-    """The files that a tool works on, by its name and description; all of them if that is unclear."""
+def files_for(described: Described, path: Path, files: Sequence[str]) -> Sequence[str]:
+    """The files that a tool works on, by its name and description; all of them if that is unclear.
+
+    `path` is the place in its arguments that they are for.
+    """
+    names = " ".join(words_of(f"{described.name} {path[-1]}"))
+    folders = [file for file in files if any(other.startswith(f"{file}/") for other in files)]
     words = " ".join([*words_of(described.name), described.tool.description]).lower()
-    endings = tuple(
-        each for words_of_kind, ends in FITTING.items() if _has(words, words_of_kind) for each in ends
-    )
-    fitting = [file for file in files if endings and file.endswith(endings)]
-    if _has(words, REPOSITORY):
-        fitting += [file.removesuffix("/.git") for file in files if file.endswith("/.git")]
-    return fitting or files
+    found = [file.removesuffix("/.git") for file in files if file.endswith("/.git")]
+    repositories = found if _has(words, REPOSITORY) else []
+    if _has(" ".join(words_of(str(path[-1]))), FOLDERS):  # what kind of files it has does not matter
+        return list(dict.fromkeys([*repositories, ".", *folders]))
+    endings = endings_for(words) + tuple(ENDING.findall(described.tool.description.lower()))
+    fitting = [file for ending in dict.fromkeys(endings) for file in files if file.endswith(ending)]
+    if _has(names, FOLDERS) and not fitting and not _has(words, REPOSITORY):
+        fitting = folders
+    return [*fitting, *repositories] or sorted(files, key=lambda file: not file.endswith(PLAIN))
+
+
+def endings_for(words: str) -> tuple[str, ...]:
+    """The ends of names of the kinds of files that a text in lower case is about."""
+    return tuple(each for kind, ends in FITTING.items() if _has(words, kind) for each in ends)
 
 
 def _has(text: str, pattern: str) -> bool:

@@ -146,6 +146,7 @@ class Pool:
 
     def __init__(self, described: Described, seed: int) -> None:
         self._schema = described.tool.parameters
+        self._told = described.tool.description
         self._found = harvest(described)
         self._seed = derive_seed(seed, "inputs", described.name)
         self._drawn = 0
@@ -178,6 +179,11 @@ class Pool:
             found = self._whole("invalid", dice) if self._together else self._break(kinds, dice)
         return found or self._mix("valid", kinds, dice) or self._anything(dice)
 
+    def value(self, path: Path, dice: Dice) -> PoolEntry | None:
+        """A valid value for a place in the arguments; None if none is known."""
+        shelf = self._shelf(path)
+        return shelf.pick("valid", dice) if shelf.has("valid") else None
+
     def learn(self, path: Path, value: Any) -> None:
         """Use a value at this path from now on; an empty path means complete arguments."""
         if not path:
@@ -199,7 +205,7 @@ class Pool:
         path = tuple(0 if isinstance(step, int) else step for step in path)
         shelf = self._shelves.get(path)
         if shelf is None:
-            slot = slots.slot_at(path, self._schema, self._schema)
+            slot = slots.slot_at(path, self._schema, self._schema, self._told)
             shelf = self._shelves[path] = Shelf(slot, self._schema, self._found, self._seed)
         return shelf
 

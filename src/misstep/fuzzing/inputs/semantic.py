@@ -145,7 +145,7 @@ MOST_TOPICS = 3
 class ParameterTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A subject of parameters. `names` are endings of their names, `told` words in descriptions.
 
-    `plain` values are ordinary ones, `odd` ones unusual.
+    `plain` values are ordinary ones, `odd` ones unusual. A `notation` is what a text is written in.
     """
 
     name: str
@@ -154,6 +154,10 @@ class ParameterTopic(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     formats: tuple[str, ...] = ()
     plain: tuple[Any, ...] = ()
     odd: tuple[Any, ...] = ()
+    notation: bool = False
+
+    def __hash__(self) -> int:  # values may be objects
+        return hash(self.name)
 
 
 @cache
@@ -162,7 +166,10 @@ def load_topics() -> tuple[ParameterTopic, ...]:
     topics = tomllib.loads(text)["topic"]
     for topic in topics:
         for key in ("plain", "odd"):
-            topic[key] = [_long(**each) if isinstance(each, dict) else each for each in topic.get(key, ())]
+            topic[key] = [
+                _long(**each) if isinstance(each, dict) and "repeat" in each else each
+                for each in topic.get(key, ())
+            ]
     return msgspec.convert(topics, tuple[ParameterTopic, ...])
 
 
@@ -191,7 +198,28 @@ def _likeness(topic: ParameterTopic, name: str, description: str, form: object) 
     words = words_of(name)
     endings, told = _forms(topic)
     ends = max((_overlap(words, ending) for ending in endings), default=0)
-    return ends or int(told is not None and told.search(description[:LONGEST_TOLD]) is not None)
+    is_told = told is not None and told.search(description[:LONGEST_TOLD]) is not None
+    if is_told and topic.notation and is_vague(name):
+        return 200
+    return ends or int(is_told)
+
+
+# Names of parameters that hold any text.
+_VAGUE_NAMES = frozenset((
+    "body", "code", "content", "data", "input", "query", "source", "statement", "string", "text", "value",
+))  # fmt: skip
+
+
+def is_vague(name: str) -> bool:
+    """Whether a parameter may hold any text, by its name."""
+    return not _VAGUE_NAMES.isdisjoint(words_of(name)[-1:])
+
+
+def texts_starting_with(keywords: Iterable[str]) -> list[str]:
+    """Ordinary texts of all topics that start with one of these words, such as SELECT."""
+    wanted = {*keywords}
+    values = (value for topic in load_topics() for value in topic.plain)
+    return [value for value in values if isinstance(value, str) and value.partition(" ")[0] in wanted]
 
 
 def _overlap(words: Sequence[str], ending: tuple[str, ...]) -> int:
@@ -226,7 +254,8 @@ class ValueIdea(msgspec.Struct, frozen=True):
 def ideas_for(slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValues) -> Iterator[ValueIdea]:
     flat = flatten(slot.schema, root) or {}
     for topic in topics_for(slot.name, slot.description, flat.get("format")):
-        yield from (ValueIdea(value, "valid", "semantic") for value in topic.plain)
+        for value in topic.plain:
+            yield ValueIdea(value, "valid", "harvested" if _is_told(value, slot.description) else "semantic")
         yield from (ValueIdea(value, "boundary", "semantic") for value in topic.odd)
     yield from (ValueIdea(value, "valid", "harvested") for value in _named(slot, flat, found))
     kinds = kinds_within(flat, root)
@@ -241,6 +270,12 @@ def ideas_for(slot: ArgumentSlot, root: Mapping[str, Any], found: SuggestedValue
         yield from (ValueIdea(number, "valid", "harvested") for number in (*told, *found.neighbours))
     if "array" in kinds:
         yield from (ValueIdea([None] * length, "boundary", "harvested") for length in found.lengths[:12])
+
+
+def _is_told(value: Any, description: str) -> bool:
+    """Whether a description names the keyword that a value starts with, such as SELECT."""
+    first = value.partition(" ")[0] if isinstance(value, str) else ""
+    return len(first) > 2 and first.isalpha() and first.isupper() and first in description
 
 
 def kinds_within(schema: Mapping[str, Any], root: Mapping[str, Any]) -> set[str]:

@@ -22,9 +22,12 @@ class ArgumentSlot(msgspec.Struct, frozen=True):
     description: str = ""
 
 
-def slot_at(path: Path, schema: Any, root: Mapping[str, Any]) -> ArgumentSlot:
-    """The slot at a path; if the schema does not describe it, one that accepts anything."""
-    slot = ArgumentSlot((), schema)
+def slot_at(path: Path, schema: Any, root: Mapping[str, Any], told: str = "") -> ArgumentSlot:
+    """The slot at a path; if the schema does not describe it, one that accepts anything.
+
+    `told` describes the arguments as a whole, and with that those without a description of their own.
+    """
+    slot = ArgumentSlot((), schema, description=told[:LONGEST_TOLD])
     for step in path:
         slot = next(
             (each for each in _inner(slot, root) if each.path[-1] == (0 if isinstance(step, int) else step)),

@@ -10,6 +10,7 @@ from misstep.core.tool import Described, Path, Reaction
 from misstep.fuzzing.judging.echoes import GivenValues, leaves_of
 from misstep.fuzzing.judging.reading import mentions
 from misstep.fuzzing.judging.wording import MOST_READ, compiled, load_wording
+from misstep.fuzzing.returned import misfit_of, with_unknowns
 from misstep.schemas.limits import LIMITS
 from misstep.schemas.schema import alone, find_breach, first_missing, fits
 from misstep.schemas.shape import as_list, find_reference, mapping, resolve
@@ -25,9 +26,9 @@ _CLEAR = frozenset((
 
 def broken_demand(schema: Mapping[str, Any], value: Any) -> str:
     """The first constraint that a value violates and where, as in `minimum at amount`; empty if it fits."""
-    if fits(schema, value) is None:
+    if misfit_of(schema, value) is None:
         return ""
-    keyword, place = _find(schema, value, schema)
+    keyword, place = _find(schema, with_unknowns(value), schema)
     where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place).removeprefix(".")
     return f"{keyword} at {where}" if where else keyword
 
@@ -101,6 +102,11 @@ LONG_NAME = 100  # bytes; file systems allow 143 to 255, and tools add something
 _TOO_LONG = re.compile(
     r"(?i)ENAMETOOLONG|E2BIG|\b(?:file ?name|argument list|filename or extension is|AF_UNIX path) too long\b"
 )
+# How they refuse any other path.
+_REFUSED_PATH = re.compile(
+    r"\b(?:EINVAL|ELOOP|ENOTDIR|EISDIR|EEXIST|ENOTEMPTY|EACCES|EPERM|EXDEV|EBUSY): "
+    r"|\[Errno (?:22|40|20|21|17|39|13|1|18|16)\] "
+)
 _NOT_WRITABLE = re.compile(r"EILSEQ|\billegal byte sequence\b|incomplete multibyte", re.IGNORECASE)
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -112,6 +118,14 @@ _NAMED_UNITS = (  # the last one decides
 _TIME = re.compile(
     r"(?:^|_)(?:ms|msecs?|millis|milliseconds?|secs?|seconds?|mins?|minutes?|hours?|hrs?|days?|delay|duration"
     r"|timeout|wait|sleep|pause|interval|time)(?:_|$)"
+)
+_WAITING_TIME = re.compile(r"(?:^|_)(?:delay|timeout|wait|sleep|pause)(?:_|$)")
+_SEARCHES = re.compile(
+    r"(?i)\b(?:search\w*|find\w*|list\w*|walk\w*|trees?|glob\w*|grep\w*|scan\w*|index\w*|recursive\w*)\b"
+)
+_PLACE = re.compile(r"(?:^|_)(?:paths?|dirs?|director(?:y|ies)|folders?|roots?|cwd|location|repo)(?:_|$)")
+_ROOT = re.compile(
+    r"(?:file:/)?/+(?:\.{1,2}/*)*(?:(?:usr|proc|sys|lib|nix|home|opt|var)/*)?|~/*|[A-Za-z]:[\\/]*|(?:\.\./*){3,}"
 )
 _WRITTEN_TIME = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?[a-z]*\s*", re.IGNORECASE)
 _SLOW_NAME = re.compile(r"(?:^|_)(?:sleep|wait|delay|pause|countdown|timer|long_running)(?:_|$)")
@@ -143,6 +157,16 @@ def excuse_for(schema: Mapping[str, Any], message: str, given: GivenValues) -> s
     return ""
 
 
+_LIMIT = re.compile(r"(?i)(?:\bthan(?: or equal to)?|\bat (?:least|most)|[<>]=?)\s*(-?\d+(?:\.\d+)?)")
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+
+
+def states_limit(described: Described, message: str) -> bool:
+    """Whether the documentation mentions the limits that a refusal is about, beyond the schema."""
+    limits = {float(number) for number in _LIMIT.findall(message[:READ])}
+    return bool(limits) and limits <= {float(number) for number in _NUMBER.findall(_documentation(described))}
+
+
 def refused_by_system(reaction: Reaction, given: GivenValues) -> str:
     """Why any program would fail with such a name, as the start of a sentence; empty if not."""
     said = reaction.raised.message if reaction.raised else f"{reaction.text[:READ]}\n{reaction.detail[:READ]}"
@@ -151,9 +175,27 @@ def refused_by_system(reaction: Reaction, given: GivenValues) -> str:
         for text in given.texts
     ):
         return "the operating system does not allow a name or argument of this length"
+    is_told = reaction.raised is None or not reaction.raised.frames
+    if is_told and _REFUSED_PATH.search(said) and given.are_quoted_in(said):
+        return "the operating system refuses this path, and the tool says so"
     if _NOT_WRITABLE.search(said) and not all(text.isascii() for text in given.texts):
         return "the file system does not allow this name"
     return ""
+
+
+def searches_everything(described: Described, given: GivenValues) -> str:
+    """Why a search may take as long as it likes, as the start of a sentence; empty if it may not."""
+    if not _SEARCHES.search(f"{_snake(described.name).replace('_', ' ')} {described.tool.description}"):
+        return ""
+    places = [
+        name for name, value in given.arguments.items() if _PLACE.search(_snake(name)) and _is_root(value)
+    ]
+    return f"`{places[0]}` asks for everything on the machine" if places else ""
+
+
+def _is_root(value: Any) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    return any(isinstance(text, str) and _ROOT.fullmatch(text.strip()) for text in texts)
 
 
 def asked_to_take_long(described: Described, given: GivenValues, seconds: float) -> str:
@@ -170,8 +212,20 @@ def asked_to_take_long(described: Described, given: GivenValues, seconds: float)
         return f"`{long[0]}` asks for {min(asked[long[0]], HUGE):,g} seconds"
     if asked:
         return ""
+    if waits := _waiting_time(described, given, seconds):
+        return f"it waits for `{waits}` by default"
     slow = _SLOW_NAME.search(_snake(described.name)) or _SLOW_WORDS.search(described.tool.description)
     return "its name or description says that it is slow" if slow else ""
+
+
+def _waiting_time(described: Described, given: GivenValues, seconds: float) -> str:
+    """A parameter for a time to wait that was left out, unless its default is shorter."""
+    for name, schema in mapping(described.tool.parameters.get("properties")).items():
+        if name not in given.arguments and _WAITING_TIME.search(_snake(name)):
+            usual = _seconds(name, mapping(schema).get("default"))
+            if usual is None or usual >= seconds:
+                return name
+    return ""
 
 
 def _seconds(name: str, value: Any) -> float | None:
@@ -218,6 +272,7 @@ def _is_extreme(value: Any, depth: int = 0) -> bool:
 
 
 SHORTEST = 3  # letters of a meaningful word
+BEGINNING = 80  # characters of a long value that stand for it
 STEM = 5  # letters that related words share
 MOST_WORDS = 600  # of the documentation
 _LETTERS = re.compile(rf"[^\W\d_]{{{SHORTEST},}}")
@@ -268,10 +323,12 @@ def names_call(described: Described, text: str, given: GivenValues) -> bool:
     words = {word for name in names for word in (name.casefold(), name.replace("_", " ").casefold())}
     scalars = (each for each in leaves_of(given.arguments, keys=False) if each is not None)
     values = {str(each).casefold() for each in scalars if not isinstance(each, bool)}
+    if any(each[:BEGINNING] in lower for each in values if len(each) >= BEGINNING):  # it may be cut off
+        return True
     # A short value occurs by coincidence, unless it has a digit or is quoted.
     words |= {each for each in values if len(each) >= SHORTEST or re.search(r"\d", each)}
     quoted = {f"{mark}{each}{mark}" for each in values if len(each) < SHORTEST for mark in "'\"`"}
-    patterns = (rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)" for word in words if word)
+    patterns = (rf"(?<!\w){re.escape(word)}(?:s|es)?(?!\w)" for word in words if word and word in lower)
     return any(re.search(each, lower) for each in patterns) or any(each in lower for each in quoted)
 
 

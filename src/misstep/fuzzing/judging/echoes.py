@@ -17,6 +17,7 @@ from misstep.fuzzing.judging.wording import LONGEST, MOST_READ, load_wording, no
 
 MOST_TEXTS = 200
 LONG_ENOUGH = 4  # characters of a text that rarely occurs by coincidence
+QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
 
 
 class GivenValues:
@@ -53,6 +54,11 @@ class GivenValues:
             return True
         parts = {*PurePosixPath(path).parts} - {"/", ".", ".."}
         return any(parts & {*PurePosixPath(each.strip()).parts} for each in self.texts if each.strip())
+
+    def are_quoted_in(self, message: str) -> bool:
+        """Whether something quoted in the message comes from the arguments."""
+        quoted = [one or other for one, other in QUOTED.findall(message)]
+        return any(each in self.texts or (each and self.has_path(each)) for each in quoted)
 
 
 def leaves_of(value: Any, keys: bool = True) -> Iterator[Any]:
@@ -95,7 +101,7 @@ def _without_beginnings(message: str, given: GivenValues) -> str:
     """The message without long arguments, which it may have truncated."""
     for value in islice(_values(given.arguments), MOST_PIECES):
         for text in _whole(value) if isinstance(value, str) and len(value) >= LONG else ():
-            start = message.find(text[:LONG])
+            start = message.find(text[:LONG]) if len(text) >= LONG else -1  # stripped, it may be shorter
             if start >= 0:
                 pairs = zip(message[start:], text, strict=False)
                 shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

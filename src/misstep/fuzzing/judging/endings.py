@@ -19,6 +19,10 @@ from misstep.schemas.shape import mapping
 
 UNREACHABLE = "the server can't be reached"  # how a workbench says that the server is gone
 
+MUCH = 100_000  # characters of a result whose structured form may be too long to be kept
+
+_PRINTED = re.compile(r"(a line that is not JSON): .*?(?=, which breaks clients|\Z)", re.DOTALL)
+
 End: TypeAlias = Literal["hung", "exhausted", "died", "garbled"]
 
 
@@ -41,9 +45,9 @@ def judge_end(end: End, reaction: Reaction, size: int) -> Judged:
         case "died":
             return _judge_death(reaction)
         case "garbled":
-            said = in_short(detail)
-            why = f"the reply breaks the protocol: {said}"
-            return Judged("protocol", why, f"protocol: {normalise(detail)}", "protocol", message=said)
+            why = f"the reply breaks the protocol: {in_short(detail)}"
+            sort = _PRINTED.sub(r"\1", detail)  # whatever is printed, it is one mistake
+            return Judged("protocol", why, f"protocol: {normalise(sort)}", "protocol", message=in_short(sort))
         case _:
             assert_never(end)
 
@@ -64,8 +68,44 @@ def _ended(ruling: Ruling, error: str, why: str, reaction: Reaction) -> Judged:
         where = judge_raised(reaction.raised, GivenValues({})).where
         place = re.sub(r":\d+ in ", " in ", where) if ruling == "hang" else where  # any line of a loop
         return Judged(ruling, why, f"{error} at {place}", error, where, message)
-    said = "" if ruling == "hang" else normalise(reaction.detail)
+    if error == DIED and (where := place_in_output(reaction.detail)):
+        return Judged(ruling, why, f"{error} at {where}", error, where, message)
+    said = "" if ruling == "hang" else normalise(_without_logs(reaction.detail))
     return Judged(ruling, why, f"{error}: {said}" if said else error, error, message=message)
+
+
+_NODE_FRAME = re.compile(
+    r"\bat (?:async |new )?([\w.$<>]+)[^(\n]* \((?!node:)(?:[^()\n]*[/\\])?([^()/\\\n]+:\d+):\d+\)"
+)
+_PYTHON_FRAME = re.compile(r'File "(?:[^"\n]*[/\\])?([^"/\\\n<>]+)", line (\d+), in (\w+)')
+
+
+_MOST_AFTER = 8  # lines of an error itself after its stack trace; what was logged earlier is further away
+
+
+def place_in_output(text: str) -> str:
+    """The innermost place in the stack trace at the end of a text, as `file.py:12 in f`; empty if none."""
+    where, is_settled, after = "", False, 0
+    for line in text.splitlines():
+        after += 1
+        if frame := _PYTHON_FRAME.search(line):
+            where, after = f"{frame[1]}:{frame[2]} in {frame[3]}", 0  # the innermost comes last
+        elif not line.lstrip().startswith("at "):
+            is_settled = False
+        elif not is_settled and (frame := _NODE_FRAME.search(line)):
+            where, is_settled, after = f"{frame[2]} in {frame[1]}", True, 0
+        elif is_settled:
+            after = 0
+    return where if after <= _MOST_AFTER else ""
+
+
+_ERROR = re.compile(r"\b(?:\w*(?:Error|Exception)|panic\w*|fatal|abort\w*|assert\w*)\b", re.IGNORECASE)
+
+
+def _without_logs(detail: str) -> str:
+    """How a process ended, and of what it printed before, only what names an error."""
+    first, *printed = detail.splitlines() or [""]
+    return "\n".join([first, *(line for line in printed if _ERROR.search(line))])
 
 
 def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
@@ -73,6 +113,8 @@ def broken_promise(described: Described, reaction: Reaction) -> Judged | None:
     if described.output is None:
         return None
     if reaction.structured is None:
+        if reaction.size > MUCH:  # a long one is not kept
+            return None
         if described.kind != "mcp" or find_error(reaction.text, False) is not None:
             return None
         why = "it has an output schema, but its result has no structured content"

@@ -16,7 +16,7 @@ from misstep.core.outcome import storable
 from misstep.core.results.trial import Judged, Ruling
 from misstep.core.text import cut, in_words, is_ours
 from misstep.core.tool import Frame, Raised
-from misstep.fuzzing.judging.echoes import GivenValues, place_of, signature_of, spot
+from misstep.fuzzing.judging.echoes import QUOTED, GivenValues, place_of, signature_of, spot
 from misstep.fuzzing.judging.reading import fails_vaguely, find_trouble, has_own_words, read_error
 from misstep.fuzzing.judging.wording import in_short, load_wording
 
@@ -217,7 +217,7 @@ def is_told_in(text: str, raised: Raised, given: GivenValues, by_name: bool) -> 
 
 
 def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int | None:
-    message, name = raised.message.strip(), raised.kind
+    message, name = raised.message.strip()[:SHORT], raised.kind  # replies and messages may be truncated
     echo = not message or any(message.strip("'\"") in each or message in each for each in given.texts)
     found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)
     if found and not any(name in each for each in given.texts):
@@ -236,7 +236,6 @@ def _place(text: str, raised: Raised, given: GivenValues, by_name: bool) -> int 
 UNANSWERED = "the server it connects to does not answer"
 
 _ERRNO = re.compile(r"\[Errno (-?\d+)\]")
-_QUOTED = re.compile(r"""(?:'([^']*)'|"([^"]*)")""")
 _VAGUE = re.compile(r"(?i)\b(fail\w*|errors?|exceptions?|problems?|wrong|unexpected\w*|unable|could)\b")
 _SLIP = re.compile("(?:Index|Attribute|Type|Assertion|Name|ZeroDivision)Error")  # simple programming errors
 _EXIT_STATUS = re.compile(r"returned non-zero exit status (\d+)")
@@ -292,7 +291,7 @@ def _environment(raised: Raised, given: GivenValues, kinds: set[str]) -> str:
     if "KeyError" in kinds:
         return "an environment variable is not set" if _looked_into_environ(raised, given) else ""
     if kinds & {"ModuleNotFoundError", "ImportError"}:
-        return "" if _names_given(message, given) else "a package is not installed"
+        return "" if given.are_quoted_in(message) else "a package is not installed"
     if status := _EXIT_STATUS.search(message):
         return "a program is not installed" if status.group(1) in {"126", "127"} else ""
     if kinds & types.environment:
@@ -308,17 +307,11 @@ def _by_errno(number: int, message: str, given: GivenValues, kinds: set[str]) ->
     if number < 0 or kinds & {"gaierror", "herror"}:
         return "no network"
     if number == errno.missing:
-        is_given = _names_given(message, given) or not _QUOTED.search(message)
+        is_given = given.are_quoted_in(message) or not QUOTED.search(message)
         return "" if is_given else "a file or program is missing"
     if number in errno.network:
         return UNANSWERED
     return "the sandbox forbids it" if number in errno.sandbox else ""
-
-
-def _names_given(message: str, given: GivenValues) -> bool:
-    """Whether something quoted in the message comes from the arguments."""
-    quoted = [one or other for one, other in _QUOTED.findall(message)]
-    return any(each in given.texts or (each and given.has_path(each)) for each in quoted)
 
 
 def _looked_into_environ(raised: Raised, given: GivenValues) -> bool:

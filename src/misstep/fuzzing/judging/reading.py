@@ -32,7 +32,7 @@ class ErrorReading(msgspec.Struct, frozen=True):
 def read_error(text: str, bare: bool, said: Sequence[str]) -> ErrorReading:
     """Classify an error message. `bare` if it may be just the message of an exception."""
     wording = load_wording()
-    whole, core = text[:MOST_READ].strip(), _without_wrappers(text[:MOST_READ].strip())
+    whole, core = text[:MOST_READ].strip(), without_wrappers(text[:MOST_READ].strip())
     said = [each for each in said if each]
     if any(compiled(each).search(whole) for each in wording.framing.silent):
         return ErrorReading("crash", whole, "hidden exception")
@@ -111,7 +111,8 @@ def _says_nothing(message: str, said: Sequence[str]) -> bool:
     return not plain
 
 
-def _without_wrappers(text: str) -> str:
+def without_wrappers(text: str) -> str:
+    """The text without what frameworks put before the message of an exception."""
     for _ in range(4):
         before = text
         for wrapper in load_wording().framing.wrappers:
@@ -172,7 +173,14 @@ def find_error(text: str, flagged: bool) -> str | None:
         return None
     if text[0] == "{" or _parsed(text) is not None:
         return _in_json(text)
-    return text if compiled(load_wording().framing.opening, re.IGNORECASE).match(text) else None
+    is_told = compiled(load_wording().framing.opening, re.IGNORECASE).match(text)
+    return text if is_told or _is_only_an_exception(text) else None
+
+
+def _is_only_an_exception(text: str) -> bool:
+    """Whether a result consists of words that no tool says on purpose, and of nothing else."""
+    crashes = load_wording().crash
+    return len(text) <= SHORT and any(words == text for _, words in _matching(crashes, text, True))
 
 
 def is_echo(text: str, said: Sequence[str]) -> bool:
@@ -239,9 +247,14 @@ def _in_json(text: str) -> str | None:
 
 def _error_of(value: dict[str, object]) -> str | None:
     for key in ("error", "errors", "Error", "exception"):
-        if value.get(key):
-            return _told_by(value[key])
-    failed = value.get("success") is False or value.get("ok") is False or value.get("isError") is True
+        if isinstance(told := value.get(key), str | dict | list) and told:  # a number may count errors
+            return _told_by(told)
+    failed = (
+        value.get("error") is True
+        or value.get("success") is False
+        or value.get("ok") is False
+        or value.get("isError") is True
+    )
     has_bad_status = str(value.get("status")).lower() in {"error", "failed", "failure"}
     failed = failed or has_bad_status or value.get("type") == "error"
     told = value.get("message") or value.get("detail") or value.get("text")

@@ -20,6 +20,14 @@ MUCH_MEMORY = 512 << 20  # bytes
 MUCH_TEXT = 16 << 20  # characters
 SMALL_INPUT = 1 << 16  # characters of arguments that explain neither
 
+# How validation by a schema refuses an argument; rules of a tool in its own words are another matter.
+_BY_SCHEMA = re.compile(
+    r"(?i)\b(?:must|should|expect(?:ed|s)?|is not|not an?|needs?|requires?)\b.{0,40}"
+    r"\b(?:strings?|texts?|numbers?|integers?|booleans?|arrays?|lists?|objects?|null)\b"
+    r"|\b(?:must|should)(?: not)? (?:be|have) (?:[<>]"
+    r"|(?:less|greater|more|fewer|shorter|longer) than\b|at (?:least|most)\b)"
+    r"|is a required property|field required|\"code\": *\"(?!custom)"
+)
 HIDDEN = "the agent is not told what was wrong (the MCP SDK forwards only the message of a ToolError)"
 
 FINE = Judged("fine")
@@ -45,12 +53,14 @@ def judge(
         case _:
             assert_never(reaction.ended)
     excuse = ""
+    if judged.ruling in ("hang", "blow-up"):
+        excuse = demands.searches_everything(described, given)
     if judged.ruling == "hang":
-        excuse = demands.asked_to_take_long(described, given, reaction.seconds)
+        excuse = excuse or demands.asked_to_take_long(described, given, reaction.seconds)
     elif judged.ruling == "crash" and reaction.ended in ("returned", "raised"):
         excuse = demands.refused_by_system(reaction, given)
     if excuse:
-        ruling: Ruling = "fine" if judged.ruling == "hang" else "refused"
+        ruling: Ruling = "refused" if judged.ruling == "crash" else "fine"
         return Judged(ruling, f"{excuse}: {judged.message}", error=judged.error, message=judged.message)
     if judged.ruling == "refused" and fits:
         return _suspected(judged, described, given, reaction.raised)
@@ -77,6 +87,8 @@ def _judge_exception(described: Described, given: GivenValues, fits: bool, raise
     if raised is None:
         return Judged("crash", "unhandled exception", "exception", "exception")
     if not raised.frames and described.kind == "mcp":  # a client's message about an error reply
+        if raised.validation:
+            return _judge_refusal(described, raised.message, given, fits, raised.kind)
         return _judge_words(described, raised.message, given, fits, bare=True)
     if raised.validation or load_wording().types.validation & {raised.kind, *raised.bases}:
         return _judge_refusal(described, raised.message, given, fits, raised.kind)
@@ -165,7 +177,7 @@ def _judge_words(
     told = read_error(words, bare, given.texts)
     if told.error == "hidden exception" and "Traceback (most recent call last)" in detail:
         told = read_error(detail, True, given.texts)
-    is_whole = bare and told.message == words.strip()
+    is_whole = bare and told.message == reading.without_wrappers(words.strip())
     if told.sort == "crash" and is_whole and _is_about_code(described, words, given):
         told = ErrorReading("refused", told.message)
     if told.sort == "refused":
@@ -209,6 +221,10 @@ def _judge_refusal(described: Described, message: str, given: GivenValues, fits:
         return Judged("refused", f"the arguments do not match the schema and were refused: {said}")
     if reason := demands.excuse_for(described.tool.parameters, message, given):
         return Judged("refused", f"the arguments were refused, {reason}: {said}")
+    if demands.states_limit(described, message):
+        return Judged("refused", f"the arguments exceed a limit that the documentation states: {said}")
+    if described.kind == "mcp" and not _BY_SCHEMA.search(message):
+        return Judged("refused", f"the server checks more than types: {said}")
     why = f"the arguments match its schema, but were refused: {said}"
     return Judged("schema", why, f"{REFUSED}{normalise_for(message, given)}", error, message=said)
 

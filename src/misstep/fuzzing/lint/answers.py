@@ -8,11 +8,12 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
-from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described
 from misstep.fuzzing.contracts.checks import judge_sequences_of
-from misstep.fuzzing.examination import Examination
+from misstep.fuzzing.examination import Examination, ExaminationOptions
 from misstep.fuzzing.judging.echoes import leaves_of
 from misstep.fuzzing.lint.subject import LintSubject
 from misstep.fuzzing.triage.replay import Replayer, is_same
@@ -74,7 +75,7 @@ PROVING = ("crash", "schema", "acceptance")  # kinds of findings that may concer
 
 def look_at(bench: Workbench, tool: Described, seed: int, most: int, over: Callable[[], bool]) -> ToolReport:
     """Fuzz a tool with up to `most` calls; keep findings, not minimised, that one call shows again."""
-    examination = Examination(bench, [tool], tool.where, seed, ToolReport(tool.name, 0))
+    examination = Examination(bench, [tool], ToolReport(tool.name, 0), ExaminationOptions(tool.where, seed))
     while not over() and examination.calls < most and examination.go_on(most - examination.calls, over):
         pass
     report = examination.report("calls")

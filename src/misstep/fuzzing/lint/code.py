@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
-from misstep.core.results.finding import Comparisons, Constant
+from misstep.core.results.fuzzing import Comparisons, Constant
 from misstep.fuzzing.judging.endings import runs_what_it_is_given
 from misstep.fuzzing.lint.answers import answers_of, want_of
-from misstep.fuzzing.lint.subject import Function, LintSubject, Remark, SchemaPart, arguments_of
+from misstep.fuzzing.lint.subject import Function, LintSubject, Remark, SchemaPart, args_of
 
 # Methods that change a collection.
 _CHANGES = re.compile("add|append|clear|discard|extend|insert|pop|popitem|remove|setdefault|update")
@@ -279,7 +279,7 @@ def taken_values(subject: LintSubject) -> dict[str, tuple[Any, ...]]:
 def read_code(subject: LintSubject, part: SchemaPart) -> Compared:
     """How the function compares a parameter; empty if the parameter is reassigned."""
     function, name = subject.function, part.name
-    if function is None or len(part.path) != 1 or name not in [each.arg for each in arguments_of(function)]:
+    if function is None or len(part.path) != 1 or name not in [each.arg for each in args_of(function)]:
         return Compared()
     nodes = (node for statement in function.body for node in ast.walk(statement))
     is_bound = any(_binds(node, name) for node in nodes)

@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from misstep.core.results.finding import Comparisons, Finding, Refusal
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import Comparisons, Refusal
 from misstep.core.tool import Described
 from misstep.schemas.shape import as_list, find_reference, mapping, names_in
 from misstep.schemas.source import parse_docstring, parse_module
@@ -195,7 +196,7 @@ class LintSubject:
         if isinstance(found, ast.ClassDef):
             wanted = {part.name for part in self.top}
             methods = [each for each in found.body if isinstance(each, Function) and self.parts]
-            fitting = (each for each in methods if wanted <= {own.arg for own in arguments_of(each)})
+            fitting = (each for each in methods if wanted <= {own.arg for own in args_of(each)})
             return next(fitting, None)
         return found if isinstance(found, Function) else None
 
@@ -219,6 +220,6 @@ class LintSubject:
         return {name: said for each in texts for name, said in each.parameters.items()}
 
 
-def arguments_of(function: Function) -> list[ast.arg]:
+def args_of(function: Function) -> list[ast.arg]:
     """All named parameters, without `*args` and `**kwargs`."""
     return [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]

@@ -8,7 +8,8 @@ from typing import Any
 
 from misstep.core.text import cut
 from misstep.errors import did_you_mean
-from misstep.fuzzing.lint.subject import Function, LintSubject, Remark, SchemaPart, arguments_of
+from misstep.fuzzing.contracts.examples import SAID_EXAMPLE
+from misstep.fuzzing.lint.subject import Function, LintSubject, Remark, SchemaPart, args_of
 from misstep.schemas.limits import is_number
 from misstep.schemas.schema import fits
 from misstep.schemas.shape import as_list
@@ -45,7 +46,7 @@ def phantom_parameters(subject: LintSubject) -> Iterator[Remark]:
     if function is not None and function.args.kwarg is not None:
         return
     names = [part.name for part in subject.parts]
-    arguments = (*arguments_of(function), function.args.vararg) if function is not None else ()
+    arguments = (*args_of(function), function.args.vararg) if function is not None else ()
     known = {*names, *(each.arg for each in arguments if each is not None)}
     for name, text in subject.documented.items():
         if name not in known:
@@ -202,12 +203,6 @@ def _json(value: Any) -> str:
 
 LONGEST = 200  # characters of an example
 _LIMITS = ("enum", "const", "pattern", "minLength", "maxLength")
-_SAID_EXAMPLE = re.compile(
-    r"""(?:\be\.\s?g\.,?|\bfor\s+example,?|\bfor\s+instance,?|\bexamples?:|\bsuch\s+as)\s*:?\s*
-    (?: (?P<mark>['"`“])(?P<text>[^'"`“”\n]{1,100})['"`”]
-      | (?P<number>-?(?:0|[1-9]\d{0,12})(?:\.\d{1,6})?)(?![\w%.:/-]*\w)(?!\s+[a-zA-Z]) )""",
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 def wrong_examples(subject: LintSubject) -> Iterator[Remark]:
@@ -230,7 +225,7 @@ def wrong_examples(subject: LintSubject) -> Iterator[Remark]:
 
 def _mentioned(part: SchemaPart) -> Iterator[Any]:
     """Example values in the description that can be read in only one way."""
-    for found in _SAID_EXAMPLE.finditer(part.description[:20_000]):
+    for found in SAID_EXAMPLE.finditer(part.description[:20_000]):
         if found["mark"] and part.types == {"string"} and any(key in part.schema for key in _LIMITS):
             yield found["text"]
         if found["number"] and part.types and part.types <= {"integer", "number"}:

@@ -11,9 +11,11 @@ import msgspec
 
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice, Hashes, derive_seed
-from misstep.core.tool import Described, Invocation, Observation, Reaction
+from misstep.core.tool import Described, Invocation, Observation, Reaction, with_markers
 from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.pool import Pool
+from misstep.fuzzing.inputs.slots import put
+from misstep.fuzzing.search.acceptance import SAFE, general, places_in
 from misstep.fuzzing.search.corpus import (
     CallIdea,
     Calls,
@@ -23,20 +25,32 @@ from misstep.fuzzing.search.corpus import (
     Features,
     Feedback,
 )
-from misstep.fuzzing.search.harvest import as_kinds, files_told, meant_by, offers_in
+from misstep.fuzzing.search.harvest import (
+    allowed_numbers_in,
+    as_kinds,
+    files_told,
+    limited_by,
+    meant_by,
+    offers_in,
+    texts_named_in,
+)
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
-from misstep.fuzzing.search.mutation import renumbered
+from misstep.fuzzing.search.mutation import changed_value, renumbered
 from misstep.fuzzing.search.sequences import stage_of
-from misstep.fuzzing.search.subject import Acceptance, FuzzSubject, Supply, encode
+from misstep.fuzzing.search.subject import FuzzSubject, Parameter, Supply, encode
 
 _INVALID = 0.1  # share of calls that the schema forbids
 _TRIES = 300  # rejected ideas in a row after which nothing is left
 _LARGEST = 1 << 18  # characters of one call's arguments
 _URGENT, _OTHER = 4, 2  # one idea in this many is not a follow-up, while there are follow-ups
 _WAITING = 2000  # ideas
+_ORDINARY = 0.6  # share of ordinary calls while a server's tool has accepted none
+_CORRECTED = 0.7  # share of corrections of refused calls among them
+_PREPARED = 0.8  # share of prepared calls while a tool has accepted none, if there are any
+_OPTIONAL = 0.15  # chance of a parameter in them
 _PATIENCE = 4  # calls with known results for each call requested at once
 _ONE_IN = 64  # one in this many other calls is marked
-_FREE = ("telling", "mutation", "schema", "semantic", "harvested", "learnt")  # origins of ideas to adapt
+_VARIATIONS = 24  # of accepted calls that are repetitions, before one of them is made again
 _LINGERING = 0.002  # chance of a call that may hang or crash
 
 
@@ -67,20 +81,22 @@ class Fuzzer:
             for index, tool in enumerate((*tools, *helpers))
         ]
         self._subjects = {subject.name: subject for subject in subjects}
-        self._adapts = any(tool.kind == "mcp" for tool in tools)
+        self._examined = subjects[: len(tools)]
         self._ideas = Inspiration(subjects[: len(tools)], list(corpus), self._dice, preparations)
+        self._uses_results = any(tool.kind == "mcp" for tool in tools)
         names = frozenset(tool.name for tool in helpers)
         self._lessons = Lessons(self._subjects, self._ideas, self._dice, names)
         self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
         self._flying = dict[int, CallIdea]()
-        self._asked = self._invalid = self._told = self._under_way = self._turn = 0
+        self._asked = self._invalid = self._told = self._under_way = self._turn = self._left = 0
         self.exhausted = False  # nothing is left to try
 
     @property
     def corpus(self) -> list[str]:
         """The calls worth keeping, as JSON texts, each a list of calls."""
-        return [written_calls(entry.calls) for entry in self._ideas.corpus]
+        kept = [entry.calls for entry in self._ideas.corpus]
+        return [written_calls(with_markers(calls) if self._uses_results else calls) for calls in kept]
 
     def ask(self, most: int) -> list[CallSequence]:
         """The next attempts, with at most `most` calls in total (or one longer attempt).
@@ -88,7 +104,7 @@ class Fuzzer:
         There are fewer while little is known, so that each can learn from the one before. There are none
         while results are outstanding, and when nothing is left to try.
         """
-        room = min(most, 1 + self._told // _PATIENCE - self._under_way)
+        room, self._left = min(most, 1 + self._told // _PATIENCE - self._under_way), most
         attempts = list[CallSequence]()
         while room > 0 and not self.exhausted:
             attempt = self._next()
@@ -97,6 +113,7 @@ class Fuzzer:
                 break
             attempts.append(attempt)
             room -= len(attempt.calls)
+            self._left -= len(attempt.calls)
         return attempts
 
     def tell(self, attempt: CallSequence, reactions: Sequence[Reaction], judged: Sequence[Judged]) -> None:
@@ -112,16 +129,20 @@ class Fuzzer:
     def forget_refusals(self) -> None:
         """Forget which values were refused, because something else was wrong."""
         for subject in self._subjects.values():
-            subject.acceptance = Acceptance()
+            subject.acceptance.forget_refusals()
 
     def _next(self) -> CallSequence | None:
         if self._ideas.is_spent(self._asked):
             return None
+        if (safe := self._safe()) is not None:
+            return safe
         idea = None
         for _ in range(_TRIES):
             idea = self._idea()
             if idea is None:
                 continue
+            if len(idea.calls) == 1 and self._ideas.prepares:
+                idea.calls = self._examined[0].acceptance.prepared(idea.calls[0], self._dice)
             attempt = self._accepted(idea)
             if attempt is not None:
                 return attempt
@@ -130,6 +151,38 @@ class Fuzzer:
             return None
         idea.again = True  # better a repetition than nothing, while not everything has been tried
         return self._accepted(idea)
+
+    def _safe(self) -> CallSequence | None:
+        """A variation of an accepted call, while too many are refused; better a repetition than none.
+
+        While none was accepted, it is an ordinary call, mostly a refused one with another value. Does nothing
+        for functions, whose refusals are not tracked.
+        """
+        if not self._uses_results:
+            return None
+        under_way = list(self._flying.values())
+        safe = sum(idea.origin == SAFE for idea in under_way)
+        behind = [
+            each for each in self._examined if each.acceptance.falls_behind(len(under_way), safe, self._dice)
+        ]
+        for left in reversed(range(_VARIATIONS)) if behind else ():
+            idea = _varied(self._dice.pick(behind), self._dice)
+            idea.again = idea.again or not left
+            if len(idea.calls) > self._left:  # it would be cut off, and tried again without end
+                continue
+            if (attempt := self._accepted(idea)) is not None:
+                return attempt
+        first = self._examined[0].acceptance
+        if self._ideas.prepares and first.calls and not first.accepted and self._dice.chance(_PREPARED):
+            return self._accepted(self._ideas.prepared())
+        unheard = [each for each in self._examined if each.acceptance.is_unknown]
+        if not unheard or self._front or not self._dice.chance(_ORDINARY):
+            return None
+        subject = self._dice.pick(unheard)
+        corrected = subject.acceptance.corrected(subject.supply.value, subject.optional, self._dice)
+        if corrected is not None and self._dice.chance(_CORRECTED):
+            return self._accepted(corrected)
+        return None if self._ideas.prepares else self._accepted(_ordinary(subject, self._dice))
 
     def _idea(self) -> CallIdea | None:
         """A follow-up of recent calls, with other ideas in between."""
@@ -142,22 +195,22 @@ class Fuzzer:
     def _accepted(self, idea: CallIdea) -> CallSequence | None:
         """The attempt for an idea; None if it is not worth a call."""
         subjects = self._subjects
-        if self._adapts and idea.origin in _FREE and not idea.broken:
-            idea.broken = None
-            idea.calls = tuple(
-                [(tool, subjects[tool].acceptance.settled(given, self._dice)) for tool, given in idea.calls]
-            )
         try:
-            calls = tuple([Invocation(tool, encode(arguments)) for tool, arguments in idea.calls])
+            made = with_markers([*idea.calls]) if self._uses_results else idea.calls
+            calls = tuple([Invocation(tool, encode(arguments)) for tool, arguments in made])
         except (ValueError, RecursionError):
             return None
         idea.size = sum([len(call.arguments) for call in calls])
         if idea.size > _LARGEST or not all([subjects[call.tool].can_get(call.arguments) for call in calls]):
             return None
+        if self._ideas.prepares and len(calls) > self._left:  # it would be cut off
+            return None
         text = "\n".join([f"{call.tool} {call.arguments}" for call in calls])
         if not (self._tried.add(text) or idea.again):
             return None
         fits, idea.broken = self._fit(idea)
+        if idea.broken and idea.origin == SAFE:
+            return None
         if idea.broken and not idea.again and self._invalid > _INVALID * (self._asked + 10):
             return None
         if self._ideas.threatens(idea) and not self._dice.chance(_LINGERING):
@@ -177,11 +230,30 @@ class Fuzzer:
         return tuple([misfit is None for misfit in misfits]), next(filter(None, misfits), "")
 
 
+def _ordinary(subject: FuzzSubject, dice: Dice) -> CallIdea:
+    """A call with values that the names, descriptions and answers suggest, mostly without optional ones."""
+    arguments = dict(subject.simple)
+    for each in subject.parameters:
+        if each.required or dice.chance(_OPTIONAL):
+            found = [subject.supply.value((each.name,), dice) for _ in range(3)]
+            telling = [entry.value for entry in found if entry is not None and entry.origin != "schema"]
+            arguments |= {each.name: telling[0]} if telling else {}
+    return CallIdea(((subject.name, arguments),), "semantic")
+
+
+def _varied(subject: FuzzSubject, dice: Dice) -> CallIdea:
+    return subject.acceptance.varied(
+        subject.supply.value, lambda value: changed_value(value, subject, dice), subject.optional, dice
+    )
+
+
 _OPENINGS = 24  # openings per call
 _DEFECTS = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance", "suspicious-refusal"})
+_SENSIBLE = frozenset({"simple", "example", "semantic", "prepared", "advice"})  # origins of ordinary calls
 _COSTLY = frozenset({"hung", "died", "exhausted"})  # similar calls are avoided
 _DEFECT = 3.0  # value of a new defect, in units of new coverage
 _CHOICES = 4  # other choices to try with a call that reached something
+_OTHERS = 6  # other values of each parameter to try with it, if marks say nothing
 _NUMBERS = 24  # texts with another number to try with it
 _LEARNT = 1 << 12  # characters of arguments whose values are learnt
 _URGENT_IDEAS = 8  # urgent ideas per call
@@ -237,10 +309,13 @@ class Lessons:
             if fresh or self._ideas.stateful:
                 self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
             follow_ups += self._keep(idea, index, features, fresh, bad, costly)
-            if subject.described.kind == "mcp" and (ruling.was_refused or ruling.ruling == "fine"):
-                subject.hear(arguments, not ruling.was_refused)
+            accepted = ruling.ruling == "fine"
+            if subject.described.kind == "mcp":
+                if not accepted and idea.origin in _SENSIBLE and not idea.broken:
+                    subject.hear_refusal(idea.calls[: index + 1], _words_of(reaction))
+                subject.hear(idea.calls[: index + 1], accepted, idea.source if idea.origin == SAFE else None)
                 if idea.origin == "prepared" and index == len(idea.calls) - 1:
-                    self._ideas.credit_preparation(idea, not ruling.was_refused)
+                    self._ideas.credit_preparation(idea, accepted)
             if ruling.was_refused and fresh:
                 follow_ups += self._follow_advice(idea, index, reaction)
             if idea.mark:
@@ -275,7 +350,9 @@ class Lessons:
             if value != subject.simple.get(name) and idea.size < _LEARNT:
                 subject.supply.learn((name,), value)
         follow_ups = list(self._unmarkable(arguments, subject))
-        if idea.mark or not subject.marking:
+        if not subject.marking:
+            return [*follow_ups, *self._with_others(arguments, subject)]
+        if idea.mark:
             return follow_ups
         closer = CallIdea(entry.calls, idea.origin, mark=True, again=True, source="", entry=entry)
         return [closer, *follow_ups]
@@ -284,16 +361,18 @@ class Lessons:
         """The same with a value that the refusal offers, for the parameters that it seems to mean."""
         before, (tool, arguments) = idea.calls[:index], idea.calls[index]
         subject = self._subjects[tool]
-        message = reaction.raised.message if reaction.raised else reaction.text
-        for name, files in subject.files.items():
+        message = _words_of(reaction)
+        for path, files in subject.files.items():
             for file in files_told(message, files)[:_FILES]:
-                yield CallIdea((*before, (tool, {**arguments, name: file})), "advice")
-        for about, value in offers_in(message):
-            for parameter in meant_by(about, message, subject.parameters, arguments)[:_MEANT]:
-                for typed in as_kinds(value, parameter.kinds):
-                    subject.supply.learn((parameter.name,), typed)
-                    subject.remember_value(parameter.name, typed)
-                    yield CallIdea((*before, (tool, {**arguments, parameter.name: typed})), "advice")
+                changed = put(arguments, path, file)
+                for place in [each for each, _ in places_in(arguments) if general(each) == path]:
+                    changed = put(changed, place, file)
+                yield CallIdea((*before, (tool, changed)), "advice")
+        for parameter, value in _advised(message, subject, arguments):
+            for typed in as_kinds(value, parameter.kinds):
+                subject.supply.learn((parameter.name,), typed)
+                subject.remember_value(parameter.name, typed)
+                yield CallIdea((*before, (tool, {**arguments, parameter.name: typed})), "advice")
 
     def _unmarkable(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
         """The same with other values that marks cannot lead to.
@@ -316,6 +395,15 @@ class Lessons:
         for each in (*islice(chosen, _CHOICES), *islice(numbered, _NUMBERS)):
             yield CallIdea(((subject.name, each),), "mutation")
 
+    def _with_others(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
+        """The same with another value for one parameter: what was reached took the values of the others."""
+        for _ in range(_OTHERS):
+            for parameter in subject.parameters:
+                entry = subject.supply.value((parameter.name,), self._dice)
+                if entry is not None:
+                    changed = {**arguments, parameter.name: entry.value}
+                    yield CallIdea(((subject.name, changed),), "mutation")
+
     def _read(
         self, subject: FuzzSubject, idea: CallIdea, index: int, observations: Sequence[Observation]
     ) -> Iterator[CallIdea]:
@@ -329,6 +417,22 @@ class Lessons:
         before, (_, arguments) = idea.calls[:index], idea.calls[index]
         for opening in openings(arguments, observations, self._dice)[:_OPENINGS]:
             yield CallIdea((*before, (subject.name, opened(arguments, opening))), "gate", mark=True)
+
+
+def _advised(
+    message: str, subject: FuzzSubject, arguments: Mapping[str, Any]
+) -> Iterator[tuple[Parameter, Any]]:
+    """The values that a refusal offers, and numbers in its ranges, with the parameters they are for."""
+    for about, value in (*offers_in(message), *(("", text) for text in texts_named_in(message))):
+        for parameter in meant_by(about, message, subject.parameters, arguments)[:_MEANT]:
+            yield parameter, value
+    for about, number in allowed_numbers_in(message):
+        for parameter in limited_by(about, message, subject.parameters)[:_MEANT]:
+            yield parameter, number
+
+
+def _words_of(reaction: Reaction) -> str:
+    return reaction.raised.message if reaction.raised else reaction.text
 
 
 def _differ(one: Reaction, other: Reaction) -> bool:

@@ -12,10 +12,11 @@ from typing import Any
 
 from misstep.core.rng import Dice
 from misstep.fuzzing.inputs.semantic import read_examples
+from misstep.fuzzing.inputs.slots import put
 from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus, Hazards, Shares
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
-from misstep.fuzzing.search.sequences import Sequences, Walks, related_values
+from misstep.fuzzing.search.sequences import Sequences, Walks, related_values, with_names_of, with_results_of
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
 from misstep.schemas.limits import is_number
 
@@ -109,7 +110,6 @@ _ROUND = 10  # values of each parameter before relations between parameters
 
 def telling_arguments(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
     """Arguments with one revealing parameter and simple others, round by round."""
-    simple = subject.simple
     columns = [_column(each, subject) for each in subject.parameters]
     deepest = max((len(column) for column in columns), default=0)
     for row in range(deepest):
@@ -117,7 +117,7 @@ def telling_arguments(subject: FuzzSubject) -> Iterator[dict[str, Any]]:
             yield from relations(subject)
         for parameter, column in zip(subject.parameters, columns, strict=True):
             if row < len(column):
-                yield {**simple, parameter.name: column[row]}
+                yield {**subject.simple, parameter.name: column[row]}
     if deepest <= _ROUND:
         yield from relations(subject)
 
@@ -151,7 +151,7 @@ def _column(parameter: Parameter, subject: FuzzSubject) -> list[Any]:
     columns = [_limits(schema), *(list(_of_kind(kind, schema, simple)) for kind in parameter.kinds)]
     if "string" in parameter.kinds:
         columns.append([_NONE] * _LATER + list(subject.texts[:_CONSTANTS]))
-        columns.append([_NONE] * _LATER + list(subject.files.get(parameter.name, ())[:_CONSTANTS]))
+        columns.append([_NONE] * _LATER + list(subject.files.get((parameter.name,), ())[:_CONSTANTS]))
     if "integer" in parameter.kinds or "number" in parameter.kinds:
         columns.append([_NONE] * _LATER + list(subject.numbers[:_CONSTANTS]))
     rows = [value for row in zip_longest(*columns, fillvalue=_NONE) for value in row]
@@ -202,7 +202,7 @@ def _objects(simple: Any) -> Iterator[Any]:
 
 _EARLY = 6  # telling calls per tool before repetitions
 _EXAMPLES = 8
-_FILES = 8  # per parameter that takes file names
+_FILES = 3  # relative and absolute ones per parameter that takes file names
 
 
 def telling_plan(subjects: list[FuzzSubject]) -> Iterator[CallIdea]:
@@ -236,9 +236,11 @@ def _first_calls(subject: FuzzSubject) -> Iterator[CallIdea]:
     for arguments in (subject.simple, subject.complete):
         yield CallIdea(((subject.name, arguments),), "simple", mark=True)
     if subject.described.kind == "mcp":
-        for name, files in subject.files.items():
-            for file in files[:_FILES] if name in subject.simple else ():
-                yield CallIdea(((subject.name, {**subject.simple, name: file}),), "simple")
+        for path, files in subject.files.items():
+            absolute = [file for file in files if file.startswith("/")]
+            tried = dict.fromkeys((*files[:_FILES], *absolute[:_FILES]))
+            for file in tried if path[0] in subject.simple else ():
+                yield CallIdea(((subject.name, put(subject.simple, path, file)),), "simple")
 
 
 def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:
@@ -248,6 +250,7 @@ def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:
 _SHARES = {"telling": 0.45, "pool": 0.3, "mutation": 0.25}
 _TOOLKIT, _STATEFUL, _STATELESS = 0.4, 0.25, 0.02  # shares of sequences
 _WALKS = 0.15  # chance of a walk through a toolkit, which is as long as several other ideas
+_FROM_POOL = 0.5  # chance of one value from a pool instead of mutations, if marks say nothing
 _REDRAWS = 4
 _REPEATS = 3
 _BOLDER, _BOLDEST = 4, 40  # wasted ideas per additional mutation, and their maximum
@@ -288,12 +291,21 @@ class Inspiration:
                 return idea
             self._plan = None
         if self._preparations and self._dice.chance(self._subjects[0].acceptance.need):
-            return self._prepared(self._useful.pick(self._dice))
+            return self.prepared()
         if len(self._subjects) > 1 and self._dice.chance(_WALKS):
             return CallIdea(self._walks.make(self._dice), "walk")
         if not self.finite:
             return self._from(self._shares.pick(self._dice))
         return self._from("sequence" if self.stateful and self._dice.chance(0.7) else "pool")
+
+    @property
+    def prepares(self) -> bool:
+        """Whether there are calls of other tools that may make what these need."""
+        return bool(self._preparations)
+
+    def prepared(self) -> CallIdea:
+        """A call about what other tools have made just before."""
+        return self._prepared(self._useful.pick(self._dice))
 
     def is_spent(self, asked: int) -> bool:
         """Whether a tool with few possible inputs has been tried enough."""
@@ -354,13 +366,16 @@ class Inspiration:
         return self._mutant()
 
     def _prepared(self, name: str) -> CallIdea:
-        """A call about what other tools have made just before."""
         subject, before = self._subjects[0], self._preparations[name]
         arguments = self._sequences.related(subject, before, self._dice)
         if self._dice.chance(0.5):
             drawn = subject.supply.draw(self._dice)
             if drawn.kind != "invalid":
-                arguments = {**drawn.arguments, **related_values(subject.parameters, before)}
+                named = [each.name for each in subject.parameters if self.harvest.named(each)]
+                told = {name: arguments[name] for name in named if name in arguments}
+                arguments = {**drawn.arguments, **told, **related_values(subject.parameters, before)}
+        arguments = with_names_of(arguments, before)
+        arguments = with_results_of(arguments, before, self.harvest, subject.required, self._dice)
         return CallIdea((*before, (subject.name, arguments)), "prepared", again=True, source=name)
 
     def _drawn(self) -> CallIdea:
@@ -384,6 +399,10 @@ class Inspiration:
         other = self.corpus.any(self._dice)
         if other is not None and other.calls[-1][0] == tool and self._dice.chance(0.15):
             changed = spliced(arguments, other.calls[-1][1], self._dice)
+        elif subject.parameters and not subject.marking and self._dice.chance(_FROM_POOL):
+            name = self._dice.pick(subject.parameters).name
+            drawn = subject.supply.value((name,), self._dice)
+            changed = arguments if drawn is None else {**arguments, name: drawn.value}
         else:
             changed = mutated(arguments, subject, self._dice, more=self._wasted // _BOLDER)
         return CallIdea((*before, (tool, changed)), "mutation")

@@ -6,25 +6,31 @@ different orders.
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 from misstep.core.rng import Dice
+from misstep.core.tool import Described, Path, ReturnedText
+from misstep.fuzzing.inputs.slots import put
+from misstep.fuzzing.returned import returned
+from misstep.fuzzing.search.acceptance import places_in
 from misstep.fuzzing.search.corpus import Calls, Corpus, CorpusEntry
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import changed_value, mutated
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter
 from misstep.schemas.samples import words_of
+from misstep.schemas.shape import as_list, mapping
 
 LONGEST = 8
 
 # Words in tool names for each stage of a thing's life.
 _STAGES = (
     "create add new insert write put set open start register make save upload push store init login append "
-    "connect import",
+    "connect import plan planning begin initialize",
     "read get list find search show fetch view describe query load count status download head exists peek",
-    "update edit move rename copy modify change patch replace transfer assign merge apply lock",
+    "update edit move rename copy modify change patch replace transfer assign merge apply lock reorder "
+    "mark toggle swap",
     "delete remove drop clear close stop end pop cancel reset destroy logout unregister discard purge",
 )
 _STAGE_OF = {word: stage for stage, words in enumerate(_STAGES) for word in words.split()}
@@ -34,10 +40,59 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 @cache
 def stage_of(name: str) -> int:
     """0 for tools that create something, 1 read, 2 change, 3 delete."""
+    return next(_stages(name), 1)
+
+
+def is_known_to_read(name: str) -> bool:
+    """Whether a name says that the tool reads; `stage_of` assumes it for unknown names."""
+    return next(_stages(name), None) == 1
+
+
+def _stages(name: str) -> Iterator[int]:
     found = (_STAGE_OF.get(word.lower()) for word in _WORD.findall(name))
-    return next((stage for stage in found if stage is not None), 1)
+    return (stage for stage in found if stage is not None)
 
 
+_LOADING = "load"  # it reads, and often makes what other tools need
+
+
+def makes_things(name: str) -> bool:
+    """Whether other tools may need what a tool makes, judged by its name."""
+    return stage_of(name) == 0 or _LOADING in words_of(name)
+
+
+_HANDLES = {"id", "uuid", "guid", "handle", "session", "token"}
+
+
+def wave_of(described: Described) -> int:
+    """When a tool is tested, after the tools that make what it needs.
+
+    0 for those that make something or list what there is, 1 for those that take an id for that, 2 for all
+    others.
+    """
+    required = as_list(described.tool.parameters.get("required"))
+    names = [str(name) for name in mapping(described.tool.parameters.get("properties"))]
+    if makes_things(described.name):
+        own = {*words_of(described.name)}  # an id of its own kind may be that of what it makes
+        others = [name for name in names if is_handle(name) and _things_of(name) - own]
+        return int(bool(others) or any(is_handle(str(name)) for name in required))
+    if described.kind != "mcp" or required or stage_of(described.name) != 1:
+        return 2
+    return int(any(is_handle(name) and _things_of(name) for name in names))
+
+
+def _things_of(handle: str) -> set[str]:
+    """What an id is of, such as a note for `noteId`; a token says where a list goes on."""
+    *words, last = words_of(handle)
+    return set() if last == "token" else set(words)
+
+
+def is_handle(parameter: str) -> bool:
+    """Whether a parameter takes what a server has named: `sessionId`, `token`."""
+    return bool({*words_of(parameter)[-1:]} & _HANDLES)
+
+
+_PASSED_ON = 0.9  # chance that a value of an earlier result is used
 _NAMES = ("name", "id", "title", "key", "path", "url")  # parameters that name what a tool makes
 
 
@@ -61,6 +116,52 @@ def _named_after(parameter: Parameter, before: Calls) -> list[Any]:
         for name in _NAMES
         if isinstance(given.get(name), str)
     ][:1]
+
+
+def with_names_of(arguments: dict[str, Any], before: Calls) -> dict[str, Any]:
+    """The arguments with the names of things that earlier calls made, at any depth.
+
+    For example, `entityName` in a list gets the name that `create_entities` was given in another list.
+    """
+    made = [
+        ({*words_of(tool), *_words(path)}, value)
+        for tool, given in before
+        if stage_of(tool) == 0
+        for path, value in places_in(given)
+        if isinstance(value, str) and value and _key(path) in _NAMES
+    ]
+    for path, value in places_in(arguments):
+        wanted = {*words_of(_key(path))}
+        if isinstance(value, str) and len(wanted) > 1 and wanted & {*_NAMES}:
+            found = [name for words, name in made if wanted <= words]
+            arguments = put(arguments, path, found[-1]) if found else arguments
+    return arguments
+
+
+def with_results_of(
+    arguments: dict[str, Any], before: Calls, harvest: NamedValues, required: Iterable[str], dice: Dice
+) -> dict[str, Any]:
+    """The arguments with what earlier calls return under such names, at any depth, unless it is an echo."""
+    tools = [tool for tool, _ in before]
+    echoes = {str(value) for _, given in before for _, value in places_in(given)}
+    missing = {name: "" for name in required if name not in arguments}
+    for path, value in places_in({**arguments, **missing}):
+        found = harvest.returned_by(tools, _key(path)) if isinstance(value, str | int) else None
+        if found is None or str(found) in echoes or isinstance(value, bool) or not dice.chance(_PASSED_ON):
+            continue
+        if isinstance(value, str):
+            found = returned(found.name, str(found))
+        if isinstance(found, ReturnedText) == isinstance(value, str):
+            arguments = put(arguments, path, found)
+    return arguments
+
+
+def _words(path: Path) -> list[str]:
+    return [word for step in path if isinstance(step, str) for word in words_of(step)]
+
+
+def _key(path: Path) -> str:
+    return next((step for step in reversed(path) if isinstance(step, str)), "")
 
 
 class Sequences:
@@ -113,7 +214,9 @@ class Sequences:
                 arguments[name] = told[-1]
             elif name in arguments and dice.chance(0.15):
                 arguments[name] = changed_value(arguments[name], subject, dice)
-        return arguments
+        if subject.described.kind != "mcp":  # other tools keep nothing between attempts
+            return arguments
+        return with_results_of(arguments, before, self._harvest, subject.required, dice)
 
     def _alike(self, steps: list[FuzzSubject], first: dict[str, Any]) -> Calls:
         """Calls that share the values of parameters with the same name."""

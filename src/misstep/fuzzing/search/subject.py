@@ -1,7 +1,6 @@
 """What the fuzzer knows about one tool: parameters, constants in its source, values, simple arguments."""
 
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
@@ -13,11 +12,13 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Described, Path
 from misstep.errors import UsageError
 from misstep.fuzzing.inputs.edges import file_places, files_for
-from misstep.fuzzing.inputs.semantic import constants_in
-from misstep.fuzzing.inputs.slots import Drawn
-from misstep.fuzzing.search.corpus import Feedback, Sights
+from misstep.fuzzing.inputs.semantic import constants_in, is_vague, topics_for, values_in
+from misstep.fuzzing.inputs.slots import Drawn, PoolEntry
+from misstep.fuzzing.returned import is_returned, misfit_of
+from misstep.fuzzing.search.acceptance import Acceptance
+from misstep.fuzzing.search.corpus import Calls, Feedback, Sights
 from misstep.schemas.examples import make_up
-from misstep.schemas.schema import fits
+from misstep.schemas.samples import words_of
 from misstep.schemas.shape import as_list, flatten, kinds_of, mapping
 
 _MOST = 64  # constants of each type
@@ -36,6 +37,10 @@ class Supply(Protocol):
 
     def draw(self, dice: Dice) -> Drawn: ...
 
+    def value(self, path: Path, dice: Dice) -> PoolEntry | None:
+        """A valid value for a place in the arguments; None if none is known."""
+        ...
+
     def learn(self, path: Path, value: Any) -> None:
         """Take in a value that worked or was observed at a path in the arguments."""
         ...
@@ -49,59 +54,6 @@ class Parameter(msgspec.Struct, frozen=True):
     kinds: tuple[str, ...]
     required: bool
     choices: tuple[Any, ...] = ()  # all values, if the schema lists them
-
-
-_LEAST_TRIED = 5  # new values of a parameter before it is judged by them
-_PARTICULAR = 0.8  # share of refused new values above which a parameter takes particular values only
-_LEAST_CALLS = 50  # before that, a call that is refused may tell more
-_FEWEST_CALLS, _HARDLY_ANY = 16, 0.1  # but not if hardly any are accepted
-_ENOUGH = 0.6  # share of accepted calls above which anything may be tried
-_SHORT = 200  # characters of a value that is kept
-
-
-class Acceptance:
-    """Which values a tool accepts, for tools that refuse most others: names of files, zones, sheets.
-
-    A parameter takes particular values if nearly all new ones are refused.
-    """
-
-    def __init__(self) -> None:
-        self.calls = self.accepted = 0
-        self._known = dict[str, dict[str, Any]]()  # accepted values by parameter and JSON text
-        self._tried = Counter[str]()  # calls in which only this parameter had a new value
-        self._refused = Counter[str]()
-
-    def hear(self, arguments: Mapping[str, Any], accepted: bool) -> None:
-        self.calls += 1
-        self.accepted += accepted
-        texts = {name: encode(value) for name, value in arguments.items()}
-        new = [name for name, text in texts.items() if text not in self._known.get(name, ())]
-        if len(new) == 1:
-            self._tried[new[0]] += 1
-            self._refused[new[0]] += not accepted
-        for name in new if accepted else ():
-            kept = self._known.setdefault(name, {})
-            if len(texts[name]) <= _SHORT and len(kept) < _KEPT:
-                kept[texts[name]] = arguments[name]
-
-    @property
-    def need(self) -> float:
-        """How often calls should be prepared: rarely while most are accepted without."""
-        return 0.5 if self.accepted < _ENOUGH * self.calls else 0.1
-
-    def settled(self, arguments: dict[str, Any], dice: Dice) -> dict[str, Any]:
-        """The arguments, with accepted values where only particular ones work, while most are refused."""
-        fewest = _FEWEST_CALLS if self.accepted < _HARDLY_ANY * self.calls else _LEAST_CALLS
-        if not self.accepted or self.calls < fewest or self.accepted >= _ENOUGH * self.calls:
-            return arguments
-        return {name: self._settled(name, value, dice) for name, value in arguments.items()}
-
-    def _settled(self, name: str, value: Any, dice: Dice) -> Any:
-        known = self._known.get(name)
-        tried = self._tried[name]
-        if not known or tried < _LEAST_TRIED or self._refused[name] < _PARTICULAR * tried:
-            return value
-        return value if encode(value) in known else dice.pick(list(known.values()))
 
 
 class FuzzSubject:
@@ -123,6 +75,7 @@ class FuzzSubject:
         self.sights = Sights()
         self.parameters = parameters_of(described.tool.parameters)
         self.required = frozenset(each.name for each in self.parameters if each.required)
+        self.optional = tuple(each.name for each in self.parameters if not each.required)
         found = constants_in(described.source.text if described.source else "")
         texts = [value for value in found if isinstance(value, str) and 0 < len(value) <= _LONGEST_CONSTANT]
         whole = [value for value in found if type(value) is int and abs(value) < 1 << 63]
@@ -140,12 +93,36 @@ class FuzzSubject:
         except UsageError:
             self.simple = supply.draw(dice).arguments
         self.files = self._learn_files(files)
+        if described.kind == "mcp":  # servers refuse most texts in such places
+            self._start_with({**self._notations(), **self._first_files()})
         self._learn_hints(hints)
         self.complete = {**self.simple, **self._optional(dice)}
         self.remember(self.complete)
         for name, choices in self.choices.items():
             for value in choices[:_KEPT]:
                 self.remember_value(name, value)
+
+    def _start_with(self, values: Mapping[str, Any]) -> None:
+        """Use these values in the simple arguments, as far as they fit."""
+        for name, value in values.items():
+            if name in self.simple and self.misfit({**self.simple, name: value}) is None:
+                self.simple |= {name: value}
+
+    def _notations(self) -> dict[str, Any]:
+        """Ordinary texts for parameters that take CSV, JSON, addresses of networks and the like."""
+        found = dict[str, Any]()
+        for each in self.parameters:
+            named = " ".join(words_of(self.name)) if is_vague(each.name) else ""
+            told = str(each.schema.get("description") or named)
+            topics = topics_for(each.name, told, each.schema.get("format"))
+            if topics and topics[0].notation and not each.choices and not values_in(each.schema):
+                found[each.name] = topics[0].plain[0]
+        return found
+
+    def _first_files(self) -> dict[str, Any]:
+        return {
+            str(path[0]): fitting[0] for path, fitting in self.files.items() if len(path) == 1 and fitting
+        }
 
     def _learn_hints(self, hints: Mapping[str, Sequence[Any]]) -> None:
         """Take in values that other tools accepted for parameters of the same name."""
@@ -176,14 +153,19 @@ class FuzzSubject:
         return True
 
     def misfit(self, arguments: dict[str, Any]) -> str | None:
-        return fits(self._schema, arguments)
+        return misfit_of(self._schema, arguments)
 
-    def hear(self, arguments: Mapping[str, Any], accepted: bool) -> None:
+    def hear(self, calls: Calls, accepted: bool, source: str | None = None) -> None:
         """Take in whether the tool accepted a call: the first that it did replaces the simple arguments."""
+        arguments = calls[-1][1]
         if accepted and not self.acceptance.accepted:
-            self.simple |= {name: arguments[name] for name in self.simple if name in arguments}
-            self.complete |= arguments
-        self.acceptance.hear(arguments, accepted)
+            own = {name: value for name, value in arguments.items() if not is_returned(value)}
+            self.simple |= {name: own[name] for name in self.simple if name in own}
+            self.complete |= own
+        self.acceptance.hear(calls, accepted, source)
+
+    def hear_refusal(self, calls: Calls, words: str) -> None:
+        self.acceptance.hear_refusal(calls, words, [each.name for each in self.parameters])
 
     def remember(self, arguments: Mapping[str, Any]) -> None:
         for name, value in arguments.items():
@@ -191,7 +173,7 @@ class FuzzSubject:
 
     def remember_value(self, name: str, value: Any) -> None:
         kept = self._values.get(name)
-        if kept is None or (type(value) is str and len(value) > _LONGEST):
+        if kept is None or (type(value) is str and len(value) > _LONGEST) or is_returned(value):
             return
         text = value if type(value) is str else repr(value)
         if text not in kept:
@@ -206,14 +188,14 @@ class FuzzSubject:
         if isinstance(token, str) and 0 < len(token) <= _TOKEN and len(self.tokens) < _TOKENS:
             self.tokens[token] = None
 
-    def _learn_files(self, files: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """Use the files for all parameters that take file names, and return the files by parameter."""
+    def _learn_files(self, files: Sequence[str]) -> dict[Path, tuple[str, ...]]:
+        """Use the files for all places that take file names, and return the files by place."""
         places = file_places(self._schema) if files else []
-        files = files_for(self.described, files)
-        for path in places:
-            for file in files:
+        found = {path: tuple(files_for(self.described, path, files)) for path in places}
+        for path, fitting in found.items():
+            for file in fitting:
                 self.supply.learn(path, file)
-        return {str(path[0]): tuple(files) for path in places if len(path) == 1}
+        return found
 
     def _optional(self, dice: Dice) -> dict[str, Any]:
         made = dict[str, Any]()

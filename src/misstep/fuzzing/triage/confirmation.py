@@ -3,25 +3,27 @@
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Reaction
+from misstep.fuzzing.returned import misfit_of
 from misstep.fuzzing.triage import steps
 from misstep.fuzzing.triage.defect_index import Defect
 from misstep.fuzzing.triage.replay import Binding, Judge, Replayer, bindings_of, is_name, is_same, never
 from misstep.fuzzing.workbench import Workbench
-from misstep.schemas.schema import fits
 
 SEQUENTIAL = ("contract", "security")  # kinds that all calls of a sequence show together
 REPLAYS = 3  # of calls that reproduced it once
 DEAR_REPLAYS = 2  # if a fresh start takes long
 MOST_CALLS = 600
 LONGER = 2.0  # more time for a call that hung before: the machine may have been busy
+UNANSWERED = ("cancellation", "time-out")  # contracts that a call without an answer may break
 
 
 class Settled(msgspec.Struct, frozen=True):
@@ -47,8 +49,9 @@ def confirm(
     # A hang, computing or waiting, takes the full time limit every time.
     is_endless = entry.kind == "hang" or entry.judged.error == "CPU"
     replays = 1 if is_endless else REPLAYS if bench.starts_quickly else DEAR_REPLAYS
+    patience = LONGER if is_endless or entry.judged.error in UNANSWERED else 1.0
     for calls in _longer_and_longer(entry):
-        if replayer.shows(calls, entry.judged, LONGER if is_endless else 1.0):
+        if replayer.shows(calls, entry.judged, patience):
             return _again(calls, entry, replayer, replays)
     if over():
         return Settled(entry.calls, entry.judged, 0, 0, replayer.spent)
@@ -120,6 +123,7 @@ def _over(entry: Defect, stopped: Callable[[], bool], until: float) -> Callable[
 MOST_STEPS = 200  # calls
 MORE_CALLS = 12  # for each earlier call, since all are repeated at every step
 MOST_SLOW_CALLS = 12  # if every call that shows it takes the full time limit
+MOST_MADE_CALLS = 5  # for each call of a sequence about a contract
 FIRST_TOGETHER = 24  # steps that change repeated texts everywhere, before single places
 
 Calls = tuple[Invocation, ...]
@@ -152,18 +156,27 @@ def shrink(
     that uses a value that an earlier one returned, such as an id, gets the newly returned one.
     """
     if most is None:
-        is_slow = like.ruling in ("hang", "blow-up")
-        most = MOST_SLOW_CALLS if is_slow else MOST_STEPS + MORE_CALLS * (len(calls) - 1)
+        most = _most_for(calls, like)
     replayer = Replayer(bench, judge, most, over, watch=like.ruling in SEQUENTIAL)
-    return _Shrinking(tuple(calls), like, bench, replayer).run()
+    return _Shrinking(tuple(calls), like, bench, replayer, over).run()
+
+
+def _most_for(calls: Sequence[Invocation], like: Judged) -> int:
+    if like.ruling in SEQUENTIAL:  # they were made for the purpose, and are simple
+        return MOST_MADE_CALLS * len(calls)
+    is_slow = like.ruling in ("hang", "blow-up")
+    return MOST_SLOW_CALLS if is_slow else MOST_STEPS + MORE_CALLS * (len(calls) - 1)
 
 
 class _Shrinking:
-    def __init__(self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer) -> None:
+    def __init__(
+        self, calls: Calls, like: Judged, bench: Workbench, replayer: Replayer, over: Callable[[], bool]
+    ) -> None:
         self._schemas = {described.name: described.tool.parameters for described in bench.tools}
         # State from earlier steps interferes with sequences; those about contracts begin with a control.
         self._fresh = bench.starts_quickly or (len(calls) > 1 and like.ruling not in SEQUENTIAL)
         self._replayer = replayer
+        self._over = over
         self._like = like
         self._tried: set[Calls] = {calls}
         self._best = calls, like
@@ -190,7 +203,7 @@ class _Shrinking:
 
     def _lower(self) -> bool:
         """Replace numbered things by earlier ones, as in `T9` by `T1`. Returns whether that worked."""
-        return any(self._try(calls) for calls in steps.lower_together(self._best[0]))
+        return any(self._try(calls) for calls in self._in_time(steps.lower_together(self._best[0])))
 
     def _drop_calls(self) -> bool:
         """Remove calls, many at first and then fewer. Returns whether any were removed."""
@@ -209,11 +222,19 @@ class _Shrinking:
         """Apply all steps in order. Returns whether any helped."""
         start, improved = 0, False
         while True:
-            numbered = islice(enumerate(self._steps()), start, None)
+            numbered = enumerate(islice(self._in_time(self._steps()), start, None), start)
             place = next((place for place, calls in numbered if self._try(calls)), None)
             if place is None:
                 return improved
             start, improved = place, True  # the steps before it are unchanged
+
+    def _in_time(self, found: Iterable[Calls]) -> Iterator[Calls]:
+        """Calls to try, until there is no more time: large arguments have very many, most not worth a try."""
+        for calls in found:
+            self._exhausted = self._exhausted or self._over()
+            if self._exhausted:
+                return
+            yield calls
 
     def _steps(self) -> Iterator[Calls]:
         calls = self._best[0]
@@ -223,7 +244,8 @@ class _Shrinking:
             for arguments in steps.simpler_arguments(
                 self._schemas.get(call.tool, {}), json.loads(call.arguments)
             ):
-                yield (*calls[:number], Invocation(call.tool, json.dumps(arguments)), *calls[number + 1 :])
+                simpler = replace(call, arguments=json.dumps(arguments))
+                yield (*calls[:number], simpler, *calls[number + 1 :])
         yield from steps.simpler_together(calls)
 
     def _try(self, calls: Calls, kept: Sequence[int] | None = None) -> bool:
@@ -237,10 +259,11 @@ class _Shrinking:
         known = [self._results[place] for place in places] if self._results else []
         bindings = bindings_of(calls, known) if known else []
         by_chance = any(not is_name(each.value) for each in bindings)
-        return self._shows(calls, bindings) or (by_chance and self._shows(calls, ()))
+        fresh = self._fresh or kept is not None  # the state may be what an omitted call led to
+        return self._shows(calls, bindings, fresh) or (by_chance and self._shows(calls, (), fresh))
 
-    def _shows(self, calls: Calls, bindings: Sequence[Binding]) -> bool:
-        judged = self._replayer.last_of(calls, self._fresh, bindings=bindings)
+    def _shows(self, calls: Calls, bindings: Sequence[Binding], fresh: bool) -> bool:
+        judged = self._replayer.last_of(calls, fresh, bindings=bindings)
         if judged is None:
             self._exhausted = True
             return False
@@ -252,4 +275,4 @@ class _Shrinking:
         return True
 
     def _fits(self, tool: str, arguments: dict[str, Any]) -> bool:
-        return fits(self._schemas.get(tool, {}), arguments) is None
+        return misfit_of(self._schemas.get(tool, {}), arguments) is None

@@ -10,12 +10,14 @@ from typing import cast, get_args
 import msgspec
 from msgspec import structs
 
-from misstep.core.results.finding import Finding, FindingKind, Refusal, Richness
+from misstep.core.results.finding import Finding, FindingKind
+from misstep.core.results.fuzzing import Refusal, Richness
 from misstep.core.results.trial import Judged
 from misstep.core.stats import Z_95
 from misstep.core.text import cut
 from misstep.core.tool import Described, Frame, Invocation, Reaction, length_of, oddity_of
 from misstep.fuzzing.judging.echoes import GivenValues, finding_id, normalise_for, place_of
+from misstep.fuzzing.returned import misfit_of
 from misstep.schemas.shape import as_list, mapping, resolve
 
 SHORTEST = 3  # characters of a text that is not in a description by coincidence
@@ -93,6 +95,23 @@ def finding_of(
     name = finding_id(title or tool, kind, judged.signature)
     said = judged.error, judged.where, judged.message, judged.why, judged.signature
     return Finding(name, tool, kind, *said, made, made, found_after)
+
+
+def located(finding: Finding, spec: str, tools: Mapping[str, Described], title: str = "") -> Finding:
+    """The finding with what its tools say about its calls; `title` is for a tool with several names."""
+    own = finding_id(title, finding.kind, finding.signature) if title else finding.id
+    fit = all(
+        misfit_of(tools[call.tool].tool.parameters, json.loads(call.arguments)) is None
+        for call in finding.calls
+    )
+    named = documented_values(finding.calls, tools)
+    return structs.replace(finding, id=own, spec=spec, fits=fit, documented=named)
+
+
+def frames_of(judged: Judged, reaction: Reaction) -> tuple[Frame, ...]:
+    """The frames of the exception that was judged, also if the tool handled it."""
+    known = [raised for raised in (reaction.raised, *reaction.handled) if raised is not None]
+    return next((each.frames for each in known if place_of(each) == judged.where), ())
 
 
 class DefectIndex:

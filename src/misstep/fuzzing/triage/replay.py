@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Probe, Reaction
-from misstep.fuzzing.search.harvest import values_in
+from misstep.fuzzing.returned import values_in
 from misstep.fuzzing.triage.steps import replaced, values_given
-from misstep.fuzzing.workbench import Workbench
+from misstep.fuzzing.workbench import Workbench, run_calls
 
 NAME = 4  # characters of a text that is not in two places by coincidence
 
@@ -93,13 +94,11 @@ class Replayer:
         self.spent += len(calls)
         if fresh:
             self._bench.reset()
-        if bindings:
+        if bindings and all(call.sent == "in turn" for call in calls):
             self._make_bound(calls, patience, bindings)
         else:
             self.made = tuple(calls)
-            self.results = tuple(
-                self._bench.run([Probe(call, watch=self._watch) for call in calls], patience)
-            )
+            self.results = tuple(run_calls(self._bench, calls, patience, self._watch))
         return self._judge(self.made, self.results) if len(self.results) == len(calls) else None
 
     def _make_bound(self, calls: Sequence[Invocation], patience: float, bindings: Sequence[Binding]) -> None:
@@ -107,7 +106,7 @@ class Replayer:
         made, results, new = list[Invocation](), list[Reaction](), dict[str | int, str | int]()
         for number, call in enumerate(calls):
             if new:
-                call = Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), new)))
+                call = replace(call, arguments=json.dumps(replaced(json.loads(call.arguments), new)))
             made.append(call)
             reactions = list(self._bench.run([Probe(call, watch=self._watch)], patience))
             if not reactions:

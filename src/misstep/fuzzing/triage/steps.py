@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeAlias, TypeVar
 
+from msgspec.structs import replace
+
 from misstep.core.tool import Invocation
 from misstep.fuzzing.judging.echoes import leaves_of
+from misstep.fuzzing.returned import is_marker, with_unknowns
 from misstep.schemas.limits import is_number
 from misstep.schemas.schema import fits
 from misstep.schemas.shape import as_list, mapping, names_in, resolve
@@ -153,7 +156,7 @@ def simpler_values(schema: Any, value: Any, root: Mapping[str, Any], depth: int 
             yield False
         case int() | float():
             yield from _simpler_numbers(value)
-        case str():
+        case str() if not is_marker(value):
             yield from simpler_texts(value)
         case list():
             yield from _simpler_lists(schema, value, root, depth)
@@ -237,7 +240,8 @@ def _simpler_objects(
         yield {name: members[name] for name in kept}
     known = mapping(schema.get("properties"))
     missing = [name for name in as_list(schema.get("required")) if name not in members]
-    wrong = [name for name in members if name in known and fits(known[name], members[name], root) is not None]
+    own = {name: with_unknowns(members[name]) for name in members if name in known}
+    wrong = [name for name in own if fits(known[name], own[name], root) is not None]
     if missing or wrong:
         yield {**members, **{name: simplest(known.get(name, {}), root) for name in (*missing, *wrong)}}
     for name, member in members.items():
@@ -263,9 +267,9 @@ NUMBER = re.compile(r"[0-9]{1,40}")
 def simpler_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ...]]:
     """The calls with a simpler value in place of a repeated one, longest first."""
     for value in _repeated(calls):
-        simpler: Iterable[str | int] = _PLAIN["integer"]
-        if isinstance(value, str):
-            simpler = (*_PLAIN["string"], *_lower(value, calls), *simpler_texts(value))
+        simpler: Iterable[str | int] = _PLAIN["integer" if isinstance(value, int) else "string"]
+        if isinstance(value, str) and not is_marker(value):
+            simpler = (*simpler, *_lower(value, calls), *simpler_texts(value))
         yield from (_with(calls, value, each) for each in simpler)
 
 
@@ -276,7 +280,7 @@ def lower_together(calls: Sequence[Invocation]) -> Iterator[tuple[Invocation, ..
     """
     last = {*values_given(calls[-1:])}
     for value in _repeated(calls):
-        if value in last and isinstance(value, str):
+        if value in last and isinstance(value, str) and not is_marker(value):
             yield from (_with(calls, value, lower) for lower in _lower(value, calls))
 
 
@@ -302,7 +306,8 @@ def _repeated(calls: Sequence[Invocation]) -> list[str | int]:
 
 def _with(calls: Sequence[Invocation], old: str | int, new: str | int) -> tuple[Invocation, ...]:
     return tuple(
-        Invocation(call.tool, json.dumps(replaced(json.loads(call.arguments), {old: new}))) for call in calls
+        replace(call, arguments=json.dumps(replaced(json.loads(call.arguments), {old: new})))
+        for call in calls
     )
 
 

@@ -3,18 +3,23 @@
 Only kinds of files that the tools' names and descriptions mention are made. They are the same every time.
 """
 
+import gzip
+import io
+import json
 import os
 import re
 import sqlite3
 import struct
 import subprocess
-import zipfile
+import tarfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from misstep.core.tool import Described
+from misstep.runs.setup.office import make_document, make_presentation, make_spreadsheet, write_zip
 
 TEXTS = {
     "notes.md": "# Notes\n\n- Water the plants on Monday.\n- Call Ada.\n\n## Ideas\n\nA garden.\n",
@@ -26,14 +31,31 @@ TEXTS = {
     "src/main.py": 'def greet(name):\n    return f"Hello, {name}!"\n\n\nprint(greet("Ada"))\n',
     "index.html": "<html><head><title>Shop</title></head><body><h1>Fruit</h1><p>Apples</p></body></html>\n",
 }
+DIAGRAM = """<mxfile><diagram id="a" name="Page-1"><mxGraphModel><root>
+<mxCell id="0"/><mxCell id="1" parent="0"/>
+<mxCell id="2" value="Shop" vertex="1" parent="1"><mxGeometry width="80" height="40" as="geometry"/></mxCell>
+</root></mxGraphModel></diagram></mxfile>
+"""
+# More texts, by words in the names and descriptions of tools.
+RARER_TEXTS = {
+    r"xml": {"data/catalog.xml": "<catalog><product id='1'><name>apple</name></product></catalog>\n"},
+    r"draw\.?io|diagrams?": {"diagram.drawio": DIAGRAM},
+    r"mermaid|diagrams?": {"diagram.mmd": "graph TD\n  A[Order] --> B[Invoice]\n"},
+    r"java ?script|eslint": {
+        "src/app.js": "export function add(a, b) {\n  return a + b;\n}\n",
+        "eslint.config.js": "export default [];\n",
+    },
+    r"type ?script": {
+        "src/app.ts": "export function add(a: number, b: number): number {\n  return a + b;\n}\n",
+        "tsconfig.json": '{"compilerOptions": {"strict": true}, "include": ["src"]}\n',
+    },
+}
 SHOP = """
 CREATE TABLE products (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, price REAL);
 CREATE TABLE orders (id INTEGER PRIMARY KEY, product_id INTEGER REFERENCES products (id), quantity INTEGER);
 INSERT INTO products VALUES (1, 'apple', 0.5), (2, 'pear', 0.75), (3, 'plum', NULL);
 INSERT INTO orders VALUES (1, 1, 3), (2, 2, 1);
 """
-ROWS = (("product", "quantity", "price"), ("apple", 3, 0.5), ("pear", 1, 0.75))
-A_DATE = (2024, 1, 15, 10, 30, 0)
 GIT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_SYSTEM": os.devnull,
@@ -72,8 +94,8 @@ def _told(schema: object) -> Iterable[str]:
             yield from _told(part)
 
 
-def _make_texts(folder: Path) -> None:
-    for name, text in TEXTS.items():
+def _make_texts(folder: Path, texts: Mapping[str, str] = TEXTS) -> None:
+    for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -85,7 +107,7 @@ def _make_database(folder: Path) -> None:
 
 
 def _make_repository(folder: Path) -> None:
-    """Three commits, a branch, a tag, and a change that is not committed; empty without git."""
+    """Three commits, a branch, a tag, and changes: stashed, staged and not staged. Empty without git."""
     place = folder / "repository"
     place.mkdir()
 
@@ -95,88 +117,22 @@ def _make_repository(folder: Path) -> None:
 
     try:
         git("init", "-q", "--template=")
+        git("config", "user.name", "Ada")  # for commits of the tools
+        git("config", "user.email", "ada@example.com")
         for number, name in enumerate(("notes.md", "report.txt", "config.json"), 1):
             (place / name).write_text(TEXTS[name], encoding="utf-8")
             git("add", name)
             git("commit", "-q", "-m", f"Add {name}")
             if number == 2:
-                git("tag", "v1.0")
-                git("branch", "feature")
+                git("tag", "v1.0.0")
+                git("branch", "feature/search")
+        (place / "config.json").write_text("{}\n", encoding="utf-8")
+        git("stash", "push", "-q", "-m", "Empty the configuration")
+        (place / "settings.yaml").write_text(TEXTS["settings.yaml"], encoding="utf-8")
+        git("add", "settings.yaml")
         (place / "report.txt").write_text("Sales rose in May.\n", encoding="utf-8")
     except (OSError, subprocess.SubprocessError):
         return
-
-
-def _make_spreadsheet(folder: Path) -> None:
-    cells = [
-        [_cell(column, row, value) for column, value in enumerate(line)] for row, line in enumerate(ROWS, 1)
-    ]
-    rows = "".join(f'<row r="{number}">{"".join(row)}</row>' for number, row in enumerate(cells, 1))
-    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    sheet = f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
-    sheets = "".join(f'<sheet name="Sheet{n}" sheetId="{n}" r:id="rId{n}"/>' for n in (1, 2))
-    linked = f'xmlns:r="{RELATIONS}"'
-    links = {f"rId{n}": ("worksheet", f"worksheets/sheet{n}.xml") for n in (1, 2)}
-    parts = {
-        "xl/workbook.xml": f'<workbook xmlns="{main}" {linked}><sheets>{sheets}</sheets></workbook>',
-        "xl/_rels/workbook.xml.rels": _links(links),
-        "xl/worksheets/sheet1.xml": sheet,
-        "xl/worksheets/sheet2.xml": f'<worksheet xmlns="{main}"><sheetData/></worksheet>',
-    }
-    types = {"xl/workbook.xml": "sheet.main"} | {f"xl/worksheets/sheet{n}.xml": "worksheet" for n in (1, 2)}
-    _write_package(folder / "book.xlsx", parts, "xl/workbook.xml", "spreadsheetml", types)
-
-
-def _cell(column: int, row: int, value: object) -> str:
-    place = f"{'ABC'[column]}{row}"
-    if isinstance(value, str):
-        return f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>'
-    return f'<c r="{place}"><v>{value}</v></c>'
-
-
-def _make_document(folder: Path) -> None:
-    main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    lines = ("A letter", "Dear Ada,", "the invoice is paid.")
-    body = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in lines)
-    parts = {"word/document.xml": f'<w:document xmlns:w="{main}"><w:body>{body}</w:body></w:document>'}
-    types = {"word/document.xml": "document.main"}
-    _write_package(folder / "letter.docx", parts, "word/document.xml", "wordprocessingml", types)
-
-
-PACKAGE = "http://schemas.openxmlformats.org/package/2006"
-RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-
-
-def _links(links: dict[str, tuple[str, str]]) -> str:
-    each = "".join(
-        f'<Relationship Id="{name}" Type="{RELATIONS}/{kind}" Target="{target}"/>'
-        for name, (kind, target) in links.items()
-    )
-    return f'<Relationships xmlns="{PACKAGE}/relationships">{each}</Relationships>'
-
-
-def _write_package(path: Path, parts: dict[str, str], main: str, family: str, types: dict[str, str]) -> None:
-    """An Office document: a ZIP file of XML parts, whose types and links are parts as well."""
-    content = "application/vnd.openxmlformats-officedocument"
-    overrides = "".join(
-        f'<Override PartName="/{name}" ContentType="{content}.{family}.{kind}+xml"/>'
-        for name, kind in types.items()
-    )
-    default = (
-        '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    )
-    listed = f'<Types xmlns="{PACKAGE}/content-types">{default}{overrides}</Types>'
-    links = {"rId1": ("officeDocument", main)}
-    _write_zip(path, {"[Content_Types].xml": listed, "_rels/.rels": _links(links), **parts}, XML)
-
-
-XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-
-
-def _write_zip(path: Path, files: dict[str, str], before: str = "") -> None:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in files.items():
-            archive.writestr(zipfile.ZipInfo(name, A_DATE), before + text)
 
 
 def _make_pdf(folder: Path) -> None:
@@ -210,10 +166,60 @@ def _make_picture(folder: Path) -> None:
     for kind, data in parts:
         written += struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
     (folder / "picture.png").write_bytes(written)
+    (folder / "photo.jpg").write_bytes(_jpeg())
+
+
+def _jpeg() -> bytes:
+    """A grey picture of 16 by 12 points. All of its four blocks are average, which takes two bits each."""
+    tables = b"".join(_segment(0xC4, bytes((kind, 1, *[0] * 15, 0))) for kind in (0x00, 0x10))
+    return b"".join((
+        b"\xff\xd8",
+        _segment(0xE0, b"JFIF\0\1\1\0\0\1\0\1\0\0"),
+        _segment(0xDB, b"\0" + b"\x10" * 64),
+        _segment(0xC0, struct.pack(">BHHBBBB", 8, 12, 16, 1, 1, 0x11, 0)),
+        tables,
+        _segment(0xDA, b"\1\1\0\0\x3f\0"),
+        b"\0\xff\xd9",
+    ))  # fmt: skip
+
+
+def _segment(marker: int, data: bytes) -> bytes:
+    return struct.pack(">BBH", 0xFF, marker, len(data) + 2) + data
 
 
 def _make_archive(folder: Path) -> None:
-    _write_zip(folder / "archive.zip", {name: TEXTS[name] for name in ("notes.md", "data/sales.csv")})
+    packed = {name: TEXTS[name] for name in ("notes.md", "data/sales.csv")}
+    write_zip(folder / "archive.zip", packed)
+    written = io.BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        for name, text in packed.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    (folder / "archive.tar.gz").write_bytes(gzip.compress(written.getvalue(), mtime=0))
+
+
+def _make_notebook(folder: Path) -> None:
+    output = {"name": "stdout", "output_type": "stream", "text": ["6\n"]}
+    code = {
+        "execution_count": 1,
+        "outputs": [output],
+        "source": ["prices = [1, 2, 3]\n", "print(sum(prices))"],
+    }
+    cells = [
+        {
+            "cell_type": "markdown",
+            "id": "a1",
+            "metadata": {},
+            "source": ["# Sales\n", "\n", "Prices of March."],
+        },
+        {"cell_type": "code", "id": "a2", "metadata": {}, **code},
+        {"cell_type": "code", "id": "a3", "metadata": {}, **code, "outputs": [], "execution_count": None},
+    ]
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    about = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    notebook = {"cells": cells, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+    (folder / "analysis.ipynb").write_text(json.dumps(notebook, indent=1) + "\n", encoding="utf-8")
 
 
 # Words in names and descriptions, as a pattern, for each kind of file.
@@ -221,9 +227,12 @@ KINDS: dict[str, Callable[[Path], None]] = {
     r"files?|filenames?|paths?|director(?:y|ies)|folders?|documents?|markdown": _make_texts,
     r"sqlite|sql|databases?|db": _make_database,
     r"git|repositor(?:y|ies)|repos?|commits?": _make_repository,
-    r"excel|xlsx|spreadsheets?|workbooks?|worksheets?": _make_spreadsheet,
-    r"word|docx": _make_document,
+    r"excel|xlsx|spreadsheets?|workbooks?|worksheets?": make_spreadsheet,
+    r"word|docx": make_document,
     r"pdfs?": _make_pdf,
-    r"images?|pictures?|png|photos?": _make_picture,
-    r"zip|archives?|unzip": _make_archive,
+    r"images?|pictures?|png|jpe?g|photos?": _make_picture,
+    r"zip|archives?|unzip|tar|tarballs?": _make_archive,
+    r"jupyter|notebooks?|ipynb": _make_notebook,
+    r"power ?points?|pptx?|presentations?|slides?": make_presentation,
+    **{words: partial(_make_texts, texts=texts) for words, texts in RARER_TEXTS.items()},
 }

@@ -1,0 +1,1 @@
+"""Fuzzes on a cluster."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks.capability import capability_rows
 from benchmarks.clients import client_rows
+from benchmarks.contracts import contract_rows
 from benchmarks.dissection import dissection_rows
 from benchmarks.distance import distance_rows
 from benchmarks.families import family_rows
@@ -20,6 +21,7 @@ from benchmarks.measure import Effort, Row, as_markdown, as_text
 from benchmarks.memory import memory_rows
 from benchmarks.pages import page_rows
 from benchmarks.running import import_rows, loop_rows
+from benchmarks.servers import server_rows
 from benchmarks.startup import startup_rows
 from benchmarks.storing import storing_rows
 from benchmarks.synthesis import chance_rows, synthesis_rows
@@ -34,6 +36,8 @@ MEASURED = (
     capability_rows,
     dissection_rows,
     fuzzing_rows,
+    contract_rows,
+    server_rows,
     task_rows,
     import_rows,
     startup_rows,

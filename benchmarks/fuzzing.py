@@ -12,7 +12,8 @@ import msgspec
 
 from benchmarks.fuzzing_baselines import Tally
 from benchmarks.measure import Effort, Mark, Row
-from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.settings import Settings
 from misstep.features.tool_fuzz.run import fuzz_tools
 from misstep.runs.setup.workbenches import TOGETHER

@@ -37,7 +37,7 @@ help:
 
 # Frameworks, clients and servers that can't be installed next to the others. An environment is kept until its
 # requirements or its Python change. If one can't be created, its tests are skipped. NEWER=… names a Python 3.12 or 3.13.
-ENVIRONMENTS := composio crewai docs inspect llama-index mcp1 newer notebook servers tools training
+ENVIRONMENTS := composio conformance crewai docs inspect llama-index mcp1 newer notebook servers tools training
 .PHONY: $(ENVIRONMENTS:%=environment-%)
 
 environments: $(ENVIRONMENTS:%=environment-%)

@@ -1,8 +1,11 @@
 """Processes that a test has begotten."""
 
 import os
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 
 def children() -> set[int]:
@@ -22,3 +25,24 @@ def _lives(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def drain(stream: IO[str]) -> Callable[[], str]:
+    """Read the rest of what a process prints, which would stop at a full pipe otherwise.
+
+    What is returned waits for its end and gives the text.
+    """
+    lines = list[str]()
+
+    def read() -> None:
+        with suppress(ValueError):  # closed meanwhile
+            lines.extend(stream)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+
+    def rest() -> str:
+        reader.join()
+        return "".join(lines)
+
+    return rest

@@ -19,7 +19,7 @@ import msgspec
 import pytest
 
 import misstep
-from misstep.adapters.subprocess.agent import SubprocessAgent, WorkerError
+from misstep.adapters.subprocess.agent import AgentProcess, SubprocessAgent, WorkerError
 from misstep.adapters.subprocess.protocol import LONGEST
 from misstep.core.agent import Answer, Assignment, Closing, Preparing, Tool
 from misstep.core.outcome import Usage
@@ -542,6 +542,17 @@ def test_an_interpreter_without_msgspec(bare: Path) -> None:
         f"'{python}' has no msgspec",
         f"  {python} -m pip install msgspec",
     ]
+
+
+def test_what_a_process_said_before_it_ended_is_read(bare: Path) -> None:
+    process = AgentProcess(str(bare / "bin" / "python"), {})
+    try:
+        while process.alive:
+            time.sleep(0.01)
+        with pytest.raises(UsageError, match="has no msgspec"):
+            process.load("mine.py:agent", "mine", 60.0)
+    finally:
+        process.kill()
 
 
 def test_an_interpreter_needs_nothing_but_msgspec(bare: Path, write: Callable[[str], str]) -> None:

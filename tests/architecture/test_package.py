@@ -76,6 +76,7 @@ def test_a_wheel_holds_the_data_and_the_type_marker(tmp_path: Path) -> None:
         "misstep/benchmarks/files/data/types.toml",
         "misstep/py.typed",
         "misstep/rendering/html/assets/favicon.svg",
+        "misstep/adapters/mcp/inside/misstep_coverage.cjs",
         "misstep/adapters/builtin/data/react.txt",
         "misstep/adapters/builtin/data/tools.txt",
         "misstep/features/repair/data/repair-relations.txt",

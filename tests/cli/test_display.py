@@ -14,10 +14,18 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from misstep.cli.display import LiveDisplay, NoDisplay, PlainDisplay, ProgressSoFar, make_display
+from misstep.cli.display import (
+    FindingsSoFar,
+    LiveDisplay,
+    NoDisplay,
+    PlainDisplay,
+    ProgressSoFar,
+    make_display,
+)
 from misstep.core.event import CaseFinished, FindingMade, ItemStarted, Notice, RunStarted, ToolFinished
 from misstep.core.outcome import Outcome, Transcript, Verdict
-from misstep.core.results.finding import ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.settings import Settings
 from misstep.planning.synthesis.suite import Suite, make_case
 from tests.features.tool_fuzz.test_view import FINDING
@@ -83,6 +91,55 @@ def test_tools_in_flight_are_named_the_longest_first() -> None:
     assert progress.running == "discount (9 s), order\\u001b[2J (6 s), cancel (3 s)"
 
 
+def test_a_log_says_what_is_tested_and_what_was_found_the_worst_first() -> None:
+    worse = structs.replace(FINDING, id="f2", kind="security", error="path outside", replayed=0, reproduced=0)
+    other = structs.replace(worse, id="f3", kind="hang", where="shop.py:3 in wait", tool="order")
+    stream = Watched(terminal=False)
+    with PlainDisplay(stream, lambda: 0.0) as display:
+        display(RunStarted("r1", 3, {}, unit="tool"))
+        for name in (FINDING.tool, "order", "(together) of shop"):
+            display(ItemStarted("r1", name, "shop"))
+        for finding in (FINDING, worse, other):
+            display(FindingMade("r1", finding, "shop"))
+        display(ToolFinished("r1", ToolReport(FINDING.tool, 5, (FINDING,), unconfirmed=(worse,))))
+        display(ToolFinished("r1", ToolReport("order", 5)))  # where it was not shown again
+    lines = stream.getvalue().splitlines()
+    assert [line for line in lines if line.startswith("  ")] == [
+        "  testing order of shop (0 s), (together) of shop (0 s)",
+        "  found 3 defects (2 not confirmed yet): 1 security, 1 hang, 1 crash; "
+        f"the worst: security in {FINDING.tool} of shop: path outside",
+        "  testing (together) of shop (0 s)",
+        "  found 2 defects (1 not confirmed yet): 1 security, 1 crash; "
+        f"the worst: security in {FINDING.tool} of shop: path outside",
+    ]
+
+
+def test_what_several_tools_together_do_not_show_again_is_not_counted() -> None:
+    waiting = structs.replace(FINDING, replayed=0, reproduced=0)
+    found = FindingsSoFar()
+    found.add(FindingMade("r1", waiting, "shop", "(together) of shop"))
+    found.confirm(ToolReport(waiting.tool, 5))  # another target
+    assert "1 defect (1 not confirmed yet)" in found.words
+    found.confirm(ToolReport("(together) of shop", 5))
+    assert found.words == ""
+
+
+def test_findings_are_told_while_a_report_takes_them_back() -> None:
+    """As when the thread that draws is interrupted between counting them and naming the worst."""
+    found = FindingsSoFar()
+
+    class Interrupting(Finding, frozen=True):
+        @property
+        def marks(self) -> tuple[str, ...]:
+            found.confirm(ToolReport(self.tool, 5))
+            return super().marks
+
+    facts = structs.asdict(FINDING)
+    found.add(FindingMade("r1", Interrupting(**facts)))
+    assert "1 crash; the worst: crash in" in found.words
+    assert found.words == ""
+
+
 def test_cases_in_flight_are_counted() -> None:
     now = 100.0
     progress = ProgressSoFar(RunStarted("r1", 5, {}), lambda: now)
@@ -119,10 +176,13 @@ def test_a_finding_that_nobody_has_replayed_yet_is_told_as_unconfirmed(
     with kind(stream) as display:
         display(RunStarted("r1", 2, {}, unit="tool"))
         display(FindingMade("r1", structs.replace(FINDING, replayed=0, reproduced=0)))
-        display(FindingMade("r1", structs.replace(FINDING, tool="other", replayed=3)))
-    first, second = [line for line in stream.plainly.splitlines() if "UnicodeEncodeError" in line]
+        display(FindingMade("r1", structs.replace(FINDING, tool="other", replayed=3), "shop"))
+    first, second = [
+        line for line in stream.plainly.splitlines() if "UnicodeEncodeError" in line and "(after" in line
+    ]
     assert first.rstrip().endswith("(after 17 calls, not confirmed yet)")
     assert second.rstrip().endswith("(after 17 calls)")
+    assert " in other of shop: " in second
 
 
 def test_a_log_gets_about_ten_lines() -> None:

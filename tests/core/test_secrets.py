@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from misstep.core.secrets import MASK, Redactor, mask_shapes, secrets_in
+from misstep.core.secrets import MASK, Redactor, mask_shapes, secrets_in, without_values
 from misstep.planning.synthesis.suite import Suite, make_case
 
 # Joined here, so that no scanner takes this file for one with keys in it.
@@ -71,3 +71,21 @@ def test_words_anywhere_in_the_name_of_a_variable(name: str) -> None:
 
 def test_other_variables_are_no_secret() -> None:
     assert secrets_in({"HOME": "/home/somebody", "LANG": "en_GB.UTF-8", "EDITOR": "vim -u none"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("server --api-key plainsecret1 --port 80", "server --api-key ... --port 80"),
+        ("server --api-key=plainsecret1 -v", "server --api-key=... -v"),
+        ("server --token --verbose", "server --token --verbose"),
+        ("docker run -e API_TOKEN=abc image", "docker run -e API_TOKEN=... image"),
+        ("server postgresql://me:pw@host/db", "server postgresql://...@host/db"),
+        ("server https://host/mcp?api_key=a&b=c#d", "server https://host/mcp?api_key=...&b=...#d"),
+        ("server https://host/mcp?plainsecret1#d", "server https://host/mcp?...#d"),
+        ("server --url=https://me:pw@host/mcp?plainsecret1&b", "server --url=https://...@host/mcp?...&..."),
+        ("server --folder /a/b?c=d", "server --folder /a/b?c=d"),
+    ],
+)
+def test_a_command_is_shown_without_what_may_be_secret(words: str, shown: str) -> None:
+    assert " ".join(without_values(words.split(), "...")) == shown

@@ -12,8 +12,10 @@ WIDEST = 100
 LEFT_OUT = {"benchmarks/RESULTS.md", "training/results/table.md"}
 FILES = sorted(
     path.relative_to(ROOT).as_posix()
-    for folder in (".", "adapter", "docs", "src", "tests", "training")
-    for path in (ROOT.glob("*.md") if folder == "." else (ROOT / folder).rglob("*.md"))
+    for folder in (".", "adapter", "docs", "field-study", "src", "tests", "training")
+    for path in (
+        (ROOT / folder).glob("*.md") if folder in (".", "field-study") else (ROOT / folder).rglob("*.md")
+    )
 )
 SKIPPED = re.compile(
     r"^ *```.*?^ *```$|<!-- generated: [\w ]+ -->.*?<!-- /generated -->", re.MULTILINE | re.DOTALL

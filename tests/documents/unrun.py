@@ -8,6 +8,10 @@ SOLVER = "--model anthropic/claude-sonnet-4-0 --solver my_agent.py"
 
 UNRUN = {
     (
+        "docs/how-to/mcp-server.md",
+        "misstep verify last/FINDING --against fixed.py",
+    ): "FINDING stands for an id: tests/features/tool_fuzz/test_verify.py runs the same",
+    (
         "CONTRIBUTING.md",
         ".venv/bin/python -m pytest tests/planning/judging",
     ): "tests within a test; CI runs them all",

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from misstep.core.agent import Tool
-from misstep.core.results.finding import Comparisons, ToolReport
+from misstep.core.results.fuzzing import Comparisons, ToolReport
 from misstep.core.results.trial import Ruling
 from misstep.core.tool import Described, Invocation, Observation, Path
 from misstep.fuzzing.comparisons import ENOUGH, MOST, MOST_COLLECTIONS, SeenComparisons

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.tool import Invocation, Reaction
-from misstep.fuzzing.examination import Examination
+from misstep.fuzzing.examination import Deadlines, Examination, ExaminationOptions
 from misstep.fuzzing.judging.endings import UNREACHABLE
 from tests.fuzzing.triage.bench import Bench, invoke, schema
 
@@ -39,7 +40,9 @@ class Busy(Bench):
 
 
 def examined(bench: Bench) -> Examination:
-    examination = Examination(bench, bench.tools, "tools.py", 0, ToolReport(bench.tools[0].name, 0))
+    examination = Examination(
+        bench, bench.tools, ToolReport(bench.tools[0].name, 0), ExaminationOptions("tools.py")
+    )
     while examination.calls < CALLS and examination.go_on(CALLS - examination.calls, never):
         pass
     return examination
@@ -55,7 +58,7 @@ def unconfirmed(examination: Examination) -> tuple[Finding, ...]:
 
 def test_what_there_was_no_time_for_is_told_unconfirmed() -> None:
     examination = examined(Bench((share, PARAMETERS)))
-    assert examination.settle((), never, seconds=0.0)
+    assert examination.settle((), never, Deadlines(0.0, 0.0))
     assert [(each.error, each.replayed) for each in unconfirmed(examination)] == [("ZeroDivisionError", 0)]
     assert findings(examination) == ()
     assert examination.settle((), never)
@@ -130,7 +133,7 @@ def test_what_nobody_is_there_to_show_again_is_not_dropped() -> None:
 def test_the_search_ends_with_the_first_call_that_nobody_answers() -> None:
     bench = Leaving((share, PARAMETERS))
     bench.leaves_after = 10
-    examination = Examination(bench, bench.tools, "tools.py", 0, ToolReport("share", 0))
+    examination = Examination(bench, bench.tools, ToolReport("share", 0), ExaminationOptions("tools.py"))
     while not examination.unreachable:
         assert examination.go_on(CALLS, never)
     assert examination.calls == 11
@@ -143,7 +146,7 @@ def test_the_search_ends_with_the_first_call_that_nobody_answers() -> None:
 def test_a_title_makes_ids_differ_and_survives_a_stop() -> None:
     def ids(titles: dict[str, str], before: ToolReport) -> list[str]:
         bench = Bench((share, PARAMETERS))
-        examination = Examination(bench, bench.tools, "tools.py", 0, before, titles)
+        examination = Examination(bench, bench.tools, before, ExaminationOptions("tools.py", titles=titles))
         while examination.calls < CALLS and examination.go_on(CALLS - examination.calls, never):
             pass
         assert examination.settle((), never)
@@ -160,7 +163,9 @@ def test_a_title_makes_ids_differ_and_survives_a_stop() -> None:
 def test_what_was_kept_elsewhere_comes_first() -> None:
     bench = Bench((picky, PARAMETERS))
     kept = ['[{"tool": "picky", "arguments": {"n": 271828}}]', '[{"tool": "other", "arguments": {}}]']
-    examination = Examination(bench, bench.tools, "tools.py", 0, ToolReport("picky", 0), kept=kept)
+    examination = Examination(
+        bench, bench.tools, ToolReport("picky", 0), ExaminationOptions("tools.py", kept=kept)
+    )
     assert examination.go_on(1, never) == 1
     assert [each.found_after for each in unconfirmed(examination)] == [1]
 
@@ -178,7 +183,7 @@ def test_all_are_confirmed_before_any_is_made_small() -> None:
     assert count > 1
     assert not examination.settle((), never, grants=CaseBudget(3 * count))
     assert [(each.reproduced, each.minimised) for each in findings(examination)] == [(3, False)] * count
-    again = Examination(bench, bench.tools, "tools.py", 0, examination.report("stopped"))
+    again = Examination(bench, bench.tools, examination.report("stopped"), ExaminationOptions("tools.py"))
     assert again.settle((), never)
     assert [each.minimised for each in findings(again)] == [True] * count
     assert len({each.calls for each in findings(again)}) == count

@@ -7,7 +7,7 @@ import junitparser
 
 from misstep.core.outcome import Judgement
 from misstep.core.results.comparison import Held
-from misstep.core.results.report import ReportItem
+from misstep.core.results.report import ReportItem, Unconfirmed
 from misstep.interop.junit import junit
 from tests.interop.statements import HOSTILE, entry, flaw, statement
 
@@ -50,6 +50,13 @@ def test_a_tool_with_several_defects_is_one_failure() -> None:
     assert (failed.message, failed.type) == ("crash A; hang B", "tool/crash, tool/hang")
     assert "first" in str(failed.text)
     assert "second" in str(failed.text)
+
+
+def test_what_was_not_confirmed_is_no_failure_but_is_told() -> None:
+    waiting = Unconfirmed(f"crash {HOSTILE}", "misstep replay r/1")
+    (case,) = parsed("".join(junit(statement([entry("passed", unconfirmed=(waiting,))]))))
+    assert case.result == []
+    assert case.system_out.startswith("not confirmed: crash ")
 
 
 def test_what_xml_forbids_is_spelt_out() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from misstep.core.results.report import SourceLocation
+from misstep.core.results.report import SourceLocation, Unconfirmed
 from misstep.interop import sarif as module
 from misstep.interop.sarif import RULES, find_root, sarif
 from tests.interop.statements import HOSTILE, entry, flaw, statement
@@ -63,6 +63,20 @@ def test_what_was_not_judged_is_no_result(tmp_path: Path) -> None:
     assert told[:2] == ["the run has not come to its end", "e errored: the model was out"]
     assert told[-1] == "150 inconclusive in all"
     assert len(told) == 103
+
+
+def test_minor_ones_are_notes_and_what_was_not_confirmed_is_no_result(tmp_path: Path) -> None:
+    known = {"rule": "tool/crash"}
+    flaws = (flaw(**known), flaw(**known, aside="minor"), flaw(**known, aside="same cause"))
+    one, two = Unconfirmed("crash one", "misstep replay r/1"), Unconfirmed("two", "misstep replay r/2")
+    entries = entry("failed", flaws=flaws, unconfirmed=(one,)), entry("passed", unconfirmed=(two,))
+    run = written(tmp_path, *entries, unit="tool", families=("tool",))
+    assert [result.get("level") for result in run["results"]] == [None, "note", None]
+    notes = run["invocations"][0]["toolExecutionNotifications"]
+    assert [(note["level"], note["message"]["text"]) for note in notes] == [
+        ("note", "not confirmed: crash one. Replay: misstep replay r/1"),
+        ("note", "not confirmed: two. Replay: misstep replay r/2"),
+    ]
 
 
 def test_fingerprints_stay(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import pyarrow.parquet
 import pytest
 
 from misstep.core.outcome import Usage
-from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.tool import Invocation

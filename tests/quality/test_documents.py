@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from misstep.core.results.consistency import ConsistencyReport
-from misstep.core.results.finding import Finding, ReachAttempt, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import ReachAttempt, ToolReport
 from misstep.features.consistency.run import check_consistency
 from misstep.features.lint.run import lint_tools
 from misstep.features.tool_fuzz.run import fuzz_tools

@@ -11,7 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from misstep.core.results.finding import Finding, FuzzReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import FuzzReport
 from misstep.core.settings import Settings
 from tests.quality.planted_tools.labels import (
     ANSWERS_ERRORS,

@@ -41,7 +41,7 @@ FINDINGS = {
     "schema": "a result that does not match the output schema or the function's return type, or arguments that match the schema but are rejected by validation",
     "protocol": "a reply that breaks the MCP protocol",
     "acceptance": "arguments that the tool's own schema forbids but the tool accepts (not for plain functions, which have no schema of their own)",
-    "security": "a tool that can be made to read or change files outside its folder, or to run what it is given; a stack trace in a reply",
+    "security": "a tool that can be made to read or change files outside its folder, or to run what it is given; a key or a stack trace in a reply, text that people don't see",
     "contract": "calls that show that a tool does not do what its annotations or its description promise: a read-only tool that changes files, a text that is read back differently, a page that leaves something out",
     "suspicious-refusal": "arguments that match the schema but are refused with an internal error message (a crashed handler, an assertion, `empty range for min()`) or one that says nothing about the call; ranked below crashes",
     "refusal": "only with `--agent`: the documentation allows this call, but the tool refuses it",

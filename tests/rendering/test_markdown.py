@@ -1,13 +1,16 @@
 """Markdown as GitHub's reader would take it: nothing in foreign text is more than text."""
 
+from collections.abc import Iterator
 from html.parser import HTMLParser
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from msgspec import structs
 
 from misstep.core.results.comparison import Held, NewFinding
+from misstep.core.results.report import ReportItem, Unconfirmed
 from misstep.rendering.markdown import code, markdown, prose
 from tests.interop.statements import HOSTILE, entry, flaw, statement
 
@@ -51,12 +54,55 @@ def test_a_run_in_short() -> None:
     assert "1 case errored, the first: the model was out" in found.text
 
 
+def test_minor_and_unconfirmed_ones_are_folded_and_a_cause_is_listed_once() -> None:
+    asides = [flaw("main"), flaw("odd", aside="minor", title="odd one"), flaw("copy", aside="same cause")]
+    copies = [entry("failed", f"copy{n}", flaws=(flaw(aside="same cause"),)) for n in range(40)]
+    waiting = entry("passed", "p", unconfirmed=(Unconfirmed("crash E in p", "misstep replay k3x9aa/f2"),))
+    text = markdown(statement([*copies, entry("failed", "a", flaws=tuple(asides)), waiting], unit="tool"))
+    table, _, folded = text.partition("<details><summary>1 minor</summary>")
+    assert ("main" in table, "odd one" in table, "copy" in table, "more" in table) == (
+        True,
+        False,
+        False,
+        False,
+    )
+    assert "odd one" in folded
+    assert "1 not confirmed" in folded
+    assert folded.count("not confirmed") == 1
+    assert "- crash E in p, `misstep replay k3x9aa/f2`" in folded
+
+
 def test_a_long_list_is_cut() -> None:
     text = markdown(statement([entry("failed", f"case{number}") for number in range(500)]))
     assert "case9" in text
     assert "case10" not in text
     assert "… and 490 more: `misstep show k3x9aa`" in text
     assert len(text) < 10_000
+
+
+def test_folded_lists_are_cut() -> None:
+    """GitHub refuses summaries over 1 MiB."""
+    odd = tuple(flaw("x" * 300, title="y" * 120, aside="minor") for _ in range(20))
+    waiting = tuple(Unconfirmed("z" * 300, "misstep replay k3x9aa/f2") for _ in range(20))
+    entries = [entry("failed", f"tool{number}", flaws=odd, unconfirmed=waiting) for number in range(300)]
+    text = markdown(statement(entries, unit="tool"))
+    assert "<summary>6,000 minor</summary>" in text
+    assert "<summary>6,000 not confirmed</summary>" in text
+    assert text.count("- … and 5,990 more: `misstep show k3x9aa`") == 2
+    assert len(text) < 20_000
+
+
+def test_no_more_cases_are_read_than_shown() -> None:
+    known = [entry("failed", f"case{number}") for number in range(500)]
+    read = list[str]()
+
+    def entries(_: object) -> Iterator[ReportItem]:
+        for each in known:
+            read.append(each.name)
+            yield each
+
+    assert "… and 490 more" in markdown(structs.replace(statement(known), entries=entries))
+    assert read == [each.name for each in known[:10]]
 
 
 def test_regressions() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from misstep.core.results.consistency import ConsistencyReport, PromptSet
-from misstep.core.results.finding import AgentReach, Finding, ReachAttempt, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import AgentReach, ReachAttempt, ToolReport
 from misstep.core.run import RunSpec
 from misstep.core.settings import Settings
 from misstep.core.spending import Spent

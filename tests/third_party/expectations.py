@@ -45,15 +45,12 @@ COMPOSIO = {
 }
 COMPOSIO_IS_CAREFUL = ("MATHEMATICAL_CALCULATOR", "SQLTOOL_SQL_QUERY")
 
-# mcp-server-git 2026.10.19: what Python says about a NUL byte, as the server's answer.
+# mcp-server-git 2026.10.19: what Python says about a NUL byte, and a bare path for a folder without a repository.
 GIT_TOOLS = ("git_status", "git_log")
-GIT_SAYS = "embedded null byte"
-# mcp-server-calculator 0.2.1 hands on whatever evaluating an expression raises: pi(), 1/0, sqrt(), …
-CALCULATOR = {"SyntaxError", "ValueError", "ZeroDivisionError", "TypeError", "NameError", "OverflowError"}
+GIT_SAYS = {"ValueError": "embedded null byte", "exception without words": "/tmp/misstep/work"}
 
-# server-filesystem: what Node says about a path, handed on as it is.
+# server-filesystem: nothing but what Node says about a path.
 FILESYSTEM_TOOLS = ("read_text_file", "move_file", "list_allowed_directories")
-FILESYSTEM_SAYS = ("EINVAL: ", "ELOOP: ")
 # server-memory and server-everything: nothing.
 MEMORY_TOOLS = ("create_entities", "create_relations", "add_observations", "read_graph", "search_nodes")
 EVERYTHING_TOOLS = (

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from misstep.core.results.finding import Finding, FuzzReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import FuzzReport
 from misstep.core.settings import Settings
 
 HERE = Path(__file__).parent

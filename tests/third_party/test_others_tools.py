@@ -96,9 +96,10 @@ def test_shell_and_python_answer_and_do_no_harm(tmp_path: Path) -> None:
 def test_git_server(tmp_path: Path) -> None:
     command = f"mcp:{PYTHON} -m mcp_server_git --repository ."
     folder = _repository(tmp_path / "repository")
-    report = fuzz(tmp_path, command, only=expectations.GIT_TOOLS, workspace=str(folder), calls_per_tool=30)
-    found = {finding.tool for finding in report.findings if expectations.GIT_SAYS in finding.message}
-    assert found == set(expectations.GIT_TOOLS)
+    report = fuzz(tmp_path, command, only=expectations.GIT_TOOLS, workspace=str(folder), calls_per_tool=60)
+    for error, words in expectations.GIT_SAYS.items():
+        told = [each for each in report.findings if each.error == error and words in each.message]
+        assert {finding.tool for finding in told} == set(expectations.GIT_TOOLS)
     assert {finding.kind for finding in report.findings} == {"crash"}
 
 
@@ -112,19 +113,25 @@ def test_time_server_refuses_in_words(tmp_path: Path) -> None:
 @needs_module(OLD_PYTHON, "mcp_server_calculator")
 def test_calculator_server(tmp_path: Path) -> None:
     report = fuzz(tmp_path, f"mcp:{OLD_PYTHON} -m mcp_server_calculator", calls_per_tool=40)
-    found = {finding.error for finding in report.findings if finding.kind == "crash"}
-    assert "SyntaxError" in found
-    assert found <= expectations.CALCULATOR
-    assert {finding.kind for finding in report.findings} <= {"crash", *TAKES_LONG}
+    # What an expression raises is its answer: 1/0, sqrt(-1), a syntax error.
+    assert {finding.kind for finding in report.findings} <= {*TAKES_LONG}
+    assert any("invalid syntax" in each.message for tool in report.tools for each in tool.refusals)
 
 
 @needs_module(OLD_PYTHON, "mcp_server_sqlite")
-def test_sqlite_server_tells_errors_as_results(tmp_path: Path) -> None:
+def test_sqlite_server_reports_errors_as_results_and_does_not_commit_replace(tmp_path: Path) -> None:
     program = Path(OLD_PYTHON).with_name("mcp-server-sqlite")
-    report = fuzz(tmp_path, f"mcp:{program} --db-path shop.db", calls_per_tool=60)
+    report = fuzz(tmp_path, f"mcp:{program} --db-path shop.db", calls_per_tool=60, time_per_tool=240.0)
     found = [finding for finding in report.findings if finding.kind not in TAKES_LONG]
-    assert {(finding.kind, finding.error) for finding in found} == {("contract", "error flag")}
-    assert len({finding.cause for finding in found}) == 1
+    assert {(finding.kind, finding.error) for finding in found} == {
+        ("contract", "error flag"),
+        ("contract", "read back"),
+        ("contract", "unlisted tool"),
+        ("contract", "cancellation"),  # it ends the server, with the SDK that this needs
+    }
+    assert len({finding.cause for finding in found}) == 4
+    (lost,) = (finding for finding in found if finding.error == "read back")
+    assert any("REPLACE INTO" in call.arguments for call in lost.calls)
 
 
 @needs_node
@@ -133,10 +140,7 @@ def test_filesystem_server(tmp_path: Path) -> None:
     command = f"mcp:node {SERVERS / 'server-filesystem' / 'dist' / 'index.js'} ."
     only = expectations.FILESYSTEM_TOOLS
     report = fuzz(tmp_path, command, only=only, workspace=str(folder), calls_per_tool=30)
-    assert {finding.tool for finding in report.findings} == {"move_file"}
-    assert [
-        each for each in report.findings if not each.message.startswith(expectations.FILESYSTEM_SAYS)
-    ] == []
+    assert told(report.findings) == []  # what Node says about a path is a refusal
 
 
 @needs_node
@@ -144,7 +148,8 @@ def test_memory_server(tmp_path: Path) -> None:
     program = SERVERS / "server-memory" / "dist" / "index.js"
     command = f"mcp:sh -c 'MEMORY_FILE_PATH=$PWD/memory.jsonl exec node {program}'"
     report = fuzz(tmp_path, command, only=expectations.MEMORY_TOOLS, calls_per_tool=40)
-    assert told(report.findings) == []
+    # It reads, changes and writes its whole file without a lock: of two changes at once, one may be lost.
+    assert {(finding.kind, finding.error) for finding in report.findings} <= {("contract", "concurrency")}
 
 
 @needs_node

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from misstep.core.tool import Observation
-from misstep.tool_host.reactions import MOST_EDGES, MOST_LINES, ReactionDecoder
+from misstep.tool_host.reactions import MOST_EDGES, MOST_LINES, MOST_LISTED, ReactionDecoder
 
 FRAME = {"file": "f.py", "line": 1, "function": "f", "own": True}
 SEEN = msgspec.to_builtins(Observation(("a",), "=="))
@@ -58,3 +58,19 @@ def test_however_much_is_said_what_is_remembered_is_bounded() -> None:
     assert len(intake.lines_of("f.py")) < MOST_LINES
     intake.take(row({f"{number}.py": [1] for number in range(10_000)}))
     assert not intake.lines_of("9999.py")
+
+
+def test_functions_without_a_line_are_left_out() -> None:
+    intake = ReactionDecoder()
+    told = {"f.js": [[0], [], [MOST_LINES], [1, 2]], "unknown.js": [[1]]}
+    intake.take(msgspec.json.encode([{"ended": "returned"}, {"f.js": [1]}, told]))
+    reach = intake.reach()
+    assert reach is not None
+    assert (reach.lines, reach.total) == (1, 2)
+
+
+def test_of_many_functions_some_are_remembered() -> None:
+    intake, wide = ReactionDecoder(), list(range(1, 1 << 15))
+    for start in range(1, 100):
+        intake.take(msgspec.json.encode([{"ended": "returned"}, {"f.js": [1]}, {"f.js": [wide[start:]]}]))
+    assert sum(map(len, intake._functions["f.js"])) <= MOST_LISTED

@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("mcp.server.mcpserver", reason="mcp 2 is not installed")
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
 from misstep.adapters.mcp.agent import link_entry
 from misstep.adapters.mcp.server import McpToolServer, offered_names
@@ -126,13 +126,15 @@ def test_older_versions_of_the_protocol_are_spoken(version: str, transport: str)
 
 
 ODD_CALLS = [
-    ({"name": "no such tool", "arguments": {"a": [1]}}, ("no such tool", {"a": [1]})),
     ({"name": TOOLS[0], "arguments": [1, 2]}, (TOOLS[0], [1, 2])),
     ({"name": TOOLS[0], "arguments": '{"broken": '}, (TOOLS[0], '{"broken": ')),
     ({"name": TOOLS[0], "arguments": 0}, (TOOLS[0], 0)),
     ({"name": TOOLS[0], "arguments": {"surprise": 1}, "task": "odd"}, (TOOLS[0], {"surprise": 1})),
     ({"name": TOOLS[0], "arguments": False, "_meta": {"progressToken": []}}, (TOOLS[0], False)),
     ({"name": TOOLS[0], "arguments": "", "_meta": "odd"}, (TOOLS[0], "")),
+]
+UNDECLARED = [
+    ({"name": "no such tool", "arguments": {"a": [1]}}, ("no such tool", {"a": [1]})),
     ({"name": 7, "arguments": {}}, ("7", {})),
     ({"arguments": {}}, ("", {})),
 ]
@@ -146,6 +148,19 @@ def test_odd_calls_are_recorded_and_answered_as_errors(params: Any, recorded: An
     assert called(toolbox) == [recorded]
     assert reply["result"]["isError"] is True
     assert reply["result"]["content"][0]["text"].startswith("Error: ")
+
+
+@transports
+@pytest.mark.parametrize("version", OLDER_VERSIONS)
+@pytest.mark.parametrize(("params", "recorded"), UNDECLARED)
+def test_calls_of_undeclared_tools_are_recorded_and_end_in_an_error_of_the_protocol(
+    params: Any, recorded: Any, version: str, transport: str
+) -> None:
+    toolbox = recorder()
+    *_, reply = asyncio.run(TALKS[transport](toolbox, by_hand(version, ("tools/call", params))))
+    assert called(toolbox) == [recorded]
+    assert reply["error"]["code"] == -32602
+    assert reply["error"]["message"].startswith("Error: there is no tool named")
 
 
 @transports
@@ -265,8 +280,10 @@ async def use(target: Any) -> list[str]:
     async with Client(target) as client:
         assert client.protocol_version == "2026-07-28"
         names = [tool.name for tool in (await client.list_tools()).tools]
-        results: list[Any] = [await client.call_tool(name, {}) for name in [*names, "no_such_tool"]]
-        assert [result.is_error for result in results] == [False] * len(names) + [True]
+        results: list[Any] = [await client.call_tool(name, {}) for name in names]
+        assert [result.is_error for result in results] == [False] * len(names)
+        with pytest.raises(MCPError, match="there is no tool named 'no_such_tool'"):
+            await client.call_tool("no_such_tool", {})
         return names
 
 

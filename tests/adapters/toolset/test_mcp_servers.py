@@ -14,7 +14,7 @@ import pytest
 
 from misstep.adapters.mcp.entries import McpServer, server_of, servers_in
 from misstep.adapters.mcp.tools import tools_of_servers
-from misstep.adapters.toolset.spec import tools_from
+from misstep.adapters.toolset.spec import read_tools, tools_from
 from misstep.errors import UsageError
 from tests.conformance.subject_subprocess import find_python
 from tests.processes import children
@@ -132,6 +132,32 @@ def test_a_server_that_breaks_down_tells_why_but_no_keys(tmp_path: Path) -> None
     assert caught.value.hints == ("bad key [secret]",)
 
 
+LISTS_BADLY = """
+import json, sys
+for line in sys.stdin:
+    request = json.loads(line)
+    if request.get("method") == "initialize":
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+                  "serverInfo": {"name": "bad", "version": "1"}}
+    elif request.get("method") == "tools/list":
+        result = {"tools": [{"name": "one", "inputSchema": {}}, {"name": "two", "inputSchema": {}}]}
+    elif "id" in request:
+        error = {"code": -32601, "message": "unknown"}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": error}), flush=True)
+        continue
+    else:
+        continue
+    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+
+
+def test_a_list_of_tools_that_breaks_the_protocol_is_told_on_one_line() -> None:
+    with pytest.raises(UsageError) as caught:
+        tools_of_servers([McpServer("'bad'", (sys.executable, "-c", LISTS_BADLY), {})])
+    reason = "its reply breaks the protocol: tools.0.inputSchema.type: Field required (1 more)"
+    assert str(caught.value) == f"can't list the tools of MCP server 'bad': {reason}"
+
+
 def test_a_server_that_says_nothing_is_not_waited_for_for_ever() -> None:
     before = children()
     with pytest.raises(UsageError, match="no answer in time"):
@@ -187,3 +213,34 @@ def test_variables_are_filled_in(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_command_is_split_as_a_shell_would() -> None:
     assert server_of(" my-server --name 'a b' ").command == ("my-server", "--name", "a b")
     assert server_of("https://example.com/mcp").url == "https://example.com/mcp"
+
+
+BY_HAND = Path(__file__).parents[1] / "mcp" / "revision_server.py"
+
+
+def test_a_server_without_tools_is_no_error(tmp_path: Path) -> None:
+    program = tmp_path / "server.py"
+    text = BY_HAND.read_text().replace('    "tools/list": lambda _: {"tools": [ASK]},\n', "")
+    program.write_text(text.replace('{"tools": {}, "resources"', '{"resources"'))
+    spec, notes = f"mcp:{sys.executable} {program} 2025-11-25", list[str]()
+    assert read_tools(spec, [], notes) == []
+    assert [note.rpartition(" has ")[2] for note in notes] == ["no tools"]
+    assert read_tools(spec, [], [], beside=True)[0].name == "resources/read"
+    with pytest.raises(UsageError, match="contains no tools"):
+        tools_from(spec)
+
+
+def test_a_tool_is_usable_without_an_odd_optional_parameter(tmp_path: Path) -> None:
+    program = tmp_path / "server.py"
+    program.write_text(BY_HAND.read_text().replace('{"type": "array"}', '{"type": 5}'))
+    spec, skipped, notes = f"mcp:{sys.executable} {program} 2025-11-25", list[str](), list[str]()
+    (tool,) = read_tools(spec, skipped, notes)
+    assert list(tool.tool.parameters["properties"]) == ["n"]
+    assert (skipped, notes) == ([], ["'ask' is called without 'kinds', whose schema is not valid"])
+    with pytest.raises(UsageError, match=r"not valid, in 'properties\.kinds'"):
+        tools_from(spec)
+    program.write_text(
+        program.read_text().replace('"inputSchema": {', '"inputSchema": {"required": ["kinds"], ')
+    )
+    with pytest.raises(UsageError, match=r"not valid, in 'properties\.kinds'"):
+        read_tools(spec, [], [])

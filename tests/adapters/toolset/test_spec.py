@@ -1,12 +1,13 @@
 """What the user means by `--tools`: whatever holds tools, what only makes them, and what is none."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from misstep.adapters.toolset.spec import tools_from
+from misstep.adapters.toolset.spec import each_server, servers_meant, tools_from
 from misstep.core.agent import Tool
 from misstep.errors import UsageError
 from tests.adapters.toolset.toolset_cases import Write, write
@@ -173,6 +174,21 @@ def test_schemas_are_copies(write: Write) -> None:
     spec = f"{write(CODE)}:one"
     tools_from(spec)[0].parameters["properties"].clear()
     assert tools_from(spec)[0].parameters["properties"]
+
+
+def test_each_server_of_a_file_has_a_spec(tmp_path: Path) -> None:
+    servers = {"one": {"command": "first"}, "two": {"command": "second", "disabled": True}, "three": {}}
+    path = str(tmp_path / "mcp.json")
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    assert each_server(path) == [f"{path}:one", f"{path}:three"]  # whether or not they can be used
+    assert [server.command for server in servers_meant(f"{path}:one") or ()] == [("first",)]
+    with pytest.raises(UsageError, match="needs a command or a url"):
+        servers_meant(f"{path}:three")
+    with pytest.raises(UsageError, match="has no server 'on'") as caught:
+        servers_meant(f"{path}:on")
+    assert caught.value.hints == ("Did you mean 'one'?",)
+    assert each_server(f"{path}:one") == [f"{path}:one"]
+    assert each_server("mcp:first") == ["mcp:first"]
 
 
 def test_modules(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from mcp import Client, StdioServerParameters
+from mcp import Client, MCPError, StdioServerParameters
 
 
 async def main(config: str, request: str) -> None:
@@ -54,7 +54,10 @@ async def carried_out(tools: Client, function: dict[str, str]) -> str:
         arguments = json.loads(function["arguments"])
     except ValueError as error:
         return f"Error: {error}"
-    result: Any = await tools.call_tool(function["name"], arguments)
+    try:
+        result: Any = await tools.call_tool(function["name"], arguments)
+    except MCPError as error:
+        return f"Error: {error}"
     return result.content[0].text
 
 

@@ -2,7 +2,8 @@
 
 from msgspec import structs
 
-from misstep.core.results.finding import BY_REQUEST, Finding, Richness, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import BY_REQUEST, Richness, ToolReport
 
 CRASH = Finding("a", "f", "crash", "E", "", "", "", "s", (), (), 1)
 REQUESTED = structs.replace(CRASH, id="b", origin=BY_REQUEST)

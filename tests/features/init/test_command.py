@@ -152,7 +152,8 @@ def test_the_settings_are_valid_and_all_shown_ones_too(tmp_path: Path, misstep: 
     shown = tomllib.loads(uncommented)
     assert {"agent", "model", "count", "sandbox", "fail_on", "store"} <= shown.keys()
     loaded = load_settings(tmp_path, {})
-    examples = ("agent", "model", "count", "budget_usd", "budget_time", "calls_per_tool", "fail_on", "report")
+    examples = ("agent", "model", "count", "budget_usd", "budget_time", "calls_per_tool", "time_per_tool")
+    examples += ("fail_on", "report")
     defaults = {name: getattr(loaded, name) for name in shown if name not in examples}
     assert defaults == {name: getattr(Settings(), name) for name in defaults}
 

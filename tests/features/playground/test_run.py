@@ -30,7 +30,7 @@ from misstep.features.playground.pages import (
     sizes,
     tools_of,
 )
-from tests.tiers import many_examples
+from tests.tiers import examples, many_examples
 
 FAMILY_SETS = [("order",), *(("order", family) for family in FAMILIES[1:]), ("choice",), FAMILIES]
 # What stores can hold: of a name with anything else in it, a recorder keeps another one than a file has.
@@ -126,6 +126,33 @@ def test_a_right_plan_passes_and_perfect_planners_do(wish: ProblemChoice) -> Non
     case = make_problem(fitted(wish))
     assert judge_calls(case, right_calls(case)).verdict.verdict == "passed"
     assert let_try(case, "sim:perfect").verdict.verdict == "passed"
+
+
+TIMED = ("order", "time")
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        ProblemChoice(8, TIMED, 3, 306),
+        ProblemChoice(10, TIMED, 2, 1832),
+        ProblemChoice(9, TIMED, 1, 8306),
+        ProblemChoice(10, TIMED, 3, 8939),
+        ProblemChoice(10, FAMILIES, 2, 1194),
+        ProblemChoice(10, FAMILIES, 2, 1332),
+    ],
+)
+def test_perfect_planners_pass_when_their_first_two_attempts_have_failed(wish: ProblemChoice) -> None:
+    outcome = let_try(make_problem(wish), "sim:perfect")
+    assert outcome.verdict.verdict == "passed"
+    assert [call.tool for call in outcome.transcript.calls].count("start_over") == 2
+
+
+@pytest.mark.both
+def test_perfect_planners_pass_large_timed_problems() -> None:
+    for seed in range(examples(3000)):
+        wish = fitted(ProblemChoice(8 + seed % 5, TIMED, seed // 5 % 4, seed))
+        assert let_try(make_problem(wish), "sim:perfect").verdict.verdict == "passed", wish
 
 
 @many_examples(100)

@@ -3,8 +3,10 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from tests.processes import drain
 
 STOPS = 10  # seconds that a server may take to end, on a busy machine
 
@@ -12,14 +14,16 @@ STOPS = 10  # seconds that a server may take to end, on a busy machine
 class Served:
     """A server, where it is, and the process that it is in."""
 
-    def __init__(self, process: "subprocess.Popen[str]", lines: list[str]) -> None:
-        self.process, self.url, self.said = process, lines[0], lines[1:]
+    def __init__(
+        self, process: "subprocess.Popen[str]", lines: list[str], said_since: Callable[[], str]
+    ) -> None:
+        self.process, self.url, self.said, self._said_since = process, lines[0], lines[1:], said_since
 
     def stop(self) -> str:
         """Ctrl-C; what it has said since on standard error."""
         self.process.send_signal(signal.SIGINT)
-        _, said = self.process.communicate(timeout=STOPS)
-        return said
+        self.process.wait(timeout=STOPS)
+        return self._said_since()
 
 
 @contextmanager
@@ -33,7 +37,7 @@ def served(store: str, *flags: str) -> Iterator[Served]:
         while (line := process.stderr.readline()) not in ("", "Ctrl-C ends it\n"):
             lines.append(line.strip())
         assert line, lines
-        running = Served(process, lines)
+        running = Served(process, lines, drain(process.stderr))
         try:
             yield running
         finally:

@@ -195,7 +195,8 @@ def test_what_was_not_tested_is_said_first_and_the_refusals_are_shown(folder: Pa
     printed = misstep("tool", "fuzz", "mine.py:some", *SHORT, *given)
     assert printed.code == 4
     assert printed.out.splitlines()[0] == "no defects found; 1 tool not tested"
-    (counted,) = [line for line in printed.out.splitlines() if "got past validation" in line]
+    assert "  read_sheet: 0 of 40 calls got past validation" in printed.out.splitlines()
+    (counted,) = [line for line in printed.out.splitlines() if re.match(r"\d+ of \d+ calls got past", line)]
     assert re.fullmatch(r"[4-9]\d of 120 calls got past validation; 1 not tested: read_sheet", counted)
     assert "% of valid calls: ValueError: there is no sheet" in printed.out
     (tool, *_) = json.loads(misstep("show", "last", "--json").out)["tools"]

@@ -1,6 +1,6 @@
 """What is shown of defects that were put to an agent."""
 
-from misstep.core.results.finding import AgentReach, ReachAttempt, ToolReport
+from misstep.core.results.fuzzing import AgentReach, ReachAttempt, ToolReport
 from misstep.core.results.trial import Trial
 from misstep.features.tool_fuzz.reach_view import (
     journey_as_json,

@@ -17,12 +17,13 @@ from misstep.core.event import (
     Event,
     FindingMade,
     ItemStarted,
+    Notice,
     RunFinished,
     RunStarted,
     Spending,
     ToolFinished,
 )
-from misstep.core.results.finding import FuzzReport, ToolReport
+from misstep.core.results.fuzzing import FuzzReport, ToolReport
 from misstep.core.settings import Settings
 from misstep.errors import BudgetExceeded, StoreError, UsageError
 from misstep.features.tool_fuzz.replay import regression_tests, replay_calls, replay_finding
@@ -46,6 +47,27 @@ def settings_in(place: Path, **given: Any) -> Settings:
 
 def fuzzed(place: Path, name: str, **given: Any) -> FuzzReport:
     return fuzz_tools(settings_in(place, **given), [f"{place}/mine.py:{name}"])
+
+
+def test_a_server_that_cannot_be_used_leaves_the_others_to_be_tested(place: Path) -> None:
+    (place / "shop.py").write_text(SHOP + SPEAKING)
+    about = {
+        "shop": {"command": sys.executable, "args": [f"{place}/shop.py"]},
+        "gone": {"command": "no-such"},
+    }
+    (place / "mcp.json").write_text(json.dumps({"mcpServers": about}))
+    events = list[Event]()
+    specs = [f"{place}/mcp.json", f"{place}/mine.py:share"]
+    report = fuzz_tools(settings_in(place, calls_per_tool=10), specs, events.append)
+    gone = report.tools[-1]
+    why = "can't start MCP server 'gone': command not found"
+    assert (gone.name, gone.calls, gone.notes) == ("mcp.json:gone", 0, (why,))
+    assert report.untested[-1] == gone
+    assert Notice(f"mcp.json:gone is not tested: {why}") in events
+    assert {each.origin for each in events if isinstance(each, FindingMade)} >= {"mine.py:share"}
+    assert [each.calls > 0 for each in report.tools[:-1]] == [True] * (len(report.tools) - 1)
+    with pytest.raises(UsageError, match="nothing_there"):  # a mistake of the user's, not of a server
+        fuzz_tools(settings_in(place), [f"{place}/mcp.json", f"{place}/mine.py:nothing_there"])
 
 
 def found(report: ToolReport) -> list[tuple[str, str]]:
@@ -76,6 +98,8 @@ def test_crashes_are_found_made_small_and_kept(place: Path) -> None:
     assert told == [RunStarted, *[ToolFinished] * 4, RunFinished]
     told = {event.finding.id for event in events if isinstance(event, FindingMade)}
     assert told == {finding.id for finding in report.findings}
+    targets = {(event.target, event.finding.id) for event in events if isinstance(event, FindingMade)}
+    assert targets == {(tool.name, finding.id) for tool in report.tools for finding in tool.findings}
 
 
 def test_the_same_seed_finds_the_same(place: Path) -> None:

@@ -4,7 +4,8 @@ import json
 from typing import Any
 
 from misstep.core.agent import Tool
-from misstep.core.results.finding import Finding, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import ToolReport
 from misstep.core.tool import Described, Invocation
 from misstep.features.tool_fuzz.worker import SeedCorpus
 from misstep.runs.setup.workbenches import find_targets

@@ -5,15 +5,8 @@ import json
 
 from msgspec import structs
 
-from misstep.core.results.finding import (
-    CodeReach,
-    Finding,
-    FuzzReport,
-    ReachAttempt,
-    Refusal,
-    Richness,
-    ToolReport,
-)
+from misstep.core.results.finding import Cause, Finding
+from misstep.core.results.fuzzing import CodeReach, FuzzReport, ReachAttempt, Refusal, Richness, ToolReport
 from misstep.core.results.summary import Tally
 from misstep.core.results.trial import Judged, Trial
 from misstep.core.settings import Settings
@@ -207,3 +200,17 @@ def test_nothing_confirmed_is_no_defect() -> None:
     assert "no defects found; 1 not confirmed" in shown(fuzz_view(report, ""), 100)
     assert report.causes == []
     assert regression_tests(report, Settings(), "/x").count("def test_") == 0
+
+
+def test_causes_are_looked_for_once_however_many_tools_there_are() -> None:
+    looks = list[int]()
+
+    class Watched(FuzzReport, frozen=True):
+        @property
+        def causes(self) -> list[Cause]:
+            looks.append(len(self.tools))
+            return super().causes
+
+    tools = tuple(structs.replace(REPORT.tools[0], name=f"tool{number}") for number in range(20))
+    as_json(Watched("k3f9xa", ("notes.py:tools",), tools))
+    assert looks == [20]

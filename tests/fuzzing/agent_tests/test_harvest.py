@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from misstep.core.results.finding import BY_REQUEST, AgentReach, Finding, ReachAttempt, Refusal, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import BY_REQUEST, AgentReach, ReachAttempt, Refusal, ToolReport
 from misstep.core.results.trial import Judged, Ruling, Trial, Use
 from misstep.core.tool import Invocation
 from misstep.fuzzing.agent_tests.harvest import MOST, candidates_of, harvest, richness_of, stuck_at

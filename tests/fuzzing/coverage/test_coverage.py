@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from misstep.core.results.finding import CodeReach
+from misstep.core.results.fuzzing import CodeReach
 from misstep.fuzzing.coverage import Coverage, Ownership, reach_of
 from misstep.fuzzing.coverage.code import BITS, FunctionLines, ReachedLines
 from misstep.fuzzing.coverage.coverage import Monitoring, Tracing, free_tool

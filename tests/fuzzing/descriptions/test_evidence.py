@@ -2,7 +2,8 @@
 
 import pytest
 
-from misstep.core.results.finding import AgentReach, Finding, ReachAttempt, ToolReport
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import AgentReach, ReachAttempt, ToolReport
 from misstep.core.results.trial import Judged, Trial, Use
 from misstep.core.tool import Invocation
 from misstep.errors import UsageError

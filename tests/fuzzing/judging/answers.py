@@ -140,7 +140,9 @@ An unexpected problem came up: TypeError: unsupported operand type(s) for +: 'in
     ),
     Answer("crash", "Error: 'NoneType' object has no attribute 'fetchall'", flagged=False, tool="read_query"),
     Answer("crash", "'NoneType' object has no attribute 'fetchall'", tool="run_sql"),
-    Answer("crash", "Error executing tool calculate: division by zero", tool="calculate"),
+    # The whole reply, not marked as an error.
+    Answer("crash", "'NoneType' object has no attribute 'fetchall'", flagged=False, tool="read_query"),
+    Answer("crash", "list index out of range", flagged=False),
 ]
 
 REFUSALS = [
@@ -338,6 +340,8 @@ Cannes is a city in France
     Answer(
         "fine", "Traceback (most recent call last)", False, True, {"m": "Traceback (most recent call last)"}
     ),
+    Answer("fine", "list index out of range is what Python says of a short list", False, True, {"m": "x"}),
+    Answer("fine", "list index out of range", False, True, {"m": "list index out of range"}),
     Answer("fine", "you said: Error: 'NoneType' object is not subscriptable", False, True, {"m": "x"}),
     Answer(
         "refused", "Error: unknown unit 'Connection refused'", False, True, {"unit": "Connection refused"}
@@ -351,6 +355,7 @@ Cannes is a city in France
     Answer("fine", "ZeroDivisionError: division by zero", False, True, {"code": "1/0"}, "run"),
     Answer("fine", "/bin/sh: 1: foo: not found", False, True, {"commands": "foo"}, "terminal"),
     Answer("refused", "name 'foo' is not defined", True, True, {"code": "foo"}, "python_repl"),
+    Answer("refused", "Error executing tool calculate: division by zero", tool="calculate"),
     # What was never run was refused, although the result of a server is not marked as an error.
     Answer(
         "refused",

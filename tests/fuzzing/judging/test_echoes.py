@@ -51,6 +51,7 @@ def test_the_same_defect_reads_the_same(one: str, other: str) -> None:
         (told("list index out of range", text="list"), told("list index out of range", text="")),
         (told("embedded null byte", text="a null byte"), told("embedded null byte", text="\0")),
         (told("division by zero", expression="a"), told("division by zero", expression="1/0")),
+        (told("Error executing tool a", text=" " * 30), told("Error executing tool a", text="")),
     ],
 )
 def test_words_that_errors_are_told_in_stay(one: str, other: str) -> None:

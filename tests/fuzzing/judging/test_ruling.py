@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
@@ -186,6 +187,12 @@ def test_whatever_a_parser_says_is_one_defect() -> None:
     assert [(each.ruling, each.signature) for each in judged] == [("crash", "SyntaxError")] * 2
 
 
+def test_a_structured_result_that_is_too_long_to_be_kept_is_not_missed() -> None:
+    output = {"type": "object"}
+    assert rule({"amount": 1}, returned("x", size=200_000), output, "mcp").ruling == "fine"
+    assert rule({"amount": 1}, returned("x"), output, "mcp").ruling == "schema"
+
+
 def test_half_a_character_is_found_among_many_texts() -> None:
     given = GivenValues({"names": ["\ud800", *["a"] * 300]})
     assert "Unicode" in excuse_for({}, "can't be sent to a server", given)
@@ -203,12 +210,36 @@ def test_a_hidden_exception_is_read_from_the_servers_log() -> None:
 
 def test_an_error_of_the_protocol_is_read_like_a_text() -> None:
     for message, ruling in (
-        ("MCP error -32602: Invalid arguments for tool planted: x", "schema"),
+        ("MCP error -32602: Invalid arguments for tool planted: amount: expected string", "schema"),
+        ("MCP error -32602: Invalid arguments for tool planted: amount or all must be given", "refused"),
+        ('{"total": 2, "successful": 1, "errors": 1}', "refused"),
         ("MCP error -32603: list index out of range", "crash"),
         ("no such city", "refused"),
     ):
         reaction = Reaction("raised", raised=Raised("MCPError", message))
         assert rule({"amount": 1}, reaction, kind="mcp").ruling == ruling
+
+
+@pytest.mark.parametrize(
+    ("message", "about", "ruling"),
+    [
+        ("share: Input should be less than or equal to 1", "", "schema"),
+        ("share must be <= 1", "A part of all", "schema"),
+        ("share must be <= 1", "A part of all, from 0.0-1.0", "refused"),
+        ("share must be <= 1", "A part of all, in 10 steps or 1.5", "schema"),
+        ("share: should have at most 40 characters", "Up to 40 letters", "refused"),
+    ],
+)
+def test_a_limit_that_only_the_server_knows_contradicts_the_schema(
+    message: str, about: str, ruling: str
+) -> None:
+    schema = {"type": "object", "properties": {"share": {"type": "number", "description": about}}}
+    described = Described(Tool("split", "Split a sum.", schema), "mcp")
+    raised = Raised("ArgumentsRefused", message, validation=True)
+    judged = judge_calls_of([described])(
+        Invocation("split", '{"share": 2}'), Reaction("raised", raised=raised)
+    )
+    assert judged.ruling == ruling
 
 
 @pytest.mark.parametrize(
@@ -229,6 +260,50 @@ def test_an_error_in_answer_to_what_the_schema_forbids_is_a_refusal(arguments: A
 
 def test_a_process_that_dies_is_a_crash_whatever_it_was_given() -> None:
     assert rule({"amount": "2"}, Reaction("died", detail="SIGSEGV")).ruling == "crash"
+
+
+@pytest.mark.parametrize(
+    ("printed", "where"),
+    [
+        (
+            "logged:\n    at old (/a/b.js:1:1)\nTypeError: no\n    at node:fs:3:1\n    at Chart.draw (file:///a/b/lib/chart.js:1234:5)\n"
+            "    at async run (/a/main.js:1:2)",
+            "chart.js:1234 in Chart.draw",
+        ),
+        (
+            'Traceback (most recent call last):\n  File "/a/main.py", line 3, in main\n    go()\n'
+            '  File "/a/shop.py", line 7, in go\nKeyError: 1',
+            "shop.py:7 in go",
+        ),
+        ("Segmentation fault", ""),
+        # Logged when an earlier call was refused.
+        (
+            'Traceback (most recent call last):\n  File "/a/shop.py", line 7, in go\nKeyError: 1\n'
+            + "[12:01] INFO Processing request\n" * 20,
+            "",
+        ),
+    ],
+)
+def test_a_server_dies_where_its_stack_trace_says(printed: str, where: str) -> None:
+    judged = rule({}, Reaction("died", detail=f"ServerGone: the server ended with exit code 1\n{printed}"))
+    assert (judged.ruling, judged.error, judged.where) == ("crash", "process died", where)
+
+
+def test_a_refusal_that_repeats_a_very_long_value_is_about_the_call() -> None:
+    value = "62256" * 1_000
+    raised = Raised("ValueError", f"{value!r} is no amount", frames=(Frame("tools.py", 3, "planted", True),))
+    assert rule({"text": value}, Reaction("raised", raised=raised)).ruling == "refused"
+
+
+def test_what_a_server_logs_before_it_dies_does_not_tell_one_death_from_another() -> None:
+    ended = "ServerGone: the server 'shop' ended with exit code 1"
+    logged = f"{ended}\n[12:01:07] INFO Listing tools"
+    raised = f"{logged}\nTraceback (most recent call last):\nMemoryError"
+    one, other, third = [
+        rule({}, Reaction("died", detail=each)) for each in (ended, logged, f"{ended}\nOSError: no")
+    ]
+    assert one.signature == other.signature != third.signature
+    assert rule({}, Reaction("died", detail=raised)).error == "memory"
 
 
 @pytest.mark.parametrize(
@@ -316,6 +391,40 @@ def test_a_tool_that_exists_to_take_long_does_not_hang(
     assert rule_on(name, description, arguments, waited) == ruling
 
 
+@pytest.mark.parametrize(
+    ("parameter", "ruling"),
+    [
+        ({"timeout": {"type": "integer"}}, "fine"),
+        ({"timeoutMs": {"type": "integer", "default": 30_000}}, "fine"),
+        ({"timeout": {"type": "integer", "default": 2}}, "hang"),
+        ({"interval": {"type": "integer"}}, "hang"),
+    ],
+)
+def test_a_time_to_wait_that_was_left_out_may_be_long(parameter: dict[str, Any], ruling: str) -> None:
+    described = Described(Tool("act", "Do it.", {"type": "object", "properties": parameter}), "mcp")
+    waited = Reaction("hung", seconds=10.0)
+    assert judge_calls_of([described])(Invocation("act", "{}"), waited).ruling == ruling
+
+
+@pytest.mark.parametrize("reaction", [Reaction("hung", seconds=10.0), Reaction("hung", computed=9.0)])
+@pytest.mark.parametrize(
+    ("name", "arguments", "is_excused"),
+    [
+        ("search_files", {"path": "/", "pattern": "x"}, True),
+        ("find", {"dirs": ["src", "//"]}, True),
+        ("directory_tree", {"rootFolder": "../../../../"}, True),
+        ("search_files", {"path": "/usr", "pattern": "x"}, True),
+        ("search_files", {"path": "src", "pattern": "/"}, False),
+        ("search_files", {"path": "/srv/data"}, False),
+        ("read_file", {"path": "/"}, False),
+    ],
+)
+def test_searching_the_whole_machine_may_take_long(
+    name: str, arguments: dict[str, Any], is_excused: bool, reaction: Reaction
+) -> None:
+    assert (rule_on(name, "Do it.", arguments, reaction) == "fine") is is_excused
+
+
 def test_what_computes_without_end_has_no_such_excuse() -> None:
     assert rule_on("sleep", "", {"seconds": 60}, Reaction("hung", seconds=10.0, computed=9.5)) == "blow-up"
 
@@ -339,9 +448,17 @@ TOO_LONG = Raised(
         ({"name": "a"}, returned("ENAMETOOLONG: name too long, open '/a'", flagged=True), "crash"),
         ({"path": "a" * 300}, returned("EINVAL: invalid argument, rename '/a'", flagged=True), "crash"),
         ({"path": "a" * 300}, Reaction("died", detail="File name too long"), "crash"),
+        ({"to": "a"}, returned("EINVAL: invalid argument, rename '/d' -> '/d/a'", flagged=True), "refused"),
+        ({"to": "a"}, returned("EINVAL: invalid argument, read", flagged=True), "crash"),
+        ({"path": "a"}, returned("Error: [Errno 40] Too many levels of symbolic links: '/d/a'"), "refused"),
+        (
+            {"path": "a"},
+            Reaction("raised", raised=replace(TOO_LONG, message="[Errno 22] No: '/d/a'")),
+            "crash",
+        ),
     ],
 )
-def test_a_name_that_no_file_system_takes_is_no_crash(
+def test_a_path_that_the_system_refuses_is_no_crash(
     arguments: dict[str, Any], reaction: Reaction, ruling: str
 ) -> None:
     assert rule_on("act", "", arguments, reaction) == ruling

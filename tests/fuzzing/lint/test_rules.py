@@ -8,7 +8,8 @@ import pytest
 from msgspec import structs
 
 from misstep.core.agent import Tool
-from misstep.core.results.finding import Comparisons, Finding, Refusal
+from misstep.core.results.finding import Finding
+from misstep.core.results.fuzzing import Comparisons, Refusal
 from misstep.core.tool import Described, Invocation, Source
 from misstep.fuzzing.lint.linter import lint
 from misstep.fuzzing.lint.subject import LintSubject, Remark

@@ -11,9 +11,9 @@ import msgspec
 from misstep.core.agent import Tool
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice
-from misstep.core.tool import Described, Frame, Invocation, Raised, Reaction, Source
+from misstep.core.tool import Described, Frame, Invocation, Path, Raised, Reaction, Source
 from misstep.fuzzing.coverage import Coverage, Ownership
-from misstep.fuzzing.inputs.slots import Drawn
+from misstep.fuzzing.inputs.slots import Drawn, PoolEntry
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.taint import observe
@@ -46,6 +46,10 @@ class Simple:
 
     def draw(self, dice: Dice) -> Drawn:
         return dice.pick(self._made)
+
+    def value(self, path: Path, dice: Dice) -> PoolEntry | None:
+        value = dice.pick(self._made).arguments.get(str(path[0]))
+        return PoolEntry(value) if len(path) == 1 else None
 
     def _make(self, dice: Dice) -> Drawn:
         arguments = make_up(self._schema, dice)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from misstep.core.agent import Tool
-from misstep.core.results.finding import CodeReach
+from misstep.core.results.fuzzing import CodeReach
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.contracts.checks import judge_sequences_of

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
-from misstep.core.results.finding import Refusal, ToolReport
+from misstep.core.results.fuzzing import Refusal, ToolReport
 from misstep.core.tool import Frame, Invocation, Raised, Reaction
-from misstep.fuzzing.examination import Examination
+from misstep.fuzzing.examination import Examination, ExaminationOptions
 from misstep.fuzzing.triage.defect_index import MOST, Refusals
 from tests.fuzzing.triage.bench import Bench, schema
 
@@ -63,7 +63,7 @@ def test_an_examination_keeps_those_that_fit_the_schema() -> None:
         return n
 
     bench = Bench((act, schema(["n"], n={"type": "integer"})))
-    examination = Examination(bench, bench.tools, "tools.py", 0, ToolReport("act", 0))
+    examination = Examination(bench, bench.tools, ToolReport("act", 0), ExaminationOptions("tools.py"))
     while examination.calls < 100 and examination.go_on(100 - examination.calls, lambda: False):
         pass
     report = examination.report("calls")

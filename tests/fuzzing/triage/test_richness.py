@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from misstep.core.results.finding import Richness
+from misstep.core.results.fuzzing import Richness
 from misstep.fuzzing.triage.defect_index import chao1
 
 

@@ -10,6 +10,7 @@ import pytest
 from misstep.core.results.trial import Judged
 from misstep.core.tool import Invocation, Probe, Reaction
 from misstep.fuzzing.triage.confirmation import MOST_SLOW_CALLS, Shrunk, shrink
+from misstep.fuzzing.triage.steps import lower_together, simpler_together, values_given
 from misstep.schemas.schema import fits
 from tests.fuzzing.triage.bench import Bench, Planted, invoke, schema
 
@@ -151,6 +152,16 @@ def test_a_workbench_that_makes_no_more_calls_ends_it() -> None:
     assert (shrunk.calls, shrunk.minimal) == (calls, False)
 
 
+def test_time_is_asked_for_also_where_nothing_is_worth_a_call() -> None:
+    """Large arguments have thousands of candidates that are not simpler; making these alone takes minutes."""
+    bench = Bench((large, schema(["n"], n=INTEGER)))
+    calls = [invoke("large", n=0)]
+    unlimited = shrink(calls, Judged("crash", "", "x"), bench, bench.judge)
+    limited = shrink(calls, Judged("crash", "", "x"), bench, bench.judge, over=lambda: True)
+    assert (unlimited.spent, unlimited.minimal) == (0, True)
+    assert (limited.spent, limited.minimal) == (0, False)
+
+
 def unit(state: Any, unit: str = "m", size: int = 1) -> str:
     return str([][0]) if size > 5 else "fine"
 
@@ -244,6 +255,14 @@ def test_texts_that_have_to_be_equal_become_smaller_together() -> None:
     calls = [invoke("pair", first="hello there! you", rest=["x", "hello there! you"])]
     shrunk = shrink(calls, bench.last_of(calls), bench, bench.judge)
     assert shrunk.calls == (invoke("pair", first="!", rest=["!"]),)
+
+
+def test_what_stands_for_a_result_becomes_simpler_as_a_whole() -> None:
+    marker = "${result.task_id@create_task#2}"
+    calls = [invoke("put", key=marker), invoke("get", key=marker)]
+    tried = [{*values_given(each)} for each in simpler_together(calls)]
+    assert tried == [{""}, {"a"}, {"0"}]
+    assert list(lower_together(calls)) == []
 
 
 def make(state: dict[str, Any]) -> str:

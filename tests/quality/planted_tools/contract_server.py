@@ -1,66 +1,13 @@
-"""An MCP server without an SDK that breaks what its tools promise; as `mended`, it keeps all of it.
-
-Every fault is planted by one call of `planted`, with its name.
-"""
+"""An MCP server that breaks what its tools promise; started as `fixed`, it keeps them."""
 
 import json
 import os
 import sqlite3
 import subprocess
-import sys
-from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from typing import Any
 
-MENDED = sys.argv[1:] == ["mended"]
-TOOLS = dict[str, tuple[dict[str, Any], Callable[..., Any]]]()
-
-
-def planted(fault: str) -> bool:
-    return not MENDED
-
-
-class Failure(Exception):
-    """What a tool refuses."""
-
-
-def tool(description: str, *names: str, **hints: bool) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a tool whose parameters are texts; `number:` names one that is an integer."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        properties = {
-            name.removeprefix("number:"): {"type": "integer", "minimum": 0}
-            if name.startswith("number:")
-            else {"type": "string", "minLength": 1}
-            for name in names
-        }
-        schema = {"type": "object", "properties": properties, "required": list(properties)}
-        told = {"name": function.__name__, "description": description, "inputSchema": schema}
-        TOOLS[function.__name__] = told | ({"annotations": hints} if hints else {}), function
-        return function
-
-    return register
-
-
-def keep(kind: str) -> dict[str, str]:
-    """What is kept of a kind, by name."""
-    return SHELVES.setdefault(kind, {})
-
-
-SHELVES = dict[str, dict[str, str]]()
-
-
-SPOILT = set[str]()
-
-
-def find(kind: str, name: str) -> str:
-    if kind == "album" and name in SPOILT:
-        raise Failure("the album can't be read")
-    if name not in keep(kind):
-        raise Failure(f"there is no {kind} {name}")
-    return keep(kind)[name]
-
+from contract_tools import TOOLS, Failure, planted, serve, tool
 
 # Effects: files, and what other tools read
 
@@ -93,6 +40,19 @@ def get_banner() -> str:
     if planted("read-only, in memory"):
         VIEWS[0] += 1
     return "Welcome"
+
+
+DIARY = Path.home() / ".diary" / "entries.txt"
+
+
+@tool("Show the diary.", readOnlyHint=True)
+def get_diary() -> str:
+    if not DIARY.exists():  # no promise is broken by a file that is made when it is needed
+        DIARY.parent.mkdir(parents=True, exist_ok=True)
+        DIARY.write_text("a rainy day\n")
+    elif planted("read-only, at home"):
+        DIARY.write_text(f"{DIARY.read_text()}read again\n")
+    return "a rainy day"
 
 
 @tool("Add a line to the journal.", "line", destructiveHint=False)
@@ -174,101 +134,7 @@ def import_numbers(numbers: str) -> str:
     return f"imported {len(read)}"
 
 
-# What is written is read back
-
-WAYS: dict[str, tuple[str, str, Callable[[str], str]]] = {
-    "note": ("write", "read", lambda text: text.replace("\r\n", "\n")),
-    "memo": ("save", "get", str.rstrip),
-    "letter": ("store", "load", lambda text: text.encode("ascii", "replace").decode()),
-    "poster": ("set", "get", escape),
-    "label": ("put", "get", lambda text: f"{float(text)}" if text.replace(".", "").isdecimal() else text),
-    "template": ("write", "read", os.path.expandvars),
-}
-
-
-def plant_way(kind: str, write: str, read: str, spoil: Callable[[str], str]) -> None:
-    def written(name: str, content: str) -> str:
-        keep(kind)[name] = spoil(content) if planted(f"read back, {kind}") else content
-        return "written"
-
-    def shown(name: str) -> str:
-        return find(kind, name)
-
-    written.__name__, shown.__name__ = f"{write}_{kind}", f"{read}_{kind}"
-    tool(f"Keep a {kind}.", "name", "content")(written)
-    tool(f"The complete text of a {kind}.", "name")(shown)
-
-
-for kind, (write, read, spoil) in WAYS.items():
-    plant_way(kind, write, read, spoil)
-
-
-# What is deleted is gone, and nothing else
-
-
-def plant_kind(kind: str) -> None:
-    def create(name: str, content: str) -> str:
-        keep(kind)[name] = content
-        return "created"
-
-    def get(name: str) -> str:
-        return find(kind, name)
-
-    create.__name__, get.__name__ = f"create_{kind}", f"get_{kind}"
-    tool(f"Make a {kind}.", "name", "content")(create)
-    tool(f"The text of a {kind}.", "name")(get)
-
-
-for kind in ("card", "ticket", "price", "chapter", "tag", "album"):
-    plant_kind(kind)
-
-
-@tool("Delete a card.", "name")
-def delete_card(name: str) -> str:
-    find("card", name)
-    if not planted("deleted"):
-        del keep("card")[name]
-    return "deleted"
-
-
-@tool("Delete a ticket.", "name")
-def delete_ticket(name: str) -> str:
-    find("ticket", name)
-    del keep("ticket")[name]
-    if planted("nothing else, deleted"):
-        keep("ticket").clear()
-    return "deleted"
-
-
-@tool("Note the cover of an album.", "name", "cover")
-def edit_album(name: str, cover: str) -> str:
-    find("album", name)
-    if "\x0b" in cover and planted("still readable"):
-        SPOILT.add(name)
-    return "noted"
-
-
-@tool("Change a price.", "name", "content")
-def update_price(name: str, content: str) -> str:
-    find("price", name)
-    for each in keep("price") if planted("nothing else, updated") else [name]:
-        keep("price")[each] = content
-    return "changed"
-
-
-# Lists and pages
-
-
-@tool("List all chapters.")
-def list_chapters() -> str:
-    names = list(keep("chapter"))
-    return json.dumps(names[:1] if planted("listed, one missing") else names)
-
-
-@tool("List all tags.")
-def list_tags() -> str:
-    names = list(keep("tag"))
-    return json.dumps(names + names[1:] if planted("listed, one twice") else names)
+# Pages
 
 
 CITIES = ["Aachen", "Berlin", "Chemnitz", "Dresden", "Essen", "Frankfurt", "Giessen", "Hamburg"]
@@ -296,6 +162,15 @@ def look_up_height(mountain: str) -> Any:
             return f"Error: there is no mountain {mountain}"
         raise Failure(f"there is no mountain {mountain}")
     return "2962"
+
+
+@tool("Set the alarm clock.", "time")
+def set_alarm(time: str) -> str:
+    if len(time) > 60:
+        raise Failure("the alarm was not set successfully: no such time")
+    if planted("error flag, of a success"):
+        raise Failure("The alarm was set successfully.")
+    return "The alarm was set successfully."
 
 
 @tool("The temperature now.")
@@ -376,36 +251,4 @@ def find_fruit(name: str) -> str:
     return json.dumps([row[0] for row in rows])
 
 
-def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    told, function = TOOLS[name]
-    for each, schema in told["inputSchema"]["properties"].items():
-        kind = int if schema["type"] == "integer" else str
-        value = arguments.get(each)
-        if type(value) is not kind or (kind is int and value < 0) or value == "":
-            return {"content": [{"type": "text", "text": f"{each} is missing or wrong"}], "isError": True}
-    try:
-        result = function(**{each: arguments[each] for each in told["inputSchema"]["properties"]})
-    except Failure as failure:
-        return {"content": [{"type": "text", "text": str(failure)}], "isError": True}
-    if isinstance(result, dict):
-        return {"content": [{"type": "text", "text": json.dumps(result)}], "structuredContent": result}
-    return {"content": [{"type": "text", "text": result}]}
-
-
-def answer(request: dict[str, Any]) -> dict[str, Any]:
-    match request["method"]:
-        case "initialize":
-            version = request["params"]["protocolVersion"]
-            about = {"name": "contracts", "version": "1"}
-            return {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about}
-        case "tools/list":
-            return {"tools": [told for told, _ in TOOLS.values()]}
-        case "tools/call":
-            return called(request["params"]["name"], request["params"].get("arguments") or {})
-    return {}
-
-
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" in request:
-        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": answer(request)}), flush=True)
+serve()

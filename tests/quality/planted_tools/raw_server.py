@@ -119,9 +119,11 @@ def call(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
             if arguments.get("name") not in PEOPLE:
                 return said(f"Nobody of that name is known; known are {', '.join(PEOPLE)}.", failed=True)
             return said(PEOPLE[arguments["name"]])
-    if not isinstance(arguments.get("text"), str):
-        raise Refused("text must be a string")
-    return said(arguments["text"])
+        case "mirror":
+            if not isinstance(arguments.get("text"), str):
+                raise Refused("text must be a string")
+            return said(arguments["text"])
+    raise Refused(f"there is no tool {name!r}")
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any] | None:

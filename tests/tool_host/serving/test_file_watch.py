@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from misstep.core.tool import FileChange
+from misstep.tool_host.serving import file_watch
 from misstep.tool_host.serving.file_watch import MOST_CHANGES, FileWatch
 
 
@@ -57,9 +60,86 @@ def test_times_logs_and_caches_are_no_changes(tmp_path: Path) -> None:
     assert len(watch.changes()) == 1
 
 
+def test_data_at_home_changes_and_what_programs_keep_there_does_not(tmp_path: Path) -> None:
+    work, home = tmp_path / "work", tmp_path / "home"
+    (home / ".todo").mkdir(parents=True)
+    (home / ".todo" / "items.json").write_text('["apple"]')
+    watch = FileWatch([str(work)], str(home))
+    own = ".cache/a .npm/_logs/b .config/configstore/c .local/state/d .local/share/uv/e .python_history"
+    for name in [*own.split(), ".config/shop/telemetry.json", ".todo/anonymous-id"]:
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_text("x")
+    assert watch.changes() == ()
+    (home / ".todo" / "items.json").write_text("[]")
+    (home / ".local" / "share" / "notes").mkdir()
+    (home / ".local" / "share" / "notes" / "1.md").write_text("x")
+    assert watch.changes() == (
+        FileChange("~/.local/share/notes/1.md", "created"),
+        FileChange("~/.todo/items.json", "changed", lost=True),
+    )
+
+
 def test_many_changes_are_cut_short(tmp_path: Path) -> None:
     watch = FileWatch([str(tmp_path)])
     for number in range(MOST_CHANGES + 5):
         (tmp_path / f"{number}.txt").write_text("x")
     assert len(watch.changes()) == MOST_CHANGES
     assert watch.changes() == ()
+
+
+def test_the_tools_folder_is_seen_however_much_there_is_at_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_watch, "MOST_FILES", 10)
+    work, home = tmp_path / "work", tmp_path / "home"
+    work.mkdir()
+    home.mkdir()
+    (work / "list.txt").write_text("some words")
+    for number in range(20):
+        (home / f"{number:02}.txt").write_text("x")
+    watch = FileWatch([str(work)], str(home))
+    (work / "list.txt").write_text("some")
+    (work / "new.txt").write_text("x")
+    (home / "00.txt").unlink()
+    (home / "01.txt").write_text("y")
+    (home / "000.txt").write_text("x")
+    assert watch.changes() == (
+        FileChange("list.txt", "changed", lost=True),
+        FileChange("new.txt", "created"),
+        FileChange("~/01.txt", "changed"),
+    )
+    for each in home.iterdir():
+        each.unlink()
+    assert watch.changes() == ()  # what was not listed before may have been there
+    (home / "00.txt").write_text("x")
+    assert watch.changes() == (FileChange("~/00.txt", "created"),)
+
+
+def test_changes_in_the_tools_folder_come_first(tmp_path: Path) -> None:
+    work, home = tmp_path / "work", tmp_path / "home"
+    work.mkdir()
+    home.mkdir()
+    (work / "list.txt").write_text("some words")
+    watch = FileWatch([str(work)], str(home))
+    (work / "list.txt").unlink()
+    for number in range(MOST_CHANGES):
+        (home / f"{number}.txt").write_text("x")
+    assert watch.changes()[0] == FileChange("list.txt", "removed", lost=True)
+
+
+def test_nothing_is_lost_from_files_that_are_too_many_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_watch, "MOST_READ", 100)
+    first, last = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_text("x" * 10)
+    last.write_text("some words")
+    watch = FileWatch([str(tmp_path)])
+    first.write_text("x" * 95)
+    last.touch()
+    assert watch.changes() == (FileChange("a.txt", "changed", lost=True),)
+    last.write_text("some words and more")
+    assert watch.changes() == (FileChange("b.txt", "changed"),)
+    first.write_text("x" * 10)
+    last.write_text("some words and then more")
+    assert FileChange("b.txt", "changed") in watch.changes()

@@ -25,6 +25,9 @@ def answer(number: Any, arguments: dict[str, Any]) -> None:
         case "chatter":
             say("calling the tool")
             say({**envelope, "result": result})
+        case "much chatter":
+            say("\n".join(f"line {number}" for number in range(2_000)))
+            say({**envelope, "result": result})
         case "halves":
             content = [{"type": "text", "text": "a\ud800b"}]
             say({**envelope, "result": {"content": content}})

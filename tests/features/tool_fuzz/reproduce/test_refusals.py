@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from misstep.core.results.finding import ReachAttempt
+from misstep.core.results.fuzzing import ReachAttempt
 from misstep.core.settings import Settings
 from misstep.features.tool_fuzz.replay import regression_tests
 from misstep.features.tool_fuzz.run import view_fuzzing

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from misstep.core.results.finding import AgentReach, ToolReport
+from misstep.core.results.fuzzing import AgentReach, ToolReport
 from misstep.core.settings import Settings
 from misstep.features.tool_fuzz.run import fuzz_tools
 from misstep.fuzzing.agent_tests.prompts import Stage

@@ -51,6 +51,14 @@ def test_all_calls_of_a_budget_may_be_made_and_no_more(tracker) -> None:
     assert unasked.lacking == "calls"
 
 
+@pytest.mark.parametrize("tracker", [of_agent, of_tools])
+def test_calls_made_elsewhere_are_counted_and_those_given_back_there_uncounted(tracker) -> None:
+    run = tracker(Budget())
+    run.call(7)
+    run.call(-3)
+    assert (run.spent.calls, run.lacking) == (4, "")
+
+
 @pytest.mark.parametrize("kind", [CaseBudget, RunBudget])
 def test_time_is_up_beyond_its_limit(kind: type) -> None:
     clock = Clock()

@@ -60,10 +60,10 @@ class BudgetTracker:
             self._add_tokens(role, usage)
             self._note_excess()
 
-    def call(self) -> None:
-        """Count a call that was not reserved."""
+    def call(self, calls: int = 1) -> None:
+        """Count calls that were not reserved; fewer than none were reserved elsewhere and not made."""
         with self._lock:
-            self._calls += 1
+            self._calls += calls
             self._note_excess()
 
     def reserve_calls(self, wanted: int, least: int = 1) -> int:

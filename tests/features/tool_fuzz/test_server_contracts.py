@@ -18,9 +18,10 @@ DESK = """
 import json
 import sys
 import time
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 
 (FAULT,) = sys.argv[1:]
+PRINTING = Lock()
 TEXT = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 TOOLS = [{"name": name, "description": name, "inputSchema": TEXT} for name in ("get_text", "show_text", "wait_for")]
 CANCELLED, CALLS = {}, {}
@@ -49,7 +50,9 @@ def reply(request: dict) -> dict:
 
 
 def answer(request: dict) -> None:
-    print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply(request)}), flush=True)
+    line = json.dumps({"jsonrpc": "2.0", "id": request["id"], **reply(request)})
+    with PRINTING:  # print writes a line and its end one after the other
+        print(line, flush=True)
 
 
 for line in sys.stdin:

@@ -64,7 +64,7 @@ class FuzzProgress(msgspec.Struct, frozen=True):
 
     started: tuple[str, ...]
     news: tuple[News, ...]
-    calls: int
+    calls: int  # negative if it gave back more reserved ones than it made
 
 
 class FuzzActor:
@@ -247,8 +247,7 @@ class RayFuzzing:
             if isinstance(news, ToolReport) and news.ended != "stopped":
                 self._done[news.name] = news
             self._told.put(news)
-        if progress.calls:
-            self._run_budget.reserve_calls(progress.calls)
+        self._run_budget.call(progress.calls)
 
 
 def _weight(targets: Sequence[Left]) -> float:

@@ -108,6 +108,9 @@ class ReturnedNumber(int):
     name: str
 
 
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+
+
 def with_markers(value: Any) -> Any:
     """The arguments as they are stored; unchanged if they are nested too deeply."""
     try:
@@ -117,6 +120,8 @@ def with_markers(value: Any) -> Any:
 
 
 def _marked(value: Any) -> Any:
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, ReturnedText):
         return f"{RESULT}{value.name}}}"
     if isinstance(value, ReturnedNumber):

@@ -11,7 +11,7 @@ from misstep.core.tool import ORDINARY, Described, Invocation, Reaction, length_
 from misstep.fuzzing.contracts.steps import Calls, stems_of
 from misstep.fuzzing.returned import MOST_TOLD, is_marker, values_in
 from misstep.fuzzing.search.harvest import plain_name
-from misstep.fuzzing.search.sequences import is_handle, makes_things, wave_of
+from misstep.fuzzing.search.sequences import is_handle, makes_things, needs_handle, wave_of
 from misstep.schemas.shape import mapping
 
 MOST_ALONE, MOST_PREPARED = 5, 2  # accepted calls of a tool, alone and after others
@@ -49,7 +49,7 @@ class CallSamples:
             if judged.ruling == "fine":
                 _keep(tuple(calls), self.accepted.setdefault(calls[-1].tool, []))
                 values = {*values_in(reaction)} if by_server else set[tuple[str, Any]]()
-                if len(calls) == 1 and _strangeness(tuple(calls))[0] == ORDINARY:
+                if len(calls) == 1:
                     self._prefer(tuple(calls), len(values))
                 told = self._told.setdefault(calls[-1].tool, set())
                 names = {plain_name(name) for name, _ in values if name} - told
@@ -64,8 +64,9 @@ class CallSamples:
     def _prefer(self, calls: Calls, told: int) -> None:
         """Keep the first ordinary call of a tool, and the first of those with most values in the result."""
         tool = calls[-1].tool
-        self._first.setdefault(tool, calls)
-        if tool not in self._telling or told > self._telling[tool][0]:
+        is_news = tool not in self._telling or told > self._telling[tool][0]
+        if is_news and oddity_of(calls) == ORDINARY:
+            self._first.setdefault(tool, calls)
             self._telling[tool] = told, calls
 
     def preparations_for(self, described: Described, tools: Sequence[Described]) -> list[Calls]:
@@ -113,17 +114,17 @@ class CallSamples:
         return [self._telling[tool][1], self._first[tool]] if tool in self._first else []
 
     def _of_earlier(self, described: Described, tools: Sequence[Described]) -> dict[str, list[Calls]]:
-        """The ordinary calls that were accepted by tools which are tested before."""
-        before = {tool.name for tool in tools if wave_of(tool) < wave_of(described)}
-        return {
-            name: list(
-                dict.fromkeys(
-                    [*self._best_of(name), *[each for each in found if oddity_of(each) == ORDINARY]]
-                )
-            )
-            for name, found in self.accepted.items()
-            if name in before
-        }
+        """The ordinary calls that were accepted by tools which are tested before.
+
+        A tool that requires an id has to be prepared itself: the ids in other calls are of this process only.
+        """
+        before = {tool.name: tool for tool in tools if wave_of(tool) < wave_of(described)}
+        known = dict[str, list[Calls]]()
+        for name in [each for each in self.accepted if each in before]:
+            found = [each for each in self.accepted[name] if oddity_of(each) == ORDINARY]
+            prepared = [each for each in found if len(each) > 1] if needs_handle(before[name]) else []
+            known[name] = prepared or list(dict.fromkeys([*self._best_of(name), *found]))
+        return known
 
     def snapshot(self) -> "CallSamples":
         """A copy of what preparations and hints are made of, to which nothing is added any more."""
@@ -136,7 +137,14 @@ class CallSamples:
 
 
 def _keep(calls: Calls, kept: list[Calls]) -> None:
-    """Keep the calls among the plainest and shortest; prepared ones first, which work from a fresh start."""
+    """Keep the calls among the plainest and shortest; prepared ones first, which work from a fresh start.
+
+    Most calls are longer than the ones that are kept, so nothing but their length is looked at.
+    """
+    last = kept[-1] if kept else ()
+    is_full = len(calls) == len(last) == 1 and sum(len(each) == 1 for each in kept) == MOST_ALONE
+    if is_full and _strangeness(last) <= (ORDINARY, 1, length_of(calls)):
+        return
     if any(each[-1] == calls[-1] and len(each) == len(calls) for each in kept):
         return
     found = sorted([*kept, calls], key=_strangeness)

@@ -87,9 +87,14 @@ def _matching(rules: tuple[WordingRule, ...], text: str, from_start: bool) -> li
 
 
 def _found(rule: WordingRule, text: str, lower: str, from_start: bool) -> str:
-    for words in rule.has:
-        if text.startswith(words) if from_start else words in text:
-            return words
+    if not from_start:
+        words = next((words for words in rule.has if words in text), "")
+    elif rule.has and text.startswith(rule.has):
+        words = next(words for words in rule.has if text.startswith(words))
+    else:
+        words = ""
+    if words:
+        return words
     if not rule.match or (rule.hints and not any(hint in lower for hint in rule.hints)):
         return ""
     pattern = compiled(rule.match)

@@ -39,6 +39,7 @@ _KNOWN = "known"  # source of values that were accepted before
 _BETWEEN = "\t"  # place and source in a key
 _SHARPNESS = 6  # how much more often likely changes are made
 _REFUSALS = 12  # kinds of refusals kept
+_FEWER = 0.5  # chance of leaving out an item of a list that the refusal is about
 _SAME = 0.15  # chance of trying the value of another place: some have to be equal
 _QUOTED = 2  # characters of a value that a refusal repeats
 
@@ -77,6 +78,11 @@ class Acceptance:
     def is_unknown(self) -> bool:
         """Whether several calls were made and none was accepted."""
         return self.calls >= _FEW and not self.accepted
+
+    @property
+    def was_prepared(self) -> bool:
+        """Whether one of the refused calls came after others that made something."""
+        return any(len(each.calls) > 1 for each in self._refused.values())
 
     def falls_behind(self, under_way: int, safe: int, dice: Dice) -> bool:
         """Whether the next call should vary an accepted one; of the calls under way, `safe` ones do."""
@@ -131,6 +137,8 @@ class Acceptance:
         others = [value for place, value in places_in(arguments) if place != path]
         if path and path[0] in arguments and path[0] in optional and dice.chance(0.5):
             changed = {name: value for name, value in arguments.items() if name != path[0]}
+        elif (rest := _other_items(arguments, path)) and dice.chance(_FEWER):
+            changed = put(arguments, path[:-1], rest)
         elif path and others and dice.chance(_SAME):
             changed = put(arguments, path, dice.pick(others))
         else:
@@ -207,6 +215,15 @@ class Acceptance:
                 kept[text] = value
         if len(self._examples) < _EXAMPLES and len(text := json.dumps(calls)) <= _SHORT * 10:
             self._examples[text] = calls
+
+
+def _other_items(value: Any, path: Path) -> list[Any]:
+    """The other items of the list in which a place is, if it is in one."""
+    if not path or not isinstance(path[-1], int):
+        return []
+    for step in path[:-1]:
+        value = value[step]
+    return [each for place, each in enumerate(value) if place != path[-1]]
 
 
 def _free_places(arguments: Mapping[str, Any]) -> list[Path]:

@@ -47,6 +47,7 @@ _WAITING = 2000  # ideas
 _ORDINARY = 0.6  # share of ordinary calls while a server's tool has accepted none
 _CORRECTED = 0.7  # share of corrections of refused calls among them
 _PREPARED = 0.8  # share of prepared calls while a tool has accepted none, if there are any
+_PREPARED_AGAIN = 0.5  # share of corrections of refused ones among them
 _OPTIONAL = 0.15  # chance of a parameter in them
 _PATIENCE = 4  # calls with known results for each call requested at once
 _ONE_IN = 64  # one in this many other calls is marked
@@ -160,11 +161,9 @@ class Fuzzer:
         """
         if not self._uses_results:
             return None
-        under_way = list(self._flying.values())
-        safe = sum(idea.origin == SAFE for idea in under_way)
-        behind = [
-            each for each in self._examined if each.acceptance.falls_behind(len(under_way), safe, self._dice)
-        ]
+        under_way = [idea.origin for idea in self._flying.values()]
+        some, safe = len(under_way), under_way.count(SAFE)
+        behind = [each for each in self._examined if each.acceptance.falls_behind(some, safe, self._dice)]
         for left in reversed(range(_VARIATIONS)) if behind else ():
             idea = _varied(self._dice.pick(behind), self._dice)
             idea.again = idea.again or not left
@@ -174,15 +173,20 @@ class Fuzzer:
                 return attempt
         first = self._examined[0].acceptance
         if self._ideas.prepares and first.calls and not first.accepted and self._dice.chance(_PREPARED):
-            return self._accepted(self._ideas.prepared())
+            correct = first.was_prepared and self._dice.chance(_PREPARED_AGAIN)
+            idea = self._corrected(self._examined[0]) if correct else None
+            return self._accepted(idea or self._ideas.prepared())
         unheard = [each for each in self._examined if each.acceptance.is_unknown]
         if not unheard or self._front or not self._dice.chance(_ORDINARY):
             return None
         subject = self._dice.pick(unheard)
-        corrected = subject.acceptance.corrected(subject.supply.value, subject.optional, self._dice)
+        corrected = self._corrected(subject)
         if corrected is not None and self._dice.chance(_CORRECTED):
             return self._accepted(corrected)
         return None if self._ideas.prepares else self._accepted(_ordinary(subject, self._dice))
+
+    def _corrected(self, subject: FuzzSubject) -> CallIdea | None:
+        return subject.acceptance.corrected(subject.supply.value, subject.optional, self._dice)
 
     def _idea(self) -> CallIdea | None:
         """A follow-up of recent calls, with other ideas in between."""

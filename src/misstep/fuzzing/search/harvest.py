@@ -40,12 +40,17 @@ class NamedValues:
                 _keep(reaction.text, self._made.setdefault(word, {}))
 
     def returned_by(self, tools: Sequence[str], name: str) -> ReturnedText | ReturnedNumber | None:
-        """The latest value that one of these tools returned under a name like this."""
-        wanted = plain_name(name)
+        """The latest value that one of these tools returned under a name like this.
+
+        `columns` is also like `columns_affected`, which holds several.
+        """
+        wanted, words = plain_name(name), name.lower().split("_")
         for tool in reversed(tools):
             known = {plain_name(each): each for each in self._latest.get(tool, ()) if plain_name(each)}
             near = (each for each in known if wanted and (wanted.endswith(each) or each.endswith(wanted)))
-            if (found := known.get(wanted) or known.get(next(near, ""))) is not None:
+            lists = (each for each in known.values() if _is_list_of(each.lower().split("_"), words))
+            found = known.get(wanted) or known.get(next(near, "")) or next(lists, None)
+            if found is not None:
                 return returned(found, self._latest[tool][found])
         return None
 
@@ -273,6 +278,11 @@ def _typed(values: Iterable[Any], parameter: Parameter) -> list[Any]:
     """The values converted to the parameter's types, without duplicates."""
     typed = [each for value in values for each in as_kinds(value, parameter.kinds)]
     return list(dict.fromkeys(typed))
+
+
+def _is_list_of(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether words that begin with the wanted ones name several things."""
+    return wanted[-1].endswith("s") and words[: len(wanted)] == wanted
 
 
 def _keep(value: Any, kept: dict[Any, None]) -> None:

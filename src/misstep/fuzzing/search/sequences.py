@@ -53,15 +53,21 @@ def _stages(name: str) -> Iterator[int]:
     return (stage for stage in found if stage is not None)
 
 
-_LOADING = "load"  # it reads, and often makes what other tools need
+# They make what they return the id of, even if they may take one: load_csv(path, session_id=None).
+_OPENING = frozenset({"load", "open", "connect", "start", "begin", "initialize", "init", "login"})
 
 
 def makes_things(name: str) -> bool:
     """Whether other tools may need what a tool makes, judged by its name."""
-    return stage_of(name) == 0 or _LOADING in words_of(name)
+    return stage_of(name) == 0 or "load" in words_of(name)
 
 
 _HANDLES = {"id", "uuid", "guid", "handle", "session", "token"}
+
+
+def needs_handle(described: Described) -> bool:
+    """Whether a tool requires what the server has named before."""
+    return any(is_handle(str(name)) for name in as_list(described.tool.parameters.get("required")))
 
 
 def wave_of(described: Described) -> int:
@@ -73,9 +79,11 @@ def wave_of(described: Described) -> int:
     required = as_list(described.tool.parameters.get("required"))
     names = [str(name) for name in mapping(described.tool.parameters.get("properties"))]
     if makes_things(described.name):
+        if needs_handle(described):
+            return 1
         own = {*words_of(described.name)}  # an id of its own kind may be that of what it makes
         others = [name for name in names if is_handle(name) and _things_of(name) - own]
-        return int(bool(others) or any(is_handle(str(name)) for name in required))
+        return int(bool(others) and not _OPENING & own)
     if described.kind != "mcp" or required or stage_of(described.name) != 1:
         return 2
     return int(any(is_handle(name) and _things_of(name) for name in names))
@@ -109,8 +117,9 @@ def related_values(parameters: Sequence[Parameter], before: Calls) -> dict[str, 
 def _named_after(parameter: Parameter, before: Calls) -> list[Any]:
     """Names of things that tools made, for a parameter that says what they are: register_project, project."""
     words = {*words_of(parameter.name)} - {*_NAMES}
+    is_list = "array" in parameter.kinds and "string" not in parameter.kinds
     return [
-        given[name]
+        [given[name]] if is_list else given[name]
         for tool, given in before
         if stage_of(tool) == 0 and words & {*words_of(tool)}
         for name in _NAMES

@@ -178,3 +178,21 @@ def test_a_corpus_keeps_the_names_of_what_was_returned() -> None:
                 reactions.append(Reaction("returned", text=text, size=len(text)))
             fuzzer.tell(attempt, reactions, [Judged("fine")] * len(reactions))
     assert "${result.session_id}" in "".join(fuzzer.corpus)
+
+
+def test_a_tool_that_a_refusal_names_is_called_first() -> None:
+    text = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    tools = [Described(Tool(name, "", text), "mcp") for name in ("write", "open_desk", "close_desk")]
+    fuzzer, accepted, made = Fuzzer(tools[:1], 1, Simple, helpers=tools[1:]), 0, 0
+    while made < 60 and (attempts := fuzzer.ask(4)):
+        for attempt in attempts:
+            called = [call.tool for call in attempt.calls]
+            assert "close_desk" not in called
+            is_open = called[0] == "open_desk"
+            told = (
+                "written" if is_open else "There is no desk. Use open_desk to make one; close_desks is old."
+            )
+            judged = [Judged("fine" if is_open else "refused", message=told)] * len(called)
+            fuzzer.tell(attempt, [Reaction("returned", text=told, size=len(told))] * len(called), judged)
+            accepted, made = accepted + is_open, made + 1
+    assert accepted > made // 2

@@ -84,9 +84,10 @@ class Examination:
         self, bench: Workbench, tools: Sequence[Described], before: ToolReport, options: ExaminationOptions
     ) -> None:
         self._bench = bench
-        called = {call.tool for calls in options.preparations for call in calls}
         self._tools = {tool.name: tool for tool in tools}
-        self._helpers = {tool.name: tool for tool in bench.tools if tool.name in called - {*self._tools}}
+        others = [tool for tool in bench.tools if tool.name not in self._tools]
+        is_alone = len(tools) == 1 and tools[0].kind == "mcp"
+        self._helpers = {tool.name: tool for tool in others if is_alone}
         self._callable = {**self._helpers, **self._tools}
         self._steps = read_steps_of(list(self._callable.values()))
         self._samples = options.samples or CallSamples()

@@ -61,7 +61,7 @@ def test_what_makes_something_prepares_for_what_needs_it() -> None:
 
 def test_what_needs_an_id_to_make_something_is_prepared_and_prepares() -> None:
     board, card = call("create_board", name="a"), call("add_card", board_id="7", text="b")
-    samples = samples_of((board,), (board, card))
+    samples = samples_of((board,), (board, card), (card,))  # the last with an id of one process
     tools = [
         described("create_board", "name"),
         described("add_card", "board_id", "text"),

@@ -15,6 +15,7 @@ from misstep.fuzzing.search.acceptance import Acceptance, places_in
 from misstep.fuzzing.search.corpus import Corpus, CorpusEntry, Feedback, Shares, outline
 from misstep.fuzzing.search.harvest import (
     NamedValues,
+    absolute_files,
     allowed_numbers_in,
     as_kinds,
     files_told,
@@ -25,7 +26,14 @@ from misstep.fuzzing.search.harvest import (
 )
 from misstep.fuzzing.search.inspiration import Inspiration
 from misstep.fuzzing.search.mutation import LONGEST, mutated, spliced
-from misstep.fuzzing.search.sequences import Sequences, makes_things, stage_of, wave_of, with_names_of
+from misstep.fuzzing.search.sequences import (
+    Sequences,
+    makes_things,
+    related_values,
+    stage_of,
+    wave_of,
+    with_names_of,
+)
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
 from tests.fuzzing.search import planted
 from tests.fuzzing.search.bench import Simple, described
@@ -125,6 +133,8 @@ def test_other_tools_may_need_what_is_created_or_loaded() -> None:
         ("list_decks", "", "next_token", 0),
         ("get_deck_info", "", "deck_id", 1),
         ("add_slide", "title", "deck_id", 1),
+        ("load_deck", "path", "session_id", 0),
+        ("open_slide", "session_id", "", 1),
         ("add_slide", "deck_id", "", 1),
         ("read_deck", "deck_id", "", 2),
         ("rename_deck", "name", "deck_id", 2),
@@ -153,6 +163,22 @@ def test_what_a_maker_gives_is_wanted_for_what_its_name_says() -> None:
     harvest.gather(returned("done"))
     assert harvest.wanted(Parameter("ticket_id", {}, ("string",), True)) == ["T7"]
     assert {"T7", "done"} <= {*harvest.wanted(Parameter("user", {}, ("string",), True))}
+
+
+def test_a_list_in_a_result_brings_values_for_a_parameter_that_takes_several() -> None:
+    harvest = NamedValues()
+    told = '{"session": "s", "columns_affected": ["id", "price"], "file_size": 3, "rows_affected": 2}'
+    harvest.gather(returned(told), "load_csv")
+    found = {name: harvest.returned_by(["load_csv"], name) for name in ("columns", "rows", "column", "file")}
+    assert found == {"columns": "id", "rows": None, "column": None, "file": None}
+
+
+def test_what_was_made_is_named_in_a_list_where_a_list_is_wanted() -> None:
+    made = (("add_column", {"name": "price"}),)
+    parameters = [
+        Parameter(name, {}, (kind,), True) for name, kind in (("columns", "array"), ("column", "string"))
+    ]
+    assert related_values(parameters, made) == {"columns": ["price"], "column": "price"}
 
 
 def test_what_was_taken_away_is_asked_for_afterwards() -> None:
@@ -308,6 +334,17 @@ def test_files_are_chosen_as_a_refusal_asks() -> None:
     assert files_told("the path must be absolute", files) == ["/w/notes.md", "/w/book.xlsx"]
     assert files_told("no such sheet", files) == []
     assert files_told("not a valid workbook", files) == ["book.xlsx", "/w/book.xlsx"]
+    texts = ["a.md", "/w/a.md"]
+    assert files_told("Path must be absolute, e.g. 'C:\\q1.xlsx'", texts, files) == ["/w/book.xlsx"]
+    assert files_told("the path must be absolute", texts, files) == ["/w/a.md"]
+
+
+def test_a_file_that_has_to_be_absolute_is_named_in_full() -> None:
+    places = [(("path",), "book.xlsx"), (("csv",), "data/sales.csv"), (("other",), "b")]
+    files = ["book.xlsx", "data/sales.csv", "/w/book.xlsx", "/w/data/sales.csv", "/w/b"]
+    told = "Path 'data/sales.csv' must be absolute, e.g. '/home/me/q1.xlsx'"
+    assert list(absolute_files(told, places, files)) == [(("csv",), "/w/data/sales.csv")]
+    assert list(absolute_files("'data/sales.csv' is locked", places, files)) == []
 
 
 def test_accepted_calls_are_varied_in_places_where_others_were_accepted() -> None:
@@ -355,6 +392,15 @@ def test_refusals_are_also_about_parameters_that_they_name() -> None:
     assert {"path": "notes.md", "confirmPath": "notes.md"} in given  # another one's value
 
 
+def test_a_refusal_may_repeat_a_value_with_escapes() -> None:
+    acceptance, dice = Acceptance(), Dice(1)
+    given = {"sheet": "Sheet1", "range": 'A1\n"B"'}
+    acceptance.hear_refusal((("show", given),), r"Invalid range 'A1\n\"B\"'")
+    ideas = [acceptance.corrected(lambda _path, _dice: PoolEntry("B2"), (), dice) for _ in range(20)]
+    assert {idea.calls[-1][1]["sheet"] for idea in ideas if idea} == {"Sheet1"}
+    assert {"sheet": "Sheet1", "range": "B2"} in [idea.calls[-1][1] for idea in ideas if idea]
+
+
 def test_an_optional_argument_that_is_refused_may_be_left_out() -> None:
     acceptance, dice = Acceptance(), Dice(1)
     assert acceptance.corrected(lambda _path, _dice: None, (), dice) is None
@@ -362,6 +408,21 @@ def test_an_optional_argument_that_is_refused_may_be_left_out() -> None:
     acceptance.hear_refusal((("show", {"folder": "home", "until": "noon", "more": 1}),), "no date: noon")
     ideas = [acceptance.corrected(lambda _path, _dice: None, ("until",), dice) for _ in range(20)]
     assert {tuple(idea.calls[-1][1]) for idea in ideas if idea} == {("folder",), ("folder", "until")}
+
+
+def test_items_of_a_list_that_a_refusal_is_about_may_be_left_out() -> None:
+    acceptance, dice = Acceptance(), Dice(1)
+    given = {"columns": ["day", "colour", "price"], "limit": 3}
+    acceptance.hear_refusal((("show", given),), "Columns not found: ['colour']")
+    ideas = [acceptance.corrected(lambda _path, _dice: PoolEntry("id"), (), dice) for _ in range(40)]
+    made = [idea.calls[-1][1]["columns"] for idea in ideas if idea]
+    assert ["day", "price"] in made
+    assert ["day", "id", "price"] in made
+    assert all("day" in each and "price" in each for each in made)
+    nested = {"sort_by": [{"column": "day"}, {"column": "colour"}]}
+    acceptance.hear_refusal((("show", nested),), "Column 'colour' is not in A1:C10")
+    ideas = [acceptance.corrected(lambda _path, _dice: None, (), dice) for _ in range(40)]
+    assert {"sort_by": [{"column": "day"}]} in [idea.calls[-1][1] for idea in ideas if idea]
 
 
 def test_a_refusal_may_write_the_name_of_a_parameter_in_other_case() -> None:

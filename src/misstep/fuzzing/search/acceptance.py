@@ -39,6 +39,7 @@ _KNOWN = "known"  # source of values that were accepted before
 _BETWEEN = "\t"  # place and source in a key
 _SHARPNESS = 6  # how much more often likely changes are made
 _REFUSALS = 12  # kinds of refusals kept
+_LATER = 1.6  # how much more often a refused call is corrected than one with an earlier refusal
 _FEWER = 0.5  # chance of leaving out an item of a list that the refusal is about
 _SAME = 0.15  # chance of trying the value of another place: some have to be equal
 _QUOTED = 2  # characters of a value that a refusal repeats
@@ -73,6 +74,11 @@ class Acceptance:
         if self.is_unknown:
             return 0.8
         return 0.5 if self.accepted < _WANTED * self.calls else 0.1
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether calls were made, and none was accepted; nothing is heard of functions."""
+        return bool(self.calls) and not self.accepted
 
     @property
     def is_unknown(self) -> bool:
@@ -116,18 +122,18 @@ class Acceptance:
             return
         texts = [(path, value) for path, value in places_in(arguments) if isinstance(value, str)]
         known.calls = calls
-        known.blamed = [path for path, value in texts if len(value) >= _QUOTED and value in words]
+        known.blamed = [path for path, value in texts if quotes(words, value)]
         named = [(name,) for name in parameters if has_word(words, name)]
         known.blamed += [path for path in named if path not in known.blamed]
 
     def corrected(self, draw: Draw, optional: Sequence[str], dice: Dice) -> CallIdea | None:
         """A refused call with another value, or none, in a place that the refusal is about.
 
-        What is said for the first time later is from a later check, and is tried more often.
+        What is said for the first time later is mostly from a later check, and is tried more often.
         """
         known = [*self._refused.values()]
         ranked = enumerate([each for each in known if len(each.calls) > 1] or known, 1)
-        _, refused = min(ranked, key=lambda each: each[1].tried / each[0], default=(0, None))
+        _, refused = min(ranked, key=lambda each: each[1].tried / _LATER ** each[0], default=(0, None))
         if refused is None:
             return None
         refused.tried += 1
@@ -137,8 +143,8 @@ class Acceptance:
         others = [value for place, value in places_in(arguments) if place != path]
         if path and path[0] in arguments and path[0] in optional and dice.chance(0.5):
             changed = {name: value for name, value in arguments.items() if name != path[0]}
-        elif (rest := _other_items(arguments, path)) and dice.chance(_FEWER):
-            changed = put(arguments, path[:-1], rest)
+        elif (fewer := _without_item(arguments, path)) and dice.chance(_FEWER):
+            changed = fewer
         elif path and others and dice.chance(_SAME):
             changed = put(arguments, path, dice.pick(others))
         else:
@@ -217,13 +223,16 @@ class Acceptance:
             self._examples[text] = calls
 
 
-def _other_items(value: Any, path: Path) -> list[Any]:
-    """The other items of the list in which a place is, if it is in one."""
-    if not path or not isinstance(path[-1], int):
-        return []
-    for step in path[:-1]:
-        value = value[step]
-    return [each for place, each in enumerate(value) if place != path[-1]]
+def _without_item(arguments: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The arguments without the item of a list that a place is in; empty if there are no other items."""
+    numbers = [place for place, step in enumerate(path) if isinstance(step, int)]
+    if not numbers:
+        return {}
+    items: Any = arguments
+    for step in path[: numbers[-1]]:
+        items = items[step]
+    others = [each for place, each in enumerate(items) if place != path[numbers[-1]]]
+    return put(arguments, path[: numbers[-1]], others) if others else {}
 
 
 def _free_places(arguments: Mapping[str, Any]) -> list[Path]:
@@ -249,6 +258,11 @@ def _places(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
 def general(path: Path) -> Path:
     """The path with the first item of a list standing for all."""
     return tuple(0 if isinstance(step, int) else step for step in path)
+
+
+def quotes(message: str, value: str) -> bool:
+    """Whether a message repeats a value of a call, as it is or with escapes."""
+    return len(value) >= _QUOTED and (value in message or json.dumps(value)[1:-1] in message)
 
 
 def has_word(text: str, word: str) -> bool:

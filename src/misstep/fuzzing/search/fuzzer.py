@@ -15,7 +15,7 @@ from misstep.core.tool import Described, Invocation, Observation, Reaction, with
 from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.pool import Pool
 from misstep.fuzzing.inputs.slots import put
-from misstep.fuzzing.search.acceptance import SAFE, general, places_in
+from misstep.fuzzing.search.acceptance import SAFE, general, has_word, places_in
 from misstep.fuzzing.search.corpus import (
     CallIdea,
     Calls,
@@ -26,6 +26,7 @@ from misstep.fuzzing.search.corpus import (
     Feedback,
 )
 from misstep.fuzzing.search.harvest import (
+    absolute_files,
     allowed_numbers_in,
     as_kinds,
     files_told,
@@ -44,8 +45,8 @@ _TRIES = 300  # rejected ideas in a row after which nothing is left
 _LARGEST = 1 << 18  # characters of one call's arguments
 _URGENT, _OTHER = 4, 2  # one idea in this many is not a follow-up, while there are follow-ups
 _WAITING = 2000  # ideas
-_ORDINARY = 0.6  # share of ordinary calls while a server's tool has accepted none
-_CORRECTED = 0.7  # share of corrections of refused calls among them
+_ORDINARY = 0.8  # share of ordinary calls while a server's tool has accepted none
+_CORRECTED = 0.8  # share of corrections of refused calls among them
 _PREPARED = 0.8  # share of prepared calls while a tool has accepted none, if there are any
 _PREPARED_AGAIN = 0.5  # share of corrections of refused ones among them
 _OPTIONAL = 0.15  # chance of a parameter in them
@@ -59,9 +60,9 @@ class Fuzzer:
     """The fuzzer of one tool, or of a toolkit whose tools share state.
 
     `supplies` provides arguments for a tool, by default from pools; `corpus` is what an earlier fuzzer kept;
-    `files` are paths that the tools can find. `preparations` are calls of `helpers`, other tools that make
-    something the tool may need; `hints` are values by parameter that other tools accepted. The same seed and
-    the same reactions give the same attempts.
+    `files` are paths that the tools can find. `helpers` are other tools, and `preparations` calls of them
+    that make something the tool may need; a tool that a refusal names is called, too. `hints` are values by
+    parameter that other tools accepted. The same seed and the same reactions give the same attempts.
     """
 
     def __init__(
@@ -77,16 +78,23 @@ class Fuzzer:
     ) -> None:
         self._dice = Dice(derive_seed(seed, "fuzzing"))
         supply = supplies or (lambda tool: Pool(tool, seed))
-        subjects = [
-            FuzzSubject(tool, index, supply(tool), self._dice, files, hints)
-            for index, tool in enumerate((*tools, *helpers))
-        ]
-        self._subjects = {subject.name: subject for subject in subjects}
-        self._examined = subjects[: len(tools)]
-        self._ideas = Inspiration(subjects[: len(tools)], list(corpus), self._dice, preparations)
+        self._subjects = dict[str, FuzzSubject]()
+
+        def subject_of(tool: Described) -> FuzzSubject:
+            number = len(self._subjects)
+            return self._subjects.setdefault(
+                tool.name, FuzzSubject(tool, number, supply(tool), self._dice, files, hints)
+            )
+
+        self._examined = [subject_of(tool) for tool in tools]
+        called = {tool for calls in preparations for tool, _ in calls}
+        for tool in helpers:
+            if tool.name in called:
+                subject_of(tool)
+        self._ideas = Inspiration(self._examined, list(corpus), self._dice, preparations)
         self._uses_results = any(tool.kind == "mcp" for tool in tools)
-        names = frozenset(tool.name for tool in helpers)
-        self._lessons = Lessons(self._subjects, self._ideas, self._dice, names)
+        others = Helpers(helpers, self._ideas, subject_of)
+        self._lessons = Lessons(self._subjects, self._ideas, self._dice, others)
         self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
         self._flying = dict[int, CallIdea]()
@@ -171,11 +179,8 @@ class Fuzzer:
                 continue
             if (attempt := self._accepted(idea)) is not None:
                 return attempt
-        first = self._examined[0].acceptance
-        if self._ideas.prepares and first.calls and not first.accepted and self._dice.chance(_PREPARED):
-            correct = first.was_prepared and self._dice.chance(_PREPARED_AGAIN)
-            idea = self._corrected(self._examined[0]) if correct else None
-            return self._accepted(idea or self._ideas.prepared())
+        if (prepared := self._prepared()) is not None:
+            return self._accepted(prepared)
         unheard = [each for each in self._examined if each.acceptance.is_unknown]
         if not unheard or self._front or not self._dice.chance(_ORDINARY):
             return None
@@ -184,6 +189,18 @@ class Fuzzer:
         if corrected is not None and self._dice.chance(_CORRECTED):
             return self._accepted(corrected)
         return None if self._ideas.prepares else self._accepted(_ordinary(subject, self._dice))
+
+    def _prepared(self) -> CallIdea | None:
+        """A prepared call, or a refused one corrected, while a tool has accepted none; advice comes first."""
+        acceptance = self._examined[0].acceptance
+        if not self._ideas.prepares or not acceptance.calls or acceptance.accepted:
+            return None
+        is_advised = bool(self._front) and self._front[0].urgent and len(self._front[0].calls) > 1
+        if is_advised or not self._dice.chance(_PREPARED):
+            return None
+        again = acceptance.was_prepared and self._dice.chance(_PREPARED_AGAIN)
+        corrected = self._corrected(self._examined[0]) if again else None
+        return self._ideas.prepared() if corrected is None else corrected
 
     def _corrected(self, subject: FuzzSubject) -> CallIdea | None:
         return subject.acceptance.corrected(subject.supply.value, subject.optional, self._dice)
@@ -266,6 +283,24 @@ _MEANT = 2  # parameters that a value in a refusal is tried for
 _TOLD = 64  # observations of a call that tokens are taken from
 
 
+class Helpers:
+    """Other tools, which make what the examined one needs: one that a refusal names is called before it."""
+
+    def __init__(
+        self, tools: Sequence[Described], ideas: Inspiration, subject_of: Callable[[Described], FuzzSubject]
+    ) -> None:
+        self.names = frozenset(tool.name for tool in tools)
+        self._unused = {tool.name: tool for tool in tools}
+        self._ideas = ideas
+        self._subject_of = subject_of
+
+    def hear_refusal(self, words: str) -> None:
+        """Prepare with the tools that a refusal names: "Use create_board first"."""
+        for name in [name for name in self._unused if name in words and has_word(words, name)]:
+            helper = self._subject_of(self._unused.pop(name))
+            self._ideas.prepare_with(((name, helper.simple),))
+
+
 class Lessons:
     """Turns reactions into corpus entries and follow-up ideas."""
 
@@ -274,7 +309,7 @@ class Lessons:
         subjects: Mapping[str, FuzzSubject],
         ideas: Inspiration,
         dice: Dice,
-        helpers: frozenset[str] = frozenset(),
+        helpers: Helpers,
     ) -> None:
         self._subjects = subjects
         self._helpers = helpers
@@ -292,7 +327,7 @@ class Lessons:
         follow_ups = list[CallIdea]()
         for index, (reaction, ruling) in enumerate(zip(reactions, judged, strict=False)):
             tool, arguments = idea.calls[index]
-            if tool in self._helpers:
+            if tool in self._helpers.names:
                 self._ideas.harvest.gather(reaction, tool)
                 continue
             subject = self._subjects[tool]
@@ -312,16 +347,18 @@ class Lessons:
             self._ideas.hazards.note(tool, arguments, costly)
             if fresh or self._ideas.stateful:
                 self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
-            follow_ups += self._keep(idea, index, features, fresh, bad, costly)
             accepted = ruling.ruling == "fine"
             if subject.described.kind == "mcp":
                 if not accepted and idea.origin in _SENSIBLE and not idea.broken:
                     subject.hear_refusal(idea.calls[: index + 1], _words_of(reaction))
+                    if not subject.acceptance.accepted:
+                        self._helpers.hear_refusal(_words_of(reaction))
                 subject.hear(idea.calls[: index + 1], accepted, idea.source if idea.origin == SAFE else None)
                 if idea.origin == "prepared" and index == len(idea.calls) - 1:
                     self._ideas.credit_preparation(idea, accepted)
-            if ruling.was_refused and fresh:
-                follow_ups += self._follow_advice(idea, index, reaction)
+            follow_ups += self._keep(idea, index, features, fresh, bad, costly)
+            if ruling.was_refused and fresh:  # advice comes first, since only few other values are accepted
+                follow_ups = [*self._follow_advice(idea, index, reaction), *follow_ups]
             if idea.mark:
                 follow_ups += self._read(subject, idea, index, reaction.observations)
         if idea.origin == "again" and len(reactions) > 1 and _differ(reactions[0], reactions[-1]):
@@ -350,6 +387,8 @@ class Lessons:
         subject.remember(arguments)
         if bad or len(calls) > 1 or not any([type(feature) is int for feature in fresh]):
             return []
+        if subject.acceptance.is_closed:  # what refusals say leads further than other values
+            return []
         for name, value in arguments.items():
             if value != subject.simple.get(name) and idea.size < _LEARNT:
                 subject.supply.learn((name,), value)
@@ -366,8 +405,13 @@ class Lessons:
         before, (tool, arguments) = idea.calls[:index], idea.calls[index]
         subject = self._subjects[tool]
         message = _words_of(reaction)
+        own_words = _without_values(message.replace(tool, ""), arguments)
+        for place, file in absolute_files(message, places_in(arguments), subject.all_files):
+            subject.supply.learn(general(place), file)
+            yield CallIdea((*before, (tool, put(arguments, place, file))), "advice")
         for path, files in subject.files.items():
-            for file in files_told(message, files)[:_FILES]:
+            for file in files_told(own_words, files, subject.all_files)[:_FILES]:
+                subject.supply.learn(path, file)
                 changed = put(arguments, path, file)
                 for place in [each for each, _ in places_in(arguments) if general(each) == path]:
                     changed = put(changed, place, file)
@@ -433,6 +477,14 @@ def _advised(
     for about, number in allowed_numbers_in(message):
         for parameter in limited_by(about, message, subject.parameters)[:_MEANT]:
             yield parameter, number
+
+
+def _without_values(message: str, arguments: Mapping[str, Any]) -> str:
+    """What a refusal says itself, without the texts that it was given."""
+    for _, value in places_in(arguments):
+        if isinstance(value, str) and len(value) > 1:
+            message = message.replace(value, "")
+    return message
 
 
 def _words_of(reaction: Reaction) -> str:

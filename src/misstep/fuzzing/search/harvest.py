@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from misstep.core.tool import Reaction, ReturnedNumber, ReturnedText
+from misstep.core.tool import Path, Reaction, ReturnedNumber, ReturnedText
 from misstep.fuzzing.inputs.edges import endings_for
 from misstep.fuzzing.inputs.semantic import texts_starting_with
 from misstep.fuzzing.returned import NAME, READ, latest_in, returned, values_in
-from misstep.fuzzing.search.acceptance import has_word
+from misstep.fuzzing.search.acceptance import has_word, quotes
 from misstep.fuzzing.search.subject import Parameter
 from misstep.schemas.samples import words_of
 
@@ -42,16 +42,18 @@ class NamedValues:
     def returned_by(self, tools: Sequence[str], name: str) -> ReturnedText | ReturnedNumber | None:
         """The latest value that one of these tools returned under a name like this.
 
-        `columns` is also like `columns_affected`, which holds several.
+        `columns` is also like `columns_affected`, if that is no number.
         """
         wanted, words = plain_name(name), name.lower().split("_")
         for tool in reversed(tools):
-            known = {plain_name(each): each for each in self._latest.get(tool, ()) if plain_name(each)}
+            latest = self._latest.get(tool, {})
+            known = {plain_name(each): each for each in latest if plain_name(each)}
             near = (each for each in known if wanted and (wanted.endswith(each) or each.endswith(wanted)))
-            lists = (each for each in known.values() if _is_list_of(each.lower().split("_"), words))
+            texts = [each for each, value in latest.items() if isinstance(value, str)]
+            lists = (each for each in texts if _is_list_of(each.lower().split("_"), words))
             found = known.get(wanted) or known.get(next(near, "")) or next(lists, None)
             if found is not None:
-                return returned(found, self._latest[tool][found])
+                return returned(found, latest[found])
         return None
 
     def wanted(self, parameter: Parameter) -> list[Any]:
@@ -236,14 +238,31 @@ def texts_named_in(message: str) -> list[str]:
 _ENDING = re.compile(r"\.[A-Za-z]\w{1,4}\b")
 
 
-def files_told(message: str, files: Sequence[str]) -> list[str]:
-    """The files that an error message asks for: of a kind or with an ending that it names, or absolute."""
+def files_told(message: str, files: Sequence[str], others: Sequence[str] = ()) -> list[str]:
+    """The files that an error message asks for: of a kind or with an ending that it names, or absolute.
+
+    They are from `others` if none of `files` is of that kind.
+    """
     said = message[:READ].lower()
     endings = tuple(_ENDING.findall(said)) or endings_for(said)
-    named = [file for file in files if endings and file.lower().endswith(endings)]
+    found = [file for file in (*files, *others) if endings and file.lower().endswith(endings)]
+    named = [file for file in found if file in files] or found
     if "absolute" in said:
         return [file for file in named or files if file.startswith("/")]
     return named
+
+
+def absolute_files(
+    message: str, places: Iterable[tuple[Path, Any]], files: Sequence[str]
+) -> Iterator[tuple[Path, str]]:
+    """The absolute names of the files of a refused call that have to be absolute, with their places."""
+    if "absolute" not in message[:READ].lower():
+        return
+    for place, value in places:
+        if isinstance(value, str) and quotes(message, value):
+            yield from (
+                (place, file) for file in files if file.startswith("/") and file.endswith(f"/{value}")
+            )
 
 
 def meant_by(
@@ -251,8 +270,8 @@ def meant_by(
 ) -> list[Parameter]:
     """The parameters that an offer may be for: those it names, those whose value it quotes, other texts."""
     named = _named(about, message, parameters)
-    texts = {name: value for name, value in arguments.items() if isinstance(value, str) and len(value) > 1}
-    quoted = [each for each in parameters if each.name in texts and texts[each.name] in message]
+    texts = {name for name, value in arguments.items() if isinstance(value, str) and quotes(message, value)}
+    quoted = [each for each in parameters if each.name in texts]
     others = [each for each in parameters if "string" in each.kinds]
     return list({each.name: each for each in (*named, *quoted, *others)}.values())
 

@@ -269,8 +269,10 @@ class Inspiration:
     ) -> None:
         self._subjects = subjects
         self._dice = dice
-        self._preparations = {f"prepared {number}": calls for number, calls in enumerate(preparations)}
-        self._useful = Shares(dict.fromkeys(self._preparations, 1 / max(len(preparations), 1)))
+        self._preparations = dict[str, Calls]()
+        self._useful = Shares({})
+        for calls in preparations:
+            self.prepare_with(calls)
         self.corpus = Corpus()
         self.harvest = NamedValues()
         self.hazards = Hazards()
@@ -302,6 +304,11 @@ class Inspiration:
     def prepares(self) -> bool:
         """Whether there are calls of other tools that may make what these need."""
         return bool(self._preparations)
+
+    def prepare_with(self, calls: Calls) -> None:
+        """Make these calls before some of a tool's own from now on."""
+        self._preparations[f"prepared {len(self._preparations)}"] = calls
+        self._useful = Shares(dict.fromkeys(self._preparations, 1 / len(self._preparations)))
 
     def prepared(self) -> CallIdea:
         """A call about what other tools have made just before."""

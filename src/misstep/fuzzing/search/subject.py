@@ -92,6 +92,7 @@ class FuzzSubject:
             self.simple = make_up(self._schema, dice)
         except UsageError:
             self.simple = supply.draw(dice).arguments
+        self.all_files = files
         self.files = self._learn_files(files)
         if described.kind == "mcp":  # servers refuse most texts in such places
             self._start_with({**self._notations(), **self._first_files()})

@@ -15,6 +15,7 @@ from misstep.adapters.mcp import connections
 from misstep.adapters.mcp.connections import Connection
 from misstep.adapters.mcp.entries import McpServer
 from misstep.adapters.mcp.requests import call_tool
+from misstep.adapters.mcp.stdio import next_line
 from misstep.adapters.toolset.calling import Garbled
 
 GARBLED = Path(__file__).parents[1] / "toolset" / "servers" / "garbled.py"
@@ -48,6 +49,25 @@ def test_a_request_keeps_its_problem_while_others_are_answered() -> None:
             await first
 
     connected(GARBLED, two_at_once)
+
+
+def test_nothing_is_read_of_a_line_that_is_too_long() -> None:
+    async def lines() -> list[bytes | None]:
+        output = asyncio.StreamReader(limit=100)
+        reading = asyncio.ensure_future(read_all(output))
+        for part in (b"one\n", b"x" * 300, b"x" * 300, b"y" * 50 + b"\n", b"z" * 200 + b"\ntwo\nthree"):
+            output.feed_data(part)
+            await asyncio.sleep(0)
+        output.feed_eof()
+        return await reading
+
+    async def read_all(output: asyncio.StreamReader) -> list[bytes | None]:
+        found = list[bytes | None]()
+        while (line := await next_line(output)) != b"":
+            found.append(line)
+        return found
+
+    assert asyncio.run(lines()) == [b"one\n", None, None, b"two\n", b"three"]
 
 
 def test_many_invalid_lines_schedule_one_end_of_waiting(monkeypatch: pytest.MonkeyPatch) -> None:

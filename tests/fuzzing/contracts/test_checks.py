@@ -70,6 +70,8 @@ def test_promises_are_annotations_or_words() -> None:
         '"Atomic: nothing is changed if a row is wrong."',
     )
     assert not list(promises_of(tool("drop", "Never changes a thing.", Promises(read_only=False))))
+    assert not list(promises_of(tool("update_title", "Updates a title without changing the text.")))
+    assert list(promises_of(tool("get_title", "Gets a title without changing the text.")))
 
 
 def test_what_may_be_changed() -> None:
@@ -174,6 +176,10 @@ def test_nothing_else_is_changed() -> None:
     assert (judged.error, judged.tool) == ("nothing else", "delete_note")
     assert broken(*before, (other, answer()), (look, answer("x"))) == ""
     assert broken(*before, (call("delete_note", name="a"), answer()), (look, refusal())) == ""
+    for about, changed in (("", "new"), (".", "new"), ("docs", "docs/new"), ("docs/a", "docs")):
+        folder = call("read_note", name=about)
+        around = [*round_trip(about, "x", "x"), (folder, answer("x"))]
+        assert broken(*around, (call("delete_note", name=changed), answer()), (folder, answer("y"))) == ""
 
 
 @pytest.mark.parametrize(

@@ -94,6 +94,7 @@ def test_a_call_of_an_unlisted_tool_is_an_error() -> None:
     assert (found.ruling, found.error, found.tool) == ("contract", "unlisted tool", "add_guest")
     assert found.message == "calling 'misstep_unlisted_tool', which it does not list, succeeds: invited"
     assert judge(calls, "there is no such tool").error == "unlisted tool"
+    assert judge(calls, "Error: unknown tool").error == "error flag"
     assert judge(calls, said("there is no such tool", flagged=True)).ruling == "fine"
     error = Raised("ServerError", "Cannot read properties of undefined (reading 'handler')")
     assert judge(calls, Reaction("raised", raised=error)).ruling == "fine"

@@ -377,6 +377,7 @@ def rule_on(name: str, description: str, arguments: dict[str, Any], reaction: Re
         ("act", "Do it.", {"sometimes": 60}, "hang"),
         ("act", "Do it.", {"seconds": True}, "hang"),
         ("sleep", "Do it.", {}, "fine"),
+        ("poll_commands", "Do it.", {}, "fine"),
         ("waitForReply", "Do it.", {"id": 7}, "fine"),
         ("sleep", "Do it.", {"seconds": 0}, "hang"),
         ("act", "Waits until the build has ended.", {}, "fine"),

@@ -44,6 +44,15 @@ def test_words_that_are_gone_are_lost(tmp_path: Path) -> None:
     assert watch.changes() == (FileChange("list.json", "changed"),)
 
 
+def test_git_loses_nothing_when_a_branch_goes_on(tmp_path: Path) -> None:
+    branch = tmp_path / "shop" / ".git" / "refs" / "heads" / "main"
+    branch.parent.mkdir(parents=True)
+    branch.write_text("beadfacade\n")
+    watch = FileWatch([str(tmp_path)])
+    branch.write_text("cafefeedab\n")
+    assert watch.changes() == (FileChange("shop/.git/refs/heads/main", "changed"),)
+
+
 def test_times_logs_and_caches_are_no_changes(tmp_path: Path) -> None:
     file = tmp_path / "state.json"
     file.write_text('{"at": "2024-01-15T10:30:00Z", "stamp": 1705312800.5}')

@@ -168,9 +168,8 @@ class Pipe:
     async def _messages(self, output: asyncio.StreamReader) -> AsyncIterator[Any]:
         """The messages; other lines are counted until there is one."""
         while not self.flooded:
-            try:
-                line = await output.readline()
-            except ValueError:
+            line = await next_line(output)
+            if line is None:
                 self._note_invalid(NoMessage(f"a message of more than {LONGEST:,} bytes", b"", False))
                 continue
             if not line:
@@ -232,6 +231,21 @@ class Pipe:
             if not reply.done():
                 reply.set_exception(MCPError(code=CONNECTION_CLOSED, message=CLOSED))
         self._asked.clear()
+
+
+async def next_line(output: asyncio.StreamReader) -> bytes | None:
+    """The next line; empty at the end, and None for one that is too long, of which nothing is left then."""
+    is_long = False
+    while True:
+        try:
+            line = await output.readuntil()
+        except asyncio.IncompleteReadError as end:
+            line = end.partial
+        except asyncio.LimitOverrunError as overrun:
+            await output.readexactly(overrun.consumed)
+            is_long = True
+            continue
+        return None if is_long and line else line
 
 
 class _Outgoing:

@@ -169,8 +169,7 @@ def _unflagged(step: Step) -> Breach | None:
     words = find_error(step.reaction.text, False) if step.judged.ruling in REFUSALS else None
     if words is None:
         return None
-    effect = f"the call failed, but isError is not set, as if it had succeeded: {in_short(words)}"
-    return Breach("error flag", step.name, "", effect)
+    return Breach("error flag", step.name, "", f"{protocol.UNFLAGGED}: {in_short(words)}")
 
 
 _SUCCESS = re.compile(

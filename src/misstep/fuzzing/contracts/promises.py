@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from misstep.core.tool import Described
+from misstep.fuzzing.search.sequences import stage_of
 
 Contract = Literal[
     "read-only",
@@ -70,6 +71,8 @@ def promises_of(described: Described) -> Iterator[Promise]:
         if field and getattr(described.promises, field) is not None:
             if getattr(described.promises, field) is value:
                 yield Promise(contract, words)
+        elif contract == "read-only" and stage_of(described.name) != 1:
+            continue  # "updates a note without changing its title"
         elif spoken := sentence_with(described, rf"\b(?:{pattern})\b"):
             yield Promise(contract, spoken)
 

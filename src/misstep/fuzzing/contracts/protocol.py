@@ -14,12 +14,14 @@ from msgspec.structs import replace
 from misstep.core.tool import UNLISTED, Described, Invocation
 from misstep.fuzzing.contracts.effects import TWO_WORDS, nearest, observers_in, worded
 from misstep.fuzzing.contracts.steps import Breach, Calls, Experiments, Step, Toolkit, call_of
+from misstep.fuzzing.judging.reading import find_error
 from misstep.fuzzing.judging.wording import in_short
 from misstep.fuzzing.search.sequences import is_known_to_read, stage_of
 
 MOST_READERS, MOST_WRITERS = 8, 6  # tools that are called at once with themselves
 MOST_HUNG = 3  # tools of which a call is timed out
 MOST_WORDS = 4  # in a message
+UNFLAGGED = "the call failed, but isError is not set, as if it had succeeded"
 _BUSY = re.compile(
     r"\b(?:busy|locked|lock|in progress|in use|concurrent\w*|try again|retry|rate|conflict)\b", re.I
 )
@@ -118,6 +120,8 @@ def _answered_unlisted(step: Step) -> Breach | None:
         return None
     if step.reaction.ended != "returned" or step.reaction.flagged:
         return None
+    if (words := find_error(step.reaction.text, False)) is not None:  # as those of its other tools
+        return Breach("error flag", step.name, "", f"{UNFLAGGED}: {in_short(words)}")
     said = f": {in_short(step.said)}" if step.said.strip() else ""
     effect = f"calling {UNLISTED!r}, which it does not list, succeeds{said}"
     return Breach("unlisted tool", step.name, "", effect)

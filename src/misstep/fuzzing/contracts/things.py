@@ -5,6 +5,7 @@ plain text that is read back as it was written, a name that is listed. Only tool
 contract.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -265,6 +266,14 @@ def _times(name: str, step: Step) -> int:
     return len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", step.reaction.text))
 
 
+def _is_inside(one: Any, other: Any) -> bool:
+    """Whether a path is inside of another one; an empty path is the folder that the tool works in."""
+    if not isinstance(one, str) or not isinstance(other, str):
+        return False
+    folder = posixpath.normpath(other)
+    return folder in (".", "/") or posixpath.normpath(one).startswith(f"{folder}/")
+
+
 def _changed_another(steps: Sequence[Step]) -> Breach | None:
     """Whether a call about one thing changed what is read of another."""
     if len(steps) < 5:
@@ -282,6 +291,8 @@ def _changed_another(steps: Sequence[Step]) -> Breach | None:
     if not shared or any(last.arguments[key] == between.arguments[key] for key in shared[-1:]):
         return None
     named = between.arguments[shared[-1]]
+    if _is_inside(named, last.arguments[shared[-1]]) or _is_inside(last.arguments[shared[-1]], named):
+        return None
     words = sentence_with(between.tool, r"\w")
     told = "returns something else" if last.is_fine else "fails"
     effect = f"called for {named!r}, but afterwards {last.name} {told} for {last.arguments[shared[-1]]!r}"

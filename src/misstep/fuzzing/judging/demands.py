@@ -128,7 +128,9 @@ _ROOT = re.compile(
     r"(?:file:/)?/+(?:\.{1,2}/*)*(?:(?:usr|proc|sys|lib|nix|home|opt|var)/*)?|~/*|[A-Za-z]:[\\/]*|(?:\.\./*){3,}"
 )
 _WRITTEN_TIME = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(ms|s|m|h)?[a-z]*\s*", re.IGNORECASE)
-_SLOW_NAME = re.compile(r"(?:^|_)(?:sleep|wait|delay|pause|countdown|timer|long_running)(?:_|$)")
+_SLOW_NAME = re.compile(
+    r"(?:^|_)(?:sleep|wait|delay|pause|countdown|timer|long_running|poll|listen|watch)(?:_|$)"
+)
 _SLOW_WORDS = re.compile(
     r"(?i)^\W*(?:sleeps?|waits?|pauses?|delays?|blocks?)\b|\b(?:waits|blocks|sleeps) (?:for|until)\b"
     r"|\blong[- ]running\b"

@@ -29,6 +29,7 @@ _OWN_AT_HOME = re.compile(
     r"|telemetry|analytics|(machine|install|installation|anonymous|device|client)[-_]?id\b",
     re.IGNORECASE,
 )
+_GIT = re.compile(r"(^|/)\.git/")  # what git changes here, such as a branch, it can still find
 _TIMES = re.compile(rb"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?Z?|\d\d:\d\d(:\d\d)?|\d{10,}(\.\d+)?")
 _SIZE = 1  # index in stamps
 _WORD = re.compile(rb"[A-Za-z]{3,}")
@@ -84,7 +85,7 @@ class FileWatch:
         is_same_size = before.state.kind == now.state.kind and before.stamp[_SIZE] == now.stamp[_SIZE]
         if is_same_size and before.state.is_whole != now.state.is_whole:
             return None  # perhaps it was only read before, but not now
-        return FileChange(name, "changed", _has_lost(before.state, now.state))
+        return FileChange(name, "changed", _has_lost(before.state, now.state) and not _GIT.search(name))
 
     def _is_at_home(self, path: str) -> bool:
         return bool(self._home) and path.startswith(os.path.join(self._home, ""))

@@ -231,14 +231,10 @@ def test_versions_of_an_installed_server(
     misstep("tool", "fuzz", "mcp:uvx tried-server@1.0", *SHORT)
     (found,) = json.loads(misstep("show", "last", "--json").out)["tools"][0]["findings"]
     outcomes = {}
-    for against in ("1.0", "1.1", "checkout"):
+    for against in ("1.1", "checkout"):
         printed = misstep("verify", f"last/{found['id']}", "--against", against, "--json")
         outcomes[against] = printed.code, json.loads(printed.out)["outcome"]
-    assert outcomes == {
-        "1.0": (1, "still there"),
-        "1.1": (0, "gone"),
-        "checkout": (4, "cannot tell"),
-    }
+    assert outcomes == {"1.1": (0, "gone"), "checkout": (4, "cannot tell")}
     assert list((tmp_path / "cache/misstep/servers").glob("other-*")) == []
     unknown = misstep("verify", f"last/{found['id']}", "--against", "9.9")
     assert (unknown.code, unknown.out) == (2, "")

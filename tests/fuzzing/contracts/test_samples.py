@@ -31,10 +31,12 @@ def samples_of(*sequences: tuple[Invocation, ...]) -> CallSamples:
 def test_a_few_plain_and_short_calls_are_kept() -> None:
     odd, plain = call("open_file", path="\0"), call("open_file", path="a.txt")
     others = [(call("open_file", path=f"folder/{number}.txt"),) for number in range(20)]
-    prepared = [(plain, each[0]) for each in others]
-    kept = samples_of((odd,), *others, (plain,), *prepared, (plain,)).accepted["open_file"]
+    prepared = [(call("make_file", path="a.txt"), each[0]) for each in others]
+    again = [(plain, plain), (plain, odd)]
+    kept = samples_of((odd,), *others, (plain,), *again, *prepared, (plain,)).accepted["open_file"]
     assert [len(calls) for calls in kept] == [2] * MOST_PREPARED + [1] * MOST_ALONE
     assert (plain,) in kept
+    assert not {*again} & {*kept}
     assert (odd,) not in kept
 
 

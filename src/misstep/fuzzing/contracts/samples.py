@@ -147,6 +147,8 @@ def _keep(calls: Calls, kept: list[Calls]) -> None:
         return
     if any(each[-1] == calls[-1] and len(each) == len(calls) for each in kept):
         return
+    if len(calls) > 1 and len({call.tool for call in calls}) == 1:
+        return  # repeated, not prepared
     found = sorted([*kept, calls], key=_strangeness)
     prepared = [each for each in found if len(each) > 1][:MOST_PREPARED]
     kept[:] = [*prepared, *[each for each in found if len(each) == 1][:MOST_ALONE]]

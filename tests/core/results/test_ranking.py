@@ -201,6 +201,18 @@ def test_what_a_validation_says_first_is_one_cause_whatever_else_it_says() -> No
     assert len(causes_of([first[0], structs.replace(first[1], tool="other")])) == 2
 
 
+def test_what_tools_of_a_server_read_in_another_format_is_one_cause() -> None:
+    reading = {"error": "SyntaxError", "signature": "SyntaxError", "where": ""}
+    names = ("read_json", "merge_json")
+    found = [
+        finding(name, "a.txt" + name, tool=name, message=f"not JSON: {name}", spec="mcp:x", **reading)
+        for name in names
+    ]
+    assert len(causes_of(found)) == 1
+    assert len(causes_of([found[0], structs.replace(found[1], spec="mcp:y")])) == 2
+    assert len(causes_of([structs.replace(each, spec=SPEC) for each in found])) == 2
+
+
 def unhandled(error: str, said: str, tool: str = "act", **given: Any) -> Finding:
     calls = (Invocation(tool, json.dumps(given)),)
     changes = {"where": "", "spec": "mcp:x", "signature": f"{error}: {said}", "message": said}

@@ -205,8 +205,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         """An id shared by findings that fail at one place, whichever tool shows it; see also `marks`.
 
         It is made of the kind of exception and the place in the code; if no place is known, of the message
-        without its variable parts, among tools of one spec. A finding whose message says too little is a
-        cause by itself.
+        without its variable parts, among tools of one spec. Texts that tools of a server read and that have
+        another format are one cause. A finding whose message says too little is a cause by itself.
         """
         spec, kind = self.spec, self.kind
         if self.error in SHARED or (kind == "acceptance" and self._is_server):
@@ -217,6 +217,8 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
             return _digest("place", self._home, kind, self._family, place)
         if len(words := self._words) >= ENOUGH_WORDS:
             return _digest("message", spec, kind, self.error, *words)
+        if kind == "crash" and self.signature == self.error and self._is_server:  # it read something wrong
+            return _digest("reading", spec, self.error)
         return _digest("finding", spec, self.tool, kind, self.signature)
 
     @property

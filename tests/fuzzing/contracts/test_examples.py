@@ -45,6 +45,7 @@ def test_examples_that_are_refused() -> None:
         (tool(description="Never a date, e.g. '2026-03-14'"), "invalid format of the day"),
         (IN_WORDS, "there is no such day"),
         (IN_WORDS, "the day must be after the start"),
+        (IN_WORDS, "invalid: the number of days does not match the range size"),
         (IN_WORDS, "the calendar must be opened first"),
         (IN_WORDS, "not allowed"),
     ],

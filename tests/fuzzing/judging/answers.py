@@ -108,6 +108,9 @@ Call to a member function get() on null
     Answer("crash", "Error executing tool git_log: /srv/repos/no.txt", arguments={"path": "no.txt"}),
     Answer("crash", "KeyError('url')", flagged=False),
     Answer("crash", "JSONDecodeError('Expecting value: line 1 column 1 (char 0)')", flagged=False),
+    Answer(
+        "refused", "Failed to read notes.json: SyntaxError: Unexpected token '#', \"# No\" is not valid JSON"
+    ),
     Answer("crash", "TypeError('list indices must be integers or slices, not str')", flagged=False),
     Answer("crash", "Error: list index out of range", flagged=False),
     Answer("crash", "Error: 'NoneType' object has no attribute 'get'", flagged=False),

@@ -43,6 +43,7 @@ _COUNTEREXAMPLE = re.compile(
 _ABOUT_THE_WORLD = re.compile(
     r"\b(?:not found|no such|exists?|missing|denied|permission|permitted|outside|unavailable|connect\w*"
     r"|network|hosts?|auth\w*|tokens?|credentials?|time[sd]? ?out|first|empty|already|nothing|ENOENT"
+    r"|not match (?:the )?(?:range|size|number|count|length|dimensions?)"
     r"|after|before|greater|less|larger|smaller|both|same|differ\w*|equal\w*|together|when|requires?"
     r"|unable to (?:find|open|read|access)|no \w+ (?:is|was|are|were)"
     r"|(?:can't|cannot|could not|couldn't) (?:find|open|read|access|resolve|load))\b",

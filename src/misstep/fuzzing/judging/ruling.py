@@ -140,11 +140,13 @@ def _judge_handled(described: Described, given: GivenValues, reaction: Reaction)
 
 
 def _find_caught(described: Described, text: str, given: GivenValues) -> ErrorReading | None:
+    """An exception that a reply is about; one that says that a text has another format is a good answer."""
     if endings.speaks_of_errors(described) or endings.runs_what_it_is_given(described):
         return None
     for words in reading.find_caught(text):
         told = read_error(words, False, given.texts)
-        if told.sort == "crash" and told.error != "exception without words":
+        is_clear = told.error in load_wording().types.reading
+        if told.sort == "crash" and told.error != "exception without words" and not is_clear:
             return told
     return None
 

@@ -111,6 +111,8 @@ Call to a member function get() on null
     Answer(
         "refused", "Failed to read notes.json: SyntaxError: Unexpected token '#', \"# No\" is not valid JSON"
     ),
+    Answer("refused", "The formula failed: name 'ff' is not defined", arguments={"formula": "ff + 1"}),
+    Answer("crash", "The formula failed: name 'ff' is not defined", arguments={"formula": "fff + 1"}),
     Answer("crash", "TypeError('list indices must be integers or slices, not str')", flagged=False),
     Answer("crash", "Error: list index out of range", flagged=False),
     Answer("crash", "Error: 'NoneType' object has no attribute 'get'", flagged=False),

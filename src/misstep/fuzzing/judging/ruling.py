@@ -30,6 +30,8 @@ _BY_SCHEMA = re.compile(
 )
 HIDDEN = "the agent is not told what was wrong (the MCP SDK forwards only the message of a ToolError)"
 
+_UNKNOWN_NAME = re.compile(r"\bname '(\w+)' is not defined")
+
 FINE = Judged("fine")
 
 
@@ -145,10 +147,16 @@ def _find_caught(described: Described, text: str, given: GivenValues) -> ErrorRe
         return None
     for words in reading.find_caught(text):
         told = read_error(words, False, given.texts)
-        is_clear = told.error in load_wording().types.reading
+        is_clear = told.error in load_wording().types.reading or _is_about_given_name(told, given)
         if told.sort == "crash" and told.error != "exception without words" and not is_clear:
             return told
     return None
+
+
+def _is_about_given_name(told: ErrorReading, given: GivenValues) -> bool:
+    """Whether an error is about a name in what was given, such as a formula."""
+    unknown = _UNKNOWN_NAME.search(told.message)
+    return unknown is not None and any(unknown[1] in re.findall(r"\w+", each) for each in given.texts)
 
 
 def _may_tell(described: Described, reaction: Reaction) -> bool:
@@ -180,7 +188,8 @@ def _judge_words(
     if told.error == "hidden exception" and "Traceback (most recent call last)" in detail:
         told = read_error(detail, True, given.texts)
     is_whole = bare and told.message == reading.without_wrappers(words.strip())
-    if told.sort == "crash" and is_whole and _is_about_code(described, words, given):
+    is_theirs = is_whole and _is_about_code(described, words, given)
+    if told.sort == "crash" and (is_theirs or _is_about_given_name(told, given)):
         told = ErrorReading("refused", told.message)
     if told.sort == "refused":
         told = _find_caught(described, words, given) or told

@@ -72,6 +72,10 @@ def test_what_needs_an_id_to_make_something_is_prepared_and_prepares() -> None:
     assert samples.preparations_for(tools[0], tools) == []
     assert samples.preparations_for(tools[1], tools) == [(board,)]
     assert samples.preparations_for(tools[2], tools) == [(board, card), (board, board, card)]
+    marked = call("add_card", board_id="${result.id}", text="b")
+    assert (board, card) not in samples_of((board,), (board, card), (board, marked)).preparations_for(
+        tools[2], tools
+    )
 
 
 def test_values_that_were_accepted_are_tried_elsewhere() -> None:

@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from misstep.core.results.trial import Judged
-from misstep.core.tool import ORDINARY, Described, Invocation, Reaction, length_of, oddity_of
+from misstep.core.tool import ORDINARY, RESULT, Described, Invocation, Reaction, length_of, oddity_of
 from misstep.fuzzing.contracts.steps import Calls, stems_of
 from misstep.fuzzing.returned import MOST_TOLD, is_marker, values_in
 from misstep.fuzzing.search.harvest import plain_name
-from misstep.fuzzing.search.sequences import is_handle, makes_things, needs_handle, wave_of
+from misstep.fuzzing.search.sequences import is_handle, makes_things, wave_of
 from misstep.schemas.shape import mapping
 
 MOST_ALONE, MOST_PREPARED = 5, 2  # accepted calls of a tool, alone and after others
@@ -116,14 +116,15 @@ class CallSamples:
     def _of_earlier(self, described: Described, tools: Sequence[Described]) -> dict[str, list[Calls]]:
         """The ordinary calls that were accepted by tools which are tested before.
 
-        A tool that requires an id has to be prepared itself: the ids in other calls are of this process only.
+        A tool that takes an id has to be prepared itself: what is known in this process is not later on.
         """
         before = {tool.name: tool for tool in tools if wave_of(tool) < wave_of(described)}
         known = dict[str, list[Calls]]()
         for name in [each for each in self.accepted if each in before]:
             found = [each for each in self.accepted[name] if oddity_of(each) == ORDINARY]
-            prepared = [each for each in found if len(each) > 1] if needs_handle(before[name]) else []
-            known[name] = prepared or list(dict.fromkeys([*self._best_of(name), *found]))
+            prepared = [each for each in found if len(each) > 1] if wave_of(before[name]) else []
+            passing_on = [each for each in prepared if RESULT in each[-1].arguments]
+            known[name] = passing_on or prepared or list(dict.fromkeys([*self._best_of(name), *found]))
         return known
 
     def snapshot(self) -> "CallSamples":

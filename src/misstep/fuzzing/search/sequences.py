@@ -65,11 +65,6 @@ def makes_things(name: str) -> bool:
 _HANDLES = {"id", "uuid", "guid", "handle", "session", "token"}
 
 
-def needs_handle(described: Described) -> bool:
-    """Whether a tool requires what the server has named before."""
-    return any(is_handle(str(name)) for name in as_list(described.tool.parameters.get("required")))
-
-
 def wave_of(described: Described) -> int:
     """When a tool is tested, after the tools that make what it needs.
 
@@ -79,7 +74,7 @@ def wave_of(described: Described) -> int:
     required = as_list(described.tool.parameters.get("required"))
     names = [str(name) for name in mapping(described.tool.parameters.get("properties"))]
     if makes_things(described.name):
-        if needs_handle(described):
+        if any(is_handle(str(name)) for name in required):
             return 1
         own = {*words_of(described.name)}  # an id of its own kind may be that of what it makes
         others = [name for name in names if is_handle(name) and _things_of(name) - own]

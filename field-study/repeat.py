@@ -219,6 +219,7 @@ def _in_sandbox(server: McpServer, root: Path) -> tuple[tuple[str, ...], dict[st
     """The start of a command in a sandbox that can write to folders in `root`, and its variables."""
     for name in ("work", "home"):
         (root / name).mkdir()
+    (root / "files").symlink_to("work")  # what the results call it
     places = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp")
     places = (*places, "--bind", str(root), PLACE)
     program = Path(server.command[0]).resolve()

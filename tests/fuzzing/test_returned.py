@@ -130,6 +130,15 @@ def test_what_is_not_known_before_breaks_no_schema(more: dict[str, int], broken:
     assert located(finding, "", {"close": CLOSE}).fits is (not broken)
 
 
+def test_a_returned_value_that_is_refused_breaks_no_schema() -> None:
+    text = {"type": "object", "properties": {"session": {"type": "string"}}, "required": ["session"]}
+    said = "Invalid arguments for tool close: [{'code': 'invalid_type', 'expected': 'number', 'path': ['session']}]"
+    refusal = Reaction("returned", text=said.replace("'", '"'), size=len(said), flagged=True)
+    for session, ruling in (("${result.session}", "refused"), ("s-1", "schema")):
+        call = Invocation("close", json.dumps({"session": session}))
+        assert judge_calls_of([Described(Tool("close", "", text), "mcp")])(call, refusal).ruling == ruling
+
+
 def test_other_arguments_are_validated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     validated = list[Any]()
 

@@ -31,7 +31,9 @@ UNSEEN = frozenset(("CPU", "memory", "path outside", "concurrency", "unlisted to
 PROMPT = {"type": "object", "additionalProperties": {"type": "string"}}  # arguments of prompts are texts
 _CUT = re.compile(r"… \([\d,]+ characters\)\Z")
 _CHANGE = re.compile(r"(created|changed|removed) (\S+)")
-_AFTER_CANCELLING = re.compile(r"after a call of \S+ was cancelled, \S+ fails: (.*)", re.DOTALL)
+_AFTER_CANCELLING = re.compile(
+    r"after a call of \S+ was cancelled, \S+ (?:fails: (?P<said>.*)|finds the server ended)", re.DOTALL
+)
 # A server that ended printed a stack trace, whose lines the message has in one.
 _TRACE_LINE = re.compile(r" (?=at [\w.$<>]+ \()")
 _PROMISES = {"readOnlyHint": "read_only", "destructiveHint": "destructive", "idempotentHint": "idempotent"}
@@ -154,10 +156,9 @@ def _reactions(cause: Mapping[str, Any], replies: Sequence[str]) -> list[Reactio
     if cause["error"] in UNSEEN:
         return []
     if told := _AFTER_CANCELLING.fullmatch(cause["message"]):
-        return [
-            *(Reaction("returned") for _ in cause["calls"][1:]),
-            Reaction("returned", told[1], flagged=True),
-        ]
+        said = told["said"]
+        last = Reaction("died") if said is None else Reaction("returned", said, flagged=True)
+        return [*(Reaction("returned") for _ in cause["calls"][1:]), last]
     reactions = [_reaction(reply) for reply in replies]
     if end := _ended(cause):
         return [*reactions[: len(cause["calls"]) - 1], end]

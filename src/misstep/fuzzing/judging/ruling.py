@@ -14,6 +14,7 @@ from misstep.fuzzing.judging.echoes import GivenValues, normalise_for, place_of
 from misstep.fuzzing.judging.exceptions import is_told_in, judge_raised
 from misstep.fuzzing.judging.reading import ErrorReading, read_error
 from misstep.fuzzing.judging.wording import in_short, load_wording
+from misstep.fuzzing.returned import is_returned
 
 ANY_ERROR = ("Error", "Exception", "Warning")  # type names that any message may contain
 MUCH_MEMORY = 512 << 20  # bytes
@@ -228,6 +229,8 @@ def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
 def _judge_refusal(described: Described, message: str, given: GivenValues, fits: bool, error: str) -> Judged:
     """Judge arguments that were refused before the tool ran."""
     said = in_short(message)
+    if any(is_returned(value) for value in given.arguments.values()):
+        return Judged("refused", f"a value that an earlier call returned was refused: {said}")
     if not fits:
         return Judged("refused", f"the arguments do not match the schema and were refused: {said}")
     if reason := demands.excuse_for(described.tool.parameters, message, given):

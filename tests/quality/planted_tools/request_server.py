@@ -152,7 +152,7 @@ def notified(method: str) -> None:
 
 def otherwise(name: str) -> str:
     if planted("unlisted tool"):
-        return f"no such tool: {name}"
+        return f"{name} is done"
     return refused(name)
 
 

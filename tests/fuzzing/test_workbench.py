@@ -13,11 +13,14 @@ from misstep.core.results.trial import Judged
 from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
-from misstep.fuzzing.workbench import AHEAD, Stretch
+from misstep.fuzzing.workbench import Stretch, calls_in_flight
 
 TOOL = Described(
     Tool("echo", "Say it again.", {"type": "object", "properties": {"text": {"type": "string"}}}), "function"
 )
+
+
+AHEAD = calls_in_flight(starts_quickly=True)
 
 
 class Bench:

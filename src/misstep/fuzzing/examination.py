@@ -25,18 +25,9 @@ from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 from misstep.fuzzing.triage.confirmation import Settled, make_small, settle
 from misstep.fuzzing.triage.defect_index import Defect, DefectIndex, Refusals, chao1, frames_of, located
-from misstep.fuzzing.workbench import (
-    PORTION,
-    PORTIONS,
-    Grants,
-    MeteredWorkbench,
-    Stretch,
-    Workbench,
-    run_calls,
-)
+from misstep.fuzzing.workbench import Grants, MeteredWorkbench, Stretch, Workbench, run_calls
 
 MOST_NOTES = 5
-STRETCH = PORTIONS * PORTION  # calls at a time
 MOST_KEPT = 200  # inputs of a corpus
 STUCK = 15  # refusals in a row after accepted calls that call for a fresh start; twice as many each time
 

@@ -13,7 +13,15 @@ from misstep.core.tool import Described, Invocation, Probe, Reaction
 from misstep.fuzzing.search.corpus import CallSequence
 from misstep.fuzzing.search.fuzzer import Fuzzer
 
-AHEAD = 64  # calls in flight
+STRETCH = 1024  # calls at a time
+
+
+def calls_in_flight(starts_quickly: bool) -> int:
+    """How many calls a workbench has in flight: fewer to a server, where each takes longer.
+
+    The fuzzer learns from the results so much sooner.
+    """
+    return 64 if starts_quickly else 16
 
 
 class Workbench(Protocol):
@@ -35,10 +43,10 @@ class Workbench(Protocol):
     def run(self, probes: Iterable[Probe], patience: float = 1.0) -> Iterator[Reaction]:
         """Make the calls in order, and yield each reaction as soon as it is known.
 
-        At most `AHEAD` probes are taken at a time, and only while at most that many are in flight. A call
-        hangs if it takes `patience` times the time limit. There are fewer reactions than probes if the run
-        was stopped. After a call that hung, died or ran out of memory, the rest continues from the initial
-        state.
+        At most `calls_in_flight` probes are taken at a time, and only while at most that many are in flight.
+        A call hangs if it takes `patience` times the time limit. There are fewer reactions than probes if
+        the run was stopped. After a call that hung, died or ran out of memory, the rest continues from the
+        initial state.
         """
         ...
 
@@ -110,9 +118,6 @@ class MeteredWorkbench:
                 self._grants.give_back(len(wanted) - (self.made - before))
 
 
-PORTION = 2 * AHEAD  # calls per request to the fuzzer
-PORTIONS = 8  # per stretch
-
 # Judges the reactions to an attempt, which may have been interrupted after some calls.
 Take: TypeAlias = Callable[[CallSequence, Sequence[Reaction]], Sequence[Judged]]
 
@@ -121,14 +126,15 @@ class Stretch:
     """Runs several portions of calls. The next portion is requested while the last one is still running.
 
     The fuzzer then knows the results of all portions but the last one, regardless of timing: the same seed
-    and the same reactions give the same calls. When a workbench asks for more, it has finished all but the
-    last `PORTION` calls: up to `AHEAD` are in flight, and as many have just been taken.
+    and the same reactions give the same calls. A portion is twice as large as the number of calls in flight:
+    when a workbench asks for more, so many are in flight, and as many have just been taken.
     """
 
     def __init__(self, fuzzer: Fuzzer, bench: Workbench, take: Take) -> None:
         self._fuzzer = fuzzer
         self._bench = bench
         self._take = take
+        self._portion = 2 * calls_in_flight(bench.starts_quickly)
         self._flying = deque[tuple[int, CallSequence]]()
         self._heard = deque[tuple[int, CallSequence, Sequence[Reaction], Sequence[Judged]]]()
 
@@ -145,22 +151,22 @@ class Stretch:
                 break
         if reactions:
             self._hear(reactions)
-        self._tell(PORTIONS)
+        self._tell(STRETCH)
         for _, attempt in self._flying:  # they were not made
             self._fuzzer.tell(attempt, (), ())
         return made
 
     def _probes(self, most: int) -> Iterator[Probe]:
-        for portion in range(PORTIONS):
+        for portion in range(STRETCH // self._portion):
             self._tell(portion - 2)
             calls = 0
-            for attempt in self._fuzzer.ask(min(most, PORTION)):
+            for attempt in self._fuzzer.ask(min(most, self._portion)):
                 some = attempt.calls[: most - calls]
                 calls += len(some)
                 self._flying.append((portion, attempt))
                 yield from [Probe(call, attempt.mark) for call in some]
             most -= calls
-            if calls < PORTION or not most:
+            if calls < self._portion or not most:
                 return  # not enough work to overlap: wait for the results first
 
     def _hear(self, reactions: Sequence[Reaction]) -> None:

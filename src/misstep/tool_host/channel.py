@@ -45,6 +45,7 @@ class Channel:
         self._arrived = bytearray()
         self._searched = 0
         self._leaving = bytearray()
+        self.held = 0  # messages
         self.files = list[int]()  # files received, oldest first; the receiver has to close them
 
     def fileno(self) -> int:
@@ -64,13 +65,29 @@ class Channel:
     def rows(self) -> Iterator[bytes]:
         """All messages until the other side closes, for an end that only waits."""
         rest = b""
-        while chunk := self._end.recv(CHUNK):
+        while chunk := self._next_chunk():
             *whole, rest = (rest + chunk).split(b"\n") if rest else chunk.split(b"\n")
             yield from whole
 
+    def _next_chunk(self) -> bytes:
+        self.say_held()
+        return self._end.recv(CHUNK)
+
     def say(self, message: msgspec.Struct) -> None:
         """Send a message; blocks until it is sent."""
-        self._end.sendall(encoded(message) + b"\n")
+        self.hold(message)
+        self.say_held()
+
+    def hold(self, message: msgspec.Struct) -> None:
+        """Send a message a little later: with `say_held` or `say`, or before the next rows are awaited."""
+        self._leaving += encoded(message) + b"\n"
+        self.held += 1
+
+    def say_held(self) -> None:
+        if self._leaving:
+            self._end.sendall(self._leaving)
+            self._leaving.clear()
+            self.held = 0
 
     def send(self, message: msgspec.Struct, *files: int) -> None:
         """Send a message, with open files if needed. Raises `ChannelLost`."""

@@ -22,7 +22,7 @@ from misstep.core.results.fuzzing import CodeReach
 from misstep.core.tool import Described, Probe, Reaction
 from misstep.errors import UsageError
 from misstep.fuzzing.coverage import reach_of
-from misstep.fuzzing.workbench import AHEAD
+from misstep.fuzzing.workbench import calls_in_flight
 from misstep.tool_host.channel import Channel, ChannelLost, encoded
 from misstep.tool_host.protocol import LAST_WORDS, CallConditions, CallerStopped, Overrun, ToolsLoaded
 from misstep.tool_host.reactions import ReactionDecoder, died, hung
@@ -111,11 +111,12 @@ class ToolHost:
         """
         source, self._patience = iter(probes), patience
         sent, unsent = deque[Probe](), deque[Probe]()
+        most = calls_in_flight(self.starts_quickly)
         self._watch(True)
         try:
             while True:
-                if len(sent) + len(unsent) <= AHEAD:
-                    unsent += islice(source, AHEAD)
+                if len(sent) + len(unsent) <= most:
+                    unsent += islice(source, most)
                 if not sent and self._process is not None and self._process.has_news:
                     self._end(by_itself=True)  # it ended between calls
                 if self._is_over():

@@ -53,13 +53,19 @@ class Replies:
 
     def __init__(self, server: McpServer) -> None:
         self._server = server
-        self._dice = Dice(0)
-        self._made = Counter[int]()
+        self._call = ""
+        self._drawing: Dice | None = None  # made when it is needed, since few calls need it
+        self._made = Counter[int]()  # calls, by their hash
 
     def begin(self, call: str) -> None:
-        seed = derive_seed(0, call)
-        self._dice = Dice(seed + self._made[seed])
-        self._made[seed] += 1
+        self._call, self._drawing = call, None
+        self._made[hash(call)] += 1
+
+    @property
+    def _dice(self) -> Dice:
+        if self._drawing is None:
+            self._drawing = Dice(derive_seed(0, self._call) + self._made[hash(self._call)] - 1)
+        return self._drawing
 
     def chance(self, probability: float) -> bool:
         return self._dice.chance(probability)

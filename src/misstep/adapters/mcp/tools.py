@@ -139,12 +139,19 @@ def bind_servers(servers: Sequence[McpServer], spec: str, beside: bool = False) 
     return Toolset(bounds, False, close, skipped, notes, about, code)
 
 
+SOON = 0.003  # seconds in which most servers reply
+
+
 def _bound(described: Described, found: FoundTool, loop: Loop, connection: Connection) -> BoundTool:
-    def begin(arguments: dict[str, Any]) -> Callable[[float | None], Returned]:
+    def begin(
+        arguments: dict[str, Any], meanwhile: Callable[[], None] = lambda: None
+    ) -> Callable[[float | None], Returned]:
         def started() -> "asyncio.Task[Returned]":
             return loop.open().create_task(_called(connection, found, arguments))
 
         task = started()
+        waiting = loop.open().call_later(SOON, meanwhile)
+        task.add_done_callback(lambda _: waiting.cancel())
 
         def finish(patience: float | None) -> Returned:
             if patience is None:

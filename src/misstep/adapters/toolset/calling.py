@@ -72,14 +72,14 @@ class BoundTool(msgspec.Struct, frozen=True):
     `call` does what an agent's framework would. Exceptions of the tool are not changed. `ArgumentsRefused`
     means that the arguments did not reach the tool; `ServerGone`, `Garbled` and `ServerError` are for
     servers. `begin` makes a call of a server without waiting for the result; what it returns waits for it, or
-    cancels the call after so many seconds. `call_unlisted` makes the call under a name that the server does
-    not list.
+    cancels the call after so many seconds. Its second argument is called if that takes more than a
+    moment. `call_unlisted` makes the call under a name that the server does not list.
     """
 
     described: Described
     call: Callable[[dict[str, Any]], Returned]
     entry: FunctionSlot | None = None
-    begin: Callable[[dict[str, Any]], Callable[[float | None], Returned]] | None = None
+    begin: Callable[[dict[str, Any], Callable[[], None]], Callable[[float | None], Returned]] | None = None
     call_unlisted: Callable[[dict[str, Any]], Returned] | None = None
 
 

@@ -22,7 +22,8 @@ from misstep.errors import StoreError, UsageError
 from misstep.features.tool_fuzz.reproduce import AgentReproducer
 from misstep.features.tool_fuzz.time_shares import WITH_CONTRACTS, TimeShare, TimeShares
 from misstep.fuzzing.contracts.samples import CallSamples
-from misstep.fuzzing.examination import STRETCH, Ended, Examination, ExaminationOptions
+from misstep.fuzzing.examination import Ended, Examination, ExaminationOptions
+from misstep.fuzzing.workbench import STRETCH
 from misstep.runs.budget import RunBudget
 from misstep.runs.execution import masked
 from misstep.runs.setup.workbenches import LAST, Target, Workbenches

@@ -9,6 +9,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -176,7 +177,8 @@ class Acceptance:
         places = [*_free_places(arguments), *((name,) for name in optional if name not in arguments)]
         keys = [text]
         for _ in range(1 + dice.chance(_TWICE) if places else 0):
-            tried = (self._change(dice.pick(places), arguments, draw, alter, dice) for _ in range(_CHOICES))
+            given = dict(places_in(arguments))
+            tried = (self._change(dice.pick(places), given, draw, alter, dice) for _ in range(_CHOICES))
             changes = {_key(path, source): (path, value) for path, value, source in filter(None, tried)}
             if changes:
                 keys.append(self._likely([*changes], dice))
@@ -184,14 +186,14 @@ class Acceptance:
         return CallIdea((*before, (tool, arguments)), SAFE, again=len(keys) == 1, source="\n".join(keys))
 
     def _change(
-        self, path: Path, arguments: Mapping[str, Any], draw: Draw, alter: Alter, dice: Dice
+        self, path: Path, given: Mapping[Path, Any], draw: Draw, alter: Alter, dice: Dice
     ) -> _Change | None:
         known = self._known.get(general(path))
         roll = dice.below(4)
         if known and roll == 0:
             return path, dice.pick([*known.values()]), _KNOWN
-        if roll == 1 and (value := dict(places_in(arguments)).get(path)) is not None:
-            return path, alter(value), "mutation"
+        if roll == 1 and given.get(path) is not None:
+            return path, alter(given[path]), "mutation"
         entry = draw(general(path), dice)
         return None if entry is None else (path, entry.value, entry.origin)
 
@@ -255,6 +257,7 @@ def _places(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
         yield path, value
 
 
+@lru_cache(maxsize=1 << 9)
 def general(path: Path) -> Path:
     """The path with the first item of a list standing for all."""
     return tuple(0 if isinstance(step, int) else step for step in path)
@@ -273,5 +276,6 @@ def _size(calls: Calls) -> tuple[int, int]:
     return len(calls), len(json.dumps(calls))
 
 
+@lru_cache(maxsize=1 << 9)
 def _key(path: Path, source: str) -> str:
     return f"{'/'.join(map(str, general(path)))}{_BETWEEN}{source}"

@@ -28,7 +28,9 @@ _PREPARED_AGAIN = 0.5  # share of corrections of refused ones among them
 _OPTIONAL = 0.15  # chance of a parameter in them
 _PATIENCE = 4  # calls with known results for each call requested at once
 _ONE_IN = 64  # one in this many other calls is marked
-_VARIATIONS = 24  # of accepted calls that are repetitions, before one of them is made again
+# Variations of accepted calls that may be repetitions before one of them is made again: half as many
+# after each time that all were, since finding none takes longer than a call.
+_VARIATIONS, _FEWEST_VARIATIONS = 24, 3
 _LINGERING = 0.002  # chance of a call that may hang or crash
 
 
@@ -74,6 +76,7 @@ class Fuzzer:
         self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
         self._flying = dict[int, CallIdea]()
+        self._variations = _VARIATIONS
         self._asked = self._invalid = self._told = self._under_way = self._turn = self._left = 0
         self.exhausted = False  # nothing is left to try
 
@@ -148,12 +151,14 @@ class Fuzzer:
         under_way = [idea.origin for idea in self._flying.values()]
         some, safe = len(under_way), under_way.count(SAFE)
         behind = [each for each in self._examined if each.acceptance.falls_behind(some, safe, self._dice)]
-        for left in reversed(range(_VARIATIONS)) if behind else ():
+        for left in reversed(range(self._variations)) if behind else ():
             idea = _varied(self._dice.pick(behind), self._dice)
             idea.again = idea.again or not left
             if len(idea.calls) > self._left:  # it would be cut off, and tried again without end
                 continue
             if (attempt := self._accepted(idea)) is not None:
+                most = 2 * self._variations if left else self._variations // 2
+                self._variations = min(max(most, _FEWEST_VARIATIONS), _VARIATIONS)
                 return attempt
         if (prepared := self._prepared()) is not None:
             return self._accepted(prepared)

@@ -207,6 +207,7 @@ UNIT = 1024 if sys.platform == "linux" else 1  # unit of peak memory in bytes
 REMEMBERED = 256  # results from which later calls may take values
 ALLOWANCE = 1.0  # seconds between renewals of the CPU limit
 PAUSES = 1.0, 3.0  # seconds without a call, at least and at most
+HELD = 8  # reports that are sent together
 HIGH = 200  # file descriptor that tools which close random ones don't reach
 
 _decoder = msgspec.json.Decoder(Probe)
@@ -244,7 +245,7 @@ class ToolServer:
         has_code = any(bound.described.source for bound in self._tools.bounds)
         self._coverage = self._tools.code or Coverage(self.owns if has_code else None)
         self._peak = _peak()
-        line = line.moved(HIGH)
+        self._line = line = line.moved(HIGH)
         os.register_at_fork(after_in_child=line.close)  # otherwise it stays open after this process ends
         traces.begin()
         self._answer(line)
@@ -262,8 +263,11 @@ class ToolServer:
                     report = self._report(probe, bound)
                     if os.getpid() != process:
                         os._exit(0)  # a fork made by the tool
-                    line.say(report)
-                    if report.reaction.ended in say.LAST_WORDS:
+                    is_last = report.reaction.ended in say.LAST_WORDS
+                    line.hold(report)
+                    if is_last or bound is None or bound.begin is None or line.held >= HELD:
+                        line.say_held()
+                    if is_last:
                         return
                 waiting.clear()
         except MemoryError:  # tools have left too little for this code
@@ -274,13 +278,21 @@ class ToolServer:
             os._exit(say.BROKEN)
 
     def _sent(self, probe: Probe, beside_another: bool) -> BoundTool | None:
-        """The tool to call. If it isn't called in turn, the call is sent now, and calling it only ends it."""
+        """The tool to call. If it isn't called in turn, the call is sent now, and calling it only ends it.
+
+        Reports on calls of a server are held for a moment, since sending one takes as long as a fast call.
+        """
         bound, sent = self._bounds.get(probe.invocation.tool), probe.invocation.sent
-        if bound is not None and bound.call_unlisted is not None and sent == "unlisted":
-            return msgspec.structs.replace(bound, call=bound.call_unlisted)
-        if bound is None or bound.begin is None or (sent in ("in turn", "afresh") and not beside_another):
+        if bound is None or bound.begin is None:
             return bound
-        finish = bound.begin(self._arguments(probe))
+        begin = bound.begin
+        if sent in ("in turn", "afresh") and not beside_another:
+            say_held = self._line.say_held
+            return msgspec.structs.replace(bound, call=lambda arguments: begin(arguments, say_held)(None))
+        self._line.say_held()
+        if bound.call_unlisted is not None and sent == "unlisted":
+            return msgspec.structs.replace(bound, call=bound.call_unlisted)
+        finish = begin(self._arguments(probe), lambda: None)
         patience = {"cancelled": 0.0, "timed out": self._order.limits.timeout / 2}.get(sent)
         return msgspec.structs.replace(bound, call=lambda _: finish(patience))
 

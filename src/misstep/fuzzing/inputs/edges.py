@@ -11,7 +11,7 @@ from misstep.core.tool import Described, Path
 from misstep.fuzzing.inputs.semantic import kinds_within, topics_for
 from misstep.fuzzing.inputs.slots import ArgumentSlot, slots_within
 from misstep.schemas.samples import words_of
-from misstep.schemas.shape import flatten
+from misstep.schemas.shape import flatten, mapping
 
 WORDS = (
     "a", "data", "Oslo", "hello world", "x1", "42", "3.5", "test", "Hello, World!", "foo_bar", "key=value",
@@ -108,6 +108,12 @@ def files_for(described: Described, path: Path, files: Sequence[str]) -> Sequenc
 
     `path` is the place in its arguments that they are for.
     """
+    parameter = mapping(mapping(described.tool.parameters.get("properties")).get(str(path[0])))
+    told = f"{path[-1]} {parameter.get('description')}".lower()
+    if "absolute" in told and "relative" not in told:
+        files = [file for file in files if file.startswith("/")] or files
+    if is_new_file(path):
+        return _new_files(described, path, files)
     names = " ".join(words_of(f"{described.name} {path[-1]}"))
     folders = [file for file in files if any(other.startswith(f"{file}/") for other in files)]
     words = " ".join([*words_of(described.name), described.tool.description]).lower()
@@ -120,6 +126,25 @@ def files_for(described: Described, path: Path, files: Sequence[str]) -> Sequenc
     if _has(names, FOLDERS) and not fitting and not _has(words, REPOSITORY):
         fitting = folders
     return [*fitting, *repositories] or sorted(files, key=lambda file: not file.endswith(PLAIN))
+
+
+_NEW = frozenset(("destination", "dest", "dst", "new", "output"))
+_NEW_FILES = 6
+
+
+def is_new_file(path: Path) -> bool:
+    """Whether a place takes the name of a file that a tool makes, such as `newPath`."""
+    return bool(_NEW & {*words_of(str(path[-1]))})
+
+
+def _new_files(described: Described, path: Path, files: Sequence[str]) -> list[str]:
+    """Names of files that are not there, of the kind that the tool works on; then those that are there."""
+    older = files_for(described, (*path[:-1], "path"), files)
+    folder = older[0].rpartition("/")[0] if older and older[0].startswith("/") else ""
+    stem, dot, ending = (older[0] if older else "").rpartition("/")[2].rpartition(".")
+    ending = f".{ending}" if stem and dot else ""
+    new = [f"{folder}/" * bool(folder) + f"new{number}{ending}" for number in range(1, _NEW_FILES + 1)]
+    return [*new, *older]
 
 
 def endings_for(words: str) -> tuple[str, ...]:

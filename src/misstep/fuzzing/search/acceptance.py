@@ -28,6 +28,7 @@ _WANTED = 0.6  # share of accepted calls below which most calls vary accepted on
 _LEAST = 0.5  # share below which nearly all of them do
 _NEARLY_ALWAYS, _MOSTLY = 0.9, 0.8  # share of them then, and otherwise
 _FEW = 4
+_WORN = 3  # refused variations in a row
 _EXAMPLES = 16
 _VALUES = 24  # accepted values kept per place
 _SHORT = 400  # characters of a value that is kept
@@ -48,7 +49,7 @@ _QUOTED = 2  # characters of a value that a refusal repeats
 # A value for a place, and where it comes from.
 _Change: TypeAlias = tuple[Path, Any, str]
 Draw: TypeAlias = Callable[[Path, Dice], PoolEntry | None]
-Alter: TypeAlias = Callable[[Any], Any]
+Alter: TypeAlias = Callable[[Path, Any], Any]
 
 
 class _RefusedCall(msgspec.Struct):
@@ -68,6 +69,12 @@ class Acceptance:
         self._examples = dict[str, Calls]()
         self._known = dict[Path, dict[str, Any]]()
         self._tried, self._taken = Counter[str](), Counter[str]()
+        self._failed = 0  # variations of accepted calls that were refused, since the last accepted one
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether what was accepted is not any more: what is moved is no longer there."""
+        return self._failed >= _WORN
 
     @property
     def need(self) -> float:
@@ -101,6 +108,7 @@ class Acceptance:
         """Take in whether the tool accepted the last of these calls; `source` is that of a varied one."""
         self.calls += 1
         self.accepted += accepted
+        self._failed = 0 if accepted else self._failed + (source is not None)
         for key in source.split("\n") if source else ():
             place, _, kind = key.rpartition(_BETWEEN)
             for each in (key, place + _BETWEEN, _BETWEEN + kind) if place else (key,):
@@ -193,7 +201,7 @@ class Acceptance:
         if known and roll == 0:
             return path, dice.pick([*known.values()]), _KNOWN
         if roll == 1 and given.get(path) is not None:
-            return path, alter(given[path]), "mutation"
+            return path, alter(path, given[path]), "mutation"
         entry = draw(general(path), dice)
         return None if entry is None else (path, entry.value, entry.origin)
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice, Hashes, derive_seed
-from misstep.core.tool import Described, Invocation, Reaction, with_markers
+from misstep.core.tool import Described, Invocation, Path, Reaction, with_markers
 from misstep.fuzzing.inputs.pool import Pool
-from misstep.fuzzing.search.acceptance import SAFE
+from misstep.fuzzing.search.acceptance import SAFE, general
 from misstep.fuzzing.search.corpus import CallIdea, Calls, CallSequence
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
 from misstep.fuzzing.search.lessons import Helpers, Lessons
-from misstep.fuzzing.search.mutation import changed_value
+from misstep.fuzzing.search.mutation import changed_value, respelled
 from misstep.fuzzing.search.subject import FuzzSubject, Supply, encode
 
 _INVALID = 0.1  # share of calls that the schema forbids
@@ -31,6 +31,7 @@ _ONE_IN = 64  # one in this many other calls is marked
 # Variations of accepted calls that may be repetitions before one of them is made again: half as many
 # after each time that all were, since finding none takes longer than a call.
 _VARIATIONS, _FEWEST_VARIATIONS = 24, 3
+_CONFIRMING = 0.9  # chance that a value which has to be repeated is
 _LINGERING = 0.002  # chance of a call that may hang or crash
 
 
@@ -71,7 +72,7 @@ class Fuzzer:
                 subject_of(tool)
         self._ideas = Inspiration(self._examined, list(corpus), self._dice, preparations)
         self._uses_results = any(tool.kind == "mcp" for tool in tools)
-        others = Helpers(helpers, self._ideas, subject_of)
+        others = Helpers(helpers, self._ideas, subject_of, self._dice)
         self._lessons = Lessons(self._subjects, self._ideas, self._dice, others)
         self._front = deque[CallIdea](maxlen=_WAITING)
         self._tried = Hashes()
@@ -151,6 +152,13 @@ class Fuzzer:
         under_way = [idea.origin for idea in self._flying.values()]
         some, safe = len(under_way), under_way.count(SAFE)
         behind = [each for each in self._examined if each.acceptance.falls_behind(some, safe, self._dice)]
+        if (
+            behind
+            and self._ideas.prepares
+            and self._examined[0].acceptance.is_worn
+            and self._dice.chance(0.5)
+        ):
+            return self._accepted(self._ideas.prepared())
         for left in reversed(range(self._variations)) if behind else ():
             idea = _varied(self._dice.pick(behind), self._dice)
             idea.again = idea.again or not left
@@ -197,6 +205,9 @@ class Fuzzer:
     def _accepted(self, idea: CallIdea) -> CallSequence | None:
         """The attempt for an idea; None if it is not worth a call."""
         subjects = self._subjects
+        *before, (tool, arguments) = idea.calls
+        if subjects[tool].confirmed and self._dice.chance(_CONFIRMING):
+            idea.calls = (*before, (tool, subjects[tool].confirming(arguments)))
         try:
             made = with_markers([*idea.calls]) if self._uses_results else idea.calls
             calls = tuple([Invocation(tool, encode(arguments)) for tool, arguments in made])
@@ -244,6 +255,8 @@ def _ordinary(subject: FuzzSubject, dice: Dice) -> CallIdea:
 
 
 def _varied(subject: FuzzSubject, dice: Dice) -> CallIdea:
-    return subject.acceptance.varied(
-        subject.supply.value, lambda value: changed_value(value, subject, dice), subject.optional, dice
-    )
+    def altered(path: Path, value: Any) -> Any:
+        is_file = isinstance(value, str) and general(path) in subject.files
+        return respelled(value, dice) if is_file and dice.chance(0.5) else changed_value(value, subject, dice)
+
+    return subject.acceptance.varied(subject.supply.value, altered, subject.optional, dice)

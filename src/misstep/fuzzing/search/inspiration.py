@@ -16,7 +16,14 @@ from misstep.fuzzing.inputs.slots import put
 from misstep.fuzzing.search.corpus import CallIdea, Calls, Corpus, Hazards, Shares
 from misstep.fuzzing.search.harvest import NamedValues
 from misstep.fuzzing.search.mutation import mutated, spliced
-from misstep.fuzzing.search.sequences import Sequences, Walks, related_values, with_names_of, with_results_of
+from misstep.fuzzing.search.sequences import (
+    Sequences,
+    Walks,
+    related_values,
+    with_files_of,
+    with_names_of,
+    with_results_of,
+)
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter, encode
 from misstep.schemas.limits import is_number
 
@@ -305,10 +312,19 @@ class Inspiration:
         """Whether there are calls of other tools that may make what these need."""
         return bool(self._preparations)
 
-    def prepare_with(self, calls: Calls) -> None:
-        """Make these calls before some of a tool's own from now on."""
-        self._preparations[f"prepared {len(self._preparations)}"] = calls
+    def prepare_with(self, calls: Calls, name: str = "") -> str:
+        """Make these calls before some of a tool's own from now on, instead of those of this name, if any."""
+        if name:
+            self._preparations[name] = calls
+            return name
+        name = f"prepared {len(self._preparations)}"
+        self._preparations[name] = calls
         self._useful = Shares(dict.fromkeys(self._preparations, 1 / len(self._preparations)))
+        return name
+
+    def related(self, subject: FuzzSubject, before: Calls) -> dict[str, Any]:
+        """Arguments about the things of earlier calls."""
+        return self._sequences.related(subject, before, self._dice)
 
     def prepared(self) -> CallIdea:
         """A call about what other tools have made just before."""
@@ -345,7 +361,7 @@ class Inspiration:
         stored = (_read_calls(text, names) for text in kept)
         yield from (CallIdea(calls, "corpus") for calls in stored if calls)
         yield from _taking_turns([_first_calls(subject) for subject in self._subjects])
-        for name in self._preparations:
+        for name in [*self._preparations]:
             yield self._prepared(name)
         yield from islice(self._telling, _EARLY * len(self._subjects))
         if len(self._subjects) > 1:
@@ -381,7 +397,7 @@ class Inspiration:
                 named = [each.name for each in subject.parameters if self.harvest.named(each)]
                 told = {name: arguments[name] for name in named if name in arguments}
                 arguments = {**drawn.arguments, **told, **related_values(subject.parameters, before)}
-        arguments = with_names_of(arguments, before)
+        arguments = with_files_of(with_names_of(arguments, before), before, subject, self._dice)
         arguments = with_results_of(arguments, before, self.harvest, subject.required, self._dice)
         return CallIdea((*before, (subject.name, arguments)), "prepared", again=True, source=name)
 

@@ -1,5 +1,7 @@
 """Learns from the reactions to calls: what to keep, and what to try next."""
 
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -12,8 +14,9 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Described, Observation, Reaction
 from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.slots import put
-from misstep.fuzzing.search.acceptance import SAFE, general, has_word, places_in
-from misstep.fuzzing.search.corpus import CallIdea, CorpusEntry, Feature, Features, Feedback
+from misstep.fuzzing.returned import READ, is_returned
+from misstep.fuzzing.search.acceptance import SAFE, general, has_word, places_in, quotes
+from misstep.fuzzing.search.corpus import CallIdea, Calls, CorpusEntry, Feature, Features, Feedback
 from misstep.fuzzing.search.harvest import (
     absolute_files,
     allowed_numbers_in,
@@ -26,8 +29,10 @@ from misstep.fuzzing.search.harvest import (
 )
 from misstep.fuzzing.search.inspiration import Inspiration
 from misstep.fuzzing.search.mutation import renumbered
-from misstep.fuzzing.search.sequences import stage_of
+from misstep.fuzzing.search.sequences import is_handle, stage_of
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter
+from misstep.schemas.samples import words_of
+from misstep.schemas.shape import as_list
 
 _OPENINGS = 24  # openings per call
 _DEFECTS = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance", "suspicious-refusal"})
@@ -40,26 +45,69 @@ _NUMBERS = 24  # texts with another number to try with it
 _LEARNT = 1 << 12  # characters of arguments whose values are learnt
 _URGENT_IDEAS = 8  # urgent ideas per call
 _FILES = 3  # that a refusal may ask for
+_STEMS = 8  # names without ending
 _MEANT = 2  # parameters that a value in a refusal is tried for
 _TOLD = 64  # observations of a call that tokens are taken from
+_RETRIES = 12  # other arguments for a helper that refuses those it was given
+_HINTED_AT = 3  # helpers that refusals don't name
+_COMMON = frozenset((
+    "a", "an", "and", "are", "be", "been", "can", "could", "did", "do", "does", "error", "exist", "exists",
+    "failed", "first", "for", "found", "get", "has", "have", "in", "invalid", "is", "it", "list", "missing",
+    "must", "no", "not", "of", "on", "or", "please", "required", "set", "should", "that", "the", "this",
+    "to", "update", "use", "using", "was", "with", "you",
+))  # fmt: skip
 
 
 class Helpers:
     """Other tools, which make what the examined one needs: one that a refusal names is called before it."""
 
     def __init__(
-        self, tools: Sequence[Described], ideas: Inspiration, subject_of: Callable[[Described], FuzzSubject]
+        self,
+        tools: Sequence[Described],
+        ideas: Inspiration,
+        subject_of: Callable[[Described], FuzzSubject],
+        dice: Dice,
     ) -> None:
         self.names = frozenset(tool.name for tool in tools)
         self._unused = {tool.name: tool for tool in tools}
         self._ideas = ideas
         self._subject_of = subject_of
+        self._dice = dice
+        self._called = dict[str, FuzzSubject]()  # by the preparation that ends with a call of it
+        self._retried = Counter[str]()  # preparations
 
-    def hear_refusal(self, words: str) -> None:
-        """Prepare with the tools that a refusal names: "Use create_board first"."""
-        for name in [name for name in self._unused if name in words and has_word(words, name)]:
+    def hear_refusal(self, calls: Calls, words: str) -> None:
+        """Prepare with the tools that a refusal names or hints at: "Use create_board", "task not done"."""
+        *before, (tool, _) = calls
+        named = [name for name in self._unused if name in words and has_word(words, name)]
+        for name in named or self._hinted_at(tool, words, bool(before)):
             helper = self._subject_of(self._unused.pop(name))
-            self._ideas.prepare_with(((name, helper.simple),))
+            arguments = self._ideas.related(helper, tuple(before))
+            self._called[self._ideas.prepare_with((*before, (name, arguments)))] = helper
+
+    def hear_own_refusal(self, idea: CallIdea, index: int) -> None:
+        """Prepare with other arguments where a helper refuses those that it was given."""
+        name = idea.source or ""
+        helper = self._called.get(name)
+        if helper is None or index != len(idea.calls) - 2 or self._retried[name] >= _RETRIES:
+            return
+        self._retried[name] += 1
+        arguments = self._ideas.related(helper, idea.calls[:index])
+        for each in [each for each in arguments if not is_returned(arguments[each])]:
+            entry = helper.supply.value((each,), self._dice)
+            arguments |= {} if entry is None else {each: entry.value}
+        self._ideas.prepare_with((*idea.calls[:index], (helper.name, arguments)), name)
+
+    def _hinted_at(self, tool: str, words: str, is_prepared: bool) -> list[str]:
+        """Tools that make or change something, whose names have a word of a refusal that its tool has not."""
+        said = {*words_of(words[:READ])} - {*words_of(tool)} - _COMMON
+        if len(self._called) >= _HINTED_AT:
+            return []
+        names = [name for name in self._unused if said & {*words_of(name)} and stage_of(name) in (0, 2)]
+        return [name for name in names if is_prepared or not self._takes_handle(name)][:_HINTED_AT]
+
+    def _takes_handle(self, name: str) -> bool:
+        return any(map(is_handle, as_list(self._unused[name].tool.parameters.get("required"))))
 
 
 class Lessons:
@@ -90,6 +138,8 @@ class Lessons:
             tool, arguments = idea.calls[index]
             if tool in self._helpers.names:
                 self._ideas.harvest.gather(reaction, tool)
+                if ruling.was_refused:
+                    self._helpers.hear_own_refusal(idea, index)
                 continue
             subject = self._subjects[tool]
             features = subject.feedback.features(reaction, ruling, arguments)
@@ -113,7 +163,7 @@ class Lessons:
                 if not accepted and idea.origin in _SENSIBLE and not idea.broken:
                     subject.hear_refusal(idea.calls[: index + 1], _words_of(reaction))
                     if not subject.acceptance.accepted:
-                        self._helpers.hear_refusal(_words_of(reaction))
+                        self._helpers.hear_refusal(idea.calls[: index + 1], _words_of(reaction))
                 subject.hear(idea.calls[: index + 1], accepted, idea.source if idea.origin == SAFE else None)
                 if idea.origin == "prepared" and index == len(idea.calls) - 1:
                     self._ideas.credit_preparation(idea, accepted)
@@ -177,6 +227,11 @@ class Lessons:
                 for place in [each for each, _ in places_in(arguments) if general(each) == path]:
                     changed = put(changed, place, file)
                 yield CallIdea((*before, (tool, changed)), "advice")
+        for parameter, value in _switched(message, subject.parameters):
+            yield CallIdea((*before, (tool, {**arguments, parameter.name: value})), "advice")
+        for name, stem in _stems_told(message, arguments, subject.all_files):
+            subject.supply.learn((name,), stem)
+            yield CallIdea((*before, (tool, {**arguments, name: stem})), "advice")
         for parameter, value in _advised(message, subject, arguments):
             for typed in as_kinds(value, parameter.kinds):
                 subject.supply.learn((parameter.name,), typed)
@@ -238,6 +293,26 @@ def _advised(
     for about, number in allowed_numbers_in(message):
         for parameter in limited_by(about, message, subject.parameters)[:_MEANT]:
             yield parameter, number
+
+
+def _switched(message: str, parameters: Sequence[Parameter]) -> Iterator[tuple[Parameter, bool]]:
+    """The switches that a refusal says to set: "Use overwrite=true to replace it"."""
+    for parameter in parameters:
+        told = re.search(rf"\b{re.escape(parameter.name)}\b ?[=:] ?(true|false)\b", message, re.IGNORECASE)
+        if told is not None and "boolean" in parameter.kinds:
+            yield parameter, told[1].lower() == "true"
+
+
+def _stems_told(
+    message: str, arguments: Mapping[str, Any], files: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Names of files without folder and ending, for texts that a refusal takes for those of files."""
+    if re.search(r"\b(?:file|document|note|page)s?\b", message, re.IGNORECASE) is None:
+        return
+    stems = dict.fromkeys(file.rpartition("/")[2].partition(".")[0] for file in files)
+    for name, value in arguments.items():
+        if isinstance(value, str) and quotes(message, value):
+            yield from ((name, stem) for stem in islice(filter(None, stems), _STEMS))
 
 
 def _without_values(message: str, arguments: Mapping[str, Any]) -> str:

@@ -122,6 +122,15 @@ def _other_number(text: str, subject: FuzzSubject, dice: Dice) -> str:
     return text[:start] + number + text[end:]
 
 
+def respelled(file: str, dice: Dice) -> str:
+    """Another name of the same file or folder, which tools that compare names often take for another one."""
+    folder, _, name = file.rpartition("/")
+    names = [f"{folder}/./{name}", f"{folder}//{name}", f"{folder}/../{folder.rpartition('/')[2]}/{name}"]
+    names = names if folder else [f".//{name}"]
+    names += [] if file.startswith("/") else [f"./{file}", f"././{file}"]
+    return dice.pick([*names, *([] if "." in name else [f"{file}/", f"{file}/."])])
+
+
 def _wrapped(text: str, _subject: FuzzSubject, dice: Dice) -> str:
     pair = dice.pick(('""', "''", "()", "[]", "{}", "<>", "  ", "//"))
     return pair[0] + text + pair[1]

@@ -12,6 +12,7 @@ from typing import Any
 
 from misstep.core.rng import Dice
 from misstep.core.tool import Described, Path, ReturnedText
+from misstep.fuzzing.inputs.edges import is_new_file
 from misstep.fuzzing.inputs.slots import put
 from misstep.fuzzing.returned import returned
 from misstep.fuzzing.search.acceptance import places_in
@@ -96,6 +97,8 @@ def is_handle(parameter: str) -> bool:
 
 
 _PASSED_ON = 0.9  # chance that a value of an earlier result is used
+_TEXT = frozenset(("content", "contents", "str", "string", "text"))  # and of those that take texts
+_FILE = frozenset(("file", "filename", "filepath", "path"))  # words of parameters that name files
 _NAMES = ("name", "id", "title", "key", "path", "url")  # parameters that name what a tool makes
 
 
@@ -104,9 +107,20 @@ def related_values(parameters: Sequence[Parameter], before: Calls) -> dict[str, 
     found = dict[str, Any]()
     for parameter in parameters:
         told = [given[parameter.name] for _, given in before if parameter.name in given]
-        if told := told or _named_after(parameter, before):
+        if told := told or _named_after(parameter, before) or _part_of(parameter, before):
             found[parameter.name] = told[-1]
     return found
+
+
+def _part_of(parameter: Parameter, before: Calls) -> list[Any]:
+    """What the first item of a list has under the parameter's name: `source` of a relation that was made."""
+    return [
+        value
+        for tool, given in before
+        if stage_of(tool) == 0
+        for path, value in places_in(given)
+        if len(path) > 1 and path[-1] == parameter.name and 0 in path
+    ][:1]
 
 
 def _named_after(parameter: Parameter, before: Calls) -> list[Any]:
@@ -142,6 +156,43 @@ def with_names_of(arguments: dict[str, Any], before: Calls) -> dict[str, Any]:
     return arguments
 
 
+def with_files_of(
+    arguments: dict[str, Any], before: Calls, subject: FuzzSubject, dice: Dice
+) -> dict[str, Any]:
+    """The arguments with a file that an earlier call has made, and with new names for files to be made."""
+    made = [
+        value
+        for tool, given in before
+        if stage_of(tool) == 0
+        for name, value in given.items()
+        if isinstance(value, str) and value and _FILE & {*words_of(name)}
+    ]
+    for path, files in subject.files.items():
+        if path[0] not in arguments or not dice.chance(_PASSED_ON):
+            continue
+        if is_new_file(path):
+            arguments = put(arguments, path, dice.pick(files))
+        elif made:
+            arguments = put(arguments, path, made[-1])
+    return _with_old_texts(arguments, before, dice)
+
+
+def _with_old_texts(arguments: dict[str, Any], before: Calls, dice: Dice) -> dict[str, Any]:
+    """The arguments with parts of a text that an earlier call has written, where a text is to be replaced."""
+    written = [
+        value
+        for tool, given in before
+        if stage_of(tool) == 0
+        for name, value in given.items()
+        if isinstance(value, str) and _TEXT & {*words_of(name)}
+    ]
+    for path, value in places_in(arguments) if written else ():
+        words = words_of(_key(path))
+        if isinstance(value, str) and words[:1] == ["old"] and _TEXT & {*words} and dice.chance(_PASSED_ON):
+            arguments = put(arguments, path, dice.pick([written[-1], *written[-1].split()]))
+    return arguments
+
+
 def with_results_of(
     arguments: dict[str, Any], before: Calls, harvest: NamedValues, required: Iterable[str], dice: Dice
 ) -> dict[str, Any]:
@@ -150,7 +201,8 @@ def with_results_of(
     echoes = {str(value) for _, given in before for _, value in places_in(given)}
     missing = {name: "" for name in required if name not in arguments}
     for path, value in places_in({**arguments, **missing}):
-        found = harvest.returned_by(tools, _key(path)) if isinstance(value, str | int) else None
+        is_wanted = isinstance(value, str | int) and not is_new_file(path)
+        found = harvest.returned_by(tools, _key(path)) if is_wanted else None
         if found is None or str(found) in echoes or isinstance(value, bool) or not dice.chance(_PASSED_ON):
             continue
         if isinstance(value, str):

@@ -26,6 +26,7 @@ _LONGEST_CONSTANT = 40
 _KEPT = 48  # values remembered per parameter
 _LONGEST = 1 << 12  # characters of a value
 _NO_MARKS = 12  # marked calls without observations, after which marking stops
+_CONFIRMING = {("confirm",), ("confirmed",), ("confirmation",), ("repeat",), ("verify",)}
 _TOKENS = 96
 _TOKEN = 40
 
@@ -85,6 +86,7 @@ class FuzzSubject:
         self.numbers = tuple({each + by: None for each in self.integers for by in (0, 1, -1)})
         self.choices = {each.name: each.choices for each in self.parameters if each.choices}
         self._schema: Mapping[str, Any] = described.tool.parameters
+        self.confirmed = _confirmed([each.name for each in self.parameters])
         self._values: dict[str, dict[str, Any]] = {each.name: {} for each in self.parameters}
         self.acceptance = Acceptance()
         self._unheard = 0 if described.kind != "mcp" else _NO_MARKS
@@ -153,6 +155,13 @@ class FuzzSubject:
             return False
         return True
 
+    def confirming(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The arguments with the same value again where a parameter such as `confirmPath` asks for it."""
+        again = {
+            each: arguments[name] for each, name in self.confirmed.items() if {each, name} <= {*arguments}
+        }
+        return {**arguments, **again} if again else arguments
+
     def misfit(self, arguments: dict[str, Any]) -> str | None:
         return misfit_of(self._schema, arguments)
 
@@ -209,6 +218,16 @@ class FuzzSubject:
             with suppress(UsageError, KeyError):
                 made[each.name] = make_up({**self._schema, "required": [each.name]}, dice)[each.name]
         return made
+
+
+def _confirmed(names: Sequence[str]) -> dict[str, str]:
+    """The parameters that confirm others, with the names of those."""
+    by_words = {tuple(words_of(name)): name for name in names}
+    return {
+        name: by_words[words[1:]]
+        for words, name in by_words.items()
+        if words[:1] in _CONFIRMING and words[1:] in by_words
+    }
 
 
 def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:

@@ -129,7 +129,7 @@ def test_a_switch_that_a_refusal_names_is_set() -> None:
         return is_fine, "copied" if is_fine else "It exists. Use overwrite=true to replace it."
 
     others = ("deep", "dry", "force", "quiet", "strict", "verbose", "wide")
-    copying = tool("copy", "text", optional=dict.fromkeys((*others, "overwrite"), {"type": "boolean"}))
+    copying = tool("copy", "text", optional={key: {"type": "boolean"} for key in (*others, "overwrite")})
     assert accepted_share([copying], answer, calls=8) > 0.3
 
 
@@ -171,3 +171,13 @@ def test_files_are_absolute_or_new_where_they_have_to_be(parameter: str, told: s
     schema = {"properties": {parameter: {"type": "string", "description": told}}, "required": [parameter]}
     noted = Described(Tool("show_note", "", {"type": "object", **schema}), "mcp")
     assert FuzzSubject(noted, 0, Simple(noted), Dice(1), FILES).simple == {parameter: first}
+
+
+def test_a_list_of_moves_begins_with_a_file_that_is_there_and_one_that_is_not() -> None:
+    text = {"type": "string"}
+    move = {"type": "object", "properties": {"source": text, "destination": text}}
+    moves = {"type": "array", "minItems": 1, "items": {**move, "required": ["source", "destination"]}}
+    schema = {"type": "object", "properties": {"operations": moves}, "required": ["operations"]}
+    told = Tool("move_items", "Moves files.", schema)
+    subject = FuzzSubject(Described(told, "mcp"), 0, Simple(Described(told, "mcp")), Dice(1), FILES)
+    assert subject.simple["operations"][0] == {"source": "notes.md", "destination": "new1.md"}

@@ -356,7 +356,10 @@ def test_accepted_calls_are_varied_in_places_where_others_were_accepted() -> Non
     for number in range(300):
         entry = PoolEntry(f"new {number}")
         idea = acceptance.varied(
-            lambda _path, _dice, entry=entry: entry, lambda _, text: text.upper(), ["extra"], dice
+            lambda _path, _dice, entry=entry: entry,
+            lambda _, text: (text.upper(), "mutation"),
+            ["extra"],
+            dice,
         )
         (_, given) = idea.calls[-1]
         is_fine = "extra" not in given and given["zone"] == "UTC"  # any text, no other zone

@@ -74,7 +74,11 @@ TOPICS = ("path", "directory")
 
 def file_places(schema: Mapping[str, Any]) -> list[Path]:
     """Paths of text parameters that mainly concern files or folders."""
-    return [slot.path for slot in slots_within(ArgumentSlot((), schema), schema) if _wants_file(slot, schema)]
+    slots = list(slots_within(ArgumentSlot((), schema), schema))
+    found = [slot.path for slot in slots if _wants_file(slot, schema)]
+    made = {path[:-1] for path in found if is_new_file(path)}  # what is next to a new file is an old one
+    beside = [slot.path for slot in slots if slot.path and slot.path[:-1] in made and slot.name in _OLD]
+    return [*found, *[path for path in beside if path not in found]]
 
 
 # Words in the name and description of a tool, and the likely ends of names of files that it works on.
@@ -129,7 +133,8 @@ def files_for(described: Described, path: Path, files: Sequence[str]) -> Sequenc
 
 
 _NEW = frozenset(("destination", "dest", "dst", "new", "output"))
-_NEW_FILES = 6
+_OLD = frozenset(("source", "src", "from"))
+NEW_FILES = 16
 
 
 def is_new_file(path: Path) -> bool:
@@ -143,7 +148,7 @@ def _new_files(described: Described, path: Path, files: Sequence[str]) -> list[s
     folder = older[0].rpartition("/")[0] if older and older[0].startswith("/") else ""
     stem, dot, ending = (older[0] if older else "").rpartition("/")[2].rpartition(".")
     ending = f".{ending}" if stem and dot else ""
-    new = [f"{folder}/" * bool(folder) + f"new{number}{ending}" for number in range(1, _NEW_FILES + 1)]
+    new = [f"{folder}/" * bool(folder) + f"new{number}{ending}" for number in range(1, NEW_FILES + 1)]
     return [*new, *older]
 
 

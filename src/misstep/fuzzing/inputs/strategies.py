@@ -152,7 +152,7 @@ def _others(keyword: str, wanted: Any, node: Mapping[str, Any], value: Any) -> l
             return beyond(wanted, up=False, whole=isinstance(value, int))
         case "maximum" | "exclusiveMaximum" if is_number(wanted) and abs(wanted) < 10**300:
             return beyond(wanted, up=True, whole=isinstance(value, int))
-        case "multipleOf" if is_number(value):
+        case "multipleOf" if is_number(value) and is_number(wanted):
             return [value + 1, value + 0.5, value + wanted / 2] if abs(value) < 10**15 else []
         case "pattern" if isinstance(value, str):
             return [value + "!", value[:-1], value[::-1], f" {value}", value.swapcase(), *TEXTS]

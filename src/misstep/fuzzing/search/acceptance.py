@@ -49,7 +49,7 @@ _QUOTED = 2  # characters of a value that a refusal repeats
 # A value for a place, and where it comes from.
 _Change: TypeAlias = tuple[Path, Any, str]
 Draw: TypeAlias = Callable[[Path, Dice], PoolEntry | None]
-Alter: TypeAlias = Callable[[Path, Any], Any]
+Alter: TypeAlias = Callable[[Path, Any], tuple[Any, str]]  # another value, and how it was made
 
 
 class _RefusedCall(msgspec.Struct):
@@ -201,7 +201,7 @@ class Acceptance:
         if known and roll == 0:
             return path, dice.pick([*known.values()]), _KNOWN
         if roll == 1 and given.get(path) is not None:
-            return path, alter(path, given[path]), "mutation"
+            return path, *alter(path, given[path])
         entry = draw(general(path), dice)
         return None if entry is None else (path, entry.value, entry.origin)
 

@@ -31,6 +31,7 @@ _ONE_IN = 64  # one in this many other calls is marked
 # Variations of accepted calls that may be repetitions before one of them is made again: half as many
 # after each time that all were, since finding none takes longer than a call.
 _VARIATIONS, _FEWEST_VARIATIONS = 24, 3
+_RESPELLED = 0.7  # chance that a file's name is spelled in another way, where it is changed
 _CONFIRMING = 0.9  # chance that a value which has to be repeated is
 _LINGERING = 0.002  # chance of a call that may hang or crash
 
@@ -255,8 +256,9 @@ def _ordinary(subject: FuzzSubject, dice: Dice) -> CallIdea:
 
 
 def _varied(subject: FuzzSubject, dice: Dice) -> CallIdea:
-    def altered(path: Path, value: Any) -> Any:
-        is_file = isinstance(value, str) and general(path) in subject.files
-        return respelled(value, dice) if is_file and dice.chance(0.5) else changed_value(value, subject, dice)
+    def altered(path: Path, value: Any) -> tuple[Any, str]:
+        if isinstance(value, str) and general(path) in subject.files and dice.chance(_RESPELLED):
+            return respelled(value, dice), "spelling"
+        return changed_value(value, subject, dice), "mutation"
 
     return subject.acceptance.varied(subject.supply.value, altered, subject.optional, dice)

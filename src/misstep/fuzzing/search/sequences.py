@@ -12,7 +12,7 @@ from typing import Any
 
 from misstep.core.rng import Dice
 from misstep.core.tool import Described, Path, ReturnedText
-from misstep.fuzzing.inputs.edges import is_new_file
+from misstep.fuzzing.inputs.edges import NEW_FILES, is_new_file
 from misstep.fuzzing.inputs.slots import put
 from misstep.fuzzing.returned import returned
 from misstep.fuzzing.search.acceptance import places_in
@@ -171,7 +171,7 @@ def with_files_of(
         if path[0] not in arguments or not dice.chance(_PASSED_ON):
             continue
         if is_new_file(path):
-            arguments = put(arguments, path, dice.pick(files))
+            arguments = put(arguments, path, dice.pick(files[:NEW_FILES]))
         elif made:
             arguments = put(arguments, path, made[-1])
     return _with_old_texts(arguments, before, dice)

@@ -13,9 +13,9 @@ from misstep.core.tool import Described, Path
 from misstep.errors import UsageError
 from misstep.fuzzing.inputs.edges import file_places, files_for
 from misstep.fuzzing.inputs.semantic import constants_in, is_vague, topics_for, values_in
-from misstep.fuzzing.inputs.slots import Drawn, PoolEntry
+from misstep.fuzzing.inputs.slots import Drawn, PoolEntry, put
 from misstep.fuzzing.returned import is_returned, misfit_of
-from misstep.fuzzing.search.acceptance import Acceptance
+from misstep.fuzzing.search.acceptance import Acceptance, places_in
 from misstep.fuzzing.search.corpus import Calls, Feedback, Sights
 from misstep.schemas.examples import make_up
 from misstep.schemas.samples import words_of
@@ -98,6 +98,7 @@ class FuzzSubject:
         self.files = self._learn_files(files)
         if described.kind == "mcp":  # servers refuse most texts in such places
             self._start_with({**self._notations(), **self._first_files()})
+            self._put_files_inside()
         self._learn_hints(hints)
         self.complete = {**self.simple, **self._optional(dice)}
         self.remember(self.complete)
@@ -126,6 +127,15 @@ class FuzzSubject:
         return {
             str(path[0]): fitting[0] for path, fitting in self.files.items() if len(path) == 1 and fitting
         }
+
+    def _put_files_inside(self) -> None:
+        """Use files in lists and objects of the simple arguments, too."""
+        there = dict(places_in(self.simple))
+        for path in [
+            path for path, fitting in self.files.items() if len(path) > 1 and path in there and fitting
+        ]:
+            changed = put(self.simple, path, self.files[path][0])
+            self.simple = changed if self.misfit(changed) is None else self.simple
 
     def _learn_hints(self, hints: Mapping[str, Sequence[Any]]) -> None:
         """Take in values that other tools accepted for parameters of the same name."""

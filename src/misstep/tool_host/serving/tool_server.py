@@ -271,11 +271,11 @@ class ToolServer:
                         return
                 waiting.clear()
         except MemoryError:  # tools have left too little for this code
-            os._exit(say.MEMORY_FULL)
+            _leave(line, say.MEMORY_FULL)
         except OSError:
             os._exit(say.LINE_CLOSED)
         except BaseException:  # tools have replaced something that this code uses
-            os._exit(say.BROKEN)
+            _leave(line, say.BROKEN)
 
     def _sent(self, probe: Probe, beside_another: bool) -> BoundTool | None:
         """The tool to call. If it isn't called in turn, the call is sent now, and calling it only ends it.
@@ -414,6 +414,13 @@ class ToolServer:
         fresh = code.lines(source.file) - known
         known |= fresh
         return say.Report(reaction, {source.file: tuple(fresh)})
+
+
+def _leave(line: Channel, status: int) -> None:
+    """End the process, after the reports that were held, if that is still possible."""
+    with contextlib.suppress(BaseException):
+        line.say_held()
+    os._exit(status)
 
 
 def _peak() -> int:

@@ -7,9 +7,7 @@ exceptions; `labelled_findings` has such, with whole reactions.
 import ast
 import json
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
@@ -23,7 +21,7 @@ from misstep.fuzzing.judging.endings import MUCH
 from misstep.fuzzing.judging.wording import normalise
 from misstep.fuzzing.triage.defect_index import finding_of, located
 
-STUDY = Path(__file__).parents[2] / "field-study"
+STUDIED = Path(__file__).with_name("field_study.jsonl")
 LABELS = ("true", "debatable", "false")
 KINDS = get_args(FindingKind)
 # What misstep saw in time, memory, files outside and calls at once, of which replies say nothing.
@@ -64,51 +62,38 @@ class StudiedRun(msgspec.Struct, frozen=True):
 
 
 def studied_runs() -> list[StudiedRun]:
-    labels, files = _labels(), sorted((STUDY / "results").glob("*.json"))
-    runs = [_run(file, labels) for file in files]
-    return [run for run in runs if run.labelled and _is_server(_specs()[run.package])]
+    """What the study had found in servers by 19 November 2026; later runs have other calls and labels."""
+    with STUDIED.open(encoding="utf-8") as lines:
+        return [_run(json.loads(line)) for line in lines]
 
 
-def _is_server(spec: str) -> bool:
-    return "mcp:" in spec or "mcp.json:" in spec
-
-
-def _labels() -> dict[tuple[str, str], tuple[str, str]]:
+def _labels(causes: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     """The group and the label of each listed cause; as on the page, both readings have to agree on it."""
-    rows = [json.loads(line) for line in (STUDY / "labels.jsonl").read_text("utf-8").splitlines()]
-    seconds = dict[tuple[str, str], str]()  # the best label that the second reader gave to any of a group
-    for row in rows:
-        group = row["package"], row["group"]
-        seconds[group] = min(row["second"], seconds.get(group, "false"), key=LABELS.index)
-    return {
-        (row["package"], row["cause"]): (
-            row["group"],
-            row["label"] if row["label"] == seconds[row["package"], row["group"]] else "debatable",
-        )
-        for row in rows
-    }
+    seconds = dict[str, str]()  # the best label that the second reader gave to any of a group
+    for cause in causes:
+        group = cause["group"]
+        seconds[group] = min(cause["second"], seconds.get(group, "false"), key=LABELS.index)
+    for cause in causes:
+        is_agreed = cause["label"] == seconds[cause["group"]]
+        yield cause["group"], cause["label"] if is_agreed else "debatable"
 
 
-def _run(file: Path, labels: Mapping[tuple[str, str], tuple[str, str]]) -> StudiedRun:
-    result, evidence = json.loads(file.read_bytes()), STUDY / "evidence" / file.name
-    known = json.loads(evidence.read_bytes()) if evidence.exists() else {"tools": [], "causes": []}
-    replies = {cause["id"]: cause["replies"] for cause in known["causes"]}
-    tools = {each["name"]: _described(each) for each in known["tools"]}
-    prompts = [each["tool"] for each in result["causes"] if each["tool"].startswith("prompt:")]
+def _run(studied: Mapping[str, Any]) -> StudiedRun:
+    causes, spec = studied["causes"], studied["spec"]
+    tools = {each["name"]: _described(each) for each in studied["tools"]}
+    prompts = [each["tool"] for each in causes if each["tool"].startswith("prompt:")]
     tools |= {name: _described({"name": name, "inputSchema": PROMPT}) for name in prompts}
-    found = []
-    for number, cause in enumerate(result["causes"]):
-        group, label = labels[file.stem, cause["id"]]
-        finding = _judged_again(cause, replies.get(cause["id"], ()), tools, number)
+    found, labels = [], list(_labels(causes))
+    for number, (cause, (group, label)) in enumerate(zip(causes, labels, strict=True)):
+        finding = _judged_again(cause, cause["replies"], tools, number)
         if finding:
-            finding = structs.replace(finding, id=cause["id"], spec=_specs()[result["package"]])
+            finding = structs.replace(finding, id=cause["id"], spec=spec)
             if {call.tool for call in finding.calls} <= {*tools}:
-                finding = located(finding, finding.spec, tools)
+                finding = located(finding, spec, tools)
             is_same = (finding.kind, finding.error) == (cause["kind"], cause["error"])
             found.append(StudiedFinding(finding, group, label, is_same))
-    own = [labels[file.stem, cause["id"]] for cause in result["causes"]]
-    true = frozenset(group for group, label in own if label == "true")
-    return StudiedRun(result["package"], len(own), true, tuple(found))
+    true = frozenset(group for group, label in labels if label == "true")
+    return StudiedRun(studied["package"], len(labels), true, tuple(found))
 
 
 def _described(tool: Mapping[str, Any]) -> Described:
@@ -116,12 +101,6 @@ def _described(tool: Mapping[str, Any]) -> Described:
     promises = Promises(**{own: hints[name] for name, own in _PROMISES.items() if name in hints})
     plain = Tool(tool["name"], tool.get("description", ""), tool["inputSchema"])
     return Described(plain, "mcp", output=tool.get("outputSchema"), promises=promises)
-
-
-@cache
-def _specs() -> dict[str, str]:
-    listed = tomllib.loads((STUDY / "packages.toml").read_text("utf-8"))["package"]
-    return {each["name"]: each["spec"] for each in listed}
 
 
 def _judged_again(

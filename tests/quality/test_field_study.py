@@ -65,7 +65,7 @@ def _groups(rows: Sequence[StudiedFinding]) -> set[str]:
 
 
 def is_good(found: Score) -> bool:
-    is_told_once = found.per_cause <= 1.1 and not found.merged
+    is_told_once = found.per_cause <= 1.09 and not found.merged
     is_found = not found.missed and len(found.folded) <= 2
     return found.false <= 0.02 and found.first >= 0.8 and is_told_once and is_found
 

@@ -1,6 +1,8 @@
 """A tool that can be called, a call of it, the observed reaction, and how plausible calls are."""
 
 import json
+import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -257,6 +259,24 @@ def largest_number_in(calls: Sequence[Invocation]) -> float:
         return max(map(abs, numbers), default=0)
     except (ValueError, RecursionError):
         return 0
+
+
+def product_of_numbers(calls: Sequence[Invocation]) -> float:
+    """How much work the numbers in the arguments ask for together: so many times so many."""
+    try:
+        numbers = (leaf for leaf in _leaves_of(calls) if isinstance(leaf, int | float))
+        return math.prod(float(max(abs(number), 1)) for number in numbers)
+    except (ValueError, OverflowError, RecursionError):
+        return math.inf
+
+
+_PLACE = re.compile(r"(?:index|offset|page|position)\Z", re.IGNORECASE)
+
+
+def has_fractional_place(calls: Sequence[Invocation]) -> bool:
+    """Whether an argument that says which one of several is meant has a fraction: `index: 0.5`."""
+    given = (item for call in calls for item in arguments_of(call).items())
+    return any(type(value) is float and value % 1 and _PLACE.search(name) for name, value in given)
 
 
 def arguments_of(call: Invocation) -> dict[str, Any]:

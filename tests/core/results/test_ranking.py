@@ -18,6 +18,11 @@ BIG = Invocation("open", '{"created": 1700000000}')
 READ_AS_JSON = "[type=string_type, input_value=[0], input_type=list] For more"
 
 
+TOO_LONG = "Garbled: a message of more than 67,108,864 bytes:"
+MANY = Invocation("roll", '{"rolls": [{"dice": 443, "sides": 47}], "count": 963}')
+COUNT = "Invalid count value: {}"
+
+
 def finding(name: str, value: Any = "a", **changes: Any) -> Finding:
     calls = (Invocation("act", json.dumps({"text": value})),)
     plain = Finding(
@@ -163,6 +168,15 @@ def test_names_of_tools_and_parameters_in_a_refusal_do_not_split_a_cause() -> No
         (finding("1", 2_000_000, kind="blow-up", error="memory", spec="mcp:x"), True),
         (finding("1", 2_000, kind="blow-up", error="memory", spec="mcp:x"), False),
         (after(BIG, finding("1", kind="blow-up", error="CPU", spec="mcp:x")), False),
+        (after(BIG, finding("1", kind="contract", error="time-out", spec="mcp:x")), True),
+        (finding("1", kind="contract", error="time-out", spec="mcp:x"), False),
+        (finding("1", kind="protocol", message=TOO_LONG, calls=(MANY,)), True),
+        (finding("1", 3, kind="protocol", message=TOO_LONG), False),
+        (finding("1", error="TypeError", calls=(Invocation("act", '{"taskIndex": 0.5}'),)), True),
+        (finding("1", error="TypeError", calls=(Invocation("act", '{"taskIndex": 2.0}'),)), False),
+        (finding("1", error="TypeError", calls=(Invocation("act", '{"share": 0.5}'),)), False),
+        (finding("1", where="", spec="mcp:x", error="RangeError", message=COUNT.format("-1")), False),
+        (finding("1", -1, where="", spec="mcp:x", error="RangeError", message=COUNT.format("-1")), True),
         (finding("1", where="", spec="mcp_tools.text:parse"), False),
         (finding("1", where="", spec="mcp:x"), True),  # a ValueError that the caller gets as an error
         (finding("1", where="", spec="tools/mcp.json:x"), True),

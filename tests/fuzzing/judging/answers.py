@@ -313,6 +313,7 @@ Cannot connect to the Docker daemon at unix:///var/run/docker.sock. Is the docke
         "environment", "ConnectionError(MaxRetryError('Max retries exceeded with url: /'))", flagged=False
     ),
     Answer("environment", "Error: getaddrinfo ENOTFOUND api.example.com", flagged=False),
+    Answer("environment", "Error: Object.groupBy is not a function"),
     Answer("environment", "Failed to fetch: Network is unreachable", flagged=False),
 ]
 

@@ -352,6 +352,18 @@ def test_what_is_not_in_the_format_asked_for_may_be_refused() -> None:
     assert rulings == ["refused", "refused", "schema"]
 
 
+@pytest.mark.parametrize(
+    ("name", "ruling"), [("plan", "schema"), ("prompt:plan", "refused"), ("resource:a://{id}", "refused")]
+)
+def test_no_schema_says_what_a_prompt_takes(name: str, ruling: str) -> None:
+    """Servers check texts that are JSON, and write into descriptions what they have to be."""
+    schema = {"type": "object", "properties": {"size": {"type": "string"}}}
+    said = "1 validation error for int: Input should be a valid integer [type=int_type, input_value='a']"
+    reply = Reaction("returned", text=said, size=len(said), flagged=True)
+    described = Described(Tool(name, "", schema), "mcp")
+    assert judge(described, Invocation(name, '{"size": "a"}'), True, "", reply).ruling == ruling
+
+
 def test_nobody_is_blamed_for_a_server_that_is_gone() -> None:
     gone = Reaction("died", detail="the server can't be reached: all connection attempts failed")
     assert rule({"amount": 2}, gone, kind="mcp").ruling == "environment"

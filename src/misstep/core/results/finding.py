@@ -13,12 +13,15 @@ from misstep.core.results.trial import REFUSED, Ruling
 from misstep.core.tool import (
     ORDINARY,
     UNTYPABLE,
+    UNUSUAL,
     Frame,
     Invocation,
     arguments_of,
+    has_fractional_place,
     largest_number_in,
     length_of,
     oddity_of,
+    product_of_numbers,
 )
 
 FINDING_VERSION = 1
@@ -44,6 +47,7 @@ SHARED = frozenset(
     (
         "error flag",
         "success flagged",
+        "concurrency",  # tools that read, change and write one file
         "path outside",
         "stack trace",
         "cancellation",
@@ -74,6 +78,8 @@ _VALUE_ERRORS = frozenset(
 _VALUE_WORDS = re.compile(  # of Node; undefined is what a tool has passed on without looking
     r"(?!.*Received (?:undefined|null))(?:URI malformed|The (?:argument|property) '|The \"[^\"]+\" argument )"
 )
+_COUNT_VALUE = re.compile(r"\bInvalid count value: (\S+)")
+_TOO_LONG = "a message of more than"
 _SLIPS = frozenset(("KeyError", "TypeError", "IndexError", "AttributeError"))
 _SPEAKING = ("crash", "protocol", "suspicious-refusal")  # kinds whose messages tell causes apart
 # What checks of arguments say that differs from value to value and from tool to tool.
@@ -168,10 +174,14 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
         match self.kind:
             case "acceptance":  # what does not fit may stand for a default; what is missing can't be right
                 return not self.signature.startswith("acceptance: required")
+            case "contract" if self.error == "time-out":  # after a call that asks for much
+                return largest_number_in(self.calls) >= MUCH
             case "contract":  # clients call what a server lists
                 return self.error == "unlisted tool"
             case "blow-up":  # a number in the call says how much it asks for
                 return largest_number_in(self.calls[-1:]) >= MUCH
+            case "protocol" if _TOO_LONG in self.message:  # a reply as long as the call asks for
+                return product_of_numbers(self.calls[-1:]) >= MUCH
             case "schema":  # the reply names the limit, or a library has read a text as JSON
                 return self._names_limit or (
                     self._is_refusal and _READ_AS_JSON.search(self.message) is not None
@@ -182,12 +192,17 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def _oddity(self) -> int:
-        return ORDINARY if self.request else oddity_of(self.calls)
+        if self.request:
+            return ORDINARY
+        return max(oddity_of(self.calls), UNUSUAL if has_fractional_place(self.calls) else ORDINARY)
 
     @property
     def _says_why(self) -> bool:
         """Whether the system, the language or a library refused a value, and the tool did not handle that."""
         if not self.where:  # of a server, whose caller gets the message as an error
+            computed = _COUNT_VALUE.search(self.message)  # by the tool, unless it was given
+            if computed and not any(computed[1] in call.arguments for call in self.calls):
+                return False
             is_refused = self.error in _VALUE_ERRORS and "values to unpack" not in self.message
             return self._is_server and (is_refused or _VALUE_WORDS.match(self.message) is not None)
         if self._family not in _REFUSING:

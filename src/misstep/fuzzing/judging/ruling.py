@@ -226,6 +226,10 @@ def _judge_told(told: ErrorReading, given: GivenValues) -> Judged:
     return Judged("crash", why, signature, told.error, message=message)
 
 
+# Prompts and resources, whose arguments are texts: names of tools have neither sign.
+_BESIDE_TOOLS = re.compile(r"[\w-]*[:/]")
+
+
 def _judge_refusal(described: Described, message: str, given: GivenValues, fits: bool, error: str) -> Judged:
     """Judge arguments that were refused before the tool ran."""
     said = in_short(message)
@@ -233,6 +237,8 @@ def _judge_refusal(described: Described, message: str, given: GivenValues, fits:
         return Judged("refused", f"a value that an earlier call returned was refused: {said}")
     if not fits:
         return Judged("refused", f"the arguments do not match the schema and were refused: {said}")
+    if described.kind == "mcp" and _BESIDE_TOOLS.match(described.name):
+        return Judged("refused", f"no schema says what is accepted here: {said}")
     if reason := demands.excuse_for(described.tool.parameters, message, given):
         return Judged("refused", f"the arguments were refused, {reason}: {said}")
     if demands.states_limit(described, message):

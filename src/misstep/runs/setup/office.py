@@ -7,23 +7,38 @@ ROWS = (("product", "quantity", "price"), ("apple", 3, 0.5), ("pear", 1, 0.75))
 A_DATE = (2024, 1, 15, 10, 30, 0)
 
 
+STYLES = (
+    '<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts>'
+    '<fills count="2"><fill><patternFill patternType="none"/></fill>'
+    '<fill><patternFill patternType="gray125"/></fill></fills>'
+    '<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>'
+    '<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>'
+    '<cellXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/></cellXfs>'
+    '<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles>'
+)
+
+
 def make_spreadsheet(folder: Path) -> None:
     cells = [
         [_cell(column, row, value) for column, value in enumerate(line)] for row, line in enumerate(ROWS, 1)
     ]
     rows = "".join(f'<row r="{number}">{"".join(row)}</row>' for number, row in enumerate(cells, 1))
     main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
-    sheet = f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
+    view = '<sheetViews><sheetView workbookViewId="0"/></sheetViews>'
+    sheet = f'<worksheet xmlns="{main}">{view}<sheetData>{rows}</sheetData></worksheet>'
     sheets = "".join(f'<sheet name="Sheet{n}" sheetId="{n}" r:id="rId{n}"/>' for n in (1, 2))
     linked = f'xmlns:r="{RELATIONS}"'
     links = {f"rId{n}": ("worksheet", f"worksheets/sheet{n}.xml") for n in (1, 2)}
+    # These are optional, but every spreadsheet program writes them.
+    links["rId3"], views = ("styles", "styles.xml"), "<bookViews><workbookView/></bookViews>"
     parts = {
-        "xl/workbook.xml": f'<workbook xmlns="{main}" {linked}><sheets>{sheets}</sheets></workbook>',
+        "xl/styles.xml": f'<styleSheet xmlns="{main}">{STYLES}</styleSheet>',
+        "xl/workbook.xml": f'<workbook xmlns="{main}" {linked}>{views}<sheets>{sheets}</sheets></workbook>',
         "xl/_rels/workbook.xml.rels": _links(links),
         "xl/worksheets/sheet1.xml": sheet,
-        "xl/worksheets/sheet2.xml": f'<worksheet xmlns="{main}"><sheetData/></worksheet>',
+        "xl/worksheets/sheet2.xml": f'<worksheet xmlns="{main}">{view}<sheetData/></worksheet>',
     }
-    types = {"xl/workbook.xml": "spreadsheetml.sheet.main"}
+    types = {"xl/workbook.xml": "spreadsheetml.sheet.main", "xl/styles.xml": "spreadsheetml.styles"}
     types |= {f"xl/worksheets/sheet{n}.xml": "spreadsheetml.worksheet" for n in (1, 2)}
     _write_package(folder / "book.xlsx", parts, "xl/workbook.xml", types)
 

@@ -43,13 +43,13 @@ def main() -> None:
 def page() -> str:
     studied = [package for package in packages() if package.result()]
     found = [group for package in studied for group in _groups(package)]
-    earlier = list(_earlier(studied))
+    others = list(_of_other_runs(studied))
     text = (HERE / "page.md").read_text()
     for name, lines in (
-        ("totals", _totals(studied, found, len(earlier))),
+        ("totals", _totals(studied, found, len(others))),
         ("packages", _table(studied, found)),
         ("true", _listed(found, "true")),
-        ("earlier", _listed(earlier, "true")),
+        ("others", _listed(others, "true")),
         ("false", _listed(found, "false")),
         ("patches", _patches()),
     ):
@@ -72,16 +72,16 @@ def _group(package: Package, name: str, causes: list[tuple[dict[str, Any], dict[
     return Group(package, name, about["reason"], *about_call, about["label"], second)
 
 
-def _earlier(studied: list[Package]) -> Iterator[Group]:
-    """The causes of earlier runs that both readings call true, and that the latest runs have missed."""
+def _of_other_runs(studied: list[Package]) -> Iterator[Group]:
+    """The causes that both readings call true, and that other runs than those in the results have shown."""
     by_key = {package.key: package for package in studied}
-    for line in (HERE / "earlier.jsonl").read_text().splitlines():
+    for line in (HERE / "other_runs.jsonl").read_text().splitlines():
         row = json.loads(line)
         about = (row[name] for name in ("group", "reason", "tool", "kind", "error", "label", "second"))
         yield Group(by_key[row["package"]], *about)
 
 
-def _totals(studied: list[Package], found: list[Group], earlier: int) -> Iterator[str]:
+def _totals(studied: list[Package], found: list[Group], others: int) -> Iterator[str]:
     results = [_result(package) for package in studied]
     tools = [tool for result in results for tool in _own_tools(result)]
     calls, accepted = (sum(result[name] for result in results) for name in ("calls", "accepted"))
@@ -101,7 +101,7 @@ def _totals(studied: list[Package], found: list[Group], earlier: int) -> Iterato
     )
     yield f"- {len(found)} causes, which misstep listed as {listed}"
     for name in LABELS:
-        more = f", and {earlier} more that earlier runs have shown" if name == "true" else ""
+        more = f", and {others} more that other runs have shown" if name == "true" else ""
         yield f"- {causes[name]} {name} causes{more}"
     wrong = sum(group.label == "true" and group.kind in WRONG_RESULTS for group in found)
     flags = sum(group.label == "true" and group.error == "error flag" for group in found)

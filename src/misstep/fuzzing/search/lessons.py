@@ -85,11 +85,16 @@ class Helpers:
             arguments = self._ideas.related(helper, tuple(before))
             self._called[self._ideas.prepare_with((*before, (name, arguments)))] = helper
 
-    def hear_own_refusal(self, idea: CallIdea, index: int) -> None:
+    def hear(self, idea: CallIdea, index: int, ruling: Judged) -> None:
         """Prepare with other arguments where a helper refuses those that it was given."""
         name = idea.source or ""
         helper = self._called.get(name)
-        if helper is None or index != len(idea.calls) - 2 or self._retried[name] >= _RETRIES:
+        if (
+            helper is None
+            or not ruling.was_refused
+            or index != len(idea.calls) - 2
+            or self._retried[name] >= _RETRIES
+        ):
             return
         self._retried[name] += 1
         arguments = self._ideas.related(helper, idea.calls[:index])
@@ -138,8 +143,7 @@ class Lessons:
             tool, arguments = idea.calls[index]
             if tool in self._helpers.names:
                 self._ideas.harvest.gather(reaction, tool)
-                if ruling.was_refused:
-                    self._helpers.hear_own_refusal(idea, index)
+                self._helpers.hear(idea, index, ruling)
                 continue
             subject = self._subjects[tool]
             features = subject.feedback.features(reaction, ruling, arguments)

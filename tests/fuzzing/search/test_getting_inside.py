@@ -86,6 +86,134 @@ def test_a_tool_that_is_called_first_gets_other_arguments_where_it_refuses_them(
     assert accepted_share([tool("keep_word", "word"), tool("open_bank", "path")], answer, files=FILES) > 0.4
 
 
+def test_a_chain_is_built_from_what_each_refusal_asks_for() -> None:
+    def answer(name: str, given: dict[str, Any], state: State) -> tuple[bool, str]:
+        if name == "plan_project":
+            number = len(state)
+            state[f"p{number}"] = {f"t{number}": "open"}
+            return True, json.dumps({"projectId": f"p{number}", "tasks": [{"id": f"t{number}"}]})
+        tasks = state.get(given["projectId"], {})
+        if name == "finish_project":
+            if not tasks or "open" in tasks.values():
+                return False, '{"status": "error", "message": "Not all tasks are done."}'
+            is_fine = "done" not in tasks.values()
+            told = (
+                {"status": "finished"}
+                if is_fine
+                else {"status": "error", "message": "Some are not approved."}
+            )
+            return is_fine, json.dumps(told)
+        before, after = ("open", "done") if name == "mark_task_done" else ("done", "approved")
+        if tasks.get(given["taskId"]) != before:
+            return False, "The task is in another state."
+        tasks[given["taskId"]] = after
+        return True, json.dumps({"task": {"id": given["taskId"]}})
+
+    finish, plan = tool("finish_project", "projectId"), tool("plan_project", "goal")
+    helpers = [tool(name, "projectId", "taskId") for name in ("mark_task_done", "approve_task")]
+    made: Calls = (("plan_project", {"goal": "Paint the shed"}),)
+    assert accepted_share([finish, plan, *helpers], answer, [made], calls=100) > 0.4
+    assert not accepted_share([finish, plan, helpers[0]], answer, [made], calls=100)
+
+
+def test_what_a_helper_asks_for_comes_before_the_helper() -> None:
+    def answer(name: str, given: dict[str, Any], state: State) -> tuple[bool, str]:
+        if name == "set_mode":
+            state["mode"] = given["mode"] == "archive"
+            return state["mode"], "set" if state["mode"] else "Invalid mode. Valid modes are: archive, index"
+        if name == "open_vault":
+            state["open"] = state.get("mode", False)
+            return state["open"], "opened" if state["open"] else "Use set_mode first."
+        is_open = bool(state.pop("open", False))
+        state.clear()
+        return is_open, "read" if is_open else "Use open_vault first."
+
+    tools = [tool("peek", "word"), tool("open_vault", "name"), tool("set_mode", "mode")]
+    assert accepted_share(tools, answer) > 0.4
+    assert not accepted_share(tools[:2], answer)
+
+
+def test_refusals_that_name_everything_do_not_make_endless_chains() -> None:
+    names = [f"make_{word}" for word in ("apple", "bread", "cheese", "date", "egg", "fig")]
+    longest = 0
+
+    def answer(name: str, given: dict[str, Any], state: State) -> tuple[bool, str]:
+        state["calls"] = state.get("calls", 0) + 1
+        return False, f"{'?' * (state['calls'] % 90)} Use {' or '.join(names)} first."
+
+    fuzzer = Fuzzer([tool("eat", "what")], 1, helpers=[tool(name, "from") for name in names])
+    state: State = {}
+    for attempt in (attempt for _ in range(300) for attempt in fuzzer.ask(12)):
+        longest = max(longest, len(attempt.calls))
+        told = [answer(call.tool, {}, state)[1] for call in attempt.calls]
+        refused = [Judged("refused", message=text) for text in told]
+        fuzzer.tell(attempt, [Reaction("returned", text=text, size=len(text)) for text in told], refused)
+    assert 3 <= longest <= 9
+
+
+def test_a_tool_that_is_given_nothing_needs_another_state() -> None:
+    def answer(name: str, given: dict[str, Any], state: State) -> tuple[bool, str]:
+        if name == "process_merge_command":
+            state["on"] = True
+            return True, "merging"
+        return bool(state.pop("on", False)), "Merge mode is not active."
+
+    tools = [tool("complete_merge"), tool("read_merge", "name"), tool("process_merge_command", "command")]
+    assert accepted_share(tools, answer, calls=20) > 0.4
+    assert not accepted_share(tools[:2], answer, calls=20)
+
+
+def test_markup_that_a_refusal_asks_for_is_given() -> None:
+    def answer(_: str, given: dict[str, Any], __: State) -> tuple[bool, str]:
+        is_fine = given["content"].startswith("<mxGraphModel")
+        return is_fine, "set" if is_fine else "The content must be plain <mxGraphModel> XML."
+
+    assert accepted_share([tool("set_page", "content")], answer) > 0.4
+
+
+def test_a_url_that_needs_no_network_is_tried_where_there_is_none() -> None:
+    described = tool("compress", optional={"source": {"type": "string", "default": "https://example.com/a"}})
+    fuzzer = Fuzzer([described], 1, files=FILES)
+    offline = Judged("environment", "there is no network: fetch failed", message="fetch failed")
+    given = list[str | None]()
+    while len(given) < 4 and (attempts := fuzzer.ask(1)):
+        for attempt in attempts:
+            given.append(json.loads(attempt.calls[-1].arguments).get("source"))
+            failed = Reaction("returned", text="fetch failed", size=12, flagged=True)
+            fuzzer.tell(attempt, [failed] * len(attempt.calls), [offline] * len(attempt.calls))
+    assert {"data:text/plain;base64,SGVsbG8=", f"file://{FILES[3]}"} <= {*given}
+
+
+def test_names_without_ending_are_not_tried_where_they_cannot_be_meant() -> None:
+    def refused_with(told: str) -> set[str]:
+        fuzzer, given = Fuzzer([tool("show", "subject")], 1, files=FILES), set[str]()
+        while len(given) < 20 and (attempts := fuzzer.ask(1)):
+            for attempt in attempts:
+                value = json.loads(attempt.calls[-1].arguments).get("subject")
+                given.add(str(value))
+                reaction = Reaction("returned", text=told.format(value), size=9)
+                fuzzer.tell(attempt, [reaction], [Judged("refused", message=reaction.text)])
+        return given
+
+    assert "notes" in refused_with("There is no document {}")
+    assert "notes" not in refused_with("Document {} not supported: only .drawio files are")
+    assert "notes" not in refused_with("open {}: no such file or directory")
+
+
+def test_an_accepted_call_is_repeated_where_its_variations_are_refused() -> None:
+    def answer(name: str, given: dict[str, Any], state: State) -> tuple[bool, str]:
+        link = [given.get(part) for part in parts]
+        if name == "create_link":
+            state["link"] = link
+            return True, "created"
+        is_fine = state.pop("link", None) == link
+        return is_fine, "updated" if is_fine else "Link not found"
+
+    parts = ("source", "target", "kind")
+    made: Calls = (("create_link", {"source": "ada", "target": "tom", "kind": "knows"}),)
+    assert accepted_share([tool("update_link", *parts), tool("create_link", *parts)], answer, [made]) > 0.25
+
+
 def test_what_has_to_be_confirmed_is_given_twice() -> None:
     def answer(_: str, given: dict[str, Any], __: State) -> tuple[bool, str]:
         is_fine = given.get("label") == given.get("confirmLabel")

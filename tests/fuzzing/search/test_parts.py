@@ -173,6 +173,17 @@ def test_a_list_in_a_result_brings_values_for_a_parameter_that_takes_several() -
     assert found == {"columns": "id", "rows": None, "column": None, "file": None}
 
 
+def test_the_same_name_of_an_earlier_result_comes_before_a_like_name_of_a_later_one() -> None:
+    harvest = NamedValues()
+    harvest.gather(returned('{"requestId": "r1", "id": "t1"}'), "plan_request")
+    harvest.gather(returned('{"id": "t2"}'), "add_task")
+    told = {
+        name: harvest.returned_by(["plan_request", "add_task"], name)
+        for name in ("requestId", "taskId", "id")
+    }
+    assert told == {"requestId": "r1", "taskId": "t2", "id": "t2"}
+
+
 def test_what_was_made_is_named_in_a_list_where_a_list_is_wanted() -> None:
     made = (("add_column", {"name": "price"}),)
     parameters = [

@@ -19,8 +19,9 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Path
 from misstep.fuzzing.inputs.slots import PoolEntry, put
 from misstep.fuzzing.judging.echoes import GivenValues, normalise_for
-from misstep.fuzzing.returned import is_returned
+from misstep.fuzzing.returned import READ, is_returned
 from misstep.fuzzing.search.corpus import CallIdea, Calls
+from misstep.schemas.samples import words_of
 
 SAFE = "accepted"  # origin of ideas that vary accepted calls
 
@@ -35,6 +36,7 @@ _SHORT = 400  # characters of a value that is kept
 _MOST_PLACES = 32
 _DEEPEST = 16  # levels of nested lists and objects
 _CHOICES = 12  # changes to choose from
+_REPEATED = 0.5  # chance of an accepted call as it was, if variations were refused
 _TWICE = 0.2  # chance of a change in a second place: what is moved has to be there, and its new place free
 _ALONE = 0.1  # chance of a call without the preparation that accepted ones had
 _KNOWN = "known"  # source of values that were accepted before
@@ -94,9 +96,14 @@ class Acceptance:
         return self.calls >= _FEW and not self.accepted
 
     @property
-    def was_prepared(self) -> bool:
-        """Whether one of the refused calls came after others that made something."""
-        return any(len(each.calls) > 1 for each in self._refused.values())
+    def was_refused(self) -> bool:
+        """Whether there are refused calls to correct."""
+        return bool(self._refused)
+
+    @property
+    def needs_preparation(self) -> bool:
+        """Whether refused calls got further after others that made something."""
+        return bool(self._refused) and len(self._refused[next(reversed(self._refused))].calls) > 1
 
     def falls_behind(self, under_way: int, safe: int, dice: Dice) -> bool:
         """Whether the next call should vary an accepted one; of the calls under way, `safe` ones do."""
@@ -123,17 +130,23 @@ class Acceptance:
         To blame are values that the words repeat, and parameters that they name.
         """
         arguments = calls[-1][1]
-        said = normalise_for(words, GivenValues(arguments))
-        known = self._refused.get(said)
+        kind = normalise_for(words, GivenValues(arguments))
+        known = self._refused.get(kind)
         if known is None and len(self._refused) < _REFUSALS:
-            known = self._refused[said] = _RefusedCall(calls, [])
+            known = self._refused[kind] = _RefusedCall(calls, [])
         elif known is None or _size(known.calls) <= _size(calls):
             return
         texts = [(path, value) for path, value in places_in(arguments) if isinstance(value, str)]
         known.calls = calls
         known.blamed = [path for path, value in texts if quotes(words, value)]
-        named = [(name,) for name in parameters if has_word(words, name)]
+        said = {*words_of(words[:READ])}
+        named = [(each,) for each in parameters if has_word(words, each) or {*words_of(each)} <= said]
         known.blamed += [path for path in named if path not in known.blamed]
+
+    def stage_of(self, calls: Calls, words: str) -> int:
+        """How many kinds of refusals came up to this one; what is said later is mostly a later check."""
+        kind = normalise_for(words, GivenValues(calls[-1][1]))
+        return next((stage for stage, each in enumerate(self._refused, 1) if each == kind), 0)
 
     def corrected(self, draw: Draw, optional: Sequence[str], dice: Dice) -> CallIdea | None:
         """A refused call with another value, or none, in a place that the refusal is about.
@@ -141,8 +154,11 @@ class Acceptance:
         What is said for the first time later is mostly from a later check, and is tried more often.
         """
         known = [*self._refused.values()]
-        ranked = enumerate([each for each in known if len(each.calls) > 1] or known, 1)
-        _, refused = min(ranked, key=lambda each: each[1].tried / _LATER ** each[0], default=(0, None))
+        if self.needs_preparation:
+            known = [each for each in known if len(each.calls) > 1]
+        _, refused = min(
+            enumerate(known, 1), key=lambda each: each[1].tried / _LATER ** each[0], default=(0, None)
+        )
         if refused is None:
             return None
         refused.tried += 1
@@ -182,6 +198,8 @@ class Acceptance:
         """An accepted call with one or two places changed, preferably in a way that was accepted before."""
         text = self._likely([*self._examples], dice)
         *before, (tool, arguments) = self._examples[text]
+        if self.is_worn and dice.chance(_REPEATED):
+            return CallIdea(self._examples[text], SAFE, again=True, source=text)
         places = [*_free_places(arguments), *((name,) for name in optional if name not in arguments)]
         keys = [text]
         for _ in range(1 + dice.chance(_TWICE) if places else 0):

@@ -11,8 +11,9 @@ from misstep.core.tool import Described, Invocation, Path, Reaction, with_marker
 from misstep.fuzzing.inputs.pool import Pool
 from misstep.fuzzing.search.acceptance import SAFE, general
 from misstep.fuzzing.search.corpus import CallIdea, Calls, CallSequence
+from misstep.fuzzing.search.helpers import Helpers
 from misstep.fuzzing.search.inspiration import Inspiration, written_calls
-from misstep.fuzzing.search.lessons import Helpers, Lessons
+from misstep.fuzzing.search.lessons import Lessons
 from misstep.fuzzing.search.mutation import changed_value, respelled
 from misstep.fuzzing.search.subject import FuzzSubject, Supply, encode
 
@@ -175,7 +176,7 @@ class Fuzzer:
         if not unheard or self._front or not self._dice.chance(_ORDINARY):
             return None
         subject = self._dice.pick(unheard)
-        corrected = self._corrected(subject)
+        corrected = subject.corrected(self._dice)
         if corrected is not None and self._dice.chance(_CORRECTED):
             return self._accepted(corrected)
         return None if self._ideas.prepares else self._accepted(_ordinary(subject, self._dice))
@@ -185,15 +186,13 @@ class Fuzzer:
         acceptance = self._examined[0].acceptance
         if not self._ideas.prepares or not acceptance.calls or acceptance.accepted:
             return None
-        is_advised = bool(self._front) and self._front[0].urgent and len(self._front[0].calls) > 1
+        urgent = bool(self._front) and self._front[0].urgent
+        is_advised = urgent and (len(self._front[0].calls) > 1 or not acceptance.needs_preparation)
         if is_advised or not self._dice.chance(_PREPARED):
             return None
-        again = acceptance.was_prepared and self._dice.chance(_PREPARED_AGAIN)
-        corrected = self._corrected(self._examined[0]) if again else None
+        again = acceptance.was_refused and self._dice.chance(_PREPARED_AGAIN)
+        corrected = self._examined[0].corrected(self._dice) if again else None
         return self._ideas.prepared() if corrected is None else corrected
-
-    def _corrected(self, subject: FuzzSubject) -> CallIdea | None:
-        return subject.acceptance.corrected(subject.supply.value, subject.optional, self._dice)
 
     def _idea(self) -> CallIdea | None:
         """A follow-up of recent calls, with other ideas in between."""

@@ -27,10 +27,14 @@ class NamedValues:
         self._made = dict[str, dict[Any, None]]()
         self._latest = dict[str, dict[str, str | int]]()  # by tool that creates something
 
-    def gather(self, reaction: Reaction, maker: str = "") -> None:
-        """Keep the named values of a result; if `maker` created something, also by the words of its name."""
+    def gather(self, reaction: Reaction, maker: str = "") -> bool:
+        """Keep the named values of a result; if `maker` created something, also by the words of its name.
+
+        Returns whether this is the first result of the maker.
+        """
         if reaction.ended != "returned" or reaction.flagged:
-            return
+            return False
+        is_first = bool(maker) and maker not in self._latest
         for name, value in values_in(reaction):
             _keep(value, self._named.setdefault(plain_name(name), {}) if name else self._loose)
         if maker:
@@ -38,15 +42,21 @@ class NamedValues:
         if maker and NAME.fullmatch(reaction.text):
             for word in words_of(maker):
                 _keep(reaction.text, self._made.setdefault(word, {}))
+        return is_first
 
     def returned_by(self, tools: Sequence[str], name: str) -> ReturnedText | ReturnedNumber | None:
         """The latest value that one of these tools returned under a name like this.
 
-        `columns` is also like `columns_affected`, if that is no number.
+        `columns` is also like `columns_affected`, if that is no number. The `requestId` of an earlier tool is
+        more like `requestId` than the `id` of a later one.
         """
         wanted, words = plain_name(name), name.lower().split("_")
-        for tool in reversed(tools):
-            latest = self._latest.get(tool, {})
+        results = [latest for tool in reversed(tools) if (latest := self._latest.get(tool))]
+        for latest in results if len(words_of(name)) > 1 else ():
+            same = next((each for each in latest if wanted and plain_name(each) == wanted), None)
+            if same is not None:
+                return returned(same, latest[same])
+        for latest in results:
             known = {plain_name(each): each for each in latest if plain_name(each)}
             near = (each for each in known if wanted and (wanted.endswith(each) or each.endswith(wanted)))
             texts = [each for each, value in latest.items() if isinstance(value, str)]
@@ -228,14 +238,26 @@ def _number(text: str) -> int | float:
 
 
 _KEYWORD = re.compile(r"\b[A-Z]{4,}\b")
+_ELEMENT = re.compile(r"<([A-Za-z][\w:.-]{0,40})>")
 
 
 def texts_named_in(message: str) -> list[str]:
-    """Texts that start with a keyword of an error message: "Only SELECT queries are allowed"."""
-    return texts_starting_with(_KEYWORD.findall(message[:READ]))[:_OFFERED]
+    """Texts that an error message asks for: "Only SELECT queries are allowed", "must be <svg> XML"."""
+    message = message[:READ]
+    elements = dict.fromkeys(_ELEMENT.findall(message) if _REQUIRED.search(message) else ())
+    markup = [text for name in elements for text in (f"<{name}/>", f"<{name}></{name}>")]
+    return [*markup, *texts_starting_with(_KEYWORD.findall(message))][:_OFFERED]
 
 
 _ENDING = re.compile(r"\.[A-Za-z]\w{1,4}\b")
+_ENDING_ASKED_FOR = re.compile(
+    r"\b(?:only|must|should|supported|expected|extension)\b[^\n]{0,60}\.[a-z]\w{1,6}\b", re.IGNORECASE
+)
+
+
+def asks_for_ending(message: str) -> bool:
+    """Whether a refusal says how names of files have to end."""
+    return _ENDING_ASKED_FOR.search(message[:READ]) is not None
 
 
 def files_told(message: str, files: Sequence[str], others: Sequence[str] = ()) -> list[str]:

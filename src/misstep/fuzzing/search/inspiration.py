@@ -256,6 +256,7 @@ def _taking_turns(plans: Iterable[Iterator[CallIdea]]) -> Iterator[CallIdea]:
 
 _SHARES = {"telling": 0.45, "pool": 0.3, "mutation": 0.25}
 _TOOLKIT, _STATEFUL, _STATELESS = 0.4, 0.25, 0.02  # shares of sequences
+_FURTHEST = 0.6  # chance of the preparation that got furthest, while no call was accepted
 _WALKS = 0.15  # chance of a walk through a toolkit, which is as long as several other ideas
 _FROM_POOL = 0.5  # chance of one value from a pool instead of mutations, if marks say nothing
 _REDRAWS = 4
@@ -278,6 +279,7 @@ class Inspiration:
         self._dice = dice
         self._preparations = dict[str, Calls]()
         self._useful = Shares({})
+        self._furthest = dict[str, int]()  # stages by preparation, while no call was accepted
         for calls in preparations:
             self.prepare_with(calls)
         self.corpus = Corpus()
@@ -323,12 +325,15 @@ class Inspiration:
         return name
 
     def related(self, subject: FuzzSubject, before: Calls) -> dict[str, Any]:
-        """Arguments about the things of earlier calls."""
-        return self._sequences.related(subject, before, self._dice)
+        """Arguments about the things of earlier calls, with all that these return and the tool may need."""
+        arguments = self._sequences.related(subject, before, self._dice)
+        return with_results_of(arguments, before, self.harvest, subject.required, self._dice, chance=1.0)
 
-    def prepared(self) -> CallIdea:
-        """A call about what other tools have made just before."""
-        return self._prepared(self._useful.pick(self._dice))
+    def prepared(self, name: str = "") -> CallIdea:
+        """A call about what other tools have made just before; `name` is that of a preparation."""
+        if not name and self._furthest and self._dice.chance(_FURTHEST):
+            name = max(self._furthest, key=lambda each: self._furthest[each])
+        return self._prepared(name or self._useful.pick(self._dice))
 
     def is_spent(self, asked: int) -> bool:
         """Whether a tool with few possible inputs has been tried enough."""
@@ -337,9 +342,13 @@ class Inspiration:
     def threatens(self, idea: CallIdea) -> bool:
         return any(self.hazards.threaten(tool, arguments) for tool, arguments in idea.calls)
 
-    def credit_preparation(self, idea: CallIdea, accepted: bool) -> None:
-        """Prefer preparations after which the tool accepts calls."""
+    def credit_preparation(self, idea: CallIdea, accepted: bool, stage: int) -> None:
+        """Prefer preparations after which the tool accepts calls, or else gets to the latest stage."""
         self._useful.reward(idea.source or "", float(accepted))
+        if accepted:
+            self._furthest.clear()
+        elif not self._subjects[0].acceptance.accepted:
+            self._furthest[idea.source or ""] = stage
 
     def reward(self, idea: CallIdea, gain: float) -> None:
         self._wasted = max(self._wasted - 1, 0)

@@ -1,8 +1,7 @@
 """Learns from the reactions to calls: what to keep, and what to try next."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import Any
@@ -11,28 +10,22 @@ import msgspec
 
 from misstep.core.results.trial import Judged
 from misstep.core.rng import Dice
-from misstep.core.tool import Described, Observation, Reaction
+from misstep.core.tool import Observation, Reaction
 from misstep.fuzzing.branch_solver import opened, openings
 from misstep.fuzzing.inputs.slots import put
-from misstep.fuzzing.returned import READ, is_returned
-from misstep.fuzzing.search.acceptance import SAFE, general, has_word, places_in, quotes
-from misstep.fuzzing.search.corpus import CallIdea, Calls, CorpusEntry, Feature, Features, Feedback
+from misstep.fuzzing.returned import is_returned
+from misstep.fuzzing.search.acceptance import SAFE, general, places_in, quotes
+from misstep.fuzzing.search.corpus import CallIdea, CorpusEntry, Feature, Features, Feedback
 from misstep.fuzzing.search.harvest import (
     absolute_files,
-    allowed_numbers_in,
-    as_kinds,
+    asks_for_ending,
     files_told,
-    limited_by,
-    meant_by,
-    offers_in,
-    texts_named_in,
 )
+from misstep.fuzzing.search.helpers import Helpers, advised, without_values
 from misstep.fuzzing.search.inspiration import Inspiration
 from misstep.fuzzing.search.mutation import renumbered
-from misstep.fuzzing.search.sequences import is_handle, stage_of
+from misstep.fuzzing.search.sequences import stage_of
 from misstep.fuzzing.search.subject import FuzzSubject, Parameter
-from misstep.schemas.samples import words_of
-from misstep.schemas.shape import as_list
 
 _OPENINGS = 24  # openings per call
 _DEFECTS = frozenset({"crash", "hang", "blow-up", "schema", "protocol", "acceptance", "suspicious-refusal"})
@@ -46,73 +39,17 @@ _LEARNT = 1 << 12  # characters of arguments whose values are learnt
 _URGENT_IDEAS = 8  # urgent ideas per call
 _FILES = 3  # that a refusal may ask for
 _STEMS = 8  # names without ending
-_MEANT = 2  # parameters that a value in a refusal is tried for
 _TOLD = 64  # observations of a call that tokens are taken from
-_RETRIES = 12  # other arguments for a helper that refuses those it was given
-_HINTED_AT = 3  # helpers that refusals don't name
-_COMMON = frozenset((
-    "a", "an", "and", "are", "be", "been", "can", "could", "did", "do", "does", "error", "exist", "exists",
-    "failed", "first", "for", "found", "get", "has", "have", "in", "invalid", "is", "it", "list", "missing",
-    "must", "no", "not", "of", "on", "or", "please", "required", "set", "should", "that", "the", "this",
-    "to", "update", "use", "using", "was", "with", "you",
-))  # fmt: skip
+_DATA_URL = "data:text/plain;base64,SGVsbG8="
+_READ = 1 << 14  # characters of a result
+_TELLING = frozenset(("detail", "details", "error", "hint", "message", "reason", "suggestion"))
 
 
-class Helpers:
-    """Other tools, which make what the examined one needs: one that a refusal names is called before it."""
+class _Prepared(msgspec.Struct):
+    """Whether, in one attempt, helpers returned something for the first time, and whether one refused."""
 
-    def __init__(
-        self,
-        tools: Sequence[Described],
-        ideas: Inspiration,
-        subject_of: Callable[[Described], FuzzSubject],
-        dice: Dice,
-    ) -> None:
-        self.names = frozenset(tool.name for tool in tools)
-        self._unused = {tool.name: tool for tool in tools}
-        self._ideas = ideas
-        self._subject_of = subject_of
-        self._dice = dice
-        self._called = dict[str, FuzzSubject]()  # by the preparation that ends with a call of it
-        self._retried = Counter[str]()  # preparations
-
-    def hear_refusal(self, calls: Calls, words: str) -> None:
-        """Prepare with the tools that a refusal names or hints at: "Use create_board", "task not done"."""
-        *before, (tool, _) = calls
-        named = [name for name in self._unused if name in words and has_word(words, name)]
-        for name in named or self._hinted_at(tool, words, bool(before)):
-            helper = self._subject_of(self._unused.pop(name))
-            arguments = self._ideas.related(helper, tuple(before))
-            self._called[self._ideas.prepare_with((*before, (name, arguments)))] = helper
-
-    def hear(self, idea: CallIdea, index: int, ruling: Judged) -> None:
-        """Prepare with other arguments where a helper refuses those that it was given."""
-        name = idea.source or ""
-        helper = self._called.get(name)
-        if (
-            helper is None
-            or not ruling.was_refused
-            or index != len(idea.calls) - 2
-            or self._retried[name] >= _RETRIES
-        ):
-            return
-        self._retried[name] += 1
-        arguments = self._ideas.related(helper, idea.calls[:index])
-        for each in [each for each in arguments if not is_returned(arguments[each])]:
-            entry = helper.supply.value((each,), self._dice)
-            arguments |= {} if entry is None else {each: entry.value}
-        self._ideas.prepare_with((*idea.calls[:index], (helper.name, arguments)), name)
-
-    def _hinted_at(self, tool: str, words: str, is_prepared: bool) -> list[str]:
-        """Tools that make or change something, whose names have a word of a refusal that its tool has not."""
-        said = {*words_of(words[:READ])} - {*words_of(tool)} - _COMMON
-        if len(self._called) >= _HINTED_AT:
-            return []
-        names = [name for name in self._unused if said & {*words_of(name)} and stage_of(name) in (0, 2)]
-        return [name for name in names if is_prepared or not self._takes_handle(name)][:_HINTED_AT]
-
-    def _takes_handle(self, name: str) -> bool:
-        return any(map(is_handle, as_list(self._unused[name].tool.parameters.get("required"))))
+    is_news: bool = False
+    is_broken: bool = False
 
 
 class Lessons:
@@ -130,6 +67,7 @@ class Lessons:
         self._dice = dice
         self._ideas = ideas
         self._signatures = set[str]()
+        self._tried = set[tuple[str, str]]()  # parameters with names and URLs that they were tried with
         self._turns = Feedback(0)  # pairs of consecutive results in sequences
 
     def learn(
@@ -138,12 +76,12 @@ class Lessons:
         """Take in the reactions to an idea, and return the follow-up ideas."""
         gain = 0.0
         before: Feature | None = None
+        prepared = _Prepared()
         follow_ups = list[CallIdea]()
         for index, (reaction, ruling) in enumerate(zip(reactions, judged, strict=False)):
             tool, arguments = idea.calls[index]
-            if tool in self._helpers.names:
-                self._ideas.harvest.gather(reaction, tool)
-                self._helpers.hear(idea, index, ruling)
+            if tool in self._helpers:
+                self._hear_helper(idea, index, reaction, ruling, prepared)
                 continue
             subject = self._subjects[tool]
             features = subject.feedback.features(reaction, ruling, arguments)
@@ -162,15 +100,8 @@ class Lessons:
             self._ideas.hazards.note(tool, arguments, costly)
             if fresh or self._ideas.stateful:
                 self._ideas.harvest.gather(reaction, tool if stage_of(tool) == 0 else "")
-            accepted = ruling.ruling == "fine"
             if subject.described.kind == "mcp":
-                if not accepted and idea.origin in _SENSIBLE and not idea.broken:
-                    subject.hear_refusal(idea.calls[: index + 1], _words_of(reaction))
-                    if not subject.acceptance.accepted:
-                        self._helpers.hear_refusal(idea.calls[: index + 1], _words_of(reaction))
-                subject.hear(idea.calls[: index + 1], accepted, idea.source if idea.origin == SAFE else None)
-                if idea.origin == "prepared" and index == len(idea.calls) - 1:
-                    self._ideas.credit_preparation(idea, accepted)
+                follow_ups += self._hear_server(idea, index, reaction, ruling, prepared)
             follow_ups += self._keep(idea, index, features, fresh, bad, costly)
             if ruling.was_refused and fresh:  # advice comes first, since only few other values are accepted
                 follow_ups = [*self._follow_advice(idea, index, reaction), *follow_ups]
@@ -181,7 +112,44 @@ class Lessons:
         self._ideas.reward(idea, gain)
         for follow_up in follow_ups[:_URGENT_IDEAS] if gain else ():
             follow_up.urgent = True
-        return follow_ups
+        news = self._helpers.take_news()
+        for each in news:
+            each.urgent = True
+        return [*news, *follow_ups]
+
+    def _hear_helper(
+        self, idea: CallIdea, index: int, reaction: Reaction, ruling: Judged, prepared: _Prepared
+    ) -> None:
+        if ruling.was_refused:
+            self._helpers.hear_own_refusal(idea, index, _words_of(reaction))
+            prepared.is_broken = True
+        else:
+            prepared.is_news |= self._ideas.harvest.gather(reaction, idea.calls[index][0])
+
+    def _hear_server(
+        self, idea: CallIdea, index: int, reaction: Reaction, ruling: Judged, prepared: _Prepared
+    ) -> list[CallIdea]:
+        """Learn what a server's tool accepts and needs first."""
+        calls, accepted = idea.calls[: index + 1], ruling.ruling == "fine"
+        subject, words = self._subjects[calls[-1][0]], "" if accepted else _words_of(reaction)
+        if not accepted and idea.origin in _SENSIBLE and not idea.broken:
+            refused = calls[-1:] if prepared.is_broken else calls
+            subject.hear_refusal(refused, words)
+            if not subject.acceptance.accepted:
+                self._helpers.hear_refusal(refused, words)
+        subject.hear(calls, accepted, idea.source if idea.origin == SAFE else None)
+        if idea.origin == "prepared" and index == len(idea.calls) - 1:
+            stage = 0 if prepared.is_broken else subject.acceptance.stage_of(calls, words)
+            self._ideas.credit_preparation(idea, accepted, stage)
+            if prepared.is_news and not accepted:
+                return self._passing_on(idea.source or "")
+        return [*self._without_network(idea, index)] if ruling.ruling == "environment" else []
+
+    def _passing_on(self, preparation: str) -> list[CallIdea]:
+        """The prepared call again, if what the helpers have returned for the first time is part of it."""
+        idea = self._ideas.prepared(preparation)
+        is_passed_on = any(is_returned(value) for _, value in places_in(idea.calls[-1][1]))
+        return [idea] if is_passed_on else []
 
     def _keep(
         self, idea: CallIdea, index: int, features: Features, fresh: Features, bad: bool, costly: bool
@@ -220,7 +188,7 @@ class Lessons:
         before, (tool, arguments) = idea.calls[:index], idea.calls[index]
         subject = self._subjects[tool]
         message = _words_of(reaction)
-        own_words = _without_values(message.replace(tool, ""), arguments)
+        own_words = without_values(message.replace(tool, ""), arguments)
         for place, file in absolute_files(message, places_in(arguments), subject.all_files):
             subject.supply.learn(general(place), file)
             yield CallIdea((*before, (tool, put(arguments, place, file))), "advice")
@@ -233,14 +201,30 @@ class Lessons:
                 yield CallIdea((*before, (tool, changed)), "advice")
         for parameter, value in _switched(message, subject.parameters):
             yield CallIdea((*before, (tool, {**arguments, parameter.name: value})), "advice")
-        for name, stem in _stems_told(message, arguments, subject.all_files):
+        stems = _stems_told(message, own_words, arguments, subject.all_files)
+        for name, stem in [each for each in stems if each not in self._tried]:
+            self._tried.add((name, stem))
             subject.supply.learn((name,), stem)
             yield CallIdea((*before, (tool, {**arguments, name: stem})), "advice")
-        for parameter, value in _advised(message, subject, arguments):
-            for typed in as_kinds(value, parameter.kinds):
-                subject.supply.learn((parameter.name,), typed)
-                subject.remember_value(parameter.name, typed)
-                yield CallIdea((*before, (tool, {**arguments, parameter.name: typed})), "advice")
+        for name, value in advised(message, subject, arguments):
+            subject.supply.learn((name,), value)
+            subject.remember_value(name, value)
+            yield CallIdea((*before, (tool, {**arguments, name: value})), "advice")
+
+    def _without_network(self, idea: CallIdea, index: int) -> Iterator[CallIdea]:
+        """The same with a URL that needs no network, for each parameter that had one which does."""
+        before, (tool, arguments) = idea.calls[:index], idea.calls[index]
+        subject = self._subjects[tool]
+        local = [f"file://{file}" for file in subject.all_files if file.startswith("/")][:1]
+        for parameter in subject.parameters:
+            given = arguments.get(parameter.name, parameter.schema.get("default"))
+            if isinstance(given, str) and given.startswith(("http://", "https://")):
+                tried = [url for url in (_DATA_URL, *local) if (parameter.name, url) not in self._tried]
+                for url in tried:
+                    self._tried.add((parameter.name, url))
+                    subject.supply.learn((parameter.name,), url)
+                    changed = {**arguments, parameter.name: url}
+                    yield CallIdea((*before, (tool, changed)), "advice")
 
     def _unmarkable(self, arguments: dict[str, Any], subject: FuzzSubject) -> Iterator[CallIdea]:
         """The same with other values that marks cannot lead to.
@@ -287,18 +271,6 @@ class Lessons:
             yield CallIdea((*before, (subject.name, opened(arguments, opening))), "gate", mark=True)
 
 
-def _advised(
-    message: str, subject: FuzzSubject, arguments: Mapping[str, Any]
-) -> Iterator[tuple[Parameter, Any]]:
-    """The values that a refusal offers, and numbers in its ranges, with the parameters they are for."""
-    for about, value in (*offers_in(message), *(("", text) for text in texts_named_in(message))):
-        for parameter in meant_by(about, message, subject.parameters, arguments)[:_MEANT]:
-            yield parameter, value
-    for about, number in allowed_numbers_in(message):
-        for parameter in limited_by(about, message, subject.parameters)[:_MEANT]:
-            yield parameter, number
-
-
 def _switched(message: str, parameters: Sequence[Parameter]) -> Iterator[tuple[Parameter, bool]]:
     """The switches that a refusal says to set: "Use overwrite=true to replace it"."""
     for parameter in parameters:
@@ -307,11 +279,18 @@ def _switched(message: str, parameters: Sequence[Parameter]) -> Iterator[tuple[P
             yield parameter, told[1].lower() == "true"
 
 
+_PATHS = re.compile(r"\babsolute\b|no such file|\bENOENT\b", re.IGNORECASE)
+_DOCUMENTS = re.compile(r"\b(?:file|document|note|page)s?\b", re.IGNORECASE)
+
+
 def _stems_told(
-    message: str, arguments: Mapping[str, Any], files: Sequence[str]
+    message: str, own_words: str, arguments: Mapping[str, Any], files: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Names of files without folder and ending, for texts that a refusal takes for those of files."""
-    if re.search(r"\b(?:file|document|note|page)s?\b", message, re.IGNORECASE) is None:
+    """Names of files without folder and ending, for texts that a refusal takes for those of files.
+
+    Not where it asks for absolute ones or for an ending, or the system looked for the file.
+    """
+    if _PATHS.search(own_words) or asks_for_ending(own_words) or not _DOCUMENTS.search(own_words):
         return
     stems = dict.fromkeys(file.rpartition("/")[2].partition(".")[0] for file in files)
     for name, value in arguments.items():
@@ -319,16 +298,16 @@ def _stems_told(
             yield from ((name, stem) for stem in islice(filter(None, stems), _STEMS))
 
 
-def _without_values(message: str, arguments: Mapping[str, Any]) -> str:
-    """What a refusal says itself, without the texts that it was given."""
-    for _, value in places_in(arguments):
-        if isinstance(value, str) and len(value) > 1:
-            message = message.replace(value, "")
-    return message
-
-
 def _words_of(reaction: Reaction) -> str:
-    return reaction.raised.message if reaction.raised else reaction.text
+    """What a reaction says; of a JSON object, only what it says about an error."""
+    text = reaction.raised.message if reaction.raised else reaction.text
+    if not text.startswith("{") or len(text) > _READ:
+        return text
+    with suppress(msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+        found = msgspec.json.decode(text)
+        told = [value for name, value in found.items() if name in _TELLING and isinstance(value, str)]
+        return "\n".join(told) or text
+    return text
 
 
 def _differ(one: Reaction, other: Reaction) -> bool:

@@ -14,7 +14,7 @@ from misstep.core.rng import Dice
 from misstep.core.tool import Described, Path, ReturnedText
 from misstep.fuzzing.inputs.edges import NEW_FILES, is_new_file
 from misstep.fuzzing.inputs.slots import put
-from misstep.fuzzing.returned import returned
+from misstep.fuzzing.returned import is_returned, returned
 from misstep.fuzzing.search.acceptance import places_in
 from misstep.fuzzing.search.corpus import Calls, Corpus, CorpusEntry
 from misstep.fuzzing.search.harvest import NamedValues
@@ -47,6 +47,10 @@ def stage_of(name: str) -> int:
 def is_known_to_read(name: str) -> bool:
     """Whether a name says that the tool reads; `stage_of` assumes it for unknown names."""
     return next(_stages(name), None) == 1
+
+
+def says_what_it_does(name: str) -> bool:
+    return next(_stages(name), None) is not None
 
 
 def _stages(name: str) -> Iterator[int]:
@@ -194,16 +198,22 @@ def _with_old_texts(arguments: dict[str, Any], before: Calls, dice: Dice) -> dic
 
 
 def with_results_of(
-    arguments: dict[str, Any], before: Calls, harvest: NamedValues, required: Iterable[str], dice: Dice
+    arguments: dict[str, Any],
+    before: Calls,
+    harvest: NamedValues,
+    required: Iterable[str],
+    dice: Dice,
+    chance: float = _PASSED_ON,
 ) -> dict[str, Any]:
     """The arguments with what earlier calls return under such names, at any depth, unless it is an echo."""
     tools = [tool for tool, _ in before]
-    echoes = {str(value) for _, given in before for _, value in places_in(given)}
+    values = (value for _, given in before for _, value in places_in(given))
+    echoes = {str(value) for value in values if not is_returned(value)}
     missing = {name: "" for name in required if name not in arguments}
     for path, value in places_in({**arguments, **missing}):
         is_wanted = isinstance(value, str | int) and not is_new_file(path)
         found = harvest.returned_by(tools, _key(path)) if is_wanted else None
-        if found is None or str(found) in echoes or isinstance(value, bool) or not dice.chance(_PASSED_ON):
+        if found is None or str(found) in echoes or isinstance(value, bool) or not dice.chance(chance):
             continue
         if isinstance(value, str):
             found = returned(found.name, str(found))

@@ -16,7 +16,7 @@ from misstep.fuzzing.inputs.semantic import constants_in, is_vague, topics_for, 
 from misstep.fuzzing.inputs.slots import Drawn, PoolEntry, put
 from misstep.fuzzing.returned import is_returned, misfit_of
 from misstep.fuzzing.search.acceptance import Acceptance, places_in
-from misstep.fuzzing.search.corpus import Calls, Feedback, Sights
+from misstep.fuzzing.search.corpus import CallIdea, Calls, Feedback, Sights
 from misstep.schemas.examples import make_up
 from misstep.schemas.samples import words_of
 from misstep.schemas.shape import as_list, flatten, kinds_of, mapping
@@ -183,6 +183,10 @@ class FuzzSubject:
             self.simple |= {name: own[name] for name in self.simple if name in own}
             self.complete |= own
         self.acceptance.hear(calls, accepted, source)
+
+    def corrected(self, dice: Dice) -> CallIdea | None:
+        """A refused call with another value where its refusal points to."""
+        return self.acceptance.corrected(self.supply.value, self.optional, dice)
 
     def hear_refusal(self, calls: Calls, words: str) -> None:
         self.acceptance.hear_refusal(calls, words, [each.name for each in self.parameters])
